@@ -1,0 +1,142 @@
+// Package api is the HTTP API: one table of routes, each with the permission it
+// needs, one file per resource, and the only place that knows how an errs.Error
+// becomes an HTTP answer. It depends on no database: it declares the few methods
+// it needs of the services and the store.
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+	"github.com/go-chi/chi/v5"
+
+	"merlon/internal/tenant"
+)
+
+// A Config is what the API is made of.
+type Config struct {
+	Region  Region
+	Sisters []Region // the other regions of the same service
+	Version Version
+	Now     func() time.Time
+	Log     *slog.Logger
+
+	// Authenticate returns the actor of a bearer token, or an Unauthenticated
+	// error.
+	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
+	// Scopes decides what an actor may do with a target.
+	Scopes Scopes
+}
+
+// A Region is a deployment of the service, with its addresses without a slash at
+// the end.
+type Region struct {
+	Name    string
+	BaseURL string
+	AuthURL string
+}
+
+// A Version says which program answers.
+type Version struct {
+	Service       string `json:"service"`
+	Version       string `json:"version"`
+	Commit        string `json:"commit"`
+	Environment   string `json:"environment" enum:"development,staging,production"`
+	DeploymentEnv string `json:"deploymentEnv"`
+}
+
+// Scopes decides what an actor may do with a target: a NotFound error when the
+// actor may not see it, or when its parts do not belong together.
+type Scopes interface {
+	Scope(ctx context.Context, actor tenant.Actor, target tenant.Target) (tenant.Scope, error)
+}
+
+// An API answers the requests of one deployment.
+type API struct {
+	Config
+	huma   huma.API
+	router chi.Router
+	table  []route
+}
+
+// New returns the API with every route registered.
+func New(c Config) *API {
+	setProblems()
+	a := &API{Config: c, router: chi.NewRouter()}
+	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, r, http.StatusNotFound, "there is no such address")
+	})
+	a.router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
+		writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address")
+	})
+	a.huma = humachi.New(a.router, humaConfig(c))
+	a.table = a.routes()
+	for _, r := range a.table {
+		r.validate()
+		r.register(a, r)
+	}
+	return a
+}
+
+// humaConfig turns off what the contract forbids: refused unknown fields, $schema
+// members, nullable arrays, a documentation page that loads scripts from afar.
+func humaConfig(c Config) huma.Config {
+	cfg := huma.DefaultConfig("Merlon", c.Version.Version)
+	cfg.Info.Description = "Application security analysis: users, organizations, teams, projects, scans and findings."
+	cfg.AllowAdditionalPropertiesByDefault = true
+	cfg.CreateHooks = nil
+	cfg.DocsPath, cfg.SchemasPath, cfg.OpenAPIPath = "", "", "/openapi"
+	cfg.Servers = []*huma.Server{{URL: c.Region.BaseURL}}
+	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"bearer": {Type: "http", Scheme: "bearer", BearerFormat: "JWT"},
+	}
+	return cfg
+}
+
+// Handler returns the handler of every API address.
+func (a *API) Handler() http.Handler {
+	var h http.Handler = a.router
+	h = remember(h)
+	h = canonicalQuery(h)
+	h = cleanPath(h)
+	return h
+}
+
+// OpenAPI returns the OpenAPI 3.1 document of the API as JSON.
+func (a *API) OpenAPI() ([]byte, error) { return a.huma.OpenAPI().MarshalJSON() }
+
+// cleanPath removes doubled slashes, which a client makes when its API address
+// ends with one.
+func cleanPath(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "//") {
+			r = r.Clone(r.Context())
+			for strings.Contains(r.URL.Path, "//") {
+				r.URL.Path = strings.ReplaceAll(r.URL.Path, "//", "/")
+				r.URL.RawPath = strings.ReplaceAll(r.URL.RawPath, "//", "/")
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// setProblems makes the HTTP library answer its own failures in the contract's
+// shape. The library keeps this in package variables, so it is done once.
+var setProblems = sync.OnceFunc(func() {
+	huma.DefaultArrayNullable = false
+	huma.NewError = func(status int, message string, causes ...error) huma.StatusError {
+		return newProblem(status, message, causes)
+	}
+	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, causes ...error) huma.StatusError {
+		p := newProblem(status, message, causes)
+		u := ctx.URL()
+		p.Path, p.Method = u.Path, ctx.Method()
+		return p
+	}
+})

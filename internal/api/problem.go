@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/errs"
+)
+
+// This file is the only place that turns an error into an HTTP answer.
+
+// A Problem is the body of every failure: the members of RFC 9457 and those of
+// both shapes that the contract knows.
+type Problem struct {
+	Type     string `json:"type"`
+	Title    string `json:"title"`
+	Status   int    `json:"status"`
+	Detail   string `json:"detail"`
+	Instance string `json:"instance"`
+
+	Timestamp  time.Time     `json:"timestamp"`
+	Path       string        `json:"path"`
+	StatusCode int           `json:"statusCode"`
+	Code       int           `json:"code"`
+	Message    string        `json:"message"`
+	Service    string        `json:"service"`
+	Method     string        `json:"method"`
+	Error_     string        `json:"error"`
+	ErrorCode  string        `json:"errorCode,omitempty" doc:"A stable name of the failure."`
+	Errors     []errs.Detail `json:"errors,omitempty" doc:"What is wrong with the request, and where."`
+
+	Region  string `json:"region,omitempty" doc:"With 421: the region that the request belongs to."`
+	BaseURL string `json:"baseUrl,omitempty" doc:"With 421: the API address of that region."`
+	AuthURL string `json:"authUrl,omitempty" doc:"With 421: the authentication address of that region."`
+}
+
+// Error returns the message.
+func (p *Problem) Error() string { return p.Message }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is application/json: clients of the contract read the body only
+// under that type.
+func (p *Problem) ContentType(string) string { return "application/json" }
+
+// statuses gives the HTTP status of each kind.
+var statuses = map[errs.Kind]int{
+	errs.Internal:        http.StatusInternalServerError,
+	errs.Invalid:         http.StatusBadRequest,
+	errs.Unauthenticated: http.StatusUnauthorized,
+	errs.Forbidden:       http.StatusForbidden,
+	errs.NotFound:        http.StatusNotFound,
+	errs.Conflict:        http.StatusConflict,
+	errs.Gone:            http.StatusGone,
+	errs.TooLarge:        http.StatusRequestEntityTooLarge,
+	errs.Misdirected:     http.StatusMisdirectedRequest,
+	errs.TooMany:         http.StatusTooManyRequests,
+	errs.NotImplemented:  http.StatusNotImplemented,
+	errs.Unavailable:     http.StatusServiceUnavailable,
+}
+
+// newProblem returns the answer to a failure that the HTTP library found. What
+// it calls unprocessable the contract calls a bad request.
+func newProblem(status int, message string, causes []error) *Problem {
+	if status == http.StatusUnprocessableEntity {
+		status = http.StatusBadRequest
+	}
+	p := &Problem{
+		Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: message,
+		Timestamp: time.Now().UTC().Truncate(time.Millisecond), StatusCode: status, Code: status, Message: message,
+		Service: "merlon", Error_: http.StatusText(status),
+	}
+	for _, cause := range causes {
+		var d huma.ErrorDetailer
+		if errors.As(cause, &d) {
+			// The value is left out: it may be a secret.
+			p.Errors = append(p.Errors, errs.Detail{Location: d.ErrorDetail().Location, Message: d.ErrorDetail().Message})
+		}
+	}
+	if len(p.Errors) > 0 {
+		p.Message += ": " + p.Errors[0].Location + " " + p.Errors[0].Message
+		p.Detail = p.Message
+	}
+	return p
+}
+
+// toProblem maps an error. The text of an internal one stays in the log.
+func toProblem(err error) *Problem {
+	var e *errs.Error
+	if !errors.As(err, &e) || e.Kind == errs.Internal {
+		if errors.Is(err, context.Canceled) {
+			return newProblem(http.StatusServiceUnavailable, "the request was cancelled", nil)
+		}
+		return newProblem(http.StatusInternalServerError, "internal error", nil)
+	}
+	p := newProblem(statuses[e.Kind], e.Message, nil)
+	p.ErrorCode, p.Errors = e.Code, e.Details
+	p.Region, p.BaseURL, p.AuthURL = e.Members["region"], e.Members["baseUrl"], e.Members["authUrl"]
+	return p
+}
+
+// problem maps an error and logs it where the person who asked cannot see why.
+func (a *API) problem(ctx context.Context, err error) *Problem {
+	p := toProblem(err)
+	if p.Status >= http.StatusInternalServerError && p.Status != http.StatusNotImplemented {
+		a.Log.LogAttrs(ctx, slog.LevelError, "request failed", slog.String("error", err.Error()))
+	}
+	if r, ok := ctx.Value(requestKey{}).(*http.Request); ok {
+		p.Path, p.Method, p.Instance = r.URL.Path, r.Method, r.URL.Path
+	}
+	return p
+}
+
+// refuse answers a request that was not admitted.
+func (a *API) refuse(ctx huma.Context, err error) {
+	p := a.problem(ctx.Context(), err)
+	if p.Status == http.StatusUnauthorized {
+		ctx.SetHeader("WWW-Authenticate", "Bearer")
+	}
+	ctx.SetHeader("Content-Type", "application/json")
+	ctx.SetStatus(p.Status)
+	_ = json.NewEncoder(ctx.BodyWriter()).Encode(p) // the client may be gone
+}
+
+// writeProblem answers a failure outside of any route.
+func writeProblem(w http.ResponseWriter, r *http.Request, status int, message string) {
+	p := newProblem(status, message, nil)
+	p.Path, p.Method, p.Instance = r.URL.Path, r.Method, r.URL.Path
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(p) // the client may be gone
+}
+
+type requestKey struct{}
+
+// remember puts the request where problem finds its address.
+func remember(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, r)))
+	})
+}

@@ -1,0 +1,250 @@
+package api
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/errs"
+	"merlon/internal/tenant"
+)
+
+// This file says what a route is: an operation, the rule that admits a caller,
+// and the handler. The rule is checked before anything of the request but its
+// address is read, in the contract's order: 401, malformed identifiers 400, what
+// the caller may not see 404, a missing permission 403, then body and query 400.
+
+// A route is a row of the table in routes.go.
+type route struct {
+	method, path string
+	id           string // operationId
+	summary      string
+	rule         rule
+	status       int // of success
+	creates      bool
+	register     func(*API, route)
+}
+
+// A rule says who may call a route. Its zero value is refused when the program
+// starts, so that no route is open by oversight.
+type rule struct {
+	access access
+	needs  tenant.Permissions // all of them
+	orAny  tenant.Permissions // or one of these
+}
+
+type access uint8
+
+const (
+	undecided  access = iota
+	anyone            // no caller is needed
+	signedIn          // any authenticated caller; the handler looks only at what is the caller's own
+	permission        // needs, in the scope that the address names
+)
+
+// open admits everybody. The reason is for the reader of the table.
+func open(reason string) rule {
+	if reason == "" {
+		panic("api: an open route needs a reason")
+	}
+	return rule{access: anyone}
+}
+
+// authenticated admits every signed-in caller, to what is the caller's own.
+func authenticated() rule { return rule{access: signedIn} }
+
+// needs admits callers with every one of the permissions.
+func needs(p tenant.Permissions) rule { return rule{access: permission, needs: p} }
+
+// needsAny admits callers with at least one of the permissions.
+func needsAny(p tenant.Permissions) rule { return rule{access: permission, orAny: p} }
+
+// admits returns a Forbidden error that names what is missing, or nil.
+func (r rule) admits(sc tenant.Scope) error {
+	if r.orAny != 0 {
+		if sc.Permissions&r.orAny != 0 {
+			return nil
+		}
+		return errs.E(errs.Forbidden, "you need one of the permissions %s here", strings.Join(r.orAny.Names(), ", "))
+	}
+	return sc.Require(r.needs)
+}
+
+// op returns a route whose handler takes the parameters and body that I
+// declares and answers O.
+func op[I, O any](method, path, id, summary string, r rule, h func(*API, context.Context, tenant.Scope, *I) (*O, error)) route {
+	return route{method: method, path: path, id: id, summary: summary, rule: r, status: http.StatusOK,
+		register: func(a *API, r route) {
+			huma.Register(a.huma, r.operation(a), func(ctx context.Context, in *I) (*O, error) {
+				out, err := h(a, ctx, scopeOf(ctx), in)
+				if err != nil {
+					return nil, a.problem(ctx, err)
+				}
+				return out, nil
+			})
+		}}
+}
+
+// created makes the route answer 201 and honour an Idempotency-Key.
+func (r route) created() route {
+	r.status, r.creates = http.StatusCreated, true
+	return r
+}
+
+// accepted makes the route answer 202 and honour an Idempotency-Key.
+func (r route) accepted() route {
+	r.status, r.creates = http.StatusAccepted, true
+	return r
+}
+
+// starts makes the route honour an Idempotency-Key while it answers 200.
+func (r route) starts() route {
+	r.creates = true
+	return r
+}
+
+// validate panics when a row of the table is not whole: a mistake of ours that
+// the first test or start finds.
+func (r route) validate() {
+	if r.rule.access == undecided || r.rule.access == permission && r.rule.needs == 0 && r.rule.orAny == 0 {
+		panic("api: " + r.method + " " + r.path + " has no permission rule")
+	}
+	if r.rule.access == permission && !strings.Contains(r.path, "Id}") {
+		panic("api: " + r.method + " " + r.path + " needs a permission but names nothing to have it on")
+	}
+}
+
+// operation describes the route to the HTTP library, with the check of its rule
+// in front of everything else.
+func (r route) operation(a *API) huma.Operation {
+	o := huma.Operation{
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status,
+		Tags:   []string{tag(r.path)},
+		Errors: []int{http.StatusBadRequest},
+		Middlewares: huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+			sc, err := a.admit(ctx, r)
+			if err != nil {
+				a.refuse(ctx, err)
+				return
+			}
+			next(huma.WithContext(ctx, withScope(ctx.Context(), sc)))
+		}},
+	}
+	if r.rule.access != anyone {
+		o.Security = []map[string][]string{{"bearer": {}}}
+		o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
+	}
+	return o
+}
+
+// tag groups the operations of the document by their first fixed word.
+func tag(path string) string {
+	word, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	return word
+}
+
+// admit authenticates the caller and applies the route's rule.
+func (a *API) admit(ctx huma.Context, r route) (tenant.Scope, error) {
+	if r.rule.access == anyone {
+		return tenant.Scope{}, nil
+	}
+	actor, err := a.actor(ctx)
+	if err != nil {
+		return tenant.Scope{}, err
+	}
+	target, err := a.target(ctx, r.path)
+	if err != nil {
+		return tenant.Scope{}, err
+	}
+	if r.rule.access == signedIn {
+		return tenant.Scope{Actor: actor}, nil
+	}
+	sc, err := a.Scopes.Scope(ctx.Context(), actor, target)
+	if err != nil {
+		return tenant.Scope{}, err
+	}
+	return sc, r.rule.admits(sc)
+}
+
+// actor returns the caller that the bearer token names.
+func (a *API) actor(ctx huma.Context) (tenant.Actor, error) {
+	header := ctx.Header("Authorization")
+	if header == "" && ctx.Header("X-API-Key") != "" {
+		return tenant.Actor{}, errs.E(errs.Gone,
+			"API keys have been removed. Create a personal access token in your profile and exchange it for an access token at %s/oidc/token",
+			a.Region.AuthURL)
+	}
+	scheme, token, ok := strings.Cut(header, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return tenant.Actor{}, errs.E(errs.Unauthenticated, "an access token is required: Authorization: Bearer <access token>")
+	}
+	actor, err := a.Authenticate(ctx.Context(), token)
+	if err != nil {
+		return tenant.Actor{}, err
+	}
+	actor.IP, actor.UserAgent = remoteIP(ctx.RemoteAddr()), ctx.Header("User-Agent")
+	return actor, nil
+}
+
+// remoteIP is the address without the port.
+func remoteIP(addr string) string {
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		return host
+	}
+	return addr
+}
+
+// target reads the identifiers of the address. Every {…Id} is a UUID unless the
+// handler's own type says otherwise; one that was made in a sister region is
+// answered with that region's address.
+func (a *API) target(ctx huma.Context, path string) (tenant.Target, error) {
+	var t tenant.Target
+	for name, set := range map[string]func(string){
+		"organizationId": func(id string) { t.Organization = tenant.OrganizationID(id) },
+		"teamId":         func(id string) { t.Team = tenant.TeamID(id) },
+		"projectId":      func(id string) { t.Project = tenant.ProjectID(id) },
+	} {
+		if !strings.Contains(path, "{"+name+"}") {
+			continue
+		}
+		id, err := tenant.ParseID(name, ctx.Param(name))
+		if err != nil {
+			return t, err
+		}
+		if err := a.here(id); err != nil {
+			return t, err
+		}
+		set(id)
+	}
+	return t, nil
+}
+
+// here returns a Misdirected error for an identifier of a sister region.
+func (a *API) here(id string) error {
+	for _, sister := range a.Sisters {
+		if tenant.MadeIn(id, sister.Name) {
+			return &errs.Error{
+				Kind:    errs.Misdirected,
+				Message: "this belongs to the region " + sister.Name + ": send the request to " + sister.BaseURL,
+				Members: map[string]string{"region": sister.Name, "baseUrl": sister.BaseURL, "authUrl": sister.AuthURL},
+			}
+		}
+	}
+	return nil
+}
+
+type scopeKey struct{}
+
+func withScope(ctx context.Context, sc tenant.Scope) context.Context {
+	return context.WithValue(ctx, scopeKey{}, sc)
+}
+
+// scopeOf returns the scope that the route's rule admitted; the zero scope, which
+// matches no row, on an open route.
+func scopeOf(ctx context.Context) tenant.Scope {
+	sc, _ := ctx.Value(scopeKey{}).(tenant.Scope)
+	return sc
+}

@@ -1,0 +1,111 @@
+// Package cli is the command line: one file per command. A command is a function
+// of its options and a Host, so that tests run it without a process; what it
+// returns decides the exit code.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"merlon/internal/errs"
+)
+
+// Exit codes of every command. Only scan uses ExitFindings.
+const (
+	ExitOK       = 0 // looked at everything, nothing at or above the threshold
+	ExitFindings = 1 // findings at or above the threshold
+	ExitFailed   = 2 // something could not be done or looked at
+	ExitUsage    = 3 // wrong options, arguments or settings
+)
+
+// A Host is the world as a command sees it.
+type Host struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Getenv         func(string) string
+}
+
+// commands is the table of commands; each has its file.
+type commands struct {
+	ConfigFile string `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md). Default: merlon.yaml in the data folder, when there is one."`
+
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+// An exit is an error that asks for a particular exit code. Its text may be
+// empty: then everything has been said.
+type exit struct {
+	code int
+	text string
+}
+
+func (e exit) Error() string { return e.text }
+
+// Main runs the command line of this process and returns its exit code.
+func Main(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return Run(ctx, args, Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})
+}
+
+// Run runs one command and returns its exit code.
+func Run(ctx context.Context, args []string, host Host) int {
+	var c commands
+	stopped := exit{code: -1}
+	parser, err := kong.New(&c, kong.Name("merlon"),
+		kong.Description("Finds, explains, ranks and tracks security flaws in software."),
+		kong.Writers(host.Stdout, host.Stderr), kong.UsageOnError(),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host),
+		// --help ends the parser; it must not end a test's process.
+		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
+	)
+	if err != nil {
+		fmt.Fprintln(host.Stderr, "merlon:", err)
+		return ExitUsage
+	}
+	code := ExitOK
+	func() {
+		defer func() {
+			if r := recover(); r != nil {
+				if r != any(stopped) {
+					panic(r)
+				}
+				code = stopped.code
+			}
+		}()
+		parsed, err := parser.Parse(args)
+		if err != nil {
+			fmt.Fprintln(host.Stderr, "merlon:", err)
+			code = ExitUsage
+			return
+		}
+		code = report(host, parsed.Run())
+	}()
+	return code
+}
+
+// report prints the error of a command and returns the exit code for it.
+func report(host Host, err error) int {
+	if err == nil {
+		return ExitOK
+	}
+	var e exit
+	if errors.As(err, &e) {
+		if e.text != "" {
+			fmt.Fprintln(host.Stderr, "merlon:", e.text)
+		}
+		return e.code
+	}
+	fmt.Fprintln(host.Stderr, "merlon:", err)
+	if errs.Is(err, errs.Invalid) {
+		return ExitUsage
+	}
+	return ExitFailed
+}

@@ -1,0 +1,158 @@
+// Package finding describes what a scan reports: findings with their place and
+// evidence, the rules they come from, and the packages that were seen. Every
+// analyzer speaks in these terms and nothing downstream has a case for a single
+// analyzer.
+package finding
+
+// An Analysis is a kind of examination, by its name on the wire.
+type Analysis string
+
+const (
+	SAST      Analysis = "sast"
+	SCA       Analysis = "sca"
+	IaC       Analysis = "iac"
+	Secret    Analysis = "secret"
+	CICD      Analysis = "cicd"
+	Container Analysis = "container"
+	DAST      Analysis = "dast"
+	API       Analysis = "api"
+)
+
+// Analyses lists every analysis, in the order in which results are shown.
+var Analyses = []Analysis{SAST, SCA, IaC, Secret, CICD, Container, DAST, API}
+
+// A Severity says how bad a flaw is.
+type Severity string
+
+const (
+	Critical Severity = "critical"
+	High     Severity = "high"
+	Medium   Severity = "medium"
+	Low      Severity = "low"
+)
+
+// Severities lists every severity, worst first.
+var Severities = []Severity{Critical, High, Medium, Low}
+
+// Rank returns 4 for critical down to 1 for low, and 0 for anything else.
+func (s Severity) Rank() int {
+	switch s {
+	case Critical:
+		return 4
+	case High:
+		return 3
+	case Medium:
+		return 2
+	case Low:
+		return 1
+	}
+	return 0
+}
+
+// FromCVSS returns the severity of a CVSS score between 0 and 10 by the bands
+// of the CVSS 4.0 specification, section 6. A score of 0 is low.
+func FromCVSS(score float64) Severity {
+	switch {
+	case score >= 9:
+		return Critical
+	case score >= 7:
+		return High
+	case score >= 4:
+		return Medium
+	}
+	return Low
+}
+
+// A Confidence says how sure an analyzer is that a finding is a flaw.
+type Confidence string
+
+const (
+	Certain   Confidence = "high"
+	Likely    Confidence = "medium"
+	Uncertain Confidence = "low"
+)
+
+// A Rule is what a finding is an instance of. ID is permanent: stored findings
+// and users' decisions are keyed by it.
+type Rule struct {
+	ID               string     `json:"id"` // "secrets/credentials/aws-access-token"; at most 200 bytes
+	Analysis         Analysis   `json:"analysis"`
+	Name             string     `json:"name"`
+	ShortDescription string     `json:"shortDescription"`
+	Description      string     `json:"description"`     // Markdown: what and why
+	HowToPrevent     string     `json:"howToPrevent"`    // Markdown: how to fix
+	CWE              []string   `json:"cwe,omitempty"`   // "CWE-89"
+	OWASP            []string   `json:"owasp,omitempty"` // "A03:2021"
+	Severity         Severity   `json:"severity"`
+	Confidence       Confidence `json:"confidence"`
+	Language         string     `json:"language"`
+	Link             string     `json:"link,omitempty"` // a page about the rule
+
+	// Advisory is set when the rule is a known vulnerability of a package.
+	Advisory *Advisory `json:"advisory,omitempty"`
+}
+
+// A Finding is one flaw in one place.
+type Finding struct {
+	RuleID   string   `json:"ruleId"`
+	Analyzer string   `json:"analyzer"`
+	Analysis Analysis `json:"analysis"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+	Language string   `json:"language"`
+	Location Location `json:"location"`
+	Snippet  *Snippet `json:"snippet,omitempty"`
+
+	// Evidence: which of these are set depends on what was seen, not on who
+	// reports it.
+	Steps   []Step        `json:"steps,omitempty"`   // a path through the code, source first
+	Package *PackageMatch `json:"package,omitempty"` // a vulnerable package
+	Secret  *SecretMatch  `json:"secret,omitempty"`  // a redacted secret
+
+	// Identity is what of the flaw stays the same when it moves; it never leaves
+	// the process. When an analyzer leaves it empty, the driver takes the flagged
+	// code. The driver makes Fingerprint from it.
+	Identity    string      `json:"-"`
+	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// A Location is a place in a file below the scanned root. Lines and columns
+// start at 1; a zero line means the file as a whole, a zero column is unknown.
+type Location struct {
+	Path        string `json:"path"` // relative, forward slashes
+	StartLine   int    `json:"startLine"`
+	EndLine     int    `json:"endLine"`
+	StartColumn int    `json:"startColumn,omitempty"`
+	EndColumn   int    `json:"endColumn,omitempty"` // one past the last character
+}
+
+// A Snippet is some lines of a file around a place. Lines are cut at 400 bytes
+// and hold valid UTF-8.
+type Snippet struct {
+	StartLine int      `json:"startLine"`
+	Lines     []string `json:"lines"`
+}
+
+// A Step is one station of a path.
+type Step struct {
+	Kind     StepKind `json:"kind"`
+	Message  string   `json:"message,omitempty"`
+	Location Location `json:"location"`
+	Snippet  *Snippet `json:"snippet,omitempty"`
+}
+
+// A StepKind is the part that a step plays in a path.
+type StepKind string
+
+const (
+	Source       StepKind = "source"
+	Intermediate StepKind = "intermediate"
+	Sink         StepKind = "sink"
+)
+
+// A SecretMatch is a secret that was found; the secret itself never leaves the
+// analyzer.
+type SecretMatch struct {
+	Kind     string `json:"kind"`     // "AWS access key"
+	Redacted string `json:"redacted"` // "AKIA…(20)"
+}

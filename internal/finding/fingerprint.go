@@ -1,0 +1,50 @@
+package finding
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// A Fingerprint names a flaw so that the next scan knows it again. Both parts
+// are 32 hexadecimal digits and reveal nothing of the code.
+//
+// Place tells two flaws of one scan apart: rule, file, the flawed code without
+// white space, and how many equal ones stand above it in the file. It survives
+// moved lines and reformatting. Flaw leaves out file and count: it survives a
+// renamed file too, and is what triage falls back on when Place is gone.
+type Fingerprint struct {
+	Place string `json:"place"`
+	Flaw  string `json:"flaw"`
+}
+
+// Print returns the fingerprint of the ordinal-th (from 0) flaw with the
+// identity that the rule reports in the file.
+func Print(ruleID, path, identity string, ordinal int) Fingerprint {
+	identity = squeeze(identity)
+	return Fingerprint{
+		Place: digest("place", ruleID, path, identity, strconv.Itoa(ordinal)),
+		Flaw:  digest("flaw", ruleID, identity),
+	}
+}
+
+// digest hashes the parts, each with its length, to 128 bits.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write([]byte(strconv.Itoa(len(p)) + ":" + p))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// squeeze removes all white space, so that reformatted code is the same code.
+func squeeze(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, s)
+}

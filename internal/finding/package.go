@@ -1,0 +1,67 @@
+package finding
+
+// This file describes packages and the vulnerabilities known of them.
+
+// A Package is a dependency that was seen in a manifest, a lock file or an
+// image.
+type Package struct {
+	Ecosystem string     `json:"ecosystem"` // as OSV spells it: "npm", "PyPI", "Maven", "Go"
+	Name      string     `json:"name"`
+	Version   string     `json:"version"` // empty when the file does not fix it
+	PURL      string     `json:"purl,omitempty"`
+	Path      string     `json:"path"`           // the file that names it
+	Line      int        `json:"line,omitempty"` // in that file; 0 when unknown
+	Scope     Dependency `json:"scope"`
+	Dev       bool       `json:"dev,omitempty"`
+	Licenses  []string   `json:"licenses,omitempty"` // SPDX expressions
+	Via       []string   `json:"via,omitempty"`      // "name@version" from the root to this package's parent
+}
+
+// A Dependency says how a package came in.
+type Dependency string
+
+const (
+	Direct            Dependency = "direct"
+	Transitive        Dependency = "transitive"
+	UnknownDependency Dependency = ""
+)
+
+// An Advisory is a known vulnerability, merged over all its names.
+type Advisory struct {
+	ID          string              `json:"id"`      // the name it is keyed by: a CVE where there is one
+	GHSA        string              `json:"ghsa"`    // may be empty
+	CVE         string              `json:"cve"`     // may be empty
+	Aliases     []string            `json:"aliases"` // every name, ID included, sorted
+	Summary     string              `json:"summary"`
+	Details     string              `json:"details"` // Markdown
+	Published   string              `json:"published,omitempty"`
+	Modified    string              `json:"modified,omitempty"`
+	SchemaVer   string              `json:"schemaVersion,omitempty"`
+	Severities  []AdvisorySeverity  `json:"severities"`
+	References  []AdvisoryReference `json:"references"`
+	CWE         []string            `json:"cwe"`
+	Malicious   bool                `json:"malicious,omitempty"` // the package itself is an attack
+	CVSS        float64             `json:"cvss"`                // 0 when no vector can be scored
+	CVSSVersion string              `json:"cvssVersion,omitempty"`
+	CVSSVector  string              `json:"cvssVector,omitempty"`
+}
+
+// An AdvisorySeverity is a severity as the record spells it.
+type AdvisorySeverity struct {
+	Type  string `json:"type"` // CVSS_V2, CVSS_V3, CVSS_V4
+	Score string `json:"score"`
+}
+
+// An AdvisoryReference is an address that tells more.
+type AdvisoryReference struct {
+	Type string `json:"type"` // ADVISORY, FIX, WEB, …
+	URL  string `json:"url"`
+}
+
+// A PackageMatch is a package that an advisory affects.
+type PackageMatch struct {
+	Package    Package  `json:"package"`
+	Introduced string   `json:"introduced,omitempty"` // the first affected version of the matching range
+	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
+	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
+}

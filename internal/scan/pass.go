@@ -1,0 +1,94 @@
+package scan
+
+import (
+	"context"
+	"io/fs"
+
+	"merlon/internal/finding"
+)
+
+// This file declares what the driver hands to an analyzer. A pass is the only
+// way in and the only way out.
+
+// A FilePass is one file offered to an analyzer.
+type FilePass struct {
+	Context context.Context
+	Path    string // relative to the root, forward slashes
+	Size    int64
+
+	// ReadFile returns the content. The slice is shared between analyzers and
+	// must not be changed.
+	ReadFile func() ([]byte, error)
+
+	Reporter
+}
+
+// A ProjectPass is the whole tree.
+type ProjectPass struct {
+	Context context.Context
+
+	// FS is the scanned tree: regular files only, without links, within the
+	// limits of the scan. It cannot reach outside of the root.
+	FS fs.FS
+
+	// Dir is the root in the file system of the host, for libraries that need one.
+	Dir string
+
+	// Files lists the regular files, sorted.
+	Files []File
+
+	// Advisories looks up known vulnerabilities; nil unless Needs.Advisories.
+	Advisories Advisories
+
+	Reporter
+}
+
+// A File is an entry of the scanned tree.
+type File struct {
+	Path string
+	Size int64
+}
+
+// A LivePass is a running target. Engines that examine one extend it in their
+// own issue; nothing declares Live yet.
+type LivePass struct {
+	Context context.Context
+	Target  string
+	Reporter
+}
+
+// A Reporter takes what an analyzer has to say. Its functions may be called
+// from several goroutines.
+type Reporter struct {
+	// Report reports a flaw that is an instance of the rule. The driver fills in
+	// what can be derived: analyzer, analysis, missing severity, message and
+	// language, the snippet, the fingerprint.
+	Report func(*finding.Rule, finding.Finding)
+
+	// Package reports a dependency that was seen.
+	Package func(finding.Package)
+
+	// Degrade records something that the analyzer did not look at. The analyzer
+	// then ends degraded.
+	Degrade func(Reason)
+}
+
+// Advisories looks up known vulnerabilities, in OSV's terms.
+type Advisories interface {
+	// Match returns the advisories that affect the version of the package. It
+	// returns an error when the ecosystem's versions cannot be compared or the
+	// version cannot be read: never an empty answer for "I do not know".
+	Match(ctx context.Context, ecosystem, name, version string) ([]AdvisoryMatch, error)
+	// Knows reports whether there is any data for the ecosystem.
+	Knows(ecosystem string) bool
+	// Data says which data this is.
+	Data() AdvisoryData
+}
+
+// An AdvisoryMatch is an advisory that affects a version.
+type AdvisoryMatch struct {
+	Advisory   *finding.Advisory
+	Introduced string
+	Fixed      []string // lowest first
+	Upgrade    string   // smallest version above the present one that clears it; empty when none
+}

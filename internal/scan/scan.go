@@ -1,0 +1,131 @@
+// Package scan is the contract between the driver, which owns the world, and the
+// analyzers, which know one thing each. An Analyzer is a value; the driver
+// walks the tree, opens files, limits time and size, calls the analyzer with a
+// pass, and records for each analyzer how it ended. What is found leaves as a
+// stream of messages to a Handler: the report formats, the worker and the
+// command line are handlers.
+//
+// Nothing here or in an engine knows of tenants, databases or users.
+package scan
+
+import (
+	"time"
+
+	"merlon/internal/finding"
+)
+
+// An Analyzer describes one check. It is a value: declaring it registers
+// nothing and runs nothing.
+type Analyzer struct {
+	// ID is permanent. It is the folder's path below engine: "secrets/credentials".
+	ID string
+
+	// Version grows when the same input may give a different result.
+	Version int
+
+	// Analysis is the kind of examination that the analyzer is part of.
+	Analysis finding.Analysis
+
+	// Doc is the page users read. Its first line is the title.
+	Doc string
+
+	// Needs states what the analyzer requires of the host. The driver fails an
+	// analyzer whose needs are not met, with the reason.
+	Needs Needs
+
+	// Match reports whether File wants the file. It is called for every file of
+	// every scan with the path relative to the root, so it looks at that only.
+	Match func(path string) bool
+
+	// Exactly one of these is set; it says what the analyzer looks at. An error
+	// fails this analyzer here; it never fails the scan.
+	File    func(*FilePass) error    // one file at a time, several at once
+	Project func(*ProjectPass) error // the whole tree
+	Live    func(*LivePass) error    // a running target
+}
+
+// Needs lists what an analyzer requires of the host.
+type Needs struct {
+	Network    bool // makes outgoing requests
+	Advisories bool // looks up known vulnerabilities
+}
+
+// A State is how an analyzer ended. There is no "skipped": what was asked for
+// and not done has failed.
+type State string
+
+const (
+	Succeeded State = "succeeded" // looked at everything it wanted to see
+	Degraded  State = "degraded"  // results hold, but something was not looked at
+	Failed    State = "failed"    // no claim can be made
+)
+
+// A Status says how one analyzer ended, and why.
+type Status struct {
+	Analyzer string           `json:"analyzer"`
+	Analysis finding.Analysis `json:"analysis"`
+	State    State            `json:"state"`
+	Reasons  []Reason         `json:"reasons"` // at most MaxReasons; never empty unless succeeded
+	Omitted  int              `json:"omitted"` // reasons beyond MaxReasons
+	Files    int              `json:"files"`   // files looked at
+	Findings int              `json:"findings"`
+	Duration time.Duration    `json:"duration"` // nanoseconds
+}
+
+// MaxReasons bounds the reasons kept for one analyzer. A status with omitted
+// reasons counts as not having looked at anything, because the paths are lost.
+const MaxReasons = 1000
+
+// A Reason says what was not looked at. With a Path, everything else was: a
+// file, or with a trailing slash a folder. Without one, nothing is sure.
+type Reason struct {
+	Code    string `json:"code"` // "too-large", "unreadable", "malformed", "timeout", "panic", "unavailable", …
+	Message string `json:"message"`
+	Path    string `json:"path,omitempty"`
+	Line    int    `json:"line,omitempty"`
+}
+
+// A Handler receives the messages of one scan, from one goroutine at a time. A
+// stream with all Progress messages removed is still whole. An error ends the
+// scan.
+type Handler interface {
+	// Config is the first message.
+	Config(*Config) error
+	// Progress tells how far the scan is.
+	Progress(*Progress) error
+	// Rule describes a rule, once, before the first finding that names it.
+	Rule(*finding.Rule) error
+	// Package reports a dependency that was seen.
+	Package(*finding.Package) error
+	// Finding reports a flaw.
+	Finding(*finding.Finding) error
+	// Status ends one analyzer. The stream is whole when every analyzer that
+	// Config names has its status.
+	Status(*Status) error
+}
+
+// A Config says what is about to be scanned, by what.
+type Config struct {
+	Tool       string             `json:"tool"`
+	Version    string             `json:"version"`
+	Root       string             `json:"root"` // the name of the scanned folder or file, without its parents
+	Started    time.Time          `json:"started"`
+	Analyses   []finding.Analysis `json:"analyses"`
+	Analyzers  []string           `json:"analyzers"`
+	Advisories *AdvisoryData      `json:"advisories,omitempty"`
+	Sandbox    []string           `json:"sandbox,omitempty"` // protections that could not be had, in words
+}
+
+// AdvisoryData says which vulnerability data a scan used.
+type AdvisoryData struct {
+	Digest   string    `json:"digest"`   // of the data file
+	Imported time.Time `json:"imported"` // when it was last imported
+	Newest   time.Time `json:"newest"`   // the latest modification of a record in it
+	Records  int       `json:"records"`
+}
+
+// A Progress tells how far a scan is.
+type Progress struct {
+	Percent int    `json:"percent"` // 0 to 100, never falls
+	Step    string `json:"step"`    // for people
+}

@@ -1,0 +1,111 @@
+package scan
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"merlon/internal/finding"
+)
+
+// This file writes and reads the message stream: one JSON object a line with
+// exactly one member, which names the kind of message. It is what a worker reads
+// from the scan that it runs, and a recorded one is a test fixture.
+
+// message is a line of the stream.
+type message struct {
+	Config   *Config          `json:"config,omitempty"`
+	Progress *Progress        `json:"progress,omitempty"`
+	Rule     *finding.Rule    `json:"rule,omitempty"`
+	Package  *finding.Package `json:"package,omitempty"`
+	Finding  *finding.Finding `json:"finding,omitempty"`
+	Status   *Status          `json:"status,omitempty"`
+}
+
+// Encode returns a Handler that writes the stream to w.
+func Encode(w io.Writer) Handler {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return encoder{enc}
+}
+
+type encoder struct{ *json.Encoder }
+
+func (e encoder) Config(m *Config) error           { return e.Encode(message{Config: m}) }
+func (e encoder) Progress(m *Progress) error       { return e.Encode(message{Progress: m}) }
+func (e encoder) Rule(m *finding.Rule) error       { return e.Encode(message{Rule: m}) }
+func (e encoder) Package(m *finding.Package) error { return e.Encode(message{Package: m}) }
+func (e encoder) Finding(m *finding.Finding) error { return e.Encode(message{Finding: m}) }
+func (e encoder) Status(m *Status) error           { return e.Encode(message{Status: m}) }
+
+// MaxMessage bounds a line of the stream, in bytes.
+const MaxMessage = 8 << 20
+
+// ErrIncomplete says that a stream ended before every analyzer had its status:
+// whatever it holds, nothing may be concluded from what it lacks.
+var ErrIncomplete = errors.New("the scan's messages end before every analyzer has ended")
+
+// Decode reads a stream and gives each message to h. A malformed, unknown or
+// oversized line is an error that names its number; a stream that is not whole
+// ends with ErrIncomplete.
+func Decode(r io.Reader, h Handler) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 64<<10), MaxMessage)
+	d := decoder{h: h}
+	for n := 1; lines.Scan(); n++ {
+		if err := d.line(lines.Bytes()); err != nil {
+			return fmt.Errorf("message %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read the scan's messages: %w", err)
+	}
+	if d.open == nil || len(d.open) > 0 {
+		return ErrIncomplete
+	}
+	return nil
+}
+
+type decoder struct {
+	h    Handler
+	open map[string]bool // analyzers without a status; nil before Config
+}
+
+func (d *decoder) line(b []byte) error {
+	var m message
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if m.Config != nil {
+		if d.open != nil {
+			return errors.New("a second config")
+		}
+		d.open = map[string]bool{}
+		for _, id := range m.Config.Analyzers {
+			d.open[id] = true
+		}
+		return d.h.Config(m.Config)
+	}
+	if d.open == nil {
+		return errors.New("the first message is not config")
+	}
+	switch {
+	case m.Progress != nil:
+		return d.h.Progress(m.Progress)
+	case m.Rule != nil:
+		return d.h.Rule(m.Rule)
+	case m.Package != nil:
+		return d.h.Package(m.Package)
+	case m.Finding != nil:
+		return d.h.Finding(m.Finding)
+	case m.Status != nil:
+		if !d.open[m.Status.Analyzer] {
+			return fmt.Errorf("status of %q, which is not open", m.Status.Analyzer)
+		}
+		delete(d.open, m.Status.Analyzer)
+		return d.h.Status(m.Status)
+	}
+	return errors.New("unknown kind of message")
+}

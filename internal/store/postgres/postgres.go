@@ -1,0 +1,142 @@
+// Package postgres opens a PostgreSQL database, version 15 or later, that several
+// machines share.
+package postgres
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	"merlon/internal/store"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// migrationLock is the key of the advisory lock that a process holds while it
+// migrates: "merlon" in ASCII.
+const migrationLock = 0x6d65726c6f6e
+
+// Open connects to the database of the URL and brings its schema up to date.
+func Open(ctx context.Context, url string, o store.Options) (*store.DB, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The driver's error repeats the URL, which may hold a password.
+		return nil, errors.New("the database URL cannot be read: expected postgres://user:password@host:port/name")
+	}
+	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "merlon"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	db := stdlib.OpenDBFromPool(pool)
+	if err := migrate(ctx, pool, db); err != nil {
+		err = errors.Join(fmt.Errorf("database: %w", err), db.Close())
+		pool.Close()
+		return nil, err
+	}
+	o.Dialect, o.Write, o.Read, o.Pool = dialect{}, db, db, pool
+	return store.New(o), nil
+}
+
+// migrate applies what is missing, one process at a time.
+func migrate(ctx context.Context, pool *pgxpool.Pool, db *sql.DB) (err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, "SELECT pg_advisory_lock($1)", migrationLock); err != nil {
+		return fmt.Errorf("wait for another process's migration: %w", err)
+	}
+	defer func() {
+		_, unlockErr := conn.Exec(context.WithoutCancel(ctx), "SELECT pg_advisory_unlock($1)", migrationLock)
+		err = errors.Join(err, unlockErr)
+	}()
+	dir, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectPostgres, db, dir, goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	m, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return fmt.Errorf("read job migrations: %w", err)
+	}
+	if _, err := m.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return fmt.Errorf("migrate jobs: %w", err)
+	}
+	return nil
+}
+
+type dialect struct{}
+
+func (dialect) Name() string      { return "postgres" }
+func (dialect) ForUpdate() string { return " FOR UPDATE" }
+func (dialect) Like() string      { return "ILIKE" }
+
+func (dialect) Rebind(query string) string {
+	var b strings.Builder
+	n := 0
+	for i := range len(query) {
+		if query[i] != '?' {
+			b.WriteByte(query[i])
+			continue
+		}
+		n++
+		b.WriteByte('$')
+		b.WriteString(strconv.Itoa(n))
+	}
+	return b.String()
+}
+
+func (dialect) In(column string, values []string) (string, any) {
+	return column + " = ANY(?)", values
+}
+
+func (dialect) Conflict(err error) bool { return code(err) == "23505" }
+
+// Transient covers serialization failures and deadlocks.
+func (dialect) Transient(err error) bool {
+	c := code(err)
+	return c == "40001" || c == "40P01"
+}
+
+// Unavailable covers connection failures, a server that stops, and a full disk.
+func (dialect) Unavailable(err error) bool {
+	if c := code(err); c != "" {
+		return strings.HasPrefix(c, "08") || strings.HasPrefix(c, "57P") || strings.HasPrefix(c, "53")
+	}
+	var netErr net.Error
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) || errors.As(err, &netErr) || pgconn.SafeToRetry(err)
+}
+
+// code returns the SQLSTATE of a server's error, or "".
+func code(err error) string {
+	var e *pgconn.PgError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}

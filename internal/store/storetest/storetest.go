@@ -1,0 +1,235 @@
+// Package storetest runs a test on every database that the product supports:
+// SQLite in a temporary file, and PostgreSQL in a database of its own on a
+// cluster that the test process starts, or that MERLON_TEST_POSTGRES names.
+package storetest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+
+	"merlon/internal/store"
+	"merlon/internal/store/postgres"
+	"merlon/internal/store/sqlite"
+)
+
+// Region is the region of the databases that Each opens.
+const Region = "test"
+
+// Start is what a Clock shows first.
+var Start = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+
+// A Clock is a clock that stands until it is moved.
+type Clock struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// NewClock returns a clock that shows Start.
+func NewClock() *Clock { return &Clock{now: Start} }
+
+// Now returns the time that the clock shows.
+func (c *Clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Advance moves the clock; a negative duration moves it back.
+func (c *Clock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = c.now.Add(d)
+}
+
+// Main runs a package's tests and stops the PostgreSQL cluster that they
+// started. A package that calls Each or Postgres has
+//
+//	func TestMain(m *testing.M) { storetest.Main(m) }
+func Main(m *testing.M) {
+	code := m.Run()
+	if cluster.stop != nil {
+		cluster.stop()
+	}
+	os.Exit(code)
+}
+
+// Each runs test as a subtest on each database, with a store that is empty and
+// a clock of its own.
+func Each(t *testing.T, test func(t *testing.T, db *store.DB, clock *Clock)) {
+	t.Helper()
+	t.Run("sqlite", func(t *testing.T) {
+		clock := NewClock()
+		db := open(t)(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "merlon.db"), options(clock)))
+		test(t, db, clock)
+	})
+	t.Run("postgres", func(t *testing.T) {
+		clock := NewClock()
+		db := open(t)(postgres.Open(t.Context(), Postgres(t), options(clock)))
+		test(t, db, clock)
+	})
+}
+
+func options(c *Clock) store.Options { return store.Options{Region: Region, Now: c.Now} }
+
+func open(t testing.TB) func(*store.DB, error) *store.DB {
+	return func(db *store.DB, err error) *store.DB {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := db.Close(); err != nil {
+				t.Errorf("close the database: %v", err)
+			}
+		})
+		return db
+	}
+}
+
+// cluster is the PostgreSQL cluster of this test process.
+var cluster struct {
+	once sync.Once
+	url  string
+	err  error
+	stop func()
+
+	mu       sync.Mutex
+	n        int
+	template string // a migrated database that new ones are copied from
+}
+
+// Postgres returns the URL of a new, migrated and empty PostgreSQL database,
+// which is dropped when the test ends.
+func Postgres(t testing.TB) string {
+	t.Helper()
+	cluster.once.Do(func() {
+		if cluster.url = os.Getenv("MERLON_TEST_POSTGRES"); cluster.url == "" {
+			cluster.url, cluster.stop, cluster.err = startCluster()
+		}
+	})
+	if cluster.err != nil {
+		t.Fatalf("start PostgreSQL: %v", cluster.err)
+	}
+	name, err := newDatabase(t.Context())
+	if err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := admin(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			t.Errorf("drop the database: %v", err)
+		}
+	})
+	return databaseURL(name)
+}
+
+// newDatabase copies the template, which the first call makes.
+func newDatabase(ctx context.Context) (string, error) {
+	cluster.mu.Lock()
+	defer cluster.mu.Unlock()
+	prefix := "t" + strconv.Itoa(os.Getpid()) + "_"
+	if cluster.template == "" {
+		name := prefix + "template"
+		if err := admin(ctx, "CREATE DATABASE "+name); err != nil {
+			return "", err
+		}
+		db, err := postgres.Open(ctx, databaseURL(name), store.Options{})
+		if err != nil {
+			return "", err
+		}
+		if err := db.Close(); err != nil {
+			return "", err
+		}
+		cluster.template = name
+	}
+	cluster.n++
+	name := prefix + strconv.Itoa(cluster.n)
+	return name, admin(ctx, "CREATE DATABASE "+name+" TEMPLATE "+cluster.template)
+}
+
+func databaseURL(name string) string {
+	u, err := url.Parse(cluster.url)
+	if err != nil {
+		panic("storetest: MERLON_TEST_POSTGRES: " + err.Error())
+	}
+	u.Path = "/" + name
+	return u.String()
+}
+
+// admin runs a statement in the cluster's own database.
+func admin(ctx context.Context, statement string) error {
+	db, err := sql.Open("pgx", cluster.url)
+	if err != nil {
+		return err
+	}
+	_, err = db.ExecContext(ctx, statement)
+	return errors.Join(err, db.Close())
+}
+
+// startCluster makes a cluster in a temporary folder and starts it on a Unix
+// socket. PostgreSQL refuses to run as root, so root runs it as nobody.
+func startCluster() (string, func(), error) {
+	bin, err := binDir()
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "merlon-pg")
+	if err != nil {
+		return "", nil, err
+	}
+	var cred *syscall.Credential
+	if os.Getuid() == 0 {
+		cred = &syscall.Credential{Uid: 65534, Gid: 65534}
+		if err := os.Chown(dir, 65534, 65534); err != nil {
+			return "", nil, err
+		}
+	}
+	data := filepath.Join(dir, "data")
+	run := func(name string, args ...string) error {
+		cmd := exec.Command(filepath.Join(bin, name), args...)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: cred}
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w\n%s", name, err, out)
+		}
+		return nil
+	}
+	if err := run("initdb", "-D", data, "-U", "merlon", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"); err != nil {
+		return "", nil, err
+	}
+	options := "-k " + dir + " -c listen_addresses='' -c fsync=off -c max_connections=300"
+	if err := run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options, "start"); err != nil {
+		return "", nil, err
+	}
+	stop := func() {
+		if err := run("pg_ctl", "-D", data, "-m", "immediate", "stop"); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		_ = os.RemoveAll(dir) // a temporary folder; what stays is the system's to clean
+	}
+	return "postgres://merlon@/postgres?host=" + url.QueryEscape(dir), stop, nil
+}
+
+// binDir finds PostgreSQL's programs: on the path, or where Debian puts them.
+func binDir() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	dirs, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(dirs) == 0 {
+		return "", errors.New("PostgreSQL is not installed; `make test` installs it")
+	}
+	return filepath.Dir(dirs[len(dirs)-1]), nil
+}

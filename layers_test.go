@@ -1,0 +1,116 @@
+package merlon
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// This file holds the shape of the program: which tree may import which. Changing
+// the shape means changing the table in the same commit.
+
+const module = "merlon/"
+
+// vocabulary is what most trees may speak of.
+const vocabulary = "internal/errs internal/tenant internal/project internal/finding internal/advisory internal/run"
+
+// mayImport gives, for each tree of the module, the trees it may import. The
+// longest key that covers a folder counts.
+var mayImport = map[string]string{
+	".":          "",
+	"cmd/merlon": "internal/cli",
+	"client":     "",
+
+	"internal/errs":     "",
+	"internal/tenant":   "internal/errs",
+	"internal/finding":  "internal/errs",
+	"internal/scan":     "internal/errs internal/finding",
+	"internal/advisory": "internal/errs internal/finding internal/scan",
+	"internal/project":  "internal/errs internal/tenant internal/finding",
+	"internal/run":      "internal/errs internal/tenant internal/finding internal/scan",
+
+	"internal/outbound": "internal/errs",
+	"internal/archive":  "internal/errs",
+	"internal/sandbox":  "internal/errs",
+	"internal/blob":     "internal/errs",
+	"internal/mail":     "internal/errs internal/outbound",
+
+	"internal/scan/scantest":  "internal/scan internal/finding",
+	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/all":     "internal/scan internal/engine/secrets internal/engine/sca",
+	"internal/report":         "internal/errs internal/finding internal/scan",
+
+	"internal/audit":    "internal/errs internal/tenant",
+	"internal/job":      "internal/errs internal/tenant internal/run",
+	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
+	"internal/triage":   vocabulary + " internal/scan internal/audit",
+
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit",
+	"internal/store/sqlite":    "internal/store",
+	"internal/store/postgres":  "internal/store",
+	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
+
+	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report internal/blob",
+	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit",
+	"internal/worker": vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+
+	"internal/config": "internal/errs",
+	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
+		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
+		" internal/config internal/blob internal/mail internal/outbound internal/engine/all internal/archive internal/sandbox",
+	"internal/cli": "internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
+		" internal/advisory internal/finding internal/sandbox internal/archive",
+}
+
+func TestLayers(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != ".") {
+			return fs.SkipDir
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		from := tree(filepath.ToSlash(filepath.Dir(path)))
+		if from == "" {
+			t.Errorf("%s is in no layer: add its tree to mayImport", path)
+		}
+		for _, spec := range f.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			rel, ours := strings.CutPrefix(imp, module)
+			if to := tree(rel); ours && to != from && !slices.Contains(strings.Fields(mayImport[from]), to) {
+				t.Errorf("%s imports %s: %s may import only [%s]", path, rel, from, mayImport[from])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tree returns the longest key of mayImport that covers the folder.
+func tree(dir string) string {
+	best := ""
+	for key := range mayImport {
+		if (dir == key || strings.HasPrefix(dir, key+"/")) && len(key) > len(best) {
+			best = key
+		}
+	}
+	return best
+}
