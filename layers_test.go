@@ -39,6 +39,7 @@ var mayImport = map[string]string{
 	"internal/sandbox":  "internal/errs",
 	"internal/blob":     "internal/errs",
 	"internal/mail":     "internal/errs internal/outbound",
+	"internal/seal":     "",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
@@ -56,14 +57,14 @@ var mayImport = map[string]string{
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report internal/blob",
-	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit",
+	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report internal/blob internal/seal",
+	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit internal/seal",
 	"internal/worker": vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/outbound internal/engine/all internal/archive internal/sandbox",
+		" internal/config internal/blob internal/mail internal/outbound internal/engine/all internal/archive internal/sandbox internal/seal",
 	"internal/cli": "internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive",
 }

@@ -1,0 +1,108 @@
+// Package run describes a run: one scan of one project as the service sees it,
+// from the request to the findings. What a scan is for an analyzer stands in
+// package scan.
+package run
+
+import (
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+)
+
+// ID identifies a run: the scanId of the wire.
+type ID string
+
+// A State is where a run stands, by its name on the wire. The last three are
+// final.
+type State string
+
+const (
+	Queued            State = "queued"             // waits for its upload, or for a free place
+	Running           State = "running"            // a worker is at it
+	Completed         State = "completed"          // every analyzer looked at everything
+	CompletedDegraded State = "completed_degraded" // results hold, but something was not looked at
+	Failed            State = "failed"             // nothing was changed in the findings
+)
+
+// Final reports whether the run has ended.
+func (s State) Final() bool { return s == Completed || s == CompletedDegraded || s == Failed }
+
+// A Source says what started a run, by its name on the wire.
+type Source string
+
+// Sources lists every source, the default first.
+var Sources = []Source{"manual", "cli", "github", "gitlab", "jetbrains", "vscode"}
+
+// A Run is one scan of one project. A worker that takes it raises Attempt; only
+// the holder of the present attempt may change the run or the findings.
+type Run struct {
+	ID             ID
+	OrganizationID tenant.OrganizationID
+	TeamID         tenant.TeamID // read with the run, never written
+	ProjectID      tenant.ProjectID
+	Branch         string
+	Source         Source
+	Private        bool
+	Analyses       []finding.Analysis // what was asked for when it started
+	Initiator      tenant.UserID      // empty when nobody asked
+	State          State
+	Uploaded       bool   // what is to be scanned is there
+	Archive        string // key in blob storage; empty before the upload and after the end
+	Size           int64  // of the archive in bytes
+	Attempt        int    // how many workers have taken it
+	Cancelled      bool   // somebody asked for its end
+	Progress       int    // 0 to 100
+	Step           string // for people
+	Languages      []string
+	Failure        *Failure // set when State is Failed
+	Outcome        Outcome
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+	StartedAt      time.Time // zero before
+	EndedAt        time.Time // zero before
+}
+
+// A Failure says why a run failed.
+type Failure struct {
+	Message  string   `json:"message"` // for people
+	Code     int      `json:"code"`
+	Category Category `json:"category"`
+}
+
+// A Category is a class of failure, by its name on the wire.
+type Category string
+
+const (
+	CategoryAuthentication Category = "authentication"
+	CategoryCloudProvider  Category = "cloud_provider"
+	CategoryNetwork        Category = "network"
+	CategoryScan           Category = "scan"
+	CategoryAPI            Category = "api"
+	CategoryUnknown        Category = "unknown"
+)
+
+// An Outcome is what a run found out: written once, when it ends, and stored as
+// JSON.
+type Outcome struct {
+	Statuses   []scan.Status      `json:"statuses"`
+	Warnings   []string           `json:"warnings"` // protections the scan had to do without, and the like
+	Advisories *scan.AdvisoryData `json:"advisories,omitempty"`
+	Changes    Changes            `json:"changes"`
+}
+
+// Changes count what a run did to the findings of its branch.
+type Changes struct {
+	Found     int `json:"found"`     // reported by the scan
+	New       int `json:"new"`       // never seen on the branch before
+	Reopened  int `json:"reopened"`  // were resolved and are back
+	Unchanged int `json:"unchanged"` // still there
+	Moved     int `json:"moved"`     // still there, in another place
+	Resolved  int `json:"resolved"`  // gone
+	Open      int `json:"open"`      // open on the branch before the run
+
+	// Suspicious is set when the run resolved more than 30 % of what was open and
+	// more than 20 findings: probably something else was uploaded.
+	Suspicious bool `json:"suspicious"`
+}
