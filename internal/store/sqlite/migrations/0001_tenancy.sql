@@ -122,6 +122,9 @@ CREATE TABLE audit_event (
     hash        TEXT NOT NULL,
     PRIMARY KEY (chain, seq)
 );
+CREATE INDEX audit_event_actor ON audit_event (chain, actor, seq);
+CREATE INDEX audit_event_action ON audit_event (chain, action, seq);
+CREATE INDEX audit_event_at ON audit_event (chain, at);
 
 CREATE TABLE audit_head (
     chain TEXT PRIMARY KEY,

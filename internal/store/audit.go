@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/tenant"
+)
+
+// audit writes records of what the transaction changes. It locks the ends of
+// their chains until the transaction ends, so it is called last: everybody else
+// who changes something in the same organization waits from here on.
+func (tx *Tx) audit(ctx context.Context, events ...audit.Event) error {
+	// A fixed order keeps two transactions on two chains from waiting for each
+	// other.
+	slices.SortStableFunc(events, func(a, b audit.Event) int { return strings.Compare(string(a.Chain), string(b.Chain)) })
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && events[n].Chain == events[0].Chain {
+			n++
+		}
+		if err := tx.auditChain(ctx, events[:n]); err != nil {
+			return err
+		}
+		events = events[n:]
+	}
+	return nil
+}
+
+// auditChain appends events of one chain.
+func (tx *Tx) auditChain(ctx context.Context, events []audit.Event) error {
+	chain := string(events[0].Chain)
+	if _, err := tx.Exec(ctx, "INSERT INTO audit_head (chain, seq, hash) VALUES (?, 0, '') ON CONFLICT (chain) DO NOTHING", chain); err != nil {
+		return fmt.Errorf("begin audit chain: %w", err)
+	}
+	var head audit.Head
+	err := tx.QueryRow(ctx, "SELECT seq, hash FROM audit_head WHERE chain = ?"+tx.db.Dialect.ForUpdate(), chain).Scan(&head.Seq, &head.Hash)
+	if err != nil {
+		return fmt.Errorf("read audit head: %w", err)
+	}
+	for _, e := range events {
+		if e.At.IsZero() {
+			e.At = tx.Now
+		}
+		r, err := audit.Append(head, e)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO audit_event
+			(chain, seq, at, actor, client, ip, action, target_kind, target, detail, previous, hash)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			r.Chain, r.Seq, millis(e.At), r.Actor, r.Client, r.IP, r.Action, r.TargetKind, r.Target, r.Detail, r.Previous, r.Hash); err != nil {
+			return fmt.Errorf("write audit record: %w", err)
+		}
+		head = r.Head()
+	}
+	if _, err := tx.Exec(ctx, "UPDATE audit_head SET seq = ?, hash = ? WHERE chain = ?", head.Seq, head.Hash, chain); err != nil {
+		return fmt.Errorf("write audit head: %w", err)
+	}
+	return nil
+}
+
+// AppendAudit writes records of what changed no row, such as a refused sign-in,
+// many at once: an event without a time is given that of the transaction.
+func (db *DB) AppendAudit(ctx context.Context, events []audit.Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	return db.Tx(ctx, func(tx *Tx) error { return tx.audit(ctx, slices.Clone(events)...) })
+}
+
+// An AuditQuery selects records of one chain.
+type AuditQuery struct {
+	Actor  tenant.UserID // empty for everybody
+	Action string        // empty for every action; "team." for all that begin so
+	From   time.Time     // zero for the beginning
+	To     time.Time     // zero for the end; exclusive
+	Before int64         // records with a smaller number, newest first; 0 for the newest
+	Limit  int           // at least 1
+}
+
+const auditColumns = "chain, seq, at, actor, client, ip, action, target_kind, target, detail, previous, hash"
+
+func scanAudit(rows *sql.Rows) (audit.Record, error) {
+	var r audit.Record
+	var at int64
+	err := rows.Scan(&r.Chain, &r.Seq, &at, &r.Actor, &r.Client, &r.IP, &r.Action, &r.TargetKind, &r.Target, &r.Detail, &r.Previous, &r.Hash)
+	r.At = time.UnixMilli(at).UTC().Format(audit.TimeFormat)
+	return r, err
+}
+
+// AuditLog returns records of the scope's organization, newest first.
+func (db *DB) AuditLog(ctx context.Context, sc tenant.Scope, q AuditQuery) ([]audit.Record, error) {
+	if sc.Organization == "" {
+		return []audit.Record{}, nil // the deployment's own chain is nobody's
+	}
+	where, args := []string{"chain = ?"}, []any{string(sc.Organization)}
+	and := func(cond string, arg any) {
+		where, args = append(where, cond), append(args, arg)
+	}
+	if q.Actor != "" {
+		and("actor = ?", string(q.Actor))
+	}
+	switch {
+	case strings.HasSuffix(q.Action, "."): // "." + 1 = "/"
+		and("action >= ?", q.Action)
+		and("action < ?", strings.TrimSuffix(q.Action, ".")+"/")
+	case q.Action != "":
+		and("action = ?", q.Action)
+	}
+	if !q.From.IsZero() {
+		and("at >= ?", millis(q.From))
+	}
+	if !q.To.IsZero() {
+		and("at < ?", millis(q.To))
+	}
+	if q.Before > 0 {
+		and("seq < ?", q.Before)
+	}
+	rows, err := db.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE "+strings.Join(where, " AND ")+
+		" ORDER BY seq DESC LIMIT ?", append(args, q.Limit)...)
+	return collect(rows, err, scanAudit)
+}
+
+// auditBatch is how many records an export or a check reads at a time.
+const auditBatch = 500
+
+// ExportAudit calls each for the records of a chain behind number after, oldest
+// first. It holds no transaction: records that are added meanwhile may follow.
+func (db *DB) ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64, each func(audit.Record) error) error {
+	for {
+		rows, err := db.Query(ctx, "SELECT "+auditColumns+" FROM audit_event WHERE chain = ? AND seq > ? ORDER BY seq LIMIT ?",
+			string(chain), after, auditBatch)
+		batch, err := collect(rows, err, scanAudit)
+		if err != nil {
+			return err
+		}
+		for _, r := range batch {
+			if err := each(r); err != nil {
+				return err
+			}
+			after = r.Seq
+		}
+		if len(batch) < auditBatch {
+			return nil
+		}
+	}
+}
+
+// VerifyAudit checks every chain of the database against its records and its
+// end, and returns the number of records that are whole. The error names the
+// first record that is broken.
+func (db *DB) VerifyAudit(ctx context.Context) (records int64, err error) {
+	// The ends first: a chain may grow while it is read, but never shrink.
+	rows, err := db.Query(ctx, `SELECT chain, seq, hash FROM audit_head
+		UNION ALL SELECT DISTINCT chain, 0, '' FROM audit_event WHERE chain NOT IN (SELECT chain FROM audit_head)
+		ORDER BY chain`)
+	type end struct {
+		chain string
+		audit.Head
+	}
+	ends, err := collect(rows, err, func(rows *sql.Rows) (e end, err error) {
+		return e, rows.Scan(&e.chain, &e.Seq, &e.Hash)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("read audit heads: %w", err)
+	}
+	for _, e := range ends {
+		var head audit.Head
+		seen := false // the end that was read before
+		err := db.ExportAudit(ctx, tenant.OrganizationID(e.chain), 0, func(r audit.Record) error {
+			var err error
+			if head, err = head.Check(r); err != nil {
+				return err
+			}
+			records++
+			seen = seen || head == e.Head
+			return nil
+		})
+		if err == nil && !seen && e.Head != (audit.Head{}) {
+			err = fmt.Errorf("chain %q ends at record %d, it had %d records: the last ones were removed or changed", e.chain, head.Seq, e.Seq)
+		}
+		if err == nil && e.Head == (audit.Head{}) && head != (audit.Head{}) {
+			err = errors.New("chain " + e.chain + " has records but no end: the end was removed")
+		}
+		if err != nil {
+			return records, err
+		}
+	}
+	return records, nil
+}
