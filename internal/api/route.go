@@ -75,6 +75,9 @@ func (r rule) admits(sc tenant.Scope) error {
 
 // op returns a route whose handler takes the parameters and body that I
 // declares and answers O.
+//
+// house: six parameters, because each call is a row of the table of routes and
+// reads as one.
 func op[I, O any](method, path, id, summary string, r rule, h func(*API, context.Context, tenant.Scope, *I) (*O, error)) route {
 	return route{method: method, path: path, id: id, summary: summary, rule: r, status: http.StatusOK,
 		register: func(a *API, r route) {

@@ -34,8 +34,9 @@ type Host struct {
 
 // commands is the table of commands; each has its file.
 type commands struct {
-	ConfigFile string `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md). Default: merlon.yaml in the data folder, when there is one."`
+	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
+	Config  configCommand  `cmd:"" help:"Print the settings in force, secrets hidden."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -58,11 +59,15 @@ func Main(args []string) int {
 // Run runs one command and returns its exit code.
 func Run(ctx context.Context, args []string, host Host) int {
 	var c commands
+	set := &settings{getenv: host.Getenv}
+	if err := set.load(host.Getenv("MERLON_CONFIG")); err != nil {
+		return report(host, err)
+	}
 	stopped := exit{code: -1}
 	parser, err := kong.New(&c, kong.Name("merlon"),
 		kong.Description("Finds, explains, ranks and tracks security flaws in software."),
 		kong.Writers(host.Stdout, host.Stderr), kong.UsageOnError(),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set),
 		// --help ends the parser; it must not end a test's process.
 		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
 	)

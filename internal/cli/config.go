@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/config"
+)
+
+// configCommand takes the options of serve, so that it shows what serve would do.
+type configCommand struct {
+	config.Server `embed:""`
+	Reference     bool `hidden:"" help:"Print docs/configuration.md."`
+}
+
+// Run prints the settings in force as a settings file, secrets hidden.
+func (c configCommand) Run(host Host, parsed *kong.Context) error {
+	flags := settingsOf(parsed.Model)
+	if c.Reference {
+		_, err := host.Stdout.Write(reference(flags))
+		return err
+	}
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, f := range flags {
+		value := &yaml.Node{}
+		if err := value.Encode(f.Target.Interface()); err != nil {
+			return fmt.Errorf("print %s: %w", f.Name, err)
+		}
+		if f.Target.Type().String() == "time.Duration" {
+			value.SetString(fmt.Sprint(f.Target.Interface()))
+		}
+		if f.Tag.Has("secret") && value.Value != "" {
+			value.SetString("(hidden)")
+		}
+		root.Content = append(root.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: f.Name}, value)
+	}
+	text, err := yaml.Marshal(root)
+	if err != nil {
+		return fmt.Errorf("print the settings: %w", err)
+	}
+	_, err = host.Stdout.Write(text)
+	return err
+}
+
+// settingsOf returns the options of the config command, which are serve's.
+func settingsOf(app *kong.Application) []*kong.Flag {
+	var flags []*kong.Flag
+	for _, node := range app.Children {
+		if node.Name != "config" {
+			continue
+		}
+		for _, f := range node.Flags {
+			if f.Name != "help" && !f.Hidden {
+				flags = append(flags, f)
+			}
+		}
+	}
+	return flags
+}
+
+// groups is the order of the manual's chapters.
+var groups = []string{"Addresses", "Storage", "Region", "Sign-in", "Mail", "Scans", "Log"}
+
+// reference returns the manual of the settings, docs/configuration.md.
+func reference(flags []*kong.Flag) []byte {
+	var b bytes.Buffer
+	b.WriteString(`# Settings
+
+Every setting is an option of ` + "`merlon serve`" + `, a key of the settings file, and an
+environment variable; the command line is stronger than the environment, the
+environment stronger than the file. The file is YAML, named by ` + "`--config FILE`" + ` or
+` + "`MERLON_CONFIG`" + `; a key that is not in this list is an error. A list is a YAML
+list in the file and separated by commas (sisters: semicolons) in a variable.
+` + "`merlon worker`" + ` and ` + "`merlon admin`" + ` take the settings of the groups that concern
+them. ` + "`merlon config`" + ` prints what is in force, secrets hidden.
+
+This page is printed by ` + "`merlon config --reference`" + `.
+`)
+	slices.SortStableFunc(flags, func(a, b *kong.Flag) int {
+		return slices.Index(groups, a.Group.Key) - slices.Index(groups, b.Group.Key)
+	})
+	group := ""
+	for _, f := range flags {
+		if f.Group.Key != group {
+			group = f.Group.Key
+			fmt.Fprintf(&b, "\n## %s\n\n| key | variable | default | meaning |\n|---|---|---|---|\n", group)
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Name, variable(f.Name), defaultText(f), strings.ReplaceAll(f.Help, "|", "\\|"))
+	}
+	return b.Bytes()
+}
+
+func defaultText(f *kong.Flag) string {
+	if f.Default == "" {
+		return ""
+	}
+	return "`" + f.Default + "`"
+}

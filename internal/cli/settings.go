@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/errs"
+)
+
+// This file reads settings. An option comes from, strongest first: the command
+// line, the variable MERLON_<NAME>, the settings file. The file is YAML with one
+// key an option.
+
+// settings resolves the options that the command line does not give.
+type settings struct {
+	getenv func(string) string
+	path   string
+	file   map[string]any
+}
+
+// settingsFile is the option --config.
+type settingsFile string
+
+// BeforeResolve reads the file before the other options are resolved.
+func (settingsFile) BeforeResolve(ctx *kong.Context, at *kong.Path, s *settings) error {
+	path, _ := ctx.FlagValue(at.Flag).(settingsFile)
+	return s.load(string(path))
+}
+
+// load reads the settings file; an empty path reads nothing.
+func (s *settings) load(path string) error {
+	if path == "" {
+		return nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "settings file")
+	}
+	s.path = path
+	if err := yaml.Unmarshal(text, &s.file); err != nil {
+		return errs.Wrap(errs.Invalid, err, "settings file %s", path)
+	}
+	return nil
+}
+
+// Validate refuses keys that are no option of any command.
+func (s *settings) Validate(app *kong.Application) error {
+	known := map[string]bool{}
+	_ = kong.Visit(app, func(node kong.Visitable, next kong.Next) error { // the visitor never fails
+		if f, ok := node.(*kong.Flag); ok {
+			known[f.Name] = true
+		}
+		return next(nil)
+	})
+	var unknown []string
+	for key := range s.file {
+		if !known[key] {
+			unknown = append(unknown, key)
+		}
+	}
+	if unknown == nil {
+		return nil
+	}
+	slices.Sort(unknown)
+	return errs.E(errs.Invalid, "settings file %s: unknown key %s", s.path, strings.Join(unknown, ", "))
+}
+
+// Resolve returns the value of an option, or nil when neither the environment
+// nor the file has it.
+func (s *settings) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+	if flag.Name == "help" || flag.Name == "config" {
+		return nil, nil
+	}
+	if text := s.getenv(variable(flag.Name)); text != "" {
+		return text, nil
+	}
+	switch v := s.file[flag.Name].(type) {
+	case nil:
+		return nil, nil
+	case []any:
+		sep := string(flag.Tag.Sep)
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = fmt.Sprint(item)
+		}
+		return strings.Join(parts, sep), nil
+	default:
+		return fmt.Sprint(v), nil
+	}
+}
+
+// variable is the name of the environment variable of an option.
+func variable(option string) string {
+	return "MERLON_" + strings.ToUpper(strings.ReplaceAll(option, "-", "_"))
+}

@@ -1,0 +1,195 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+)
+
+// Store says where a deployment keeps its data. Tags are read by the command
+// line: every field is an option, a setting of the file, and a variable
+// MERLON_….
+type Store struct {
+	Data            string `default:"data" type:"path" placeholder:"DIR" group:"Storage" help:"Folder of everything that this process keeps: embedded database, uploads, keys, mail."`
+	DatabaseURL     string `placeholder:"URL" group:"Storage" secret:"" help:"PostgreSQL database, postgres://user:password@host:port/name. Default: an embedded database in the data folder."`
+	DatabaseURLFile string `type:"path" placeholder:"FILE" group:"Storage" help:"File that holds the database URL."`
+	BlobURL         string `placeholder:"URL" group:"Storage" secret:"" help:"Storage of uploads: file:///folder or s3://bucket?region=…. Default: a folder in the data folder, or what the database says the deployment uses."`
+	MasterKeyFile   string `type:"path" placeholder:"FILE" group:"Storage" help:"Key that secrets in the database are sealed under, 32 bytes as base64; the same for all servers of a deployment. Default: master.key in the data folder, made when it is missing."`
+	Region          string `default:"local" placeholder:"NAME" group:"Region" help:"Name of the region that this deployment is."`
+}
+
+// Log says what is written to the log, which goes to standard error.
+type Log struct {
+	LogLevel  string `default:"info" enum:"debug,info,warn,error" group:"Log" help:"Least level that is logged: debug, info, warn or error."`
+	LogFormat string `default:"text" enum:"text,json" group:"Log" help:"Form of the log: text or json."`
+}
+
+// Work says how scans are run.
+type Work struct {
+	Workers      int           `default:"2" placeholder:"N" group:"Scans" help:"Scans that this process runs at the same time; 0 leaves them to other workers."`
+	ScanTimeout  time.Duration `default:"1h" group:"Scans" help:"Longest time that one scan may run."`
+	ScanMemory   int64         `default:"4096" placeholder:"MIB" group:"Scans" help:"Most memory that one scan may use, in MiB."`
+	ExtractBytes int64         `default:"10240" placeholder:"MIB" group:"Scans" help:"Most bytes that an uploaded archive may unpack to, in MiB."`
+	ExtractFiles int           `default:"500000" placeholder:"N" group:"Scans" help:"Most files that an uploaded archive may hold."`
+}
+
+// Server is every setting of merlon serve.
+type Server struct {
+	Store `embed:""`
+	Log   `embed:""`
+	Work  `embed:""`
+
+	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDR" group:"Addresses" help:"Address to listen on, host:port."`
+	BaseURL      string   `placeholder:"URL" group:"Addresses" help:"Address of the API as clients see it. Default: http:// and the listen address."`
+	AuthURL      string   `placeholder:"URL" group:"Addresses" help:"Address of the identity service as clients see it. Default: the base URL."`
+	TLSCert      string   `type:"path" placeholder:"FILE" group:"Addresses" help:"Certificate chain for HTTPS, PEM. Without one the service speaks HTTP, for a proxy in front of it."`
+	TLSKey       string   `type:"path" placeholder:"FILE" group:"Addresses" help:"Private key of the certificate, PEM."`
+	TrustedProxy []string `placeholder:"CIDR" group:"Addresses" help:"Networks whose X-Forwarded-For is believed."`
+	Environment  string   `default:"production" enum:"development,staging,production" group:"Region" help:"What the deployment is for: development, staging or production."`
+	Sister       []string `placeholder:"NAME,BASE_URL,AUTH_URL" sep:";" group:"Region" help:"Another region of the same service; may be given several times. A request for one of its organizations is answered with its address."`
+
+	TokenLifetime   time.Duration `default:"10m" group:"Sign-in" help:"Lifetime of an access token."`
+	RefreshLifetime time.Duration `default:"336h" group:"Sign-in" help:"Lifetime of a refresh token."`
+	SessionLifetime time.Duration `default:"12h" group:"Sign-in" help:"Longest lifetime of a browser session."`
+	SessionIdle     time.Duration `default:"2h" group:"Sign-in" help:"A browser session that is not used for so long ends."`
+	SignUp          bool          `default:"true" negatable:"" group:"Sign-in" help:"Let anybody make an account with a verified e-mail address."`
+	TokenTypeVendor []string      `default:"merlon" placeholder:"NAME" group:"Sign-in" help:"Vendor parts that are accepted in urn:<vendor>:token-type:personal_access_token."`
+	ResourceAlias   []string      `placeholder:"URL" group:"Sign-in" help:"Further values of the resource parameter that stand for the base URL."`
+	CLIAppID        string        `name:"cli-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the cli application. Default: made once and stored; the same for the two below."`
+	VSCodeAppID     string        `name:"vscode-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the vscode application."`
+	IntelliJAppID   string        `name:"intellij-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the intellij application."`
+	CLIExtraAppID   []string      `name:"cli-extra-app-id" placeholder:"ID" group:"Sign-in" help:"Further identifiers that stand for the cli application."`
+
+	SMTPAddress      string `name:"smtp-address" placeholder:"HOST:PORT" group:"Mail" help:"Mail server. Default: mails are written to the folder outbox in the data folder."`
+	SMTPUser         string `name:"smtp-user" placeholder:"NAME" group:"Mail" help:"User at the mail server."`
+	SMTPPasswordFile string `name:"smtp-password-file" type:"path" placeholder:"FILE" group:"Mail" help:"File that holds the password at the mail server."`
+	MailFrom         string `default:"merlon@localhost" placeholder:"ADDRESS" group:"Mail" help:"Sender of mails."`
+}
+
+// Worker is every setting of merlon worker.
+type Worker struct {
+	Store `embed:""`
+	Log   `embed:""`
+	Work  `embed:""`
+}
+
+// URL returns the database URL, from its file if that is where it is; empty means
+// the embedded database.
+func (s Store) URL() (string, error) {
+	if s.DatabaseURLFile == "" {
+		return s.DatabaseURL, nil
+	}
+	if s.DatabaseURL != "" {
+		return "", errs.E(errs.Invalid, "database-url and database-url-file are both set")
+	}
+	text, err := os.ReadFile(s.DatabaseURLFile)
+	if err != nil {
+		return "", fmt.Errorf("database-url-file: %w", err)
+	}
+	return strings.TrimSpace(string(text)), nil
+}
+
+// Path returns the path of a file or folder in the data folder.
+func (s Store) Path(name string) string { return filepath.Join(s.Data, name) }
+
+// A Sister is another region of the same service.
+type Sister struct{ Name, BaseURL, AuthURL string }
+
+// Sisters returns the other regions.
+func (s Server) Sisters() ([]Sister, error) {
+	var out []Sister
+	for _, text := range s.Sister {
+		parts := strings.Split(text, ",")
+		if len(parts) != 3 {
+			return nil, errs.E(errs.Invalid, "sister %q: expected NAME,BASE_URL,AUTH_URL", text)
+		}
+		sister := Sister{Name: parts[0], BaseURL: trimSlash(parts[1]), AuthURL: trimSlash(parts[2])}
+		if sister.Name == s.Region {
+			return nil, errs.E(errs.Invalid, "sister %q has the name of this region", text)
+		}
+		if err := errors.Join(checkURL("sister", sister.BaseURL), checkURL("sister", sister.AuthURL)); err != nil {
+			return nil, err
+		}
+		out = append(out, sister)
+	}
+	return out, nil
+}
+
+// Addresses returns the base and identity URL for a listener on addr.
+func (s Server) Addresses(addr net.Addr) (base, auth string) {
+	base = trimSlash(s.BaseURL)
+	if base == "" {
+		scheme := "http"
+		if s.TLSCert != "" {
+			scheme = "https"
+		}
+		base = scheme + "://" + localName(addr)
+	}
+	auth = trimSlash(s.AuthURL)
+	if auth == "" {
+		auth = base
+	}
+	return base, auth
+}
+
+// localName is an address under which this machine reaches the listener.
+func localName(addr net.Addr) string {
+	ap, err := netip.ParseAddrPort(addr.String())
+	if err != nil || !ap.Addr().IsUnspecified() {
+		return addr.String()
+	}
+	return net.JoinHostPort("localhost", fmt.Sprint(ap.Port()))
+}
+
+// Proxies returns the networks of trusted proxies.
+func (s Server) Proxies() ([]netip.Prefix, error) {
+	var out []netip.Prefix
+	for _, text := range s.TrustedProxy {
+		p, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, errs.E(errs.Invalid, "trusted-proxy %q is not a network such as 10.0.0.0/8", text)
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Validate returns an Invalid error for the first setting that cannot hold.
+func (s Server) Validate() error {
+	if (s.TLSCert == "") != (s.TLSKey == "") {
+		return errs.E(errs.Invalid, "tls-cert and tls-key go together")
+	}
+	if s.TokenLifetime < time.Minute {
+		return errs.E(errs.Invalid, "token-lifetime %s is shorter than a minute: clients renew 30 s before the end", s.TokenLifetime)
+	}
+	if _, err := s.Sisters(); err != nil {
+		return err
+	}
+	if _, err := s.Proxies(); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{"base-url": s.BaseURL, "auth-url": s.AuthURL} {
+		if err := checkURL(name, text); text != "" && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func trimSlash(u string) string { return strings.TrimRight(u, "/") }
+
+func checkURL(name, text string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return errs.E(errs.Invalid, "%s %q is not an http or https address", name, text)
+	}
+	return nil
+}
