@@ -25,6 +25,7 @@ var mayImport = map[string]string{
 	".":          "",
 	"cmd/merlon": "internal/cli",
 	"client":     "",
+	"examples":   "",
 
 	"internal/errs":     "",
 	"internal/tenant":   "internal/errs",
@@ -65,7 +66,7 @@ var mayImport = map[string]string{
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/outbound internal/engine/all internal/archive internal/sandbox internal/seal",
-	"internal/cli": "internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
+	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive",
 }
 

@@ -32,6 +32,11 @@ type Host struct {
 	Getenv         func(string) string
 }
 
+// complain says on standard error what went wrong.
+func (h Host) complain(text string) {
+	_, _ = fmt.Fprintln(h.Stderr, "merlon:", text) // nobody is left to tell
+}
+
 // commands is the table of commands; each has its file.
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
@@ -72,7 +77,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
 	)
 	if err != nil {
-		fmt.Fprintln(host.Stderr, "merlon:", err)
+		host.complain(err.Error())
 		return ExitUsage
 	}
 	code := ExitOK
@@ -87,7 +92,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 		}()
 		parsed, err := parser.Parse(args)
 		if err != nil {
-			fmt.Fprintln(host.Stderr, "merlon:", err)
+			host.complain(err.Error())
 			code = ExitUsage
 			return
 		}
@@ -104,11 +109,11 @@ func report(host Host, err error) int {
 	var e exit
 	if errors.As(err, &e) {
 		if e.text != "" {
-			fmt.Fprintln(host.Stderr, "merlon:", e.text)
+			host.complain(e.text)
 		}
 		return e.code
 	}
-	fmt.Fprintln(host.Stderr, "merlon:", err)
+	host.complain(err.Error())
 	if errs.Is(err, errs.Invalid) {
 		return ExitUsage
 	}

@@ -1,0 +1,49 @@
+# make run and make test do all the set-up on a new Debian machine that has Go
+# and a C compiler.
+
+SHELL := /bin/bash
+COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+LDFLAGS := -X merlon/internal/config.commit=$(COMMIT)
+
+.PHONY: run test build deps lint generate bench fuzz clean
+
+## run: install what is missing, build, start the service with a sample scan
+run: build
+	bin/merlon demo --data data --listen 127.0.0.1:8080
+
+## build: write bin/merlon
+build:
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/merlon ./cmd/merlon
+
+## test: install what is missing, then linters, generated files, and every test
+## with the race detector on SQLite and on a PostgreSQL cluster of its own
+test: deps lint generate
+	go test -race -timeout 20m ./...
+
+## deps: Debian packages that tests need
+deps:
+	scripts/deps.sh
+
+## lint: vet, staticcheck, errcheck; the rules of the house are tests
+lint:
+	go vet ./...
+	cd tools && go build -o ../bin/ honnef.co/go/tools/cmd/staticcheck github.com/kisielk/errcheck
+	bin/staticcheck ./...
+	bin/errcheck -ignoretests ./...
+	test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+
+## generate: generated files must be those that are checked in
+generate:
+	go generate ./...
+	git diff --exit-code -- internal docs
+
+## bench: print what the service does per second, with machine and load
+bench: deps build
+	scripts/bench.sh
+
+## fuzz: every fuzz target for FUZZTIME (default 30s)
+fuzz:
+	scripts/fuzz.sh
+
+clean:
+	rm -rf bin data
