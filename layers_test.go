@@ -39,7 +39,7 @@ var mayImport = map[string]string{
 	"internal/archive":  "internal/errs",
 	"internal/sandbox":  "internal/errs",
 	"internal/blob":     "internal/errs",
-	"internal/mail":     "internal/errs internal/outbound",
+	"internal/mail":     "internal/errs internal/outbound internal/seal",
 	"internal/seal":     "",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
@@ -53,12 +53,12 @@ var mayImport = map[string]string{
 	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report internal/blob internal/seal",
+	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
 	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit internal/seal",
 	"internal/worker": vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 

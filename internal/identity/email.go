@@ -1,0 +1,76 @@
+package identity
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+
+	"golang.org/x/net/idna"
+
+	"merlon/internal/errs"
+	"merlon/internal/mail"
+)
+
+// This file brings what people type to one form.
+
+// Limits of a profile.
+const (
+	maxName    = 100  // characters
+	maxPicture = 8192 // bytes; the contract's
+)
+
+// NormalizeEmail returns the address as accounts are found by: lower case, an
+// international domain in its ASCII form (RFC 5891). An address that cannot be
+// one is an Invalid error.
+func NormalizeEmail(email string) (string, error) {
+	email = strings.TrimSpace(email)
+	at := strings.LastIndexByte(email, '@')
+	if at < 1 || len(email) > 320 {
+		return "", invalid("body.email", "this is not an e-mail address")
+	}
+	domain, err := idna.Lookup.ToASCII(email[at+1:])
+	if err != nil {
+		return "", invalid("body.email", "this is not an e-mail address: its domain cannot exist")
+	}
+	email = strings.ToLower(email[:at]) + "@" + strings.ToLower(domain)
+	if err := mail.CheckAddress(email); err != nil {
+		return "", invalid("body.email", "this is not an e-mail address")
+	}
+	return email, nil
+}
+
+// clean trims the names and checks them.
+func (n Names) clean() (Names, error) {
+	n = Names{FirstName: strings.TrimSpace(n.FirstName), LastName: strings.TrimSpace(n.LastName)}
+	if n.FirstName == "" {
+		return n, invalid("body.firstName", "a first name is required")
+	}
+	for location, name := range map[string]string{"body.firstName": n.FirstName, "body.lastName": n.LastName} {
+		if err := checkLabel(location, name); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// checkLabel refuses a text that does not fit on one line of maxName characters.
+func checkLabel(location, text string) error {
+	if len([]rune(text)) > maxName {
+		return invalid(location, "at most %d characters are allowed", maxName)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) {
+		return invalid(location, "control characters are not allowed")
+	}
+	return nil
+}
+
+func validPicture(s string) bool {
+	if s == "" {
+		return true
+	}
+	u, err := url.Parse(s)
+	return err == nil && u.Scheme == "https" && u.Host != "" && u.User == nil && len(s) <= maxPicture
+}
+
+// isNotFound reports whether err says that there is no such thing.
+func isNotFound(err error) bool { return errs.Is(err, errs.NotFound) }

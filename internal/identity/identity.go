@@ -1,0 +1,243 @@
+// Package identity knows who somebody is: users, passwords, sessions, personal
+// access tokens, sign-up and recovery by e-mail, and the limits on guessing. The
+// OpenID protocol on top of it is package oidc; what a user may do stands in
+// package tenant.
+//
+// Nothing here tells a stranger whether an e-mail address has an account: the
+// answers, the work done and the mails sent are the same in both cases. Secrets
+// that the service makes are 256 random bits and are stored as SHA-256; those
+// that people make are stored with argon2id.
+package identity
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/errs"
+	"merlon/internal/mail"
+	"merlon/internal/tenant"
+)
+
+// A User is a person, or a service account when ServiceOf is set. Every person
+// has confirmed the e-mail address.
+type User struct {
+	ID           tenant.UserID
+	Email        string // normalised; of a service account a name nobody can receive mail at
+	FirstName    string
+	LastName     string
+	Picture      string // an https address, or empty
+	Notification bool   // wants mails about findings
+	Onboarded    bool   // has seen the introduction
+	ServiceOf    tenant.OrganizationID
+	DisabledAt   time.Time // zero while the account works
+	// ValidFrom is when the password was last changed, or the account recovered
+	// or disabled: whatever was derived from a sign-in before holds no more.
+	ValidFrom time.Time
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
+
+// Name returns the user's full name, or the e-mail address when there is none.
+func (u User) Name() string {
+	switch {
+	case u.FirstName == "" && u.LastName == "":
+		return u.Email
+	case u.FirstName == "":
+		return u.LastName
+	case u.LastName == "":
+		return u.FirstName
+	}
+	return u.FirstName + " " + u.LastName
+}
+
+// Service reports whether the user is a service account.
+func (u User) Service() bool { return u.ServiceOf != "" }
+
+// An Origin is where a request came from, for limits and the audit log.
+type Origin struct {
+	IP        string
+	UserAgent string
+	ClientID  string // the OpenID client; may be empty
+}
+
+// Names are what a person is called. FirstName must not be empty.
+type Names struct{ FirstName, LastName string }
+
+// Addresses of the pages that mails point to, below Options.AuthURL. Package
+// oidc serves them; the secret is in the query parameter token.
+const (
+	SignInPath   = "/auth/sign-in"
+	SignUpPath   = "/auth/sign-up"
+	VerifyPath   = "/auth/verify"
+	ForgotPath   = "/auth/forgot"
+	RecoveryPath = "/auth/recover"
+)
+
+// Lifetimes of what the service hands out.
+const (
+	SessionLifetime  = 14 * 24 * time.Hour // at most, however much it is used
+	SessionIdle      = 24 * time.Hour      // without use
+	SignUpLifetime   = 24 * time.Hour      // of a link that confirms an address
+	RecoveryLifetime = time.Hour           // of a link to choose a new password
+)
+
+// usedEvery is how exactly the last use of a session or a token is known.
+const usedEvery = time.Minute
+
+// Options are what a Service is made of.
+type Options struct {
+	Store   Store
+	Post    mail.Post
+	Region  string // new identifiers carry it
+	AuthURL string // without a slash at the end
+	Limits  Limits // zero for DefaultLimits
+	Now     func() time.Time
+	// Revoked is told after every session of a user has ended (recovery, password
+	// change, disabling), so that refresh tokens end too; nil for nobody. Whoever
+	// is not reached still finds User.ValidFrom moved.
+	Revoked func(context.Context, tenant.UserID) error
+}
+
+// A Service answers who somebody is. Its methods are safe for concurrent use.
+type Service struct {
+	Options
+	limiter  *Limiter
+	recorder *recorder
+	hasher   *hasher
+}
+
+// New returns a Service.
+func New(o Options) *Service {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Limits == (Limits{}) {
+		o.Limits = DefaultLimits
+	}
+	if o.Revoked == nil {
+		o.Revoked = func(context.Context, tenant.UserID) error { return nil }
+	}
+	s := &Service{Options: o, hasher: newHasher(), recorder: newRecorder(o.Store)}
+	s.limiter = newLimiter(o.Store, s.recorder, o.Now)
+	return s
+}
+
+// Limiter returns the limiter that the service uses, for other ways of guessing,
+// such as codes of the device flow.
+func (s *Service) Limiter() *Limiter { return s.limiter }
+
+// Run removes what has expired, at once and then every hour, until the context
+// ends. Failures are told to report.
+func (s *Service) Run(ctx context.Context, report func(error)) {
+	tick := time.NewTicker(time.Hour)
+	defer tick.Stop()
+	for {
+		if err := s.Store.Sweep(ctx); err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// User returns the user, or a NotFound error. A disabled user is returned too.
+func (s *Service) User(ctx context.Context, id tenant.UserID) (User, error) {
+	return s.Store.User(ctx, id)
+}
+
+// Provision creates a user with a confirmed address and a new strong password,
+// which it returns: the way in for a first administrator. An address that has an
+// account is a Conflict error.
+func (s *Service) Provision(ctx context.Context, email string, n Names) (User, string, error) {
+	email, err := NormalizeEmail(email)
+	if err != nil {
+		return User{}, "", err
+	}
+	if n, err = n.clean(); err != nil {
+		return User{}, "", err
+	}
+	password := newPassword()
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return User{}, "", err
+	}
+	u := s.newUser(email, n)
+	err = s.Store.CreateUser(ctx, u, hash, audit.Event{Action: "user.provision", TargetKind: "user", Target: string(u.ID)})
+	return u, password, err
+}
+
+// newUser returns a user that is not stored yet.
+func (s *Service) newUser(email string, n Names) User {
+	now := s.now()
+	return User{
+		ID: tenant.UserID(tenant.NewID(s.Region, now)), Email: email, FirstName: n.FirstName, LastName: n.LastName,
+		Notification: true, ValidFrom: now, CreatedAt: now, UpdatedAt: now,
+	}
+}
+
+// A Change says what to change in a user's profile; nil leaves it as it is.
+type Change struct {
+	FirstName, LastName, Picture *string
+	Notification, Onboarded      *bool
+}
+
+// UpdateProfile changes the actor's own profile.
+func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) (User, error) {
+	u, err := s.Store.User(ctx, by.UserID)
+	if err != nil {
+		return User{}, err
+	}
+	names := Names{FirstName: u.FirstName, LastName: u.LastName}
+	set(&names.FirstName, c.FirstName)
+	set(&names.LastName, c.LastName)
+	if names, err = names.clean(); err != nil && (c.FirstName != nil || c.LastName != nil) {
+		return User{}, err
+	}
+	if c.Picture != nil && !validPicture(*c.Picture) {
+		return User{}, invalid("body.picture", "expected an https address of at most %d bytes, or nothing", maxPicture)
+	}
+	u.FirstName, u.LastName = names.FirstName, names.LastName
+	set(&u.Picture, c.Picture)
+	set(&u.Notification, c.Notification)
+	set(&u.Onboarded, c.Onboarded)
+	u.UpdatedAt = s.now()
+	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user", Target: string(u.ID)}.By(by))
+}
+
+// SetDisabled shuts a user out, or in again: no password, session or token of a
+// disabled user works.
+func (s *Service) SetDisabled(ctx context.Context, by tenant.Actor, id tenant.UserID, disabled bool) error {
+	u, err := s.Store.User(ctx, id)
+	if err != nil {
+		return err
+	}
+	action := "user.enable"
+	u.DisabledAt, u.UpdatedAt = time.Time{}, s.now()
+	if disabled {
+		action, u.DisabledAt = "user.disable", u.UpdatedAt
+	}
+	if err := s.Store.UpdateUser(ctx, u, audit.Event{Action: action, TargetKind: "user", Target: string(id)}.By(by)); err != nil || !disabled {
+		return err
+	}
+	return s.Revoked(ctx, id)
+}
+
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+// set assigns *value where there is one.
+func set[T any](to, value *T) {
+	if value != nil {
+		*to = *value
+	}
+}
+
+// invalid returns an Invalid error about one part of a request.
+func invalid(location, format string, args ...any) error {
+	e := errs.E(errs.Invalid, format, args...)
+	e.Details = []errs.Detail{{Location: location, Message: e.Message}}
+	return e
+}

@@ -1,0 +1,204 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/errs"
+)
+
+// A Limit allows Max hits in any Window. It is counted in two fixed windows, of
+// which the older one counts by the part that still lies inside (a sliding
+// window counter), so that nobody gets twice Max at a boundary.
+type Limit struct {
+	Max    int
+	Window time.Duration
+}
+
+// Limits bound how often something may be tried. Counters stand in the database,
+// so that they hold across processes. An "address" is an IPv4 address or a /64
+// of IPv6.
+//
+// Who guesses at one account from one address is stopped by SignInPair, long
+// before SignIn stops the account; and SignIn does not count for an address from
+// which the account has signed in during the last 30 days. So a stranger cannot
+// lock somebody out of the places where that person works.
+type Limits struct {
+	SignInPair    Limit // failed sign-ins, per account and address
+	SignInAccount Limit // failed sign-ins, per account
+	SignInAddress Limit // failed sign-ins, per address
+	MailAccount   Limit // mails asked for (sign-up, recovery), per account
+	MailAddress   Limit // the same, per address
+	Link          Limit // wrong links from mails, per address
+	Password      Limit // wrong present passwords at a change, per account
+	Exchange      Limit // refused personal access tokens, per address
+}
+
+// DefaultLimits is what a deployment has unless it says otherwise.
+var DefaultLimits = Limits{
+	SignInPair:    Limit{10, 15 * time.Minute},
+	SignInAccount: Limit{50, 15 * time.Minute},
+	SignInAddress: Limit{100, 15 * time.Minute},
+	MailAccount:   Limit{5, time.Hour},
+	MailAddress:   Limit{30, time.Hour},
+	Link:          Limit{30, 15 * time.Minute},
+	Password:      Limit{10, 15 * time.Minute},
+	Exchange:      Limit{60, time.Minute},
+}
+
+// A Hit is one count under a key.
+type Hit struct {
+	Name  string // of the limit, for the audit log
+	Key   string // as stored: a hash, so that the table holds no addresses
+	Limit Limit
+	At    time.Time // Allow sets it
+}
+
+// Hit returns a hit of the limit that name stands for, under the key, which may
+// be anything that is to be counted apart: an e-mail address, an IP address, an
+// identifier.
+func (l Limit) Hit(name, key string) Hit {
+	sum := sha256.Sum256([]byte(name + "\x00" + key))
+	return Hit{Name: name, Key: hex.EncodeToString(sum[:16]), Limit: l}
+}
+
+// addressKey returns what an IP address is counted as. Whoever has an IPv6
+// address has all of its /64.
+func addressKey(ip string) string {
+	a, err := netip.ParseAddr(ip)
+	if err != nil {
+		return ip
+	}
+	a = a.Unmap().WithZone("")
+	if a.Is4() {
+		return a.String()
+	}
+	p, err := a.Prefix(64)
+	if err != nil {
+		return ip
+	}
+	return p.String()
+}
+
+// Exceeded is the answer to a hit beyond its limit; its zero value means that
+// everything was counted.
+type Exceeded struct {
+	Hit  Hit
+	Wait time.Duration
+}
+
+// Window returns the window that the hit falls into.
+func (h Hit) Window() time.Time { return h.At.Truncate(h.Limit.Window) }
+
+// Beyond decides about one more hit, when present hits are counted in its window
+// and earlier ones in the window before. It returns how long to wait, 0 when the
+// hit is allowed.
+func (h Hit) Beyond(present, earlier int) time.Duration {
+	window, limit := h.Limit.Window, float64(h.Limit.Max)
+	passed := h.At.Sub(h.Window())
+	inside := 1 - float64(passed)/float64(window) // of the window before
+	if float64(present)+float64(earlier)*inside+1 <= limit {
+		return 0
+	}
+	// The first moment at which one more is allowed: in this window when the
+	// earlier hits are what is too much, else in the next one.
+	if float64(present)+1 <= limit {
+		return ceilSecond(fraction(window, limit-1-float64(present), earlier) - passed)
+	}
+	return ceilSecond(window - passed + fraction(window, limit-1, present))
+}
+
+// fraction returns how much of a window has to pass until its hits count for
+// no more than free.
+func fraction(window time.Duration, free float64, hits int) time.Duration {
+	return time.Duration(float64(window) * min(1, max(0, 1-free/float64(hits))))
+}
+
+func ceilSecond(d time.Duration) time.Duration {
+	return time.Duration(max(1, math.Ceil(d.Seconds()))) * time.Second
+}
+
+// maxBlocked bounds what a Limiter remembers.
+const maxBlocked = 10_000
+
+// A Limiter counts hits and says when it is too much. What it has refused it
+// refuses again without asking the database, until the time is over.
+type Limiter struct {
+	store    Guard
+	recorder *recorder
+	now      func() time.Time
+
+	mu      sync.Mutex
+	blocked map[string]time.Time // key → end
+}
+
+func newLimiter(store Guard, r *recorder, now func() time.Time) *Limiter {
+	return &Limiter{store: store, recorder: r, now: now, blocked: map[string]time.Time{}}
+}
+
+// Allow counts the hits, or returns a TooMany error with the member retryAfter
+// (seconds) when one of them is beyond its limit; nothing is counted then.
+func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
+	now := l.now()
+	for i := range hits {
+		hits[i].At = now
+		if wait := l.remembered(hits[i].Key, now); wait > 0 {
+			return tooMany(wait)
+		}
+	}
+	over, err := l.store.Count(ctx, hits)
+	if err != nil || over.Wait == 0 {
+		return err
+	}
+	l.remember(over.Hit.Key, now.Add(over.Wait), now)
+	e := audit.Event{Action: "limit.exceed", TargetKind: "limit", Target: over.Hit.Name}
+	if err := l.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
+		return err
+	}
+	return tooMany(over.Wait)
+}
+
+// Refund takes back hits that Allow counted: what they were counted for went
+// well.
+func (l *Limiter) Refund(ctx context.Context, hits ...Hit) error {
+	return l.store.Uncount(ctx, hits)
+}
+
+func (l *Limiter) remembered(key string, now time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	until, ok := l.blocked[key]
+	if ok && !now.Before(until) {
+		delete(l.blocked, key)
+		return 0
+	}
+	return until.Sub(now)
+}
+
+func (l *Limiter) remember(key string, until, now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.blocked) >= maxBlocked {
+		for k, end := range l.blocked {
+			if !now.Before(end) {
+				delete(l.blocked, k)
+			}
+		}
+	}
+	if len(l.blocked) < maxBlocked { // beyond, the database decides each time
+		l.blocked[key] = until
+	}
+}
+
+func tooMany(wait time.Duration) error {
+	e := errs.E(errs.TooMany, "too many attempts: try again in %s", wait.Round(time.Second))
+	e.Members = map[string]string{"retryAfter": strconv.Itoa(int(wait / time.Second))}
+	return e
+}

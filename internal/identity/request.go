@@ -1,0 +1,237 @@
+package identity
+
+import (
+	"context"
+
+	"merlon/internal/audit"
+	"merlon/internal/errs"
+	"merlon/internal/mail"
+	"merlon/internal/tenant"
+)
+
+// This file holds what goes by mail: sign-up, recovery, and the change of a
+// password. Whoever asks learns nothing: whether there is an account is written
+// only in the mail to its address.
+
+// A NewUser is what somebody signs up with.
+type NewUser struct {
+	Email    string
+	Password string
+	Names    Names
+}
+
+// SignUp sends a mail with a link that makes the account. Until somebody follows
+// it there is none, so nobody can take an address that is not theirs. The answer
+// is the same when the address has an account already; its owner gets a mail.
+func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
+	email, err := NormalizeEmail(n.Email)
+	if err != nil {
+		return err
+	}
+	names, err := n.Names.clean()
+	if err != nil {
+		return err
+	}
+	if err := checkPassword(n.Password, email); err != nil {
+		return err
+	}
+	if err := s.allowMail(ctx, o, email); err != nil {
+		return err
+	}
+	password, err := s.hasher.hash(ctx, n.Password)
+	if err != nil {
+		return err
+	}
+	u, _, err := s.Store.UserByEmail(ctx, email)
+	if err != nil && !isNotFound(err) {
+		return err
+	}
+	secret, now := newSecret(), s.now()
+	r := Request{
+		Hash: digest(secret), Kind: signUpRequest, Email: email, Password: password, Names: names,
+		CreatedAt: now, ExpiresAt: now.Add(SignUpLifetime),
+	}
+	m := mail.Verification(email, s.link(VerifyPath, secret), r.ExpiresAt)
+	if u.ID != "" {
+		m = mail.AlreadyRegistered(email, s.AuthURL+SignInPath, s.AuthURL+ForgotPath)
+	}
+	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
+}
+
+// VerifyEmail makes the account that the link of a sign-up stands for. A link
+// that is unknown, used or expired is a NotFound error.
+func (s *Service) VerifyEmail(ctx context.Context, secret string, o Origin) (User, error) {
+	r, err := s.follow(ctx, secret, signUpRequest, o)
+	if err != nil {
+		return User{}, err
+	}
+	u := s.newUser(r.Email, r.Names)
+	e := audit.Event{Action: "user.create", TargetKind: "user", Target: string(u.ID)}
+	err = s.Store.ConfirmSignUp(ctx, r.Hash, u, e.By(o.actor(u)))
+	if isNotFound(err) {
+		return User{}, errLink()
+	}
+	return u, err
+}
+
+// StartRecovery sends a mail with a link to choose a new password, or, where
+// there is no account, a mail that says so.
+func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) error {
+	email, err := NormalizeEmail(email)
+	if err != nil {
+		return err
+	}
+	if err := s.allowMail(ctx, o, email); err != nil {
+		return err
+	}
+	u, _, err := s.Store.UserByEmail(ctx, email)
+	if err != nil && !isNotFound(err) {
+		return err
+	}
+	secret, now := newSecret(), s.now()
+	r := Request{
+		Hash: digest(secret), Kind: recoveryRequest, Email: email, User: u.ID,
+		CreatedAt: now, ExpiresAt: now.Add(RecoveryLifetime),
+	}
+	m := mail.Recovery(email, s.link(RecoveryPath, secret), r.ExpiresAt)
+	if u.ID == "" || !u.DisabledAt.IsZero() {
+		// A request that nobody can follow is stored all the same: the work shows
+		// no difference.
+		r.User = ""
+		m = mail.NoAccount(email, s.AuthURL+SignUpPath)
+	}
+	return s.request(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
+}
+
+// Recover sets a new password by the link of a recovery, and ends every session
+// and refresh token of the user. A link that is unknown, used or expired is a
+// NotFound error; a bad password is Invalid and leaves the link usable.
+func (s *Service) Recover(ctx context.Context, secret, password string, o Origin) (User, error) {
+	r, err := s.follow(ctx, secret, recoveryRequest, o)
+	if err != nil {
+		return User{}, err
+	}
+	u, err := s.Store.User(ctx, r.User)
+	if isNotFound(err) || err == nil && !u.DisabledAt.IsZero() {
+		return User{}, errLink()
+	}
+	if err != nil {
+		return User{}, err
+	}
+	e := audit.Event{Action: "user.recover", TargetKind: "user", Target: string(u.ID)}
+	err = s.setPassword(ctx, u, password, PasswordSet{Request: r.Hash}, e.By(o.actor(u)))
+	if isNotFound(err) {
+		return User{}, errLink()
+	}
+	return u, err
+}
+
+// A PasswordChange is what somebody who is signed in changes the password with.
+type PasswordChange struct {
+	Current string
+	New     string
+	Keep    string // the cookie of the session that stays; empty for none
+}
+
+// ChangePassword sets another password for the actor and ends every session but
+// the one to keep, and every refresh token. A wrong present password is a
+// Forbidden error.
+func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c PasswordChange) error {
+	if by.Service {
+		return errs.E(errs.Forbidden, "a service account has no password")
+	}
+	u, err := s.Store.User(ctx, by.UserID)
+	if err != nil {
+		return err
+	}
+	_, stored, err := s.Store.UserByEmail(ctx, u.Email)
+	if err != nil {
+		return err
+	}
+	o := Origin{IP: by.IP, UserAgent: by.UserAgent, ClientID: by.ClientID}
+	hit := s.Limits.Password.Hit("password", string(u.ID))
+	if err := s.limiter.Allow(ctx, o, hit); err != nil {
+		return err
+	}
+	ok, _, err := s.hasher.verify(ctx, c.Current, stored)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		e := audit.Event{Action: "user.refuse_password_change", TargetKind: "user", Target: string(u.ID)}
+		if err := s.recorder.record(ctx, Use{Event: e.By(by)}); err != nil {
+			return err
+		}
+		return errs.E(errs.Forbidden, "the present password is wrong")
+	}
+	set := PasswordSet{}
+	if se, err := s.Session(ctx, c.Keep); err == nil && se.UserID == u.ID {
+		set.Keep = se.ID
+	}
+	if err := s.setPassword(ctx, u, c.New, set, audit.Event{Action: "user.change_password", TargetKind: "user", Target: string(u.ID)}.By(by)); err != nil {
+		return err
+	}
+	return s.limiter.Refund(ctx, hit)
+}
+
+// setPassword checks and stores a password, tells the user, and ends what was
+// derived from the old one.
+func (s *Service) setPassword(ctx context.Context, u User, password string, set PasswordSet, e audit.Event) error {
+	if err := checkPassword(password, u.Email); err != nil {
+		return err
+	}
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	m, err := s.Post.Queue(mail.PasswordChanged(u.Email, s.AuthURL+ForgotPath, s.now()))
+	if err != nil {
+		return err
+	}
+	set.User, set.Password, set.Mail = u.ID, hash, m
+	if err := s.Store.SetPassword(ctx, set, e); err != nil {
+		return err
+	}
+	return s.Revoked(ctx, u.ID)
+}
+
+// allowMail counts a mail that somebody asks for.
+func (s *Service) allowMail(ctx context.Context, o Origin, email string) error {
+	return s.limiter.Allow(ctx, o, s.Limits.MailAccount.Hit("mail-account", email),
+		s.Limits.MailAddress.Hit("mail-address", addressKey(o.IP)))
+}
+
+// request stores a request together with its mail.
+func (s *Service) request(ctx context.Context, r Request, m mail.Message, e audit.Event) error {
+	q, err := s.Post.Queue(m)
+	if err != nil {
+		return err
+	}
+	return s.Store.CreateRequest(ctx, r, q, e)
+}
+
+// follow returns the request of a link, or a NotFound error, and counts wrong
+// ones.
+func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o Origin) (Request, error) {
+	var r Request
+	err := error(errLink())
+	if isSecret(secret) {
+		r, err = s.Store.RequestByHash(ctx, digest(secret), s.now())
+	}
+	if err == nil && r.Kind == kind && (r.User != "" || kind == signUpRequest) {
+		return r, nil
+	}
+	if err != nil && !isNotFound(err) {
+		return Request{}, err
+	}
+	if err := s.limiter.Allow(ctx, o, s.Limits.Link.Hit("link", addressKey(o.IP))); err != nil {
+		return Request{}, err
+	}
+	return Request{}, errLink()
+}
+
+func errLink() *errs.Error {
+	return errs.E(errs.NotFound, "the link is not valid: it was used, it has expired, or a part of it is missing")
+}
+
+func (s *Service) link(path, secret string) string { return s.AuthURL + path + "?token=" + secret }

@@ -1,0 +1,197 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/errs"
+	"merlon/internal/tenant"
+)
+
+// A SessionID identifies a session.
+type SessionID string
+
+// A Session is a browser that somebody signed in with.
+type Session struct {
+	ID         SessionID
+	Token      string // the cookie's value; only when the session was just made
+	UserID     tenant.UserID
+	CreatedAt  time.Time
+	LastUsedAt time.Time // exact to a minute
+	ExpiresAt  time.Time // at the latest; SessionIdle without use ends it before
+	AuthTime   time.Time // when the password was last typed
+	IP         string    // of the sign-in
+	UserAgent  string    // of the sign-in
+}
+
+// maxSessions bounds the sessions of one user.
+const maxSessions = 50
+
+// maxUserAgent bounds, in bytes, what is kept of a browser's name.
+const maxUserAgent = 256
+
+// Credentials are what somebody signs in with.
+type Credentials struct {
+	Email     string
+	Password  string
+	IP        string
+	UserAgent string
+}
+
+// SignIn returns a new session, or an Unauthenticated error that does not say
+// what was wrong: the answer and the work are the same for an address without an
+// account. Too many failures are a TooMany error.
+func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
+	o := Origin{IP: c.IP, UserAgent: c.UserAgent}
+	email, err := NormalizeEmail(c.Email)
+	if err != nil {
+		email = "" // no account has it; the rest goes as always
+	}
+	address := addressKey(c.IP)
+	hits := []Hit{
+		s.Limits.SignInPair.Hit("sign-in-pair", email+" "+address),
+		s.Limits.SignInAddress.Hit("sign-in-address", address),
+	}
+	if err := s.limiter.Allow(ctx, o, hits...); err != nil {
+		return Session{}, err
+	}
+	u, stored, err := s.Store.UserByEmail(ctx, email)
+	if err != nil && !isNotFound(err) {
+		return Session{}, err
+	}
+	origin := digest(string(u.ID) + " " + address)
+	known, err := s.Store.KnownOrigin(ctx, u.ID, origin)
+	if err != nil {
+		return Session{}, err
+	}
+	if !known {
+		account := s.Limits.SignInAccount.Hit("sign-in-account", email)
+		if err := s.limiter.Allow(ctx, o, account); err != nil {
+			return Session{}, err
+		}
+		hits = append(hits, account)
+	}
+	ok, outdated, err := s.hasher.verify(ctx, c.Password, stored)
+	if err != nil {
+		return Session{}, err
+	}
+	if !ok || !u.DisabledAt.IsZero() {
+		return Session{}, s.refuseSignIn(ctx, o, u, email)
+	}
+	if outdated {
+		if err := s.rehash(ctx, u, c.Password, stored); err != nil {
+			return Session{}, err
+		}
+	}
+	return s.signIn(ctx, u, o, signedIn{origin: origin, hits: hits})
+}
+
+// signedIn is what a sign-in that went well leaves behind.
+type signedIn struct {
+	origin string
+	hits   []Hit // to take back
+}
+
+func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Session, error) {
+	now := s.now()
+	se := Session{
+		ID: SessionID(tenant.NewID(s.Region, now)), Token: newSecret(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
+		AuthTime: now, ExpiresAt: now.Add(SessionLifetime), IP: o.IP, UserAgent: cut(o.UserAgent, maxUserAgent),
+	}
+	e := audit.Event{Action: "session.create", TargetKind: "user", Target: string(u.ID)}
+	if err := s.Store.CreateSession(ctx, se, digest(se.Token), in.origin, e.By(o.actor(u))); err != nil {
+		return Session{}, err
+	}
+	return se, s.limiter.Refund(ctx, in.hits...)
+}
+
+// refuseSignIn records the failure and returns the error. The log holds a
+// shortened hash of an address without an account: people type passwords there.
+func (s *Service) refuseSignIn(ctx context.Context, o Origin, u User, email string) error {
+	e := audit.Event{Action: "session.refuse", TargetKind: "user", Target: string(u.ID)}
+	if u.ID == "" {
+		e.Detail = map[string]any{"emailHash": digest(email)[:16]}
+	}
+	if err := s.recorder.record(ctx, Use{Event: e.By(o.actor(User{}))}); err != nil {
+		return err
+	}
+	return errs.E(errs.Unauthenticated, "the e-mail address or the password is wrong, or the address is not confirmed yet")
+}
+
+// rehash stores the password under the present parameters.
+func (s *Service) rehash(ctx context.Context, u User, password, stored string) error {
+	hash, err := s.hasher.hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	return s.Store.Rehash(ctx, u.ID, stored, hash)
+}
+
+// Session returns the session of a cookie, or an Unauthenticated error.
+func (s *Service) Session(ctx context.Context, token string) (Session, error) {
+	now := s.now()
+	if !isSecret(token) {
+		return Session{}, errNoSession()
+	}
+	se, err := s.Store.SessionByHash(ctx, digest(token), now)
+	if isNotFound(err) {
+		return Session{}, errNoSession()
+	}
+	if err != nil {
+		return Session{}, err
+	}
+	if now.Sub(se.LastUsedAt) >= usedEvery {
+		if err := s.Store.TouchSession(ctx, se.ID, now); err != nil {
+			return Session{}, err
+		}
+		se.LastUsedAt = now
+	}
+	return se, nil
+}
+
+func errNoSession() error {
+	return errs.E(errs.Unauthenticated, "there is no session, or it has ended: sign in")
+}
+
+// SignOut ends the session of a cookie. One that does not exist any more is no
+// error.
+func (s *Service) SignOut(ctx context.Context, token string) error {
+	if !isSecret(token) {
+		return nil
+	}
+	se, err := s.Store.SessionByHash(ctx, digest(token), s.now())
+	if err == nil {
+		err = s.EndSession(ctx, tenant.Actor{UserID: se.UserID, IP: se.IP}, se.ID)
+	}
+	if isNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// Sessions returns the actor's sessions, latest use first.
+func (s *Service) Sessions(ctx context.Context, by tenant.Actor) ([]Session, error) {
+	return s.Store.Sessions(ctx, by.UserID, s.now())
+}
+
+// EndSession ends one of the actor's own sessions; one that is not the actor's is
+// NotFound.
+func (s *Service) EndSession(ctx context.Context, by tenant.Actor, id SessionID) error {
+	e := audit.Event{
+		Action: "session.end", TargetKind: "user", Target: string(by.UserID),
+		Detail: map[string]any{"session": string(id)},
+	}
+	return s.Store.EndSession(ctx, by.UserID, id, e.By(by))
+}
+
+// isSecret reports whether s can be what newSecret returned.
+func isSecret(s string) bool { return len(s) == secretLength && onlyDigits(s) }
+
+// cut returns at most n bytes of s.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}

@@ -1,0 +1,135 @@
+package identity
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/mail"
+	"merlon/internal/tenant"
+)
+
+// A Store keeps what a Service knows. Every change is one transaction with the
+// event that it is given. Hashes are what digest returns.
+type Store interface {
+	Users
+	Sessions
+	Tokens
+	Requests
+	Guard
+}
+
+// Users keeps users and their passwords.
+type Users interface {
+	// User returns a user, or a NotFound error.
+	User(ctx context.Context, id tenant.UserID) (User, error)
+	// UserByEmail returns the person with the normalised address and the stored
+	// password, or a NotFound error; never a service account.
+	UserByEmail(ctx context.Context, email string) (User, string, error)
+	// CreateUser stores a person, or returns a Conflict error.
+	CreateUser(ctx context.Context, u User, password string, e audit.Event) error
+	// UpdateUser stores the profile and DisabledAt. A disabled user's sessions end
+	// and ValidFrom moves.
+	UpdateUser(ctx context.Context, u User, e audit.Event) error
+	// SetPassword stores another password.
+	SetPassword(ctx context.Context, p PasswordSet, e audit.Event) error
+	// Rehash replaces the stored form of a password that stays the same, unless it
+	// was changed meanwhile.
+	Rehash(ctx context.Context, id tenant.UserID, from, to string) error
+}
+
+// A PasswordSet says how a password is changed.
+type PasswordSet struct {
+	User     tenant.UserID
+	Password string      // as stored
+	Keep     SessionID   // the only session that does not end; empty for none
+	Request  string      // hash of the recovery that is used up, if it is one
+	Mail     mail.Queued // tells the user
+}
+
+// Sessions keeps sessions. Those of disabled users are not found.
+type Sessions interface {
+	// CreateSession stores a session, forgets the user's oldest ones beyond
+	// maxSessions, and remembers the origin, an opaque text, as known.
+	CreateSession(ctx context.Context, se Session, hash, origin string, e audit.Event) error
+	// SessionByHash returns a session that is used at now, or a NotFound error.
+	SessionByHash(ctx context.Context, hash string, now time.Time) (Session, error)
+	// Sessions returns a user's sessions that hold at now, latest use first.
+	Sessions(ctx context.Context, user tenant.UserID, now time.Time) ([]Session, error)
+	// EndSession removes a session of the user, or returns a NotFound error.
+	EndSession(ctx context.Context, user tenant.UserID, id SessionID, e audit.Event) error
+	// TouchSession records a use.
+	TouchSession(ctx context.Context, id SessionID, at time.Time) error
+	// KnownOrigin reports whether the user has had a session from the origin in the
+	// last 30 days.
+	KnownOrigin(ctx context.Context, user tenant.UserID, origin string) (bool, error)
+}
+
+// Tokens keeps personal access tokens.
+type Tokens interface {
+	// CreateToken stores a token. A name that the owner uses already is a Conflict
+	// error, as is one token more than maxTokens.
+	CreateToken(ctx context.Context, t Token, hash string, e audit.Event) error
+	// TokenByHash returns a token with its owner, or a NotFound error. It may have
+	// expired, and the owner may be disabled.
+	TokenByHash(ctx context.Context, hash string) (Token, User, error)
+	// Tokens returns the owner's tokens, oldest first.
+	Tokens(ctx context.Context, owner tenant.UserID) ([]Token, error)
+	// RenameToken renames the owner's token, or returns a NotFound or Conflict
+	// error.
+	RenameToken(ctx context.Context, owner tenant.UserID, from, to string, e audit.Event) error
+	// DeleteToken removes the owner's token, or returns a NotFound error.
+	DeleteToken(ctx context.Context, owner tenant.UserID, name string, e audit.Event) error
+}
+
+// Requests keeps what was asked for by mail: sign-ups and recoveries.
+type Requests interface {
+	// CreateRequest stores a request, when it has a hash, and queues the mail.
+	CreateRequest(ctx context.Context, r Request, m mail.Queued, e audit.Event) error
+	// RequestByHash returns a request that holds at now, or a NotFound error.
+	RequestByHash(ctx context.Context, hash string, now time.Time) (Request, error)
+	// ConfirmSignUp uses up a sign-up, together with the others for the address,
+	// and stores the user. It returns a NotFound error when it was used meanwhile,
+	// and a Conflict error when the address has an account.
+	ConfirmSignUp(ctx context.Context, hash string, u User, e audit.Event) error
+}
+
+// A RequestKind is what a request asks for.
+type RequestKind string
+
+const (
+	signUpRequest   RequestKind = "sign_up"
+	recoveryRequest RequestKind = "recovery"
+)
+
+// A Request waits for somebody to follow the link in a mail.
+type Request struct {
+	Hash      string // of the secret in the link; empty when there is nothing to follow
+	Kind      RequestKind
+	Email     string
+	User      tenant.UserID // whose password is to be recovered; empty for a sign-up
+	Password  string        // of a sign-up, as stored
+	Names     Names         // of a sign-up
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// Guard keeps counters and events that change nothing else.
+type Guard interface {
+	// Count counts every hit, or none when one of them is beyond its limit: then it
+	// returns the hit and how long to wait.
+	Count(ctx context.Context, hits []Hit) (Exceeded, error)
+	// Uncount takes hits back; it never goes below zero.
+	Uncount(ctx context.Context, hits []Hit) error
+	// RecordUses appends the events and records the uses, in one transaction.
+	RecordUses(ctx context.Context, uses []Use) error
+	// Sweep removes what has expired.
+	Sweep(ctx context.Context) error
+}
+
+// A Use is an event, and the token that was used if it is one.
+type Use struct {
+	Event audit.Event
+	Token TokenID   // empty for none
+	At    time.Time // of the use
+}

@@ -1,0 +1,126 @@
+package mail
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"time"
+)
+
+// This file holds the texts of the mails. A mail is a few paragraphs, of which
+// one may be a link; the HTML form is the same text, with every value escaped.
+
+// dateFormat is how mails write a moment; they cannot know the reader's zone.
+const dateFormat = "2 January 2006, 15:04 UTC"
+
+// A letter is a mail in the making.
+type letter struct {
+	text, html strings.Builder
+}
+
+func (l *letter) paragraph(format string, args ...any) {
+	s := oneParagraph(fmt.Sprintf(format, args...))
+	l.text.WriteString(s + "\n\n")
+	l.html.WriteString("<p>" + html.EscapeString(s) + "</p>\n")
+}
+
+func (l *letter) link(label, address string) {
+	l.text.WriteString(address + "\n\n")
+	l.html.WriteString(`<p><a href="` + html.EscapeString(address) + `">` + html.EscapeString(label) + "</a></p>\n")
+}
+
+func (l *letter) message(to, subject string) Message {
+	return Message{
+		To: to, Subject: subject, Text: strings.TrimRight(l.text.String(), "\n") + "\n",
+		HTML: "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html.EscapeString(subject) +
+			"</title></head><body>\n" + l.html.String() + "</body></html>\n",
+	}
+}
+
+// oneParagraph keeps a value that somebody else chose, such as the name of an
+// organization, from adding paragraphs of its own.
+func oneParagraph(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// named cuts a name that somebody else chose. It also takes the dots out of what
+// a mail program would turn into a link.
+func named(s string) string {
+	s = oneParagraph(s)
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:80]) + "…"
+	}
+	return strings.NewReplacer("://", " ", ".", "․").Replace(s)
+}
+
+// Verification asks somebody who signed up to confirm the address.
+func Verification(to, link string, expires time.Time) Message {
+	var l letter
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. Confirm it to finish:")
+	l.link("Confirm this e-mail address", link)
+	l.paragraph("The link works once, until %s. If it was not you, do nothing: no account is made without this step.", expires.UTC().Format(dateFormat))
+	return l.message(to, "Confirm your e-mail address")
+}
+
+// AlreadyRegistered tells the owner of an account that somebody tried to sign up
+// with its address.
+func AlreadyRegistered(to, signIn, recovery string) Message {
+	var l letter
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. There is an account with it already, and nothing was changed. Sign in with the password that you have:")
+	l.link("Sign in", signIn)
+	l.paragraph("If you do not know the password any more, choose a new one:")
+	l.link("Choose a new password", recovery)
+	return l.message(to, "You have an account already")
+}
+
+// Recovery lets somebody choose a new password.
+func Recovery(to, link string, expires time.Time) Message {
+	var l letter
+	l.paragraph("Somebody, probably you, asked for a new password for this account. Choose one here:")
+	l.link("Choose a new password", link)
+	l.paragraph("The link works once, until %s. It ends every session of the account. If it was not you, do nothing: your password stays as it is.", expires.UTC().Format(dateFormat))
+	return l.message(to, "Choose a new password")
+}
+
+// NoAccount answers a request for a new password where there is no account: the
+// person who owns the address learns it, nobody else does.
+func NoAccount(to, signUp string) Message {
+	var l letter
+	l.paragraph("Somebody, probably you, asked for a new password, but there is no account with this e-mail address. Perhaps you signed up with another one. You can sign up here:")
+	l.link("Sign up", signUp)
+	l.paragraph("If it was not you, do nothing.")
+	return l.message(to, "There is no account with this address")
+}
+
+// PasswordChanged tells the owner of an account that its password is another
+// one now.
+func PasswordChanged(to, recovery string, at time.Time) Message {
+	var l letter
+	l.paragraph("The password of your account was changed on %s. If it was not you, choose a new one at once:", at.UTC().Format(dateFormat))
+	l.link("Choose a new password", recovery)
+	return l.message(to, "Your password was changed")
+}
+
+// An Invite is what an invitation's mail says.
+type Invite struct {
+	To           string
+	Organization string // its name
+	Inviter      string // a person's name; may be empty
+	Link         string // where to accept it; may be empty
+	Token        string // what to accept it with over the API
+	Expires      time.Time
+}
+
+// Invitation asks somebody to join an organization.
+func Invitation(i Invite) Message {
+	var l letter
+	who := named(i.Inviter)
+	if who == "" {
+		who = "An administrator"
+	}
+	l.paragraph("%s invites you to the organization “%s”.", who, named(i.Organization))
+	if i.Link != "" {
+		l.link("Accept the invitation", i.Link)
+	}
+	l.paragraph("The code of the invitation is %s", i.Token)
+	l.paragraph("It holds until %s, for the account with this e-mail address; sign up with it if you have none. If you do not know who invites you, do nothing.", i.Expires.UTC().Format(dateFormat))
+	return l.message(i.To, "Invitation to "+named(i.Organization))
+}
