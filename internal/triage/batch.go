@@ -1,0 +1,178 @@
+package triage
+
+import (
+	"errors"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+)
+
+// This file declares what passes between triage and the store while a scan is
+// applied.
+
+// ErrOvertaken says that somebody else changed the branch or decided something
+// since it was read. Whoever gets it reads again and starts over.
+var ErrOvertaken = errors.New("the branch was changed meanwhile")
+
+// A Branch is how a branch of a project stands.
+type Branch struct {
+	Name     string
+	Version  int64 // grows with every change of the branch by a scan
+	Revision int64 // grows with every decision in the project
+	Scanned  bool  // a scan has been applied as a whole
+	// Base is the branch whose flaws a branch that was never scanned is compared
+	// with; empty when there is none.
+	Base      string
+	Decisions map[Digest]Decided // by flaw
+}
+
+// Decided is what was decided about a flaw.
+type Decided struct {
+	Status   Status   // empty when nothing was
+	Priority Priority // empty when nothing was
+}
+
+// Known is what is known of a finding on a branch before a scan.
+type Known struct {
+	ID        ID
+	Place     Digest // finding.Fingerprint.Place
+	Code      Digest // finding.Fingerprint.Flaw
+	Flaw      Digest
+	Analyzer  string
+	Path      string
+	Line      int
+	Gone      bool
+	Sum       uint64 // of what was reported last
+	Cell      Cell
+	Risk      int64 // thousandths of the project's score
+	Pinned    bool
+	UpdatedAt time.Time
+	LastRun   run.ID // the last run that changed it
+	LastDid   Effect // what that run did
+}
+
+// An Effect is what a run did to a finding.
+type Effect uint8
+
+// The effects of a run.
+const (
+	NoEffect Effect = iota
+	Opened
+	Reopened
+	Moved
+	Changed
+	Closed  // resolved while it was active
+	Dropped // resolved while it was not
+)
+
+// A Row is a finding as a scan leaves it: a new one, or one whose content
+// changed.
+type Row struct {
+	ID     ID
+	New    bool
+	Place  Digest
+	Code   Digest
+	Flaw   Digest
+	RuleID string // UUID
+	Cell   Cell
+	Pinned bool
+	Score  int // of the priority, thousandths
+	CVSS   float64
+	Risk   int64 // thousandths
+	Sum    uint64
+	Effect Effect
+	Report *finding.Finding
+}
+
+// A Cell is what findings are counted by.
+type Cell struct {
+	Analysis finding.Analysis
+	Severity finding.Severity
+	Status   Status
+	Priority Priority
+}
+
+// A Count is the number of findings in a cell and what they add to the risk
+// score, in thousandths; both may be negative in a difference.
+type Count struct {
+	N    int
+	Risk int64
+}
+
+// A Counts is a difference in the number of findings by cell.
+type Counts map[Cell]Count
+
+// add counts n findings with the risk each.
+func (c Counts) add(cell Cell, n int, risk int64) {
+	v := c[cell]
+	v.N += n
+	v.Risk += int64(n) * risk
+	if v == (Count{}) {
+		delete(c, cell)
+		return
+	}
+	c[cell] = v
+}
+
+// A Batch is a part of what a scan changes, written in one transaction.
+type Batch struct {
+	Run      *run.Run // the batch is refused when the run has another attempt by now
+	Branch   string
+	Version  int64 // the batch is refused when the branch or the decisions have others
+	Revision int64
+
+	Rules    []StoredRule
+	Rows     []Row
+	Gone     []ID // resolved, because the scan did not find them
+	Changes  []Change
+	Renamed  map[Digest]Digest // place → flaw, for places that are later places of a flaw
+	Packages []StoredPackage
+	Removed  []string // identifiers of packages
+	Counts   Counts
+	Opened   map[finding.Severity]int // new findings
+	Solved   map[finding.Severity]int // resolved findings
+
+	Last *Last // set in the last batch of a scan
+}
+
+// Last is what the last batch of a scan says of the scan as a whole.
+type Last struct {
+	Statuses  []scan.Status
+	Languages []string // empty to leave the project's
+}
+
+// A StoredRule is a rule with its identifier inside the organization.
+type StoredRule struct {
+	ID   string
+	Sum  uint64
+	Rule finding.Rule
+}
+
+// A StoredPackage is a package of a branch with its identifier.
+type StoredPackage struct {
+	ID      string
+	Sum     uint64
+	Package finding.Package
+}
+
+// A KnownPackage is what is known of a package before a scan.
+type KnownPackage struct {
+	ID   string
+	Path string
+	Sum  uint64
+}
+
+// size is the number of rows that the batch writes.
+func (b *Batch) size() int {
+	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed)
+}
+
+// newBatch returns an empty batch.
+func newBatch(r *run.Run) *Batch {
+	return &Batch{
+		Run: r, Branch: r.Branch, Counts: Counts{}, Renamed: map[Digest]Digest{},
+		Opened: map[finding.Severity]int{}, Solved: map[finding.Severity]int{},
+	}
+}

@@ -1,0 +1,451 @@
+package triage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+)
+
+// This file is the way of a scan into the findings.
+
+// Limits of one scan. A million findings take about 500 MB while they are
+// matched.
+const (
+	MaxFindings = 1_000_000
+	MaxPackages = 1_000_000
+	MaxRules    = 200_000
+)
+
+// batchSize is how many rows a transaction writes. Other writers of the project
+// wait for it, on SQLite everybody does.
+const batchSize = 500
+
+// maxRestarts bounds how often a scan starts over because somebody else changed
+// the branch or decided something while it was applied.
+const maxRestarts = 20
+
+// Ingest applies the recorded message stream of a run to the findings of its
+// branch and returns the outcome. open is called more than once. The stream is
+// read as a whole before anything is changed; one that is not whole changes
+// nothing and is an error that wraps scan.ErrIncomplete.
+//
+// The changes are written in batches, each a transaction that refuses a run with
+// another attempt (a Conflict error). Applying a stream again, after any number
+// of its batches were written, ends in the same state with the same outcome.
+func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open func() (io.ReadCloser, error)) (run.Outcome, error) {
+	report := newReport(sc, r)
+	if err := decode(open, report); err != nil {
+		return run.Outcome{}, err
+	}
+	for range maxRestarts {
+		in := &ingest{Store: t.store, sc: sc, run: r, open: open, report: report}
+		err := in.apply(ctx)
+		if err == nil {
+			return run.Outcome{
+				Statuses: report.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories, Changes: in.outcome(),
+			}, nil
+		}
+		if !errors.Is(err, ErrOvertaken) {
+			return run.Outcome{}, err
+		}
+	}
+	return run.Outcome{}, errs.E(errs.Unavailable,
+		"the findings of branch %q were changed by somebody else %d times while this scan was applied; try again", r.Branch, maxRestarts)
+}
+
+// An ingest applies one scan, once.
+type ingest struct {
+	Store
+	sc     tenant.Scope
+	run    *run.Run
+	open   func() (io.ReadCloser, error)
+	report *report // read only: it serves every try
+
+	branch  *Branch
+	known   []Known
+	byPlace map[Digest]int32 // into known
+	plan    []step           // by entry of the report
+	flaws   map[Digest]bool  // names of flaws on the branch
+	covered coverage
+	rules   map[string]bool // names of rules that need not be written
+	seen    []bool          // by known: reported by this scan
+
+	packages map[string]KnownPackage
+}
+
+// A step is what is to be done with one entry of the report.
+type step struct {
+	known int32 // into known; -1 for a new one
+	skip  bool  // nothing is to be written
+	flaw  Digest
+}
+
+// apply reads the branch, compares, and writes the difference.
+func (in *ingest) apply(ctx context.Context) error {
+	if err := in.read(ctx); err != nil {
+		return err
+	}
+	in.match()
+	if err := in.matchBase(ctx); err != nil {
+		return err
+	}
+	in.skipUnchanged()
+	w := &writer{in: in, batch: newBatch(in.run)}
+	if err := in.writeReported(ctx, w); err != nil {
+		return err
+	}
+	if err := in.writeGone(ctx, w); err != nil {
+		return err
+	}
+	if err := in.removePackages(ctx, w); err != nil {
+		return err
+	}
+	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages()}
+	return w.flush(ctx)
+}
+
+// read loads how the branch stands.
+func (in *ingest) read(ctx context.Context) (err error) {
+	if in.branch, err = in.Branch(ctx, in.sc, in.run.Branch); err != nil {
+		return fmt.Errorf("read branch: %w", err)
+	}
+	in.covered = covers(in.report.statuses)
+	in.byPlace, in.flaws = map[Digest]int32{}, map[Digest]bool{}
+	err = in.Known(ctx, in.sc, in.run.Branch, func(k Known) error {
+		if len(in.known) == maxKnown {
+			return errs.E(errs.TooLarge, "branch %q has more than %d findings", in.run.Branch, maxKnown)
+		}
+		in.byPlace[k.Place] = int32(len(in.known))
+		in.flaws[k.Flaw] = true
+		in.known = append(in.known, k)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read findings: %w", err)
+	}
+	in.seen = make([]bool, len(in.known))
+	if err := in.readPackages(ctx); err != nil {
+		return err
+	}
+	return in.readRules(ctx)
+}
+
+// maxKnown bounds the findings of a branch, the resolved ones included.
+const maxKnown = 2 * MaxFindings
+
+// readRules finds out which rules of the report are stored as they are.
+func (in *ingest) readRules(ctx context.Context) error {
+	in.rules = map[string]bool{}
+	ids := make([]string, 0, len(in.report.rules))
+	for _, r := range in.report.rules {
+		ids = append(ids, r.id)
+	}
+	slices.Sort(ids)
+	stored, err := in.RuleSums(ctx, in.sc, ids)
+	if err != nil {
+		return fmt.Errorf("read rules: %w", err)
+	}
+	for name, r := range in.report.rules {
+		if s, ok := stored[r.id]; ok && s == r.sum {
+			in.rules[name] = true
+		}
+	}
+	return nil
+}
+
+// match decides for every entry of the report which known finding it is: the
+// one at its place, else one whose place this scan looked at in vain and whose
+// code is the same.
+func (in *ingest) match() {
+	in.plan = make([]step, len(in.report.entries))
+	for i, e := range in.report.entries {
+		k, ok := in.byPlace[e.place]
+		if !ok {
+			in.plan[i].known = -1
+			continue
+		}
+		in.plan[i].known = k
+		in.seen[k] = true
+	}
+	before, after := in.unmatched()
+	pair(before, after, func(old, new int) {
+		in.plan[new].known = int32(old)
+		in.seen[old] = true
+	})
+}
+
+// unmatched returns the known findings that the scan did not report though it
+// looked, and the entries that nothing is known of.
+func (in *ingest) unmatched() (before, after []spot) {
+	codes := map[Digest]bool{}
+	for i, e := range in.report.entries {
+		if in.plan[i].known < 0 {
+			codes[e.code] = true
+			after = append(after, spot{index: i, code: e.code, path: e.path, line: e.line})
+		}
+	}
+	for i, k := range in.known {
+		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path) {
+			before = append(before, spot{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
+		}
+	}
+	return before, after
+}
+
+// matchBase names the flaws of new findings. A place that was a later place of a
+// flaw names that flaw. On a branch that was never scanned as a whole, code that
+// the base branch has under a path that is missing here is the flaw of that
+// path.
+func (in *ingest) matchBase(ctx context.Context) error {
+	var places []Digest
+	for i, e := range in.report.entries {
+		if in.plan[i].known < 0 {
+			places = append(places, e.place)
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	renamed, err := in.Renamed(ctx, in.sc, places)
+	if err != nil {
+		return fmt.Errorf("read renamed flaws: %w", err)
+	}
+	if !in.branch.Scanned && in.branch.Base != "" {
+		if err := in.compareBase(ctx, renamed); err != nil {
+			return err
+		}
+	}
+	for i, e := range in.report.entries {
+		if in.plan[i].known >= 0 {
+			continue
+		}
+		flaw, ok := renamed[e.place]
+		if !ok {
+			flaw = e.place
+		}
+		for in.flaws[flaw] {
+			flaw = flaw.next()
+		}
+		in.flaws[flaw] = true
+		in.plan[i].flaw = flaw
+	}
+	return nil
+}
+
+// compareBase adds to renamed the flaws of the base branch whose code stands
+// elsewhere on this branch.
+func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) error {
+	here := make(map[Digest]int32, len(in.report.entries)) // entries by place
+	codes := map[Digest]bool{}
+	for i, e := range in.report.entries {
+		here[e.place] = int32(i)
+		codes[e.code] = true
+	}
+	var before, after []spot
+	var flaws []Digest
+	same := map[int32]bool{} // entries that the base branch has at their place
+	err := in.Known(ctx, in.sc, in.branch.Base, func(k Known) error {
+		if i, ok := here[k.Place]; ok {
+			same[i] = true
+			renamed[k.Place] = k.Flaw
+		} else if codes[k.Code] && !in.flaws[k.Flaw] {
+			before = append(before, spot{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
+			flaws = append(flaws, k.Flaw)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read findings of branch %q: %w", in.branch.Base, err)
+	}
+	for i, e := range in.report.entries {
+		if _, ok := renamed[e.place]; in.plan[i].known < 0 && !same[int32(i)] && !ok {
+			after = append(after, spot{index: i, code: e.code, path: e.path, line: e.line})
+		}
+	}
+	pair(before, after, func(old, new int) { renamed[in.report.entries[new].place] = flaws[old] })
+	return nil
+}
+
+// skipUnchanged marks the entries that need no writing.
+func (in *ingest) skipUnchanged() {
+	for i, e := range in.report.entries {
+		s := &in.plan[i]
+		if s.known < 0 {
+			continue
+		}
+		k := &in.known[s.known]
+		s.flaw = k.Flaw
+		s.skip = k.Sum == e.sum && k.Place == e.place && !k.Gone && !in.reopens(k)
+	}
+}
+
+// reopens reports whether a known finding that is reported becomes active: it was
+// gone, or a person called it resolved before the scan started.
+func (in *ingest) reopens(k *Known) bool {
+	return k.Cell.Status == Resolved && (k.Gone || !in.run.CreatedAt.Before(k.UpdatedAt))
+}
+
+// writeReported writes new and changed findings and rules. The stream is read
+// while the batches before are written.
+func (in *ingest) writeReported(ctx context.Context, w *writer) error {
+	if !in.needsRows() {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	full := make(chan *Batch, 2)
+	g.Go(func() error {
+		defer close(full)
+		d := &differ{in: in, w: w, wrote: map[string]bool{}, send: func(b *Batch) error {
+			select {
+			case full <- b:
+				return nil
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}}
+		return decode(in.open, d)
+	})
+	g.Go(func() error {
+		for b := range full {
+			if err := in.write(ctx, b); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+// needsRows reports whether the stream has to be read again.
+func (in *ingest) needsRows() bool {
+	if len(in.rules) < len(in.report.rules) || slices.ContainsFunc(in.plan, func(s step) bool { return !s.skip }) {
+		return true
+	}
+	for id, s := range in.report.packages {
+		if k, ok := in.packages[id]; !ok || k.Sum != s {
+			return true
+		}
+	}
+	return false
+}
+
+// writeGone resolves what the scan did not find where it looked.
+func (in *ingest) writeGone(ctx context.Context, w *writer) error {
+	for i := range in.known {
+		k := &in.known[i]
+		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.covered.saw(k.Analyzer, k.Path) {
+			continue
+		}
+		w.resolve(k)
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readPackages loads the packages of the branch.
+func (in *ingest) readPackages(ctx context.Context) error {
+	in.packages = map[string]KnownPackage{}
+	err := in.KnownPackages(ctx, in.sc, in.run.Branch, func(p KnownPackage) error {
+		in.packages[p.ID] = p
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read packages: %w", err)
+	}
+	return nil
+}
+
+// removePackages removes the packages that the scan did not see where it looked.
+func (in *ingest) removePackages(ctx context.Context, w *writer) error {
+	ids := slices.Sorted(maps.Keys(in.packages))
+	for _, id := range ids {
+		if _, still := in.report.packages[id]; still || !in.covered.sawAll(finding.SCA, in.packages[id].Path) {
+			continue
+		}
+		w.batch.Removed = append(w.batch.Removed, id)
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outcome counts what the run did. What an earlier try of the same run did
+// counts, too: it is recorded with each finding.
+func (in *ingest) outcome() run.Changes {
+	c := run.Changes{Found: len(in.report.entries)}
+	closed := 0 // active before
+	for _, s := range in.plan {
+		effect := Opened
+		if s.known >= 0 {
+			effect = in.known[s.known].effectOf(in.run.ID)
+		}
+		switch effect {
+		case Opened:
+			c.New++
+		case Reopened:
+			c.Reopened++
+		case Moved:
+			c.Moved++
+		default:
+			c.Unchanged++
+		}
+	}
+	for i := range in.known {
+		k := &in.known[i]
+		switch effect := k.effectOf(in.run.ID); {
+		case effect == Closed:
+			c.Resolved++
+			closed++
+			c.Open++
+		case effect == Dropped:
+			c.Resolved++
+		case effect != Opened && effect != Reopened && k.Cell.Status.Active():
+			c.Open++
+		}
+	}
+	c.Suspicious = closed > 20 && closed*10 > c.Open*3
+	return c
+}
+
+// effectOf returns what the run did to the finding, in this try or before.
+func (k *Known) effectOf(id run.ID) Effect {
+	if k.LastRun != id {
+		return NoEffect
+	}
+	return k.LastDid
+}
+
+// languages returns the languages of the scanned code.
+func (in *ingest) languages() []string {
+	list := slices.Clone(in.run.Languages)
+	if len(list) == 0 {
+		for l := range in.report.languages {
+			list = append(list, l)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// decode reads the stream.
+func decode(open func() (io.ReadCloser, error), h scan.Handler) error {
+	src, err := open()
+	if err != nil {
+		return fmt.Errorf("open the scan's messages: %w", err)
+	}
+	return errors.Join(scan.Decode(src, h), src.Close())
+}
