@@ -33,7 +33,7 @@ var mayImport = map[string]string{
 	"internal/scan":     "internal/errs internal/finding",
 	"internal/advisory": "internal/errs internal/finding internal/scan",
 	"internal/project":  "internal/errs internal/tenant internal/finding",
-	"internal/run":      "internal/errs internal/tenant internal/finding internal/scan",
+	"internal/run":      "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
 	"internal/outbound": "internal/errs",
 	"internal/archive":  "internal/errs",
@@ -49,7 +49,7 @@ var mayImport = map[string]string{
 	"internal/report":         "internal/errs internal/finding internal/scan",
 
 	"internal/audit":    "internal/errs internal/tenant",
-	"internal/job":      "internal/errs internal/tenant internal/run",
+	"internal/job":      "internal/errs internal/run",
 	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 

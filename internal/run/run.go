@@ -26,6 +26,9 @@ const (
 	Failed            State = "failed"             // nothing was changed in the findings
 )
 
+// States lists every state.
+var States = []State{Queued, Running, Completed, CompletedDegraded, Failed}
+
 // Final reports whether the run has ended.
 func (s State) Final() bool { return s == Completed || s == CompletedDegraded || s == Failed }
 
@@ -48,13 +51,15 @@ type Run struct {
 	Analyses       []finding.Analysis // what was asked for when it started
 	Initiator      tenant.UserID      // empty when nobody asked
 	State          State
-	Uploaded       bool   // what is to be scanned is there
-	Archive        string // key in blob storage; empty before the upload and after the end
-	Size           int64  // of the archive in bytes
-	Attempt        int    // how many workers have taken it
-	Cancelled      bool   // somebody asked for its end
-	Progress       int    // 0 to 100
-	Step           string // for people
+	Uploaded       bool      // what is to be scanned is there
+	UploadExpires  time.Time // when the upload address ends to hold
+	Archive        string    // key in blob storage; empty before the upload and after the end
+	Size           int64     // of the archive in bytes
+	Attempt        int       // how many workers have taken it: later than any other, it holds the run
+	Tries          int       // how many of them count against MaxTries
+	Cancelled      bool      // somebody asked for its end
+	Progress       int       // 0 to 100
+	Step           string    // for people
 	Languages      []string
 	Failure        *Failure // set when State is Failed
 	Outcome        Outcome
@@ -63,25 +68,6 @@ type Run struct {
 	StartedAt      time.Time // zero before
 	EndedAt        time.Time // zero before
 }
-
-// A Failure says why a run failed.
-type Failure struct {
-	Message  string   `json:"message"` // for people
-	Code     int      `json:"code"`
-	Category Category `json:"category"`
-}
-
-// A Category is a class of failure, by its name on the wire.
-type Category string
-
-const (
-	CategoryAuthentication Category = "authentication"
-	CategoryCloudProvider  Category = "cloud_provider"
-	CategoryNetwork        Category = "network"
-	CategoryScan           Category = "scan"
-	CategoryAPI            Category = "api"
-	CategoryUnknown        Category = "unknown"
-)
 
 // An Outcome is what a run found out: written once, when it ends, and stored as
 // JSON.
@@ -106,3 +92,10 @@ type Changes struct {
 	// more than 20 findings: probably something else was uploaded.
 	Suspicious bool `json:"suspicious"`
 }
+
+// MaxTries bounds how often a run is begun before it is given up, and
+// MaxRetryDelay how long it waits in between.
+const (
+	MaxTries      = 3
+	MaxRetryDelay = 5 * time.Minute
+)

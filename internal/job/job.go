@@ -1,0 +1,90 @@
+// Package job makes workers look at runs: a durable queue over River, on both
+// databases, with what River lacks here. A worker holds a lease that it renews
+// by counting up; a reaper in every process ends the jobs whose count stands
+// still, so that a killed worker's run begins again within seconds while a long
+// one is left alone. Cancelling is a mark on the run that the renewal reads,
+// which works on SQLite too, where River's own message never arrives.
+//
+// The run in the database is the truth, and a job only makes somebody look at
+// it. Every job is for one attempt of one run and is worked once: a repeated, a
+// lost or a late one changes nothing. What to do next is always decided from the
+// run, by the dispatcher, which sweeps every second.
+//
+// No decision here compares clocks. A lease is lost when several looks in a row
+// saw the same count, so that neither a clock that jumps nor two machines whose
+// clocks differ can take a job from a living worker.
+package job
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/run"
+)
+
+// A Ready is a run that holds a place and needs a job.
+type Ready struct {
+	Run     run.ID
+	Attempt int // how many workers have taken it so far
+}
+
+// A Take is a job's claim on a run.
+type Take struct {
+	Run     run.ID
+	Attempt int    // as in Ready: the claim is out of date when the run's is higher
+	Job     int64  // of River
+	Holder  string // unguessable name of the lease's holder
+}
+
+// A Lease is a job that somebody works on, or is taken for.
+type Lease struct {
+	Job    int64
+	Holder string // empty when River gave the job out and nobody holds a lease
+	Beat   int64  // rises while the holder lives; -1 without one
+}
+
+// Store keeps runs, jobs and leases.
+type Store interface {
+	// PlaceRuns gives the places that are free, ends the runs that are out of
+	// tries, and returns those that need a job.
+	PlaceRuns(ctx context.Context) ([]Ready, error)
+	// SetJob records the job of a run.
+	SetJob(ctx context.Context, r Ready, job int64) error
+	// TakeRun gives the run to the holder, or returns nil when the claim is out of
+	// date.
+	TakeRun(ctx context.Context, t Take) (*run.Run, error)
+	// Beat renews a lease. It reports whether the run's end was asked for, and
+	// returns a Conflict error when the lease is lost.
+	Beat(ctx context.Context, t Take) (cancelled bool, err error)
+	// Leases returns what Reap may be called with.
+	Leases(ctx context.Context) ([]Lease, error)
+	// Reap ends the job of a lease that was not renewed since it was read.
+	Reap(ctx context.Context, l Lease) (bool, error)
+	// EndRun writes the end of a run; a Conflict error when another has it.
+	EndRun(ctx context.Context, r *run.Run) error
+	// PutBack returns a run to the queue, to be taken after the delay; without a
+	// delay it counts as never tried.
+	PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error
+}
+
+// Timing says how often things are done. With the default a killed worker's run
+// is taken up again after 12 to 22 seconds.
+type Timing struct {
+	Sweep time.Duration // of the dispatcher
+	Poll  time.Duration // of workers for jobs
+	Beat  time.Duration // of a lease's holder
+	Look  time.Duration // of the reaper at the leases
+	Looks int           // that see the same count before the holder is dead
+}
+
+// DefaultTiming is the Timing of the service.
+var DefaultTiming = Timing{Sweep: time.Second, Poll: 500 * time.Millisecond, Beat: 3 * time.Second, Look: 4 * time.Second, Looks: 4}
+
+// retryDelay is how long a run waits after its n-th failed try.
+func retryDelay(n int) time.Duration {
+	delay := 10 * time.Second
+	for range n - 1 {
+		delay *= 3
+	}
+	return min(delay, run.MaxRetryDelay)
+}

@@ -1,0 +1,175 @@
+package job
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"merlon/internal/errs"
+	"merlon/internal/run"
+)
+
+// Why a worker's context ends, besides errStopped.
+var (
+	errCancelled = errors.New("the run was cancelled")
+	errLost      = errors.New("the run was lost to another worker")
+)
+
+// work is River's entry: it takes the run of a job, works on it under a lease,
+// and writes how that went.
+func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
+	t := Take{Run: j.Args.Run, Attempt: j.Args.Attempt, Job: j.ID, Holder: rand.Text()}
+	q.hold(t.Holder, true)
+	defer q.hold(t.Holder, false)
+	r, err := q.Store.TakeRun(ctx, t)
+	if err != nil || r == nil {
+		return err // the dispatcher or the reaper sees to it
+	}
+	log := q.Log.With(slog.String("scan", string(r.ID)), slog.Int("attempt", r.Attempt))
+	working, stop := context.WithCancelCause(ctx)
+	var beating sync.WaitGroup
+	beating.Go(func() { q.beat(working, t, stop, log) })
+	began := time.Now()
+	err = q.call(working, r, log)
+	err = q.finish(working, r, err, log)
+	// Only now: until it is written how the run ended, the lease must hold.
+	stop(nil)
+	beating.Wait()
+	log.LogAttrs(ctx, slog.LevelInfo, "worked on a scan", slog.String("state", string(r.State)), slog.Duration("took", time.Since(began)))
+	return err
+}
+
+// call runs Work and turns a panic into an error.
+func (q *Queue) call(ctx context.Context, r *run.Run, log *slog.Logger) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			log.LogAttrs(ctx, slog.LevelError, "a worker panicked", slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			err = errors.New("the worker failed")
+		}
+	}()
+	return q.Work(ctx, r)
+}
+
+// beat renews the lease until the context ends. A database that is away is no
+// reason to stop: whoever takes the run meanwhile shuts this worker out.
+func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, log *slog.Logger) {
+	ticker := time.NewTicker(q.Timing.Beat)
+	defer ticker.Stop()
+	away := false
+	for {
+		select {
+		case <-ctx.Done():
+			// A cancelled or stopping worker still holds the run until it has said so;
+			// the reaper leaves it the time for that.
+			return
+		case <-ticker.C:
+		}
+		cancelled, err := q.Store.Beat(ctx, t)
+		switch {
+		case errs.Is(err, errs.Conflict):
+			stop(errLost)
+		case err != nil && ctx.Err() == nil && !away:
+			log.LogAttrs(ctx, slog.LevelWarn, "a lease cannot be renewed", slog.String("error", err.Error()))
+		case cancelled:
+			stop(errCancelled)
+		}
+		away = err != nil
+	}
+}
+
+// finish writes how the work on a run ended.
+func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog.Logger) error {
+	cause := context.Cause(working)
+	var f *run.Failure
+	switch {
+	case errors.Is(cause, errLost) || errs.Is(err, errs.Conflict):
+		log.LogAttrs(working, slog.LevelWarn, "a scan was lost to another worker, or is gone")
+		return nil
+	case err == nil && r.State.Final():
+	case errors.Is(cause, errCancelled):
+		r.State, r.Failure = run.Failed, run.Cancelled()
+	case cause != nil: // the queue, or River, stops
+		r.State = run.Queued
+	case errors.As(err, &f):
+		r.State, r.Failure = run.Failed, f
+	case err == nil:
+		return fmt.Errorf("scan %s: the worker left it in state %s", r.ID, r.State)
+	default:
+		log.LogAttrs(working, slog.LevelError, "a scan is to be tried again", slog.String("error", err.Error()))
+		r.State, r.Failure = run.Queued, toFailure(err)
+	}
+	return q.persist(working, r, cause == nil)
+}
+
+// toFailure is what a person is told when the last try ended with err.
+func toFailure(err error) *run.Failure {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Kind != errs.Internal {
+		return run.Fail(run.CodeUnavailable, "%s", e.Message)
+	}
+	return run.Fail(run.CodeUnavailable, "internal error; the log says more")
+}
+
+// persistTime is how long a worker tries to write how a run ended. Afterwards the
+// run is taken up again like that of a dead one.
+const persistTime = 10 * time.Minute
+
+// persist writes the run's end or puts it back, until the database takes it or
+// the queue stops.
+func (q *Queue) persist(ctx context.Context, r *run.Run, counts bool) error {
+	limit := persistTime
+	if context.Cause(ctx) != nil {
+		limit = stopTime / 2
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
+	defer cancel()
+	for {
+		err := q.write(ctx, r, counts)
+		if err == nil || errs.Is(err, errs.Conflict) {
+			return nil // written, or no longer ours to write
+		}
+		if !errs.Is(err, errs.Unavailable) {
+			return fmt.Errorf("end scan %s: %w", r.ID, err)
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("end scan %s: %w", r.ID, err)
+		case <-time.After(q.Timing.Sweep):
+		}
+	}
+}
+
+func (q *Queue) write(ctx context.Context, r *run.Run, counts bool) error {
+	if r.State.Final() {
+		return q.Store.EndRun(ctx, r)
+	}
+	delay := time.Duration(0)
+	if counts {
+		delay = retryDelay(r.Tries)
+	}
+	return q.Store.PutBack(ctx, r, r.Failure, delay)
+}
+
+// hold records that a lease's holder lives in this process.
+func (q *Queue) hold(holder string, yes bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if yes {
+		q.holding[holder] = true
+	} else {
+		delete(q.holding, holder)
+	}
+}
+
+func (q *Queue) holds(holder string) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.holding[holder]
+}

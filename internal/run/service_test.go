@@ -1,0 +1,221 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/tenant"
+)
+
+var (
+	now = time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
+	key = []byte("0123456789abcdef0123456789abcdef")
+	sc  = tenant.Scope{Actor: tenant.Actor{UserID: "u"}, Organization: "o", Team: "t", Project: "p"}
+)
+
+// world is everything that a Service reaches, in memory. Methods of Store that it
+// does not declare panic.
+type world struct {
+	Store
+	clock    time.Time
+	settings project.Settings
+	run      *Run
+	finished string // the key of the run's archive
+	blobs    map[string]string
+	ended    *Failure
+	woken    int
+}
+
+func (w *world) RunProject(context.Context, tenant.Scope) (project.Project, error) {
+	return project.Project{ID: "p", OrganizationID: "o", TeamID: "t", Languages: []string{"Go"}, Settings: w.settings}, nil
+}
+func (w *world) CreateRun(_ context.Context, _ tenant.Scope, r *Run) error { w.run = r; return nil }
+
+func (w *world) BeginUpload(_ context.Context, id ID, _ string) error {
+	switch {
+	case w.run == nil || w.run.ID != id:
+		return errs.E(errs.NotFound, "scan not found")
+	case w.finished != "":
+		return errs.E(errs.Gone, "used")
+	}
+	return nil
+}
+func (w *world) TouchUpload(context.Context, string) error { return nil }
+func (w *world) FinishUpload(_ context.Context, _ ID, key string, _ int64) error {
+	w.finished = key
+	return nil
+}
+func (w *world) ForgetUpload(context.Context, string) error { return nil }
+func (w *world) AbandonRun(_ context.Context, _ ID, f *Failure) error {
+	w.ended = f
+	return nil
+}
+
+func (w *world) Put(_ context.Context, key string, r io.Reader, max int64) (int64, string, error) {
+	b, err := io.ReadAll(io.LimitReader(r, max+1))
+	if err != nil {
+		return 0, "", err
+	}
+	w.blobs[key] = string(b)
+	return int64(len(b)), "", nil
+}
+func (w *world) Delete(_ context.Context, key string) error { delete(w.blobs, key); return nil }
+
+func newWorld(available ...finding.Analysis) (*world, *Service) {
+	w := &world{clock: now, blobs: map[string]string{}, settings: project.DefaultSettings(available)}
+	return w, New(Config{
+		Store: w, Uploads: w, Blobs: w, Key: key, BaseURL: "https://merlon.test", Available: available,
+		Now: func() time.Time { return w.clock }, Wake: func() { w.woken++ },
+	})
+}
+
+func TestStart(t *testing.T) {
+	w, s := newWorld(finding.SCA, finding.Secret)
+	w.settings.SASTEnabled = true // by a person; there is no analyzer for it
+	got, err := s.Start(t.Context(), sc, Start{Branch: " next "})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Run{
+		ID: got.Run.ID, OrganizationID: "o", TeamID: "t", ProjectID: "p", Branch: "next", Source: "manual", Initiator: "u",
+		Analyses: []finding.Analysis{finding.SAST, finding.SCA, finding.Secret}, State: Queued,
+		UploadExpires: now.Add(time.Hour), Step: "waiting for the upload", Languages: []string{}, CreatedAt: now, UpdatedAt: now,
+	}
+	if diff := cmp.Diff(want, got.Run); diff != "" {
+		t.Errorf("run (-want +got):\n%s", diff)
+	}
+	if !strings.HasPrefix(got.UploadURL, "https://merlon.test/uploads/") || !cmp.Equal(got.Languages, []string{"Go"}) {
+		t.Errorf("got address %s, languages %v", got.UploadURL, got.Languages)
+	}
+}
+
+func TestStartRefuses(t *testing.T) {
+	_, s := newWorld(finding.SCA)
+	for _, in := range []Start{{Branch: strings.Repeat("x", 256)}, {Branch: "a\nb"}, {Branch: "\xff"}, {Source: "fax"}} {
+		if _, err := s.Start(t.Context(), sc, in); !errs.Is(err, errs.Invalid) {
+			t.Errorf("%+v: got %v, want invalid", in, err)
+		}
+	}
+	w, s := newWorld()
+	if _, err := s.Start(t.Context(), sc, Start{}); !errs.Is(err, errs.Conflict) || w.run != nil {
+		t.Errorf("nothing to look for: got %v, want a conflict", err)
+	}
+}
+
+func token(t *testing.T, s *Service) string {
+	t.Helper()
+	started, err := s.Start(t.Context(), sc, Start{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return started.UploadURL[strings.LastIndexByte(started.UploadURL, '/')+1:]
+}
+
+const archive = "PK\x03\x04 and so on"
+
+func TestUpload(t *testing.T) {
+	w, s := newWorld(finding.SCA)
+	tok := token(t, s)
+	ctx := t.Context()
+	refused := []struct {
+		name string
+		body io.Reader
+	}{
+		{"empty", strings.NewReader("")},
+		{"not a zip", strings.NewReader("hello, this is text")},
+		{"short", strings.NewReader("PK")},
+		{"cut", io.MultiReader(strings.NewReader(archive), iotest.ErrReader(io.ErrUnexpectedEOF))},
+		{"cut at once", iotest.ErrReader(errors.New("connection reset"))},
+	}
+	for _, tt := range refused {
+		if err := s.Upload(ctx, tok, tt.body); !errs.Is(err, errs.Invalid) {
+			t.Errorf("%s: got %v, want invalid", tt.name, err)
+		}
+	}
+	if len(w.blobs) != 0 || w.finished != "" || w.woken != 0 {
+		t.Fatalf("refused uploads left %v, archive %q", w.blobs, w.finished)
+	}
+	// The address is still good, once.
+	if err := s.Upload(ctx, tok, iotest.OneByteReader(strings.NewReader(archive))); err != nil {
+		t.Fatal(err)
+	}
+	if w.blobs[w.finished] != archive || w.woken != 1 {
+		t.Errorf("stored %q under the run's key %q", w.blobs[w.finished], w.finished)
+	}
+	if err := s.Upload(ctx, tok, strings.NewReader(archive)); !errs.Is(err, errs.Gone) || len(w.blobs) != 1 {
+		t.Errorf("again: got %v, %d blobs", err, len(w.blobs))
+	}
+}
+
+func TestToken(t *testing.T) {
+	w, s := newWorld(finding.SCA)
+	tok := token(t, s)
+	other := New(s.Config)
+	other.Key = []byte("another key of 32 bytes or so...")
+	for name, bad := range map[string]string{
+		"empty": "", "short": tok[:20], "changed": strings.Replace(tok, tok[4:5], "-", 1), "longer": tok + "AA",
+		"not base64": strings.Repeat("!", len(tok)), "of another key": token(t, other),
+	} {
+		if _, err := readToken(key, bad, now); !errs.Is(err, errs.NotFound) {
+			t.Errorf("%s: got %v, want not found", name, err)
+		}
+	}
+	tok = token(t, s)
+	id, err := readToken(key, tok, now.Add(time.Hour-time.Second))
+	if err != nil || id != w.run.ID {
+		t.Errorf("got %s, %v, want %s", id, err, w.run.ID)
+	}
+	w.clock = now.Add(time.Hour)
+	if err := s.Upload(t.Context(), tok, strings.NewReader(archive)); !errs.Is(err, errs.Gone) {
+		t.Errorf("expired: got %v, want gone", err)
+	}
+}
+
+func FuzzReadToken(f *testing.F) {
+	good, err := makeToken(key, "0198c0de-0000-8000-8000-000000000000", now)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Add("")
+	f.Add(strings.Repeat("A", len(good)))
+	f.Fuzz(func(t *testing.T, text string) {
+		id, err := readToken(key, text, now.Add(-time.Minute))
+		if err == nil && text != good {
+			t.Errorf("%q was taken for a token of %s", text, id)
+		}
+	})
+}
+
+func TestStartWith(t *testing.T) {
+	w, s := newWorld(finding.SCA)
+	if _, err := s.StartWith(t.Context(), sc, Start{}, strings.NewReader(archive)); err != nil || w.finished == "" {
+		t.Errorf("got %v, archive %q", err, w.finished)
+	}
+	w, s = newWorld(finding.SCA)
+	_, err := s.StartWith(t.Context(), sc, Start{}, strings.NewReader("text text"))
+	if !errs.Is(err, errs.Invalid) || w.ended == nil || w.ended.Code != CodeBadUpload {
+		t.Errorf("got %v, the run ended with %+v", err, w.ended)
+	}
+}
+
+func TestGivenUp(t *testing.T) {
+	last := Fail(CodeDiskFull, "no room")
+	got := GivenUp(3, last)
+	if got.Code != CodeDiskFull || got.Message != "the scan was tried 3 times, the last time: no room" || last.Message != "no room" {
+		t.Errorf("got %+v, last %+v", got, last)
+	}
+	if got := GivenUp(3, nil); got.Code != CodeWorkerLost {
+		t.Errorf("got %+v", got)
+	}
+}

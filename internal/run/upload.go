@@ -1,0 +1,164 @@
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"merlon/internal/errs"
+)
+
+// This file takes what a run is to scan. An upload becomes the run's archive
+// only when it is whole; until then its address stays good, and what a cut
+// upload left in storage is removed.
+
+// MaxUpload bounds an archive, in bytes: 5 GiB.
+const MaxUpload = 5 << 30
+
+// Steps of a run before a worker has it, for people.
+const (
+	stepUpload = "waiting for the upload"
+	// StepQueued is the step of an uploaded run without a worker.
+	StepQueued = "waiting for a free place"
+)
+
+// touchEvery is how often an upload under way says that it is alive; one that has
+// not for UploadIdle is taken for dead and removed.
+const (
+	touchEvery = 30 * time.Second
+	UploadIdle = 10 * time.Minute
+)
+
+// Uploads keeps track of uploads.
+type Uploads interface {
+	// BeginUpload records that something is being put under the key for the run:
+	// NotFound when there is no such run, Gone when it has its upload already,
+	// Conflict when it has ended.
+	BeginUpload(ctx context.Context, id ID, key string) error
+	// TouchUpload records that the upload is alive.
+	TouchUpload(ctx context.Context, key string) error
+	// FinishUpload makes the upload the run's archive; errors as BeginUpload.
+	FinishUpload(ctx context.Context, id ID, key string, size int64) error
+	// ForgetUpload records that nothing is stored under the key.
+	ForgetUpload(ctx context.Context, key string) error
+	// AbandonRun ends a run that waits for its upload.
+	AbandonRun(ctx context.Context, id ID, f *Failure) error
+}
+
+// Blobs is where archives are put.
+type Blobs interface {
+	// Put stores what it reads, at most max bytes, and returns how many there
+	// were and their SHA-256. After an error nothing is stored.
+	Put(ctx context.Context, key string, r io.Reader, max int64) (int64, string, error)
+	// Delete removes what is stored under the key; nothing there is no error.
+	Delete(ctx context.Context, key string) error
+}
+
+// Upload takes the archive that the token's run is to scan.
+func (s *Service) Upload(ctx context.Context, token string, archive io.Reader) error {
+	id, err := readToken(s.Key, token, s.Now())
+	if err != nil {
+		return err
+	}
+	return s.receive(ctx, id, archive)
+}
+
+func (s *Service) receive(ctx context.Context, id ID, archive io.Reader) error {
+	key := "uploads/" + string(id) + "/" + uuid.NewString()
+	if err := s.Uploads.BeginUpload(ctx, id, key); err != nil {
+		return err
+	}
+	err := s.put(ctx, id, key, archive)
+	if err == nil {
+		s.Wake()
+		return nil
+	}
+	// The upload is not the run's. If this fails as well, the worker's collection
+	// of garbage finds the key.
+	clean := context.WithoutCancel(ctx)
+	if cleanErr := s.Blobs.Delete(clean, key); cleanErr != nil {
+		return errors.Join(err, fmt.Errorf("remove a cut upload: %w", cleanErr))
+	}
+	if cleanErr := s.Uploads.ForgetUpload(clean, key); cleanErr != nil {
+		return errors.Join(err, fmt.Errorf("forget a cut upload: %w", cleanErr))
+	}
+	return err
+}
+
+func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader) error {
+	zip, err := checkZip(archive)
+	if err != nil {
+		return err
+	}
+	alive := &touching{Reader: zip, last: time.Now(), touch: func() error { return s.Uploads.TouchUpload(ctx, key) }}
+	size, _, err := s.Blobs.Put(ctx, key, alive, MaxUpload)
+	if err != nil {
+		if alive.err != nil && !errs.Is(err, errs.TooLarge) {
+			return errs.Wrap(errs.Invalid, alive.err, "the upload was cut: send it again to the same address")
+		}
+		return err
+	}
+	// A client that goes away now has sent everything.
+	return s.Uploads.FinishUpload(context.WithoutCancel(ctx), id, key, size)
+}
+
+// The signatures that a zip archive may begin with (APPNOTE.TXT 6.3.10, sections
+// 4.3.7, 4.3.16, 8.5.3): a file, an empty archive, a single-segment split one.
+var zipSignatures = [][]byte{[]byte("PK\x03\x04"), []byte("PK\x05\x06"), []byte("PK00PK\x03\x04")}
+
+// checkZip returns the same bytes, or an Invalid error when they do not begin as
+// a zip archive does.
+func checkZip(r io.Reader) (io.Reader, error) {
+	head := make([]byte, 8)
+	n, err := io.ReadFull(r, head)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return nil, errs.E(errs.Invalid, "the upload is empty: send a zip archive as the body of the request")
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, errs.Wrap(errs.Invalid, err, "the upload was cut: send it again to the same address")
+	}
+	head = head[:n]
+	for _, sig := range zipSignatures {
+		if bytes.HasPrefix(head, sig) {
+			return io.MultiReader(bytes.NewReader(head), r), nil
+		}
+	}
+	return nil, errs.E(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
+}
+
+// touching is a Reader that says every now and then that it is being read, and
+// remembers an error of its source.
+type touching struct {
+	io.Reader
+	last  time.Time // of the system's clock: real time passes here
+	touch func() error
+	err   error
+}
+
+func (t *touching) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		t.err = err
+	}
+	if time.Since(t.last) >= touchEvery {
+		t.last = time.Now()
+		if touchErr := t.touch(); touchErr != nil && err == nil {
+			return n, touchErr
+		}
+	}
+	return n, err
+}
+
+// message is what of an error may be told.
+func message(err error) string {
+	var e *errs.Error
+	if errors.As(err, &e) && e.Kind != errs.Internal {
+		return e.Message
+	}
+	return "internal error"
+}

@@ -1,0 +1,316 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/job"
+	"merlon/internal/run"
+)
+
+// This file is what the queue and the workers do with runs: give places, take,
+// beat, end, put back.
+
+// dispatchLimit bounds how many runs one round of the dispatcher looks at.
+const dispatchLimit = 200
+
+// live is the condition that a River job will still be worked, or is being.
+const live = "j.state IN ('available', 'pending', 'retryable', 'running', 'scheduled')"
+
+// PlaceRuns gives free places to waiting runs, oldest first: an organization has
+// as many as its concurrentScanLimit says, and two runs of one branch never work
+// at the same time, because their results would overtake each other. It ends the
+// runs that have no try left, and returns those that hold a place and have
+// neither a job nor a worker.
+func (db *DB) PlaceRuns(ctx context.Context) ([]job.Ready, error) {
+	if err := db.giveUp(ctx); err != nil {
+		return nil, fmt.Errorf("give up runs: %w", err)
+	}
+	if err := db.place(ctx); err != nil {
+		return nil, fmt.Errorf("place runs: %w", err)
+	}
+	rows, err := db.Query(ctx, "SELECT r.id, r.attempt FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
+	return collect(rows, err, func(rows *sql.Rows) (job.Ready, error) {
+		var r job.Ready
+		err := rows.Scan(&r.Run, &r.Attempt)
+		return r, err
+	})
+}
+
+// jobless is the condition that a run holds a place and nobody will ever look at
+// it.
+const jobless = `r.state IN ('queued', 'running') AND r.placed
+	AND NOT EXISTS (SELECT 1 FROM river_job j WHERE j.id = r.job_id AND ` + live + `)
+	AND NOT EXISTS (SELECT 1 FROM job_lease l WHERE l.job_id = r.job_id)`
+
+// giveUp ends the runs that nobody works on and that have no try left, or were
+// cancelled under a worker that died.
+func (db *DB) giveUp(ctx context.Context) error {
+	ids, err := db.runIDs(ctx, "SELECT r.id FROM run r WHERE (r.tries >= ? OR r.cancelled) AND ("+jobless+
+		" OR r.state = 'queued' AND NOT r.placed) ORDER BY r.id LIMIT ?", run.MaxTries, dispatchLimit)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		err := db.Tx(ctx, func(tx *Tx) error {
+			r, err := scanRun(tx.QueryRow(ctx, "SELECT "+runColumns+runTables+"WHERE r.id = ?", id))
+			if err != nil {
+				return err
+			}
+			f := run.GivenUp(r.Tries, r.Failure)
+			if r.Cancelled {
+				f = run.Cancelled()
+			}
+			if err := tx.endRun(ctx, end{Run: &r, Where: fmt.Sprintf("attempt = %d", r.Attempt), State: run.Failed, Failure: f}); err != nil {
+				return err
+			}
+			return tx.audit(ctx, runEvent(&r, "scan.end", map[string]any{"state": run.Failed, "code": f.Code}))
+		})
+		// Gone or ended meanwhile: somebody else was faster.
+		if err != nil && !errs.Is(err, errs.Conflict) && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+	}
+	return nil
+}
+
+// place gives free places. One process does it at a time: the row in deployment
+// is the lock.
+func (db *DB) place(ctx context.Context) error {
+	if idle, err := db.nothingWaits(ctx); err != nil || idle {
+		return err
+	}
+	return db.Tx(ctx, func(tx *Tx) error {
+		if _, err := tx.Exec(ctx, "INSERT INTO deployment (name, value) VALUES ('dispatch', '') ON CONFLICT (name) DO NOTHING"); err != nil {
+			return err
+		}
+		var lock string
+		if err := tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = 'dispatch'"+tx.db.Dialect.ForUpdate()).Scan(&lock); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `SELECT w.id FROM (
+				SELECT r.id, r.created_at, r.retry_at, o.concurrent_scan_limit - (
+					SELECT COUNT(*) FROM run b WHERE b.organization_id = r.organization_id AND b.state IN ('queued', 'running') AND b.placed
+				) AS free,
+				ROW_NUMBER() OVER (PARTITION BY r.organization_id ORDER BY r.created_at, r.id) AS number
+				FROM run r JOIN organization o ON o.id = r.organization_id
+				WHERE r.state = 'queued' AND r.uploaded AND NOT r.placed AND NOT r.cancelled AND (r.retry_at <= ? OR r.retry_at > ?)
+				AND NOT EXISTS (
+					SELECT 1 FROM run e WHERE e.project_id = r.project_id AND e.branch = r.branch AND e.state IN ('queued', 'running')
+					AND e.uploaded AND e.id <> r.id AND (e.placed OR e.created_at < r.created_at OR e.created_at = r.created_at AND e.id < r.id)
+				)
+			) w WHERE w.number <= w.free ORDER BY w.created_at, w.id LIMIT ?`,
+			// A retry that lies further ahead than any is from before the clock was set back.
+			millis(tx.Now), millis(tx.Now.Add(run.MaxRetryDelay)), dispatchLimit)
+		ids, err := collect(rows, err, func(rows *sql.Rows) (string, error) {
+			var id string
+			err := rows.Scan(&id)
+			return id, err
+		})
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		cond, arg := tx.db.Dialect.In("id", ids)
+		_, err = tx.Exec(ctx, "UPDATE run SET placed = TRUE, job_id = 0 WHERE state = 'queued' AND "+cond, arg)
+		return err
+	})
+}
+
+// nothingWaits reports whether no run can want a place: the common case, which
+// needs no lock.
+func (db *DB) nothingWaits(ctx context.Context) (bool, error) {
+	var one int
+	err := db.QueryRow(ctx, "SELECT 1 FROM run WHERE state = 'queued' AND uploaded AND NOT placed LIMIT 1").Scan(&one)
+	if errors.Is(err, sql.ErrNoRows) {
+		return true, nil
+	}
+	return false, db.classify(err)
+}
+
+// SetJob records the job of a run that holds a place, unless a worker has taken
+// it meanwhile.
+func (db *DB) SetJob(ctx context.Context, r job.Ready, jobID int64) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE run SET job_id = ? WHERE id = ? AND attempt = ? AND state IN ('queued', 'running')", jobID, r.Run, r.Attempt)
+		return err
+	})
+}
+
+// TakeRun gives the run to the holder of a job: it raises the attempt, which
+// shuts out whoever had the run before, and makes the lease. It returns nil when
+// the job is out of date: the run has ended, is gone, or was taken by another.
+func (db *DB) TakeRun(ctx context.Context, t job.Take) (*run.Run, error) {
+	var taken *run.Run
+	err := db.Tx(ctx, func(tx *Tx) error {
+		taken = nil
+		n, err := tx.Exec(ctx, `UPDATE run SET state = 'running', attempt = attempt + 1, tries = tries + 1, job_id = ?, retry_at = 0, failure = '',
+			progress = 0, step = 'starting', updated_at = ?, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
+			WHERE id = ? AND attempt = ? AND state IN ('queued', 'running') AND placed AND NOT cancelled AND tries < ?`,
+			t.Job, millis(tx.Now), millis(tx.Now), t.Run, t.Attempt, run.MaxTries)
+		if err != nil || n == 0 {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO job_lease (job_id, holder, beat) VALUES (?, ?, 0)
+			ON CONFLICT (job_id) DO UPDATE SET holder = excluded.holder, beat = 0`, t.Job, t.Holder)
+		if err != nil {
+			return err
+		}
+		r, err := scanRun(tx.QueryRow(ctx, "SELECT "+runColumns+runTables+"WHERE r.id = ?", t.Run))
+		taken = &r
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take run %s: %w", t.Run, err)
+	}
+	return taken, nil
+}
+
+// Beat says that the holder of a job's lease lives. It reports whether somebody
+// asked for the end of the run; the lease being another's is a Conflict.
+func (db *DB) Beat(ctx context.Context, t job.Take) (cancelled bool, err error) {
+	err = db.Tx(ctx, func(tx *Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE job_lease SET beat = beat + 1 WHERE job_id = ? AND holder = ?", t.Job, t.Holder)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errs.E(errs.Conflict, "the lease of the job was lost")
+		}
+		err = tx.QueryRow(ctx, "SELECT cancelled FROM run WHERE id = ? AND attempt = ? AND state = 'running'", t.Run, t.Attempt+1).Scan(&cancelled)
+		if errors.Is(err, sql.ErrNoRows) {
+			return errs.E(errs.Conflict, "the run was lost")
+		}
+		return err
+	})
+	return cancelled, err
+}
+
+// Leases returns every job that somebody works on, or that River takes for being
+// worked on; Beat is -1 where nobody holds a lease.
+func (db *DB) Leases(ctx context.Context) ([]job.Lease, error) {
+	rows, err := db.Query(ctx, `SELECT j.id, COALESCE(l.holder, ''), COALESCE(l.beat, -1) FROM river_job j
+		LEFT JOIN job_lease l ON l.job_id = j.id WHERE j.state = 'running'
+		UNION ALL
+		SELECT l.job_id, l.holder, l.beat FROM job_lease l
+		WHERE NOT EXISTS (SELECT 1 FROM river_job j WHERE j.id = l.job_id AND j.state = 'running')`)
+	return collect(rows, err, func(rows *sql.Rows) (job.Lease, error) {
+		var l job.Lease
+		err := rows.Scan(&l.Job, &l.Holder, &l.Beat)
+		return l, err
+	})
+}
+
+// Reap ends a job whose holder is dead, unless the lease was renewed since l was
+// read. Its run gets another job.
+func (db *DB) Reap(ctx context.Context, l job.Lease) (bool, error) {
+	reaped := false
+	err := db.Tx(ctx, func(tx *Tx) error {
+		reaped = false
+		if l.Beat >= 0 {
+			n, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = ? AND holder = ? AND beat = ?", l.Job, l.Holder, l.Beat)
+			if err != nil || n == 0 {
+				return err
+			}
+		}
+		// The job is not made available again: the dead one may turn out to be only
+		// slow, and its report would then end the job under its successor.
+		_, err := tx.Exec(ctx, `UPDATE river_job SET state = 'discarded', finalized_at = CURRENT_TIMESTAMP WHERE id = ? AND state = 'running'
+			AND NOT EXISTS (SELECT 1 FROM job_lease l WHERE l.job_id = river_job.id)`, l.Job)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE run SET step = 'its worker stopped; waiting for another', updated_at = ? WHERE job_id = ? AND state = 'running'",
+			millis(tx.Now), l.Job)
+		reaped = err == nil
+		return err
+	})
+	return reaped, err
+}
+
+// CheckAttempt touches the run inside the transaction, and returns a Conflict
+// error when the attempt does not hold it any more.
+func (tx *Tx) CheckAttempt(ctx context.Context, id run.ID, attempt int) error {
+	n, err := tx.Exec(ctx, "UPDATE run SET updated_at = ? WHERE id = ? AND attempt = ? AND state = 'running'", millis(tx.Now), id, attempt)
+	if err != nil {
+		return fmt.Errorf("check attempt: %w", err)
+	}
+	if n == 0 {
+		return errs.E(errs.Conflict, "the scan has ended, or another worker has it")
+	}
+	return nil
+}
+
+// ShowProgress records how far a run is.
+func (db *DB) ShowProgress(ctx context.Context, r *run.Run) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		if err := tx.CheckAttempt(ctx, r.ID, r.Attempt); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, "UPDATE run SET progress = ?, step = ? WHERE id = ?", r.Progress, r.Step, r.ID)
+		return err
+	})
+}
+
+// EndRun writes the end of a run that the attempt holds, and gives back its
+// lease. It returns a Conflict error when another has it.
+func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		err := tx.endRun(ctx, end{
+			Run: r, Where: fmt.Sprintf("state = 'running' AND attempt = %d", r.Attempt),
+			State: r.State, Failure: r.Failure, Outcome: r.Outcome,
+		})
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE id = ?)", r.ID); err != nil {
+			return fmt.Errorf("give back the lease: %w", err)
+		}
+		if r.State != run.Failed {
+			languages, err := json.Marshal(r.Languages)
+			if err != nil {
+				return err
+			}
+			if _, err := tx.Exec(ctx, "UPDATE project SET languages = ? WHERE id = ?", string(languages), r.ProjectID); err != nil {
+				return fmt.Errorf("write languages: %w", err)
+			}
+		}
+		detail := map[string]any{"state": r.State, "changes": r.Outcome.Changes}
+		if r.Failure != nil {
+			detail["code"] = r.Failure.Code
+		}
+		return tx.audit(ctx, runEvent(r, "scan.end", detail))
+	})
+}
+
+// PutBack returns a run that the attempt holds to the queue. A zero delay puts it
+// first in line and does not count as a try: the worker stops, and it is not the
+// run's fault.
+func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
+	failure, tries, placed, retryAt := "", 1, true, int64(0)
+	if delay > 0 {
+		tries, placed, retryAt = 0, false, millis(db.now().Add(delay))
+	}
+	if f != nil {
+		text, err := json.Marshal(f)
+		if err != nil {
+			return err
+		}
+		failure = string(text)
+	}
+	return db.Tx(ctx, func(tx *Tx) error {
+		if err := tx.CheckAttempt(ctx, r.ID, r.Attempt); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE id = ?)", r.ID); err != nil {
+			return fmt.Errorf("give back the lease: %w", err)
+		}
+		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,
+			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, run.StepQueued, r.ID)
+		return err
+	})
+}
