@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"merlon/internal/errs"
+	"merlon/internal/sandbox"
 )
 
 // Exit codes of every command. Only scan uses ExitFindings.
@@ -56,6 +57,7 @@ func (e exit) Error() string { return e.text }
 
 // Main runs the command line of this process and returns its exit code.
 func Main(args []string) int {
+	sandbox.Init() // does not return in a process that is to become a sandboxed program
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, args, Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})

@@ -191,7 +191,7 @@ func (q *Queue) dispatch(ctx context.Context) error {
 	}
 	for _, r := range ready {
 		opts := insertion
-		res, err := q.client.Insert(ctx, args{Run: r.Run, Attempt: r.Attempt}, &opts)
+		res, err := q.client.Insert(ctx, args(r), &opts)
 		if err != nil {
 			return fmt.Errorf("make job: %w", err)
 		}

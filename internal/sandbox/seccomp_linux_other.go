@@ -1,0 +1,7 @@
+//go:build linux && !amd64 && !arm64
+
+package sandbox
+
+import "errors"
+
+func filterCalls() error { return errors.New("not known for this processor") }
