@@ -64,6 +64,20 @@ func checkLabel(location, text string) error {
 	return nil
 }
 
+// plain returns at most n bytes of a text that a stranger sent, as any database
+// can hold it and any terminal show it.
+func plain(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+}
+
 func validPicture(s string) bool {
 	if s == "" {
 		return true

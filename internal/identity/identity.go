@@ -133,7 +133,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := s.Store.Sweep(ctx); err != nil && ctx.Err() == nil {
+		if err := s.Store.SweepIdentity(ctx); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {
@@ -179,61 +179,7 @@ func (s *Service) newUser(email string, n Names) User {
 	}
 }
 
-// A Change says what to change in a user's profile; nil leaves it as it is.
-type Change struct {
-	FirstName, LastName, Picture *string
-	Notification, Onboarded      *bool
-}
-
-// UpdateProfile changes the actor's own profile.
-func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) (User, error) {
-	u, err := s.Store.User(ctx, by.UserID)
-	if err != nil {
-		return User{}, err
-	}
-	names := Names{FirstName: u.FirstName, LastName: u.LastName}
-	set(&names.FirstName, c.FirstName)
-	set(&names.LastName, c.LastName)
-	if names, err = names.clean(); err != nil && (c.FirstName != nil || c.LastName != nil) {
-		return User{}, err
-	}
-	if c.Picture != nil && !validPicture(*c.Picture) {
-		return User{}, invalid("body.picture", "expected an https address of at most %d bytes, or nothing", maxPicture)
-	}
-	u.FirstName, u.LastName = names.FirstName, names.LastName
-	set(&u.Picture, c.Picture)
-	set(&u.Notification, c.Notification)
-	set(&u.Onboarded, c.Onboarded)
-	u.UpdatedAt = s.now()
-	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user", Target: string(u.ID)}.By(by))
-}
-
-// SetDisabled shuts a user out, or in again: no password, session or token of a
-// disabled user works.
-func (s *Service) SetDisabled(ctx context.Context, by tenant.Actor, id tenant.UserID, disabled bool) error {
-	u, err := s.Store.User(ctx, id)
-	if err != nil {
-		return err
-	}
-	action := "user.enable"
-	u.DisabledAt, u.UpdatedAt = time.Time{}, s.now()
-	if disabled {
-		action, u.DisabledAt = "user.disable", u.UpdatedAt
-	}
-	if err := s.Store.UpdateUser(ctx, u, audit.Event{Action: action, TargetKind: "user", Target: string(id)}.By(by)); err != nil || !disabled {
-		return err
-	}
-	return s.Revoked(ctx, id)
-}
-
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
-
-// set assigns *value where there is one.
-func set[T any](to, value *T) {
-	if value != nil {
-		*to = *value
-	}
-}
 
 // invalid returns an Invalid error about one part of a request.
 func invalid(location, format string, args ...any) error {

@@ -153,7 +153,7 @@ func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 			return tooMany(wait)
 		}
 	}
-	over, err := l.store.Count(ctx, hits)
+	over, err := l.store.CountHits(ctx, hits)
 	if err != nil || over.Wait == 0 {
 		return err
 	}
@@ -168,7 +168,7 @@ func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 // Refund takes back hits that Allow counted: what they were counted for went
 // well.
 func (l *Limiter) Refund(ctx context.Context, hits ...Hit) error {
-	return l.store.Uncount(ctx, hits)
+	return l.store.UncountHits(ctx, hits)
 }
 
 func (l *Limiter) remembered(key string, now time.Time) time.Duration {

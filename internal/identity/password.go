@@ -68,13 +68,16 @@ func common(lower string) bool {
 	if commonPasswords[lower] {
 		return true
 	}
-	word := lettersOf(undress.Replace(lower))
-	for n := 1; n <= 3; n++ { // a word once, twice or three times
-		if part := len(word) / n; part*n == len(word) && word == strings.Repeat(word[:part], n) && commonWords[word[:part]] {
-			return true
+	core := lettersOf(lower)
+	begun := strings.TrimRightFunc(lower, notLetter)
+	for _, word := range []string{core, undress.Replace(core), undress.Replace(begun), lettersOf(undress.Replace(lower))} {
+		for n := 1; n <= 3; n++ { // a word once, twice or three times
+			if part := len(word) / n; word == strings.Repeat(word[:part], n) && commonWords[word[:part]] {
+				return true
+			}
 		}
 	}
-	return lettersOf(lower) == "" && runs(lower) // only digits and signs, in rows
+	return core == "" && runs(lower) // only digits and signs, in rows
 }
 
 // undress undoes the usual substitutions.
@@ -82,8 +85,10 @@ var undress = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "
 
 // lettersOf returns the text without digits and signs at its two ends.
 func lettersOf(s string) string {
-	return strings.TrimFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
+	return strings.TrimFunc(s, notLetter)
 }
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 // runs reports whether most characters follow their neighbour: 123456789012,
 // 111122223333.

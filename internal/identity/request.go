@@ -48,7 +48,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 	}
 	secret, now := newSecret(), s.now()
 	r := Request{
-		Hash: digest(secret), Kind: signUpRequest, Email: email, Password: password, Names: names,
+		Hash: digest(secret), Kind: SignUpRequest, Email: email, Password: password, Names: names,
 		CreatedAt: now, ExpiresAt: now.Add(SignUpLifetime),
 	}
 	m := mail.Verification(email, s.link(VerifyPath, secret), r.ExpiresAt)
@@ -61,7 +61,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 // VerifyEmail makes the account that the link of a sign-up stands for. A link
 // that is unknown, used or expired is a NotFound error.
 func (s *Service) VerifyEmail(ctx context.Context, secret string, o Origin) (User, error) {
-	r, err := s.follow(ctx, secret, signUpRequest, o)
+	r, err := s.follow(ctx, secret, SignUpRequest, o)
 	if err != nil {
 		return User{}, err
 	}
@@ -90,7 +90,7 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 	}
 	secret, now := newSecret(), s.now()
 	r := Request{
-		Hash: digest(secret), Kind: recoveryRequest, Email: email, User: u.ID,
+		Hash: digest(secret), Kind: RecoveryRequest, Email: email, User: u.ID,
 		CreatedAt: now, ExpiresAt: now.Add(RecoveryLifetime),
 	}
 	m := mail.Recovery(email, s.link(RecoveryPath, secret), r.ExpiresAt)
@@ -107,7 +107,7 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 // and refresh token of the user. A link that is unknown, used or expired is a
 // NotFound error; a bad password is Invalid and leaves the link usable.
 func (s *Service) Recover(ctx context.Context, secret, password string, o Origin) (User, error) {
-	r, err := s.follow(ctx, secret, recoveryRequest, o)
+	r, err := s.follow(ctx, secret, RecoveryRequest, o)
 	if err != nil {
 		return User{}, err
 	}
@@ -218,7 +218,7 @@ func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o
 	if isSecret(secret) {
 		r, err = s.Store.RequestByHash(ctx, digest(secret), s.now())
 	}
-	if err == nil && r.Kind == kind && (r.User != "" || kind == signUpRequest) {
+	if err == nil && r.Kind == kind && (r.User != "" || kind == SignUpRequest) {
 		return r, nil
 	}
 	if err != nil && !isNotFound(err) {

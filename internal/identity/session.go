@@ -25,8 +25,8 @@ type Session struct {
 	UserAgent  string    // of the sign-in
 }
 
-// maxSessions bounds the sessions of one user.
-const maxSessions = 50
+// MaxSessions bounds the sessions of one user.
+const MaxSessions = 50
 
 // maxUserAgent bounds, in bytes, what is kept of a browser's name.
 const maxUserAgent = 256
@@ -97,7 +97,7 @@ func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Se
 	now := s.now()
 	se := Session{
 		ID: SessionID(tenant.NewID(s.Region, now)), Token: newSecret(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
-		AuthTime: now, ExpiresAt: now.Add(SessionLifetime), IP: o.IP, UserAgent: cut(o.UserAgent, maxUserAgent),
+		AuthTime: now, ExpiresAt: now.Add(SessionLifetime), IP: o.IP, UserAgent: plain(o.UserAgent, maxUserAgent),
 	}
 	e := audit.Event{Action: "session.create", TargetKind: "user", Target: string(u.ID)}
 	if err := s.Store.CreateSession(ctx, se, digest(se.Token), in.origin, e.By(o.actor(u))); err != nil {
@@ -187,11 +187,3 @@ func (s *Service) EndSession(ctx context.Context, by tenant.Actor, id SessionID)
 
 // isSecret reports whether s can be what newSecret returned.
 func isSecret(s string) bool { return len(s) == secretLength && onlyDigits(s) }
-
-// cut returns at most n bytes of s.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:n]
-}

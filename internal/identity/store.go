@@ -26,6 +26,8 @@ type Users interface {
 	// UserByEmail returns the person with the normalised address and the stored
 	// password, or a NotFound error; never a service account.
 	UserByEmail(ctx context.Context, email string) (User, string, error)
+	// Memberships returns the organizations and teams of a user, each by name.
+	Memberships(ctx context.Context, user tenant.UserID) ([]Membership, error)
 	// CreateUser stores a person, or returns a Conflict error.
 	CreateUser(ctx context.Context, u User, password string, e audit.Event) error
 	// UpdateUser stores the profile and DisabledAt. A disabled user's sessions end
@@ -50,7 +52,7 @@ type PasswordSet struct {
 // Sessions keeps sessions. Those of disabled users are not found.
 type Sessions interface {
 	// CreateSession stores a session, forgets the user's oldest ones beyond
-	// maxSessions, and remembers the origin, an opaque text, as known.
+	// MaxSessions, and remembers the origin, an opaque text, as known.
 	CreateSession(ctx context.Context, se Session, hash, origin string, e audit.Event) error
 	// SessionByHash returns a session that is used at now, or a NotFound error.
 	SessionByHash(ctx context.Context, hash string, now time.Time) (Session, error)
@@ -68,7 +70,7 @@ type Sessions interface {
 // Tokens keeps personal access tokens.
 type Tokens interface {
 	// CreateToken stores a token. A name that the owner uses already is a Conflict
-	// error, as is one token more than maxTokens.
+	// error, as is one token more than MaxTokens.
 	CreateToken(ctx context.Context, t Token, hash string, e audit.Event) error
 	// TokenByHash returns a token with its owner, or a NotFound error. It may have
 	// expired, and the owner may be disabled.
@@ -84,7 +86,7 @@ type Tokens interface {
 
 // Requests keeps what was asked for by mail: sign-ups and recoveries.
 type Requests interface {
-	// CreateRequest stores a request, when it has a hash, and queues the mail.
+	// CreateRequest stores a request and queues the mail.
 	CreateRequest(ctx context.Context, r Request, m mail.Queued, e audit.Event) error
 	// RequestByHash returns a request that holds at now, or a NotFound error.
 	RequestByHash(ctx context.Context, hash string, now time.Time) (Request, error)
@@ -98,16 +100,16 @@ type Requests interface {
 type RequestKind string
 
 const (
-	signUpRequest   RequestKind = "sign_up"
-	recoveryRequest RequestKind = "recovery"
+	SignUpRequest   RequestKind = "sign_up"
+	RecoveryRequest RequestKind = "recovery"
 )
 
 // A Request waits for somebody to follow the link in a mail.
 type Request struct {
-	Hash      string // of the secret in the link; empty when there is nothing to follow
+	Hash      string // of the secret in the link
 	Kind      RequestKind
 	Email     string
-	User      tenant.UserID // whose password is to be recovered; empty for a sign-up
+	User      tenant.UserID // whose password is to be recovered; empty for a sign-up, and when nobody has the address
 	Password  string        // of a sign-up, as stored
 	Names     Names         // of a sign-up
 	CreatedAt time.Time
@@ -116,15 +118,15 @@ type Request struct {
 
 // Guard keeps counters and events that change nothing else.
 type Guard interface {
-	// Count counts every hit, or none when one of them is beyond its limit: then it
+	// CountHits counts every hit, or none when one of them is beyond its limit: then it
 	// returns the hit and how long to wait.
-	Count(ctx context.Context, hits []Hit) (Exceeded, error)
-	// Uncount takes hits back; it never goes below zero.
-	Uncount(ctx context.Context, hits []Hit) error
+	CountHits(ctx context.Context, hits []Hit) (Exceeded, error)
+	// UncountHits takes hits back; it never goes below zero.
+	UncountHits(ctx context.Context, hits []Hit) error
 	// RecordUses appends the events and records the uses, in one transaction.
 	RecordUses(ctx context.Context, uses []Use) error
-	// Sweep removes what has expired.
-	Sweep(ctx context.Context) error
+	// SweepIdentity removes what has expired.
+	SweepIdentity(ctx context.Context) error
 }
 
 // A Use is an event, and the token that was used if it is one.

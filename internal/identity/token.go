@@ -28,8 +28,8 @@ type Token struct {
 	LastUsedAt time.Time // zero for never; exact to a minute
 }
 
-// maxTokens bounds the tokens of one owner.
-const maxTokens = 100
+// MaxTokens bounds the tokens of one owner.
+const MaxTokens = 100
 
 // This part of the file is the form of a token's value: the prefix, by which
 // secret scanners know it, 43 digits of base 62 that hold 256 random bits, and
@@ -163,6 +163,9 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 	if err != nil {
 		return err
 	}
+	if checkLabel("", from) != nil {
+		return errs.E(errs.NotFound, "there is no token with such a name")
+	}
 	e := tokenEvent("token.rename", owner, from)
 	e.Detail["to"] = to
 	return s.Store.RenameToken(ctx, owner, from, to, e.By(by))
@@ -170,6 +173,9 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 
 // DeleteToken removes the owner's token: it does not work from now on.
 func (s *Service) DeleteToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
+	if checkLabel("", name) != nil {
+		return errs.E(errs.NotFound, "there is no token with such a name")
+	}
 	return s.Store.DeleteToken(ctx, owner, name, tokenEvent("token.delete", owner, name).By(by))
 }
 

@@ -102,7 +102,7 @@ func (c *Courier) deliver(ctx context.Context, q Queued) error {
 		next = c.Post.Now().Add(wait(q.Attempts))
 	}
 	c.Log.WarnContext(ctx, "a mail was not delivered", "mail", q.ID, "attempt", q.Attempts, "gave_up", next.IsZero(), "error", err)
-	return c.Queue.MailFailed(ctx, q.ID, err.Error(), next)
+	return c.Queue.MailFailed(ctx, q.ID, oneLine(err.Error()), next)
 }
 
 // wait returns the pause behind the given attempt, from 1.

@@ -1,0 +1,492 @@
+package identity_test
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/errs"
+	"merlon/internal/identity"
+	"merlon/internal/mail"
+	"merlon/internal/seal"
+	"merlon/internal/store"
+	"merlon/internal/store/storetest"
+	"merlon/internal/tenant"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+const (
+	good  = "four rusty trombones"
+	good2 = "seven quiet lighthouses"
+)
+
+var here = identity.Origin{IP: "192.0.2.1", UserAgent: "browser/1", ClientID: "cli"}
+
+// A world is a service over a real store.
+type world struct {
+	*identity.Service
+	t       *testing.T
+	db      *store.DB
+	clock   *storetest.Clock
+	revoked []tenant.UserID // what the hook was told
+}
+
+// each runs test on each database.
+func each(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	eachWith(t, identity.Limits{}, test)
+}
+
+func eachWith(t *testing.T, limits identity.Limits, test func(t *testing.T, w *world)) {
+	t.Helper()
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := &world{t: t, db: db, clock: clock}
+		w.Service = w.process(limits)
+		test(t, w)
+	})
+}
+
+// process returns a service as another process on the same database has it.
+func (w *world) process(limits identity.Limits) *identity.Service {
+	w.t.Helper()
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return identity.New(identity.Options{
+		Store: w.db, Post: mail.Post{Box: box, Now: w.clock.Now}, Region: storetest.Region, AuthURL: "https://id.example",
+		Limits: limits, Now: w.clock.Now,
+		Revoked: func(_ context.Context, u tenant.UserID) error { w.revoked = append(w.revoked, u); return nil },
+	})
+}
+
+// user returns a new person with the password good.
+func (w *world) user(email string) identity.User {
+	w.t.Helper()
+	if err := w.SignUp(w.t.Context(), identity.NewUser{Email: email, Password: good, Names: identity.Names{FirstName: "Ada"}}, here); err != nil {
+		w.t.Fatal(err)
+	}
+	u, err := w.VerifyEmail(w.t.Context(), secret(w.mail()), here)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return u
+}
+
+// mail returns the only mail that waits, and takes it out of the queue.
+func (w *world) mail() mail.Message {
+	w.t.Helper()
+	queued, err := w.db.ClaimMail(w.t.Context(), 10, time.Minute)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if len(queued) != 1 {
+		w.t.Fatalf("%d mails wait, want 1", len(queued))
+	}
+	m, err := w.Post.Open(queued[0])
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := w.db.MailSent(w.t.Context(), m.ID); err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// secret returns the secret of the link in a mail.
+func secret(m mail.Message) string {
+	match := regexp.MustCompile(`token=(\w+)`).FindStringSubmatch(m.Text)
+	if match == nil {
+		return ""
+	}
+	return match[1]
+}
+
+func (w *world) signIn(email, password, ip string) (identity.Session, error) {
+	return w.SignIn(w.t.Context(), identity.Credentials{Email: email, Password: password, IP: ip, UserAgent: "browser/1"})
+}
+
+// want fails unless err is of the kind.
+func want(t *testing.T, what string, err error, kind errs.Kind) {
+	t.Helper()
+	if !errs.Is(err, kind) {
+		t.Errorf("%s: got %v, want an error of kind %q", what, err, kind)
+	}
+}
+
+// ok fails when there is an error.
+func ok(t *testing.T, what string, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+// actions returns the deployment's audit records, oldest first, as "action
+// actor target".
+func (w *world) actions() []string {
+	w.t.Helper()
+	if _, err := w.db.VerifyAudit(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	rows, err := w.db.Query(w.t.Context(), "SELECT action, actor, target FROM audit_event WHERE chain = '' ORDER BY seq")
+	ok(w.t, "read the audit log", err)
+	defer rows.Close()
+	var list []string
+	for rows.Next() {
+		var action, actor, target string
+		ok(w.t, "read the audit log", rows.Scan(&action, &actor, &target))
+		list = append(list, action+" "+actor+" "+target)
+	}
+	ok(w.t, "read the audit log", rows.Err())
+	return list
+}
+
+func actor(u identity.User) tenant.Actor {
+	return tenant.Actor{UserID: u.ID, Service: u.Service(), ClientID: "cli", IP: "192.0.2.1"}
+}
+
+func TestSignUpAndSignIn(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		n := identity.NewUser{Email: " Ada@Example.COM ", Password: good, Names: identity.Names{FirstName: "Ada", LastName: "Lovelace"}}
+		ok(t, "sign up", w.SignUp(t.Context(), n, here))
+		_, err := w.signIn("ada@example.com", good, "192.0.2.1")
+		want(t, "sign in before the address is confirmed", err, errs.Unauthenticated)
+		m := w.mail()
+		if m.To != "ada@example.com" || !strings.Contains(m.Text, "https://id.example/auth/verify?token=") {
+			t.Errorf("the mail is %+v", m)
+		}
+		u, err := w.VerifyEmail(t.Context(), secret(m), here)
+		ok(t, "verify", err)
+		_, err = w.VerifyEmail(t.Context(), secret(m), here)
+		want(t, "verify twice", err, errs.NotFound)
+
+		se, err := w.signIn("ADA@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		got, err := w.Session(t.Context(), se.Token)
+		ok(t, "session", err)
+		cookie := se.Token
+		se.Token = ""
+		if diff := cmp.Diff(se, got); diff != "" {
+			t.Errorf("the session (-made +read):\n%s", diff)
+		}
+		ok(t, "sign out", w.SignOut(t.Context(), cookie))
+		ok(t, "sign out again", w.SignOut(t.Context(), cookie))
+		_, err = w.Session(t.Context(), cookie)
+		want(t, "session after sign-out", err, errs.Unauthenticated)
+		stored, err := w.User(t.Context(), u.ID)
+		ok(t, "user", err)
+		if diff := cmp.Diff(u, stored); diff != "" {
+			t.Errorf("the user (-made +read):\n%s", diff)
+		}
+		id := string(u.ID)
+		if diff := cmp.Diff([]string{
+			"user.sign_up  ", "session.refuse  ", "user.create " + id + " " + id, "session.create " + id + " " + id, "session.end " + id + " " + id,
+		}, w.actions()); diff != "" {
+			t.Errorf("audit log (-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestSignUpTellsNobodyOfAnAccount(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		n := identity.NewUser{Email: "ada@example.com", Password: good2, Names: identity.Names{FirstName: "Eve"}}
+		ok(t, "sign up again", w.SignUp(t.Context(), n, here))
+		m := w.mail()
+		if secret(m) != "" || m.Subject != "You have an account already" {
+			t.Errorf("the mail is %+v", m)
+		}
+		_, err := w.signIn("ada@example.com", good2, "192.0.2.1")
+		want(t, "sign in with the second password", err, errs.Unauthenticated)
+		_, err = w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in with the first password", err)
+		if got, err := w.User(t.Context(), u.ID); err != nil || got.FirstName != "Ada" {
+			t.Errorf("got %+v, %v", got, err)
+		}
+	})
+}
+
+// Somebody else's sign-up with my address must not become my account once mine
+// is confirmed, and the first confirmed one wins.
+func TestSignUpsRace(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ok(t, "sign up", w.SignUp(t.Context(), identity.NewUser{Email: "a@example.com", Password: good, Names: identity.Names{FirstName: "Eve"}}, here))
+		first := secret(w.mail())
+		ok(t, "sign up", w.SignUp(t.Context(), identity.NewUser{Email: "a@example.com", Password: good2, Names: identity.Names{FirstName: "Ada"}}, here))
+		second := secret(w.mail())
+		_, err := w.VerifyEmail(t.Context(), second, here)
+		ok(t, "verify", err)
+		_, err = w.VerifyEmail(t.Context(), first, here)
+		want(t, "verify the other one", err, errs.NotFound)
+		_, err = w.signIn("a@example.com", good, "192.0.2.1")
+		want(t, "sign in with the other password", err, errs.Unauthenticated)
+	})
+}
+
+func TestSignUpExpires(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		ok(t, "sign up", w.SignUp(t.Context(), identity.NewUser{Email: "a@example.com", Password: good, Names: identity.Names{FirstName: "A"}}, here))
+		link := secret(w.mail())
+		w.clock.Advance(identity.SignUpLifetime)
+		_, err := w.VerifyEmail(t.Context(), link, here)
+		want(t, "verify too late", err, errs.NotFound)
+	})
+}
+
+func TestSignUpRefuses(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		names := identity.Names{FirstName: "Ada"}
+		for name, n := range map[string]identity.NewUser{
+			"no address":        {Password: good, Names: names},
+			"two addresses":     {Email: "a@example.com,b@example.com", Password: good, Names: names},
+			"a header":          {Email: "a@example.com\r\nBcc: b@example.com", Password: good, Names: names},
+			"no name":           {Email: "a@example.com", Password: good},
+			"a name of control": {Email: "a@example.com", Password: good, Names: identity.Names{FirstName: "A\x00"}},
+			"a long name":       {Email: "a@example.com", Password: good, Names: identity.Names{FirstName: strings.Repeat("ä", 101)}},
+			"a short password":  {Email: "a@example.com", Password: "short", Names: names},
+			"the address":       {Email: "adalovelace@example.com", Password: "adalovelace@example.com", Names: names},
+		} {
+			want(t, name, w.SignUp(t.Context(), n, here), errs.Invalid)
+		}
+		if queued, err := w.db.ClaimMail(t.Context(), 10, time.Minute); err != nil || len(queued) > 0 {
+			t.Errorf("got %d mails, %v; want none", len(queued), err)
+		}
+	})
+}
+
+func TestRecovery(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		se, err := w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		w.clock.Advance(time.Minute)
+
+		ok(t, "start recovery", w.StartRecovery(t.Context(), "ada@example.com", here))
+		link := secret(w.mail())
+		ok(t, "start recovery", w.StartRecovery(t.Context(), "ada@example.com", here))
+		other := secret(w.mail())
+		_, err = w.VerifyEmail(t.Context(), link, here)
+		want(t, "confirm an address with a recovery's link", err, errs.NotFound)
+		_, err = w.Recover(t.Context(), link, "short", here)
+		want(t, "recover with a bad password", err, errs.Invalid)
+		got, err := w.Recover(t.Context(), link, good2, here)
+		ok(t, "recover", err)
+		if got.ID != u.ID {
+			t.Errorf("recovered %s, want %s", got.ID, u.ID)
+		}
+		if m := w.mail(); m.Subject != "Your password was changed" {
+			t.Errorf("the mail is %+v", m)
+		}
+		for name, link := range map[string]string{"the link": link, "the other link": other, "no link": ""} {
+			_, err = w.Recover(t.Context(), link, good2, here)
+			want(t, "recover again with "+name, err, errs.NotFound)
+		}
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "the session from before", err, errs.Unauthenticated)
+		if diff := cmp.Diff([]tenant.UserID{u.ID}, w.revoked); diff != "" {
+			t.Errorf("revoked (-want +got):\n%s", diff)
+		}
+		if got, err := w.User(t.Context(), u.ID); err != nil || !got.ValidFrom.Equal(w.clock.Now()) {
+			t.Errorf("ValidFrom is %v, %v; want %v", got.ValidFrom, err, w.clock.Now())
+		}
+		_, err = w.signIn("ada@example.com", good, "192.0.2.1")
+		want(t, "the old password", err, errs.Unauthenticated)
+		_, err = w.signIn("ada@example.com", good2, "192.0.2.1")
+		ok(t, "the new password", err)
+	})
+}
+
+func TestRecoveryOfNobody(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		ok(t, "disable", w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, true))
+		for _, email := range []string{"nobody@example.com", "ada@example.com"} {
+			ok(t, "start recovery", w.StartRecovery(t.Context(), email, here))
+			if m := w.mail(); m.To != email || secret(m) != "" || m.Subject != "There is no account with this address" {
+				t.Errorf("the mail is %+v", m)
+			}
+		}
+	})
+}
+
+func TestRecoveryExpires(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		w.user("ada@example.com")
+		ok(t, "start recovery", w.StartRecovery(t.Context(), "ada@example.com", here))
+		link := secret(w.mail())
+		w.clock.Advance(identity.RecoveryLifetime)
+		_, err := w.Recover(t.Context(), link, good2, here)
+		want(t, "recover too late", err, errs.NotFound)
+	})
+}
+
+func TestChangePassword(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		kept, err := w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		other, err := w.signIn("ada@example.com", good, "192.0.2.2")
+		ok(t, "sign in", err)
+		w.clock.Advance(time.Hour)
+		err = w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good2, New: good2})
+		want(t, "with a wrong password", err, errs.Forbidden)
+		err = w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good, New: "password1234"})
+		want(t, "to a common password", err, errs.Invalid)
+		ok(t, "change", w.ChangePassword(t.Context(), actor(u), identity.PasswordChange{Current: good, New: good2, Keep: kept.Token}))
+		_, err = w.Session(t.Context(), other.Token)
+		want(t, "the other session", err, errs.Unauthenticated)
+		got, err := w.Session(t.Context(), kept.Token)
+		ok(t, "the kept session", err)
+		changed, err := w.User(t.Context(), u.ID)
+		ok(t, "user", err)
+		if got.AuthTime.Before(changed.ValidFrom) {
+			t.Errorf("the kept session dates from %v, before %v", got.AuthTime, changed.ValidFrom)
+		}
+		err = w.ChangePassword(t.Context(), tenant.Actor{UserID: u.ID, Service: true}, identity.PasswordChange{Current: good2, New: good})
+		want(t, "as a service account", err, errs.Forbidden)
+		err = w.ChangePassword(t.Context(), tenant.Actor{}, identity.PasswordChange{Current: good2, New: good})
+		want(t, "as nobody", err, errs.NotFound)
+	})
+}
+
+func TestSessionsEnd(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u, eve := w.user("ada@example.com"), w.user("eve@example.com")
+		se, err := w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		// Used every 20 hours it lives until its absolute end.
+		for w.clock.Now().Before(se.ExpiresAt.Add(-20 * time.Hour)) {
+			w.clock.Advance(20 * time.Hour)
+			_, err := w.Session(t.Context(), se.Token)
+			ok(t, "session in use", err)
+		}
+		w.clock.Advance(20 * time.Hour)
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "session at its end", err, errs.Unauthenticated)
+
+		se, err = w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		w.clock.Advance(identity.SessionIdle)
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "idle session", err, errs.Unauthenticated)
+
+		se, err = w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		want(t, "end as a stranger", w.EndSession(t.Context(), actor(eve), se.ID), errs.NotFound)
+		want(t, "end as nobody", w.EndSession(t.Context(), tenant.Actor{}, se.ID), errs.NotFound)
+		list, err := w.Sessions(t.Context(), actor(eve))
+		if err != nil || len(list) != 0 {
+			t.Errorf("a stranger sees %v, %v", list, err)
+		}
+		list, err = w.Sessions(t.Context(), actor(u))
+		if err != nil || len(list) != 1 || list[0].ID != se.ID || list[0].Token != "" {
+			t.Errorf("got %v, %v; want the session %s", list, err, se.ID)
+		}
+		ok(t, "end", w.EndSession(t.Context(), actor(u), se.ID))
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "ended session", err, errs.Unauthenticated)
+	})
+}
+
+func TestSessionsAreBounded(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		for i := range identity.MaxSessions + 2 {
+			se := identity.Session{ID: identity.SessionID(tenant.NewID("test", w.clock.Now())), UserID: u.ID,
+				CreatedAt: w.clock.Now(), LastUsedAt: w.clock.Now(), ExpiresAt: w.clock.Now().Add(time.Hour)}
+			ok(t, "create", w.db.CreateSession(t.Context(), se, strings.Repeat("x", i+1), "o", event("session.create")))
+			w.clock.Advance(time.Second)
+		}
+		list, err := w.Sessions(t.Context(), actor(u))
+		if err != nil || len(list) != identity.MaxSessions {
+			t.Errorf("got %d sessions, %v; want %d", len(list), err, identity.MaxSessions)
+		}
+	})
+}
+
+func TestDisabled(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		se, err := w.signIn("ada@example.com", good, "192.0.2.1")
+		ok(t, "sign in", err)
+		_, value, err := w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "ci"})
+		ok(t, "token", err)
+		ok(t, "disable", w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, true))
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "session", err, errs.Unauthenticated)
+		_, err = w.VerifyToken(t.Context(), value, here)
+		want(t, "token", err, errs.Unauthenticated)
+		_, err = w.signIn("ada@example.com", good, "192.0.2.1")
+		want(t, "password", err, errs.Unauthenticated)
+		if diff := cmp.Diff([]tenant.UserID{u.ID}, w.revoked); diff != "" {
+			t.Errorf("revoked (-want +got):\n%s", diff)
+		}
+		ok(t, "enable", w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, false))
+		_, err = w.Session(t.Context(), se.Token)
+		want(t, "the session from before", err, errs.Unauthenticated)
+		_, err = w.VerifyToken(t.Context(), value, here)
+		ok(t, "token", err)
+		want(t, "disable nobody", w.SetDisabled(t.Context(), tenant.Actor{}, "nobody", true), errs.NotFound)
+	})
+}
+
+func TestProvision(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u, password, err := w.Provision(t.Context(), "Root@Example.com", identity.Names{FirstName: "Root"})
+		ok(t, "provision", err)
+		if len(password) < 20 {
+			t.Errorf("the password is %q", password)
+		}
+		_, err = w.signIn("root@example.com", password, "192.0.2.1")
+		ok(t, "sign in", err)
+		_, _, err = w.Provision(t.Context(), "root@example.com", identity.Names{FirstName: "Root"})
+		want(t, "provision again", err, errs.Conflict)
+		got, value, err := w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "first"})
+		ok(t, "token", err)
+		if got.Owner != u.ID {
+			t.Errorf("the token is %+v", got)
+		}
+		_, err = w.VerifyToken(t.Context(), value, here)
+		ok(t, "verify", err)
+	})
+}
+
+func TestProfile(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		u := w.user("ada@example.com")
+		text := func(s string) *string { return &s }
+		yes, no := true, false
+		w.clock.Advance(time.Hour)
+		got, err := w.UpdateProfile(t.Context(), actor(u), identity.Change{LastName: text(" Lovelace "), Notification: &no, Onboarded: &yes, Picture: text("https://example.com/a.png")})
+		ok(t, "update", err)
+		wanted := u
+		wanted.LastName, wanted.Notification, wanted.Onboarded, wanted.Picture, wanted.UpdatedAt = "Lovelace", false, true, "https://example.com/a.png", w.clock.Now()
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("answer (-want +got):\n%s", diff)
+		}
+		p, err := w.Profile(t.Context(), actor(u))
+		ok(t, "profile", err)
+		if diff := cmp.Diff(identity.Profile{User: wanted, Organizations: []identity.Membership{}}, p); diff != "" {
+			t.Errorf("profile (-want +got):\n%s", diff)
+		}
+		for name, c := range map[string]identity.Change{
+			"no first name":    {FirstName: text(" ")},
+			"a script picture": {Picture: text("javascript:alert(1)")},
+			"a plain picture":  {Picture: text("http://example.com/a.png")},
+			"a line break":     {LastName: text("a\nb")},
+		} {
+			_, err := w.UpdateProfile(t.Context(), actor(u), c)
+			want(t, name, err, errs.Invalid)
+		}
+		_, err = w.UpdateProfile(t.Context(), tenant.Actor{}, identity.Change{})
+		want(t, "update as nobody", err, errs.NotFound)
+		_, err = w.Profile(t.Context(), tenant.Actor{})
+		want(t, "profile of nobody", err, errs.NotFound)
+	})
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"merlon/internal/audit"
+	"merlon/internal/errs"
+	"merlon/internal/identity"
+	"merlon/internal/tenant"
+)
+
+// originMemory is for how long a user's origin is known.
+const originMemory = 30 * 24 * time.Hour
+
+// CreateSession stores a session, forgets the user's oldest ones beyond
+// identity.MaxSessions, and remembers the origin.
+func (db *DB) CreateSession(ctx context.Context, se identity.Session, hash, origin string, e audit.Event) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO session (id, user_id, token_hash, auth_at, ip, user_agent, created_at, last_used_at, expires_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(se.ID), string(se.UserID), hash, millis(se.AuthTime), se.IP, se.UserAgent,
+			millis(se.CreatedAt), millis(se.LastUsedAt), millis(se.ExpiresAt))
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `DELETE FROM session WHERE user_id = ? AND id NOT IN
+			(SELECT id FROM session WHERE user_id = ? ORDER BY last_used_at DESC, id DESC LIMIT ?)`,
+			string(se.UserID), string(se.UserID), identity.MaxSessions); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `INSERT INTO known_origin (user_id, origin, last_at) VALUES (?, ?, ?)
+			ON CONFLICT (user_id, origin) DO UPDATE SET last_at = excluded.last_at`, string(se.UserID), origin, millis(se.CreatedAt)); err != nil {
+			return err
+		}
+		return tx.audit(ctx, e)
+	})
+}
+
+const sessionColumns = "s.id, s.user_id, s.auth_at, s.ip, s.user_agent, s.created_at, s.last_used_at, s.expires_at"
+
+// scanSession scans sessionColumns.
+func scanSession(scan func(...any) error) (se identity.Session, err error) {
+	var auth, created, used, expires int64
+	err = scan(&se.ID, &se.UserID, &auth, &se.IP, &se.UserAgent, &created, &used, &expires)
+	se.AuthTime, se.CreatedAt, se.LastUsedAt, se.ExpiresAt = fromMillis(auth), fromMillis(created), fromMillis(used), fromMillis(expires)
+	return se, err
+}
+
+// liveSession is the condition that a session holds at a time, which is bound
+// twice, the second time less identity.SessionIdle.
+const liveSession = "s.expires_at > ? AND s.last_used_at > ? AND u.disabled_at = 0"
+
+// SessionByHash returns a session that holds at now, or a NotFound error.
+func (db *DB) SessionByHash(ctx context.Context, hash string, now time.Time) (identity.Session, error) {
+	se, err := scanSession(db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.token_hash = ? AND "+liveSession,
+		hash, millis(now), millis(now.Add(-identity.SessionIdle))).Scan)
+	return se, db.classify(notFound(err, "session"))
+}
+
+// Sessions returns a user's sessions that hold at now, latest use first.
+func (db *DB) Sessions(ctx context.Context, user tenant.UserID, now time.Time) ([]identity.Session, error) {
+	rows, err := db.Query(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.user_id = ? AND "+liveSession+
+		" ORDER BY s.last_used_at DESC, s.id DESC", string(user), millis(now), millis(now.Add(-identity.SessionIdle)))
+	return collect(rows, err, func(rows *sql.Rows) (identity.Session, error) { return scanSession(rows.Scan) })
+}
+
+// EndSession removes a session of the user, or returns a NotFound error.
+func (db *DB) EndSession(ctx context.Context, user tenant.UserID, id identity.SessionID, e audit.Event) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		n, err := tx.Exec(ctx, "DELETE FROM session WHERE id = ? AND user_id = ?", string(id), string(user))
+		if err == nil && n == 0 {
+			err = errs.E(errs.NotFound, "session not found")
+		}
+		if err != nil {
+			return err
+		}
+		return tx.audit(ctx, e)
+	})
+}
+
+// TouchSession records a use.
+func (db *DB) TouchSession(ctx context.Context, id identity.SessionID, at time.Time) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, "UPDATE session SET last_used_at = ? WHERE id = ? AND last_used_at < ?", millis(at), string(id), millis(at))
+		return err
+	})
+}
+
+// KnownOrigin reports whether the user has had a session from the origin in the
+// last 30 days.
+func (db *DB) KnownOrigin(ctx context.Context, user tenant.UserID, origin string) (bool, error) {
+	var known bool
+	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM known_origin WHERE user_id = ? AND origin = ? AND last_at > ?)",
+		string(user), origin, millis(db.now().Add(-originMemory))).Scan(&known)
+	return known, db.classify(err)
+}
