@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
 	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
+	"internal/api/apitest": vocabulary + " internal/api internal/store internal/store/storetest",
 	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit internal/seal",
 	"internal/worker": vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
 
+	"merlon/internal/finding"
 	"merlon/internal/tenant"
 )
 
@@ -32,6 +33,11 @@ type Config struct {
 	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
 	// Scopes decides what an actor may do with a target.
 	Scopes Scopes
+	// Tenancy keeps organizations, teams, projects and their members.
+	Tenancy Tenancy
+	// Analyses are those that the program can make: a new project starts with
+	// them switched on.
+	Analyses []finding.Analysis
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at
@@ -49,6 +55,12 @@ type Version struct {
 	Commit        string `json:"commit"`
 	Environment   string `json:"environment" enum:"development,staging,production"`
 	DeploymentEnv string `json:"deploymentEnv"`
+}
+
+// Tenancy is what the API needs of the store for sections 5.4 to 5.6 of the
+// contract.
+type Tenancy interface {
+	Organizations
 }
 
 // Scopes decides what an actor may do with a target: a NotFound error when the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -136,6 +137,10 @@ func (r route) operation(a *API) huma.Operation {
 			next(huma.WithContext(ctx, withScope(ctx.Context(), sc)))
 		}},
 	}
+	// Any other failure has the same shape: a conflict, a limit, a part that is away.
+	o.Responses = map[string]*huma.Response{"default": {Description: "Any other failure", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
+	}}}
 	if r.rule.access != anyone {
 		o.Security = []map[string][]string{{"bearer": {}}}
 		o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)

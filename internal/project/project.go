@@ -90,7 +90,7 @@ var (
 // the program can make (available) is on. An analysis that is switched on
 // without being available makes every scan degraded, so it starts off.
 func DefaultSettings(available []finding.Analysis) Settings {
-	all := finding.Severities
+	all := func() []finding.Severity { return slices.Clone(finding.Severities) } // each its own: they are decoded into
 	has := func(a finding.Analysis) bool { return slices.Contains(available, a) }
 	return Settings{
 		ApplicationType:   ApplicationTypes[0],
@@ -98,7 +98,7 @@ func DefaultSettings(available []finding.Analysis) Settings {
 		SASTEnabled:       has(finding.SAST), DASTEnabled: has(finding.DAST), SCAEnabled: has(finding.SCA),
 		ContainerEnabled: has(finding.Container), APIEnabled: has(finding.API), IaCEnabled: has(finding.IaC),
 		SCATransitiveDependenciesEnabled: true, SCADevelopmentDependenciesEnabled: true,
-		SASTSeverities: all, SCASeverities: all, IaCSeverities: all, ContainerSeverities: all,
+		SASTSeverities: all(), SCASeverities: all(), IaCSeverities: all(), ContainerSeverities: all(),
 		AgentCategoriesSAST: []string{}, AgentCategoriesIaC: []string{},
 		IssueCreationMode: IssueModes[0], IssueCreationBranches: []string{},
 	}

@@ -55,6 +55,7 @@ CREATE TABLE team (
     organization_id TEXT COLLATE "C" NOT NULL REFERENCES organization (id) ON DELETE CASCADE,
     name            TEXT COLLATE "C" NOT NULL,
     description     TEXT COLLATE "C" NOT NULL DEFAULT '',
+    projects        BIGINT NOT NULL DEFAULT 0, -- how many it has: a list says its total without counting
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL
 );
@@ -80,7 +81,7 @@ CREATE TABLE project (
     updated_at      BIGINT NOT NULL
 );
 CREATE INDEX project_team ON project (team_id, name, id);
-CREATE INDEX project_organization ON project (organization_id, name, id);
+CREATE INDEX project_organization ON project (organization_id, name, id, team_id);
 
 CREATE TABLE project_member (
     project_id TEXT COLLATE "C" NOT NULL REFERENCES project (id) ON DELETE CASCADE,

@@ -1,0 +1,270 @@
+// Package apitest runs the API on a real store for tests, and reads like a
+// story:
+//
+//	r := apitest.New(t, db, clock)
+//	owner := r.Person("owner")
+//	org := r.As(owner).Post("/organization", body).Want(201).Text("organizationId")
+//	r.As(r.Person("stranger")).Get("/organization/" + org).Want(404)
+//
+// A person's bearer token is the id of the user. Every answer is checked against
+// the API's own OpenAPI document, failures included.
+package apitest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"merlon/internal/api"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/store"
+	"merlon/internal/store/storetest"
+	"merlon/internal/tenant"
+)
+
+// BaseURL and AuthURL are the addresses of the API that New returns.
+const (
+	BaseURL = "https://api.example.test"
+	AuthURL = "https://auth.example.test"
+)
+
+// A Runner calls an API as one person after another.
+type Runner struct {
+	API   *api.API
+	DB    *store.DB
+	Clock *storetest.Clock
+
+	t        testing.TB
+	handler  http.Handler
+	document *Document
+}
+
+// New returns a Runner on the store. The options change the configuration before
+// the API is made from it.
+func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*api.Config)) *Runner {
+	t.Helper()
+	r := &Runner{t: t, DB: db, Clock: clock}
+	c := api.Config{
+		Region:       api.Region{Name: storetest.Region, BaseURL: BaseURL, AuthURL: AuthURL},
+		Version:      api.Version{Service: "merlon", Version: "test", Environment: "development"},
+		Now:          clock.Now,
+		Log:          slog.New(slog.NewTextHandler(testWriter{t}, nil)),
+		Authenticate: r.authenticate,
+		Scopes:       db,
+		Tenancy:      db,
+		Analyses:     finding.Analyses,
+	}
+	for _, o := range options {
+		o(&c)
+	}
+	r.API = api.New(c)
+	r.handler = r.API.Handler()
+	text, err := r.API.OpenAPI()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.document, err = NewDocument(text); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// testWriter shows the API's log where the test's is.
+type testWriter struct{ t testing.TB }
+
+func (w testWriter) Write(p []byte) (int, error) {
+	w.t.Logf("%s", bytes.TrimRight(p, "\n"))
+	return len(p), nil
+}
+
+// authenticate takes the id of a user for that user's token.
+func (r *Runner) authenticate(ctx context.Context, token string) (tenant.Actor, error) {
+	a := tenant.Actor{UserID: tenant.UserID(token), ClientID: "test"}
+	err := r.DB.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0", token).Scan(&a.Service)
+	if err != nil {
+		return tenant.Actor{}, errs.Wrap(errs.Unauthenticated, err, "the access token is not valid")
+	}
+	return a, nil
+}
+
+// Person makes a user with the first name and the address name@example.com.
+func (r *Runner) Person(name string) tenant.UserID {
+	r.t.Helper()
+	id := uuid.NewString()
+	err := r.DB.Tx(r.t.Context(), func(tx *store.Tx) error {
+		_, err := tx.Exec(r.t.Context(), "INSERT INTO app_user (id, email, first_name, last_name, created_at, updated_at) VALUES (?, ?, ?, 'Test', ?, ?)",
+			id, Email(name), name, tx.Now.UnixMilli(), tx.Now.UnixMilli())
+		return err
+	})
+	if err != nil {
+		r.t.Fatalf("make the person %s: %v", name, err)
+	}
+	return tenant.UserID(id)
+}
+
+// Email is the address of the person with the name.
+func Email(name string) string { return strings.ToLower(name) + "@example.com" }
+
+// Actor returns the person as an actor, for calls of the store.
+func Actor(id tenant.UserID) tenant.Actor { return tenant.Actor{UserID: id, ClientID: "test"} }
+
+// A Caller makes requests as one person.
+type Caller struct {
+	r      *Runner
+	token  string
+	header http.Header
+}
+
+// As returns a caller with the person's token; an empty id sends none.
+func (r *Runner) As(id tenant.UserID) Caller { return Caller{r: r, token: string(id)} }
+
+// With returns a caller that also sends the header.
+func (c Caller) With(name, value string) Caller {
+	c.header = c.header.Clone()
+	if c.header == nil {
+		c.header = http.Header{}
+	}
+	c.header.Set(name, value)
+	return c
+}
+
+// Get requests an address.
+func (c Caller) Get(path string) *Answer { c.r.t.Helper(); return c.Do("GET", path, nil) }
+
+// Post sends a body; nil sends none.
+func (c Caller) Post(path string, body any) *Answer { c.r.t.Helper(); return c.Do("POST", path, body) }
+
+// Put sends a body.
+func (c Caller) Put(path string, body any) *Answer { c.r.t.Helper(); return c.Do("PUT", path, body) }
+
+// Patch sends a body.
+func (c Caller) Patch(path string, body any) *Answer {
+	c.r.t.Helper()
+	return c.Do("PATCH", path, body)
+}
+
+// Delete sends a body, which some routes of the contract need; nil sends none.
+func (c Caller) Delete(path string, body any) *Answer {
+	c.r.t.Helper()
+	return c.Do("DELETE", path, body)
+}
+
+// Do makes a request and checks the answer against the document. A body that is
+// an io.Reader is sent as it is, anything else as JSON.
+func (c Caller) Do(method, path string, body any) *Answer {
+	c.r.t.Helper()
+	req := httptest.NewRequestWithContext(c.r.t.Context(), method, BaseURL+path, c.r.reader(body))
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, values := range c.header {
+		req.Header[name] = values
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	w := httptest.NewRecorder()
+	c.r.handler.ServeHTTP(w, req)
+	a := &Answer{t: c.r.t, request: method + " " + path, Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
+	if err := c.r.document.Check(method, req.URL.Path, a.Status, a.Header, a.Body); err != nil {
+		c.r.t.Errorf("the answer is not what the OpenAPI document says: %v", err)
+	}
+	return a
+}
+
+func (r *Runner) reader(body any) io.Reader {
+	r.t.Helper()
+	switch b := body.(type) {
+	case nil:
+		return nil
+	case io.Reader:
+		return b
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return bytes.NewReader(text)
+}
+
+// An Answer is what a request was answered with.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+
+	t       testing.TB
+	request string
+}
+
+// Want ends the test unless the answer has the status.
+func (a *Answer) Want(status int) *Answer {
+	a.t.Helper()
+	if a.Status != status {
+		a.t.Fatalf("%s: got %d, want %d\n%s", a.request, a.Status, status, a.Body)
+	}
+	return a
+}
+
+// Into decodes the body.
+func (a *Answer) Into(v any) *Answer {
+	a.t.Helper()
+	if err := json.Unmarshal(a.Body, v); err != nil {
+		a.t.Fatalf("%s: %v\n%s", a.request, err, a.Body)
+	}
+	return a
+}
+
+// Value returns the value at a path of member names and indexes with dots
+// between, such as "teams.0.id"; nil when there is none.
+func (a *Answer) Value(path string) any {
+	a.t.Helper()
+	var v any
+	a.Into(&v)
+	for word := range strings.SplitSeq(path, ".") {
+		switch at := v.(type) {
+		case map[string]any:
+			v = at[word]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(word, &i); err != nil || i < 0 || i >= len(at) {
+				return nil
+			}
+			v = at[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// Text returns the text at a path, and ends the test when there is none.
+func (a *Answer) Text(path string) string {
+	a.t.Helper()
+	s, ok := a.Value(path).(string)
+	if !ok {
+		a.t.Fatalf("%s: no text at %s\n%s", a.request, path, a.Body)
+	}
+	return s
+}
+
+// Time returns the time at a path.
+func (a *Answer) Time(path string) time.Time {
+	a.t.Helper()
+	at, err := time.Parse(time.RFC3339, a.Text(path))
+	if err != nil {
+		a.t.Fatalf("%s: %v", a.request, err)
+	}
+	return at
+}

@@ -1,0 +1,164 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A Document checks answers against an OpenAPI 3.1 document, whose schemas are
+// JSON Schema of the dialect 2020-12.
+type Document struct {
+	compiler   *jsonschema.Compiler
+	operations []operation
+	schemas    map[string]*jsonschema.Schema // by place in the document
+}
+
+type operation struct {
+	method    string
+	template  []string // segments of the path; "{name}" stands for any text
+	path      string
+	responses map[string]response
+}
+
+type response struct {
+	Content map[string]json.RawMessage `json:"content"`
+}
+
+// location is the document's address inside the compiler.
+const location = "openapi.json"
+
+// NewDocument reads an OpenAPI document.
+func NewDocument(text []byte) (*Document, error) {
+	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	d := &Document{compiler: jsonschema.NewCompiler(), schemas: map[string]*jsonschema.Schema{}}
+	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(location, whole); err != nil {
+		return nil, err
+	}
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]response `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(text, &doc); err != nil {
+		return nil, err
+	}
+	for path, methods := range doc.Paths {
+		for method, op := range methods {
+			d.operations = append(d.operations, operation{
+				method: strings.ToUpper(method), path: path, template: strings.Split(path, "/"), responses: op.Responses,
+			})
+		}
+	}
+	return d, nil
+}
+
+// Check returns an error when an answer is not what the document says of the
+// operation at the path. An address that the document does not have is answered
+// with a Problem, or is the document itself.
+func (d *Document) Check(method, path string, status int, header http.Header, body []byte) error {
+	op, ok := d.operation(method, path)
+	if !ok {
+		if status < http.StatusBadRequest {
+			if strings.HasPrefix(path, "/openapi") {
+				return nil
+			}
+			return fmt.Errorf("%s %s answered %d, but the document has no such operation", method, path, status)
+		}
+		return d.validate("#/components/schemas/Problem", body)
+	}
+	key := strconv.Itoa(status)
+	r, ok := op.responses[key]
+	if !ok {
+		if status < http.StatusBadRequest {
+			return fmt.Errorf("%s %s answered %d, which the document does not have", method, op.path, status)
+		}
+		key, r = "default", op.responses["default"]
+	}
+	if len(r.Content) == 0 {
+		if len(body) > 0 {
+			return fmt.Errorf("%s %s answered %d with a body, the document has none", method, op.path, status)
+		}
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("%s %s answered %d with the content type %q: %w", method, op.path, status, header.Get("Content-Type"), err)
+	}
+	if _, ok := r.Content[kind]; !ok {
+		return fmt.Errorf("%s %s answered %d as %s, which the document does not have", method, op.path, status, kind)
+	}
+	if kind != "application/json" {
+		return nil
+	}
+	place := "#/paths/" + escape(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" + escape(kind) + "/schema"
+	if err := d.validate(place, body); err != nil {
+		return fmt.Errorf("%s %s answered %d: %w\n%s", method, op.path, status, err, body)
+	}
+	return nil
+}
+
+func (d *Document) validate(place string, body []byte) error {
+	schema := d.schemas[place]
+	if schema == nil {
+		var err error
+		if schema, err = d.compiler.Compile(location + place); err != nil {
+			return err
+		}
+		d.schemas[place] = schema
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("the body is not JSON: %w", err)
+	}
+	return schema.Validate(value)
+}
+
+// operation finds the operation of a path; fixed words win over parameters, from
+// left to right.
+func (d *Document) operation(method, path string) (operation, bool) {
+	segments := strings.Split(path, "/")
+	best, rank := operation{}, ""
+	for _, op := range d.operations {
+		if r, ok := op.match(method, segments); ok && r > rank {
+			best, rank = op, r
+		}
+	}
+	return best, rank != ""
+}
+
+// match returns the rank of a match: one letter a segment, "b" for a fixed word,
+// "a" for a parameter.
+func (o operation) match(method string, segments []string) (string, bool) {
+	if o.method != method || len(o.template) != len(segments) {
+		return "", false
+	}
+	var rank strings.Builder
+	for i, word := range o.template {
+		switch {
+		case word == segments[i]:
+			rank.WriteByte('b')
+		case strings.HasPrefix(word, "{"):
+			rank.WriteByte('a')
+		default:
+			return "", false
+		}
+	}
+	return rank.String(), true
+}
+
+// escape writes a word as a segment of a JSON pointer inside an address.
+func escape(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
+}

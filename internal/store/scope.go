@@ -1,0 +1,159 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"merlon/internal/errs"
+	"merlon/internal/tenant"
+)
+
+// This file decides who may do what: it reads the roles that an actor holds at a
+// target and above it, and adds up what they grant.
+
+// A grant is a role that somebody holds at a level, with the permissions of the
+// custom role of that name, if there is one.
+type grant struct {
+	organization tenant.OrganizationID
+	team         tenant.TeamID
+	level        tenant.Level
+	role         tenant.RoleID
+	customLevel  sql.NullString
+	custom       sql.NullInt64
+}
+
+// permissions returns what the grant grants.
+func (g grant) permissions() tenant.Permissions {
+	return rolePermissions(g.role, g.level, g.customLevel, g.custom)
+}
+
+// rolePermissions returns what a role grants that is given at a level: a
+// built-in one by its name, any other by the columns level and permissions of
+// the organization's custom role. An unknown role, or one of another level,
+// grants nothing.
+func rolePermissions(id tenant.RoleID, at tenant.Level, level sql.NullString, permissions sql.NullInt64) tenant.Permissions {
+	if role, ok := tenant.BuiltIn(id, at); ok {
+		return role.Permissions.GrantedAt(at)
+	}
+	of := tenant.Level(level.String)
+	if !permissions.Valid || of != at && (at != tenant.ProjectLevel || of != tenant.TeamLevel) {
+		return 0
+	}
+	return tenant.Permissions(permissions.Int64).GrantedAt(at)
+}
+
+// memberOf joins the caller's membership in the organization of the row o: a
+// user who is not disabled, and for a service account only its own
+// organization. Who is no member of an organization has no role inside it.
+const memberOf = `
+	JOIN organization_member m ON m.organization_id = o.id AND m.user_id = ?
+	JOIN app_user u ON u.id = m.user_id AND u.disabled_at = 0 AND COALESCE(u.service_of, o.id) = o.id`
+
+// The queries of the roles that a user holds at a target. Each row repeats the
+// ids that the target truly belongs to.
+const (
+	organizationGrants = `
+	SELECT o.id, '', 'organization', m.role, r.level, r.permissions FROM organization o` + memberOf + `
+	LEFT JOIN custom_role r ON r.id = m.role AND r.organization_id = o.id
+	WHERE o.id = ?`
+
+	teamGrants = `
+	SELECT o.id, t.id, 'organization', m.role, r.level, r.permissions
+	FROM team t JOIN organization o ON o.id = t.organization_id` + memberOf + `
+	LEFT JOIN custom_role r ON r.id = m.role AND r.organization_id = o.id
+	WHERE t.id = ?
+	UNION ALL
+	SELECT t.organization_id, t.id, 'team', g.role, r.level, r.permissions
+	FROM team t JOIN team_member g ON g.team_id = t.id AND g.user_id = ?
+	LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = t.organization_id
+	WHERE t.id = ?`
+
+	projectGrants = `
+	SELECT o.id, p.team_id, 'organization', m.role, r.level, r.permissions
+	FROM project p JOIN organization o ON o.id = p.organization_id` + memberOf + `
+	LEFT JOIN custom_role r ON r.id = m.role AND r.organization_id = o.id
+	WHERE p.id = ?
+	UNION ALL
+	SELECT p.organization_id, p.team_id, 'team', g.role, r.level, r.permissions
+	FROM project p JOIN team_member g ON g.team_id = p.team_id AND g.user_id = ?
+	LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = p.organization_id
+	WHERE p.id = ?
+	UNION ALL
+	SELECT p.organization_id, p.team_id, 'project', g.role, r.level, r.permissions
+	FROM project p JOIN project_member g ON g.project_id = p.id AND g.user_id = ?
+	LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = p.organization_id
+	WHERE p.id = ?`
+)
+
+// Scope returns what the actor may do with the target, in one round trip. An
+// organization is visible to its members, a team to those whose roles grant
+// team.read, a project to those whose roles grant project.read; everything else,
+// and a target whose parts do not belong together, is a NotFound error.
+func (db *DB) Scope(ctx context.Context, actor tenant.Actor, target tenant.Target) (tenant.Scope, error) {
+	sc, err := scope(ctx, db, actor, target)
+	return sc, db.classify(err)
+}
+
+func scope(ctx context.Context, q querier, actor tenant.Actor, target tenant.Target) (tenant.Scope, error) {
+	grants, err := grantsAt(ctx, q, actor.UserID, target)
+	if err != nil {
+		return tenant.Scope{}, fmt.Errorf("read roles: %w", err)
+	}
+	sc := tenant.Scope{Actor: actor, Project: target.Project}
+	member := false
+	for _, g := range grants {
+		sc.Organization, sc.Team = g.organization, g.team
+		sc.Permissions |= g.permissions()
+		member = member || g.level == tenant.OrganizationLevel
+	}
+	visible := member
+	kind := "organization"
+	switch {
+	case target.Project != "":
+		visible = visible && sc.Permissions&tenant.ProjectRead != 0
+		kind = "project"
+	case target.Team != "":
+		visible = visible && sc.Permissions&tenant.TeamRead != 0
+		kind = "team"
+	}
+	if target.Organization != "" && target.Organization != sc.Organization ||
+		target.Team != "" && target.Team != sc.Team || !visible {
+		return tenant.Scope{}, errs.E(errs.NotFound, "%s not found", kind)
+	}
+	return sc, nil
+}
+
+func grantsAt(ctx context.Context, q querier, user tenant.UserID, target tenant.Target) ([]grant, error) {
+	var query string
+	var args []any
+	switch {
+	case user == "":
+		return nil, nil
+	case target.Project != "":
+		query, args = projectGrants, []any{user, target.Project, user, target.Project, user, target.Project}
+	case target.Team != "":
+		query, args = teamGrants, []any{user, target.Team, user, target.Team}
+	default:
+		query, args = organizationGrants, []any{user, target.Organization}
+	}
+	rows, err := q.Query(ctx, query, args...)
+	return collect(rows, err, func(rows *sql.Rows) (g grant, err error) {
+		return g, rows.Scan(&g.organization, &g.team, &g.level, &g.role, &g.customLevel, &g.custom)
+	})
+}
+
+// admit reads the scope's permissions again, inside the transaction that writes,
+// and checks what the change needs: a role that was taken away since the request
+// was admitted no longer counts. The program's own scope, which has no actor, is
+// taken as it is.
+func (tx *Tx) admit(ctx context.Context, sc tenant.Scope, needs tenant.Permissions) (tenant.Scope, error) {
+	if sc.Actor.UserID == "" {
+		return sc, sc.Require(needs)
+	}
+	now, err := scope(ctx, tx, sc.Actor, tenant.Target{Organization: sc.Organization, Team: sc.Team, Project: sc.Project})
+	if err != nil {
+		return tenant.Scope{}, err
+	}
+	return now, now.Require(needs)
+}
