@@ -14,9 +14,6 @@ import (
 const organizationColumns = `o.id, o.name, o.description, o.website, o.email, o.industry, o.country,
 	o.concurrent_scan_limit, o.billing, o.created_at, o.updated_at`
 
-// scanner is a *sql.Row or a *sql.Rows.
-type scanner interface{ Scan(dest ...any) error }
-
 func scanOrganization(row scanner) (tenant.Organization, error) {
 	var o tenant.Organization
 	var billing string
