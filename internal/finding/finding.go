@@ -118,6 +118,7 @@ type Finding struct {
 
 // A Location is a place in a file below the scanned root. Lines and columns
 // start at 1; a zero line means the file as a whole, a zero column is unknown.
+// Columns count characters (Unicode code points), not bytes.
 type Location struct {
 	Path        string `json:"path"` // relative, forward slashes
 	StartLine   int    `json:"startLine"`

@@ -32,6 +32,7 @@ type ProjectPass struct {
 	FS fs.FS
 
 	// Dir is the root in the file system of the host, for libraries that need one.
+	// It is empty when a single file is scanned: its folder is not the tree.
 	Dir string
 
 	// Files lists the regular files, sorted.
@@ -62,7 +63,8 @@ type LivePass struct {
 type Reporter struct {
 	// Report reports a flaw that is an instance of the rule. The driver fills in
 	// what can be derived: analyzer, analysis, missing severity, message and
-	// language, the snippet, the fingerprint.
+	// language, the snippet, the fingerprint. A finding with a Secret must bring
+	// its own redacted Snippet and its Identity: nothing is derived from the file.
 	Report func(*finding.Rule, finding.Finding)
 
 	// Package reports a dependency that was seen.

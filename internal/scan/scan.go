@@ -33,8 +33,10 @@ type Analyzer struct {
 	// analyzer whose needs are not met, with the reason.
 	Needs Needs
 
-	// Match reports whether File wants the file. It is called for every file of
-	// every scan with the path relative to the root, so it looks at that only.
+	// Match reports whether the analyzer wants the file. It is called for every
+	// file of every scan with the path relative to the root, so it looks at that
+	// only. File needs it. For Project it may be nil: then every file concerns
+	// the analyzer, and each one out of reach (too large, unreadable) degrades it.
 	Match func(path string) bool
 
 	// Exactly one of these is set; it says what the analyzer looks at. An error
@@ -69,7 +71,8 @@ type Status struct {
 	Omitted  int              `json:"omitted"` // reasons beyond MaxReasons
 	Files    int              `json:"files"`   // files looked at
 	Findings int              `json:"findings"`
-	Duration time.Duration    `json:"duration"` // nanoseconds
+	Ignored  int              `json:"ignored,omitempty"` // findings removed by the ignore file
+	Duration time.Duration    `json:"duration"`          // nanoseconds
 }
 
 // MaxReasons bounds the reasons kept for one analyzer. A status with omitted
@@ -108,7 +111,8 @@ type Handler interface {
 type Config struct {
 	Tool       string             `json:"tool"`
 	Version    string             `json:"version"`
-	Root       string             `json:"root"` // the name of the scanned folder or file, without its parents
+	Root       string             `json:"root"`  // the name of the scanned folder or file, without its parents
+	Files      int                `json:"files"` // regular files below it that can be looked at
 	Started    time.Time          `json:"started"`
 	Analyses   []finding.Analysis `json:"analyses"`
 	Analyzers  []string           `json:"analyzers"`

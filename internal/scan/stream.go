@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,21 +25,43 @@ type message struct {
 	Status   *Status          `json:"status,omitempty"`
 }
 
-// Encode returns a Handler that writes the stream to w.
-func Encode(w io.Writer) Handler {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return encoder{enc}
+// kinds counts the members that are set.
+func (m *message) kinds() int {
+	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil, m.Status != nil)
 }
 
-type encoder struct{ *json.Encoder }
+// Encode returns a Handler that writes the stream to w.
+func Encode(w io.Writer) Handler {
+	return &encoder{w: w}
+}
 
-func (e encoder) Config(m *Config) error           { return e.Encode(message{Config: m}) }
-func (e encoder) Progress(m *Progress) error       { return e.Encode(message{Progress: m}) }
-func (e encoder) Rule(m *finding.Rule) error       { return e.Encode(message{Rule: m}) }
-func (e encoder) Package(m *finding.Package) error { return e.Encode(message{Package: m}) }
-func (e encoder) Finding(m *finding.Finding) error { return e.Encode(message{Finding: m}) }
-func (e encoder) Status(m *Status) error           { return e.Encode(message{Status: m}) }
+type encoder struct {
+	w    io.Writer
+	line bytes.Buffer
+}
+
+func (e *encoder) Config(m *Config) error           { return e.write(message{Config: m}) }
+func (e *encoder) Progress(m *Progress) error       { return e.write(message{Progress: m}) }
+func (e *encoder) Rule(m *finding.Rule) error       { return e.write(message{Rule: m}) }
+func (e *encoder) Package(m *finding.Package) error { return e.write(message{Package: m}) }
+func (e *encoder) Finding(m *finding.Finding) error { return e.write(message{Finding: m}) }
+func (e *encoder) Status(m *Status) error           { return e.write(message{Status: m}) }
+
+// write writes one line. A message that no reader would take is an error here,
+// where it can be named.
+func (e *encoder) write(m message) error {
+	e.line.Reset()
+	enc := json.NewEncoder(&e.line)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(m); err != nil {
+		return fmt.Errorf("encode a message: %w", err)
+	}
+	if e.line.Len() > MaxMessage {
+		return fmt.Errorf("a message of %d bytes exceeds the %d that a reader takes", e.line.Len(), MaxMessage)
+	}
+	_, err := e.w.Write(e.line.Bytes())
+	return err
+}
 
 // MaxMessage bounds a line of the stream, in bytes.
 const MaxMessage = 8 << 20
@@ -78,6 +101,9 @@ func (d *decoder) line(b []byte) error {
 	if err := json.Unmarshal(b, &m); err != nil {
 		return err
 	}
+	if m.kinds() != 1 {
+		return errors.New("a message has exactly one known member")
+	}
 	if m.Config != nil {
 		if d.open != nil {
 			return errors.New("a second config")
@@ -100,12 +126,11 @@ func (d *decoder) line(b []byte) error {
 		return d.h.Package(m.Package)
 	case m.Finding != nil:
 		return d.h.Finding(m.Finding)
-	case m.Status != nil:
+	default:
 		if !d.open[m.Status.Analyzer] {
 			return fmt.Errorf("status of %q, which is not open", m.Status.Analyzer)
 		}
 		delete(d.open, m.Status.Analyzer)
 		return d.h.Status(m.Status)
 	}
-	return errors.New("unknown kind of message")
 }

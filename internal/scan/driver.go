@@ -1,0 +1,199 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+)
+
+// Options says what to scan, by what, within which limits.
+type Options struct {
+	Root       string             // a folder or a file
+	Analyzers  []*Analyzer        // of this build
+	Analyses   []finding.Analysis // what is asked for; empty: every analysis that has an analyzer
+	Advisories Advisories         // vulnerability data; may be nil
+	Limits     Limits
+	Workers    int      // files looked at at once; 0: one per core
+	Version    string   // of the program
+	Sandbox    []string // protections that could not be had, for the record
+	Now        func() time.Time
+}
+
+// Run scans the tree and gives the messages to h. Their order depends on the
+// tree and the analyzers only, never on the number of cores.
+//
+// What an analyzer cannot do is in its Status, not in the error. The error tells
+// that there is no result: a Root that does not exist (errs.Invalid) or cannot
+// be opened, a cancelled context, a handler that failed. The stream is then not
+// whole.
+func Run(ctx context.Context, o Options, h Handler) error {
+	if err := Validate(o.Analyzers); err != nil {
+		return err
+	}
+	o = o.withDefaults()
+	t, err := openTree(ctx, o.Root, o.Limits)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{}}
+	defer d.running.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if err := d.plan(); err != nil {
+		return err
+	}
+	if err := h.Config(d.config()); err != nil {
+		return err
+	}
+	projects := d.startProjects(ctx)
+	if err := d.files(ctx); err != nil {
+		return err
+	}
+	if err := d.projects(ctx, projects); err != nil {
+		return err
+	}
+	for _, j := range d.jobs {
+		if err := h.Status(j.end()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	o.Limits = o.Limits.withDefaults()
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+// driver is one scan.
+type driver struct {
+	Options
+	tree    *tree
+	ignored ignore
+	handler Handler
+	jobs    []*job          // every analyzer that is asked for, by id
+	slots   chan struct{}   // one per analyzer call that may run at once
+	rules   map[string]bool // told already
+	percent int
+	running sync.WaitGroup // Project analyzers
+}
+
+// plan makes a job of every analyzer that is asked for. An analysis without an
+// analyzer becomes a job that has failed: it must not look like a clean result.
+func (d *driver) plan() error {
+	asked := d.Analyses
+	for _, analysis := range asked {
+		if !slices.Contains(finding.Analyses, analysis) {
+			return errs.E(errs.Invalid, "%q is not an analysis", analysis)
+		}
+	}
+	if len(asked) == 0 {
+		for _, a := range d.Analyzers {
+			asked = append(asked, a.Analysis)
+		}
+	}
+	d.Analyses = slices.DeleteFunc(slices.Clone(finding.Analyses), func(a finding.Analysis) bool { return !slices.Contains(asked, a) })
+	for _, analysis := range d.Analyses {
+		found := false
+		for _, a := range d.Analyzers {
+			if a.Analysis == analysis {
+				found = true
+				d.jobs = append(d.jobs, newJob(a, d.unmet(a)))
+			}
+		}
+		if !found {
+			none := &Analyzer{ID: string(analysis), Analysis: analysis}
+			d.jobs = append(d.jobs, newJob(none, fmt.Sprintf("this build has no analyzer for %s", analysis)))
+		}
+	}
+	slices.SortFunc(d.jobs, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
+	if len(d.jobs) == 0 {
+		return errs.E(errs.Invalid, "there is nothing to analyse with")
+	}
+	var err error
+	if d.ignored, err = readIgnore(d.tree); err != nil {
+		for _, j := range d.jobs {
+			if j.Analysis == finding.SAST {
+				j.add(Reason{Code: "malformed", Message: "the ignore file was not applied: " + cause(err), Path: IgnoreFile})
+			}
+		}
+	}
+	return nil
+}
+
+// unmet says why the analyzer cannot run here, or nothing.
+func (d *driver) unmet(a *Analyzer) string {
+	switch {
+	case a.Needs.Advisories && d.Advisories == nil:
+		return "there is no vulnerability data to look up packages in"
+	case a.Needs.Network:
+		return "a scan of files makes no network requests"
+	case a.Live != nil:
+		return "a scan of files has no running target"
+	}
+	return ""
+}
+
+// config describes the scan.
+func (d *driver) config() *Config {
+	c := &Config{Tool: "merlon", Version: d.Version, Root: printable(d.tree.name), Files: len(d.tree.files),
+		Started: d.Now().UTC(), Analyses: d.Analyses, Sandbox: d.Sandbox}
+	for _, j := range d.jobs {
+		c.Analyzers = append(c.Analyzers, j.ID)
+	}
+	if d.Advisories != nil {
+		data := d.Advisories.Data()
+		c.Advisories = &data
+	}
+	return c
+}
+
+// emit gives what one call left behind to the handler and to the job.
+func (d *driver) emit(j *job, o *outcome) error {
+	for i := range o.packages {
+		if err := d.handler.Package(&o.packages[i]); err != nil {
+			return err
+		}
+	}
+	for i := range o.hits {
+		h := &o.hits[i]
+		if !d.rules[h.rule.ID] {
+			d.rules[h.rule.ID] = true
+			if err := d.handler.Rule(h.rule); err != nil {
+				return err
+			}
+		}
+		if err := d.handler.Finding(&h.Finding); err != nil {
+			return err
+		}
+	}
+	j.merge(o)
+	return nil
+}
+
+// progress tells how much is done when that is a new number.
+func (d *driver) progress(percent int, step string) error {
+	if percent <= d.percent {
+		return nil
+	}
+	d.percent = percent
+	return d.handler.Progress(&Progress{Percent: percent, Step: step})
+}
+
+// errStopped ends the workers when the consumer has ended.
+var errStopped = errors.New("the scan was stopped")

@@ -1,0 +1,189 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+)
+
+// This file reads the ignore file at the root of a tree. Its syntax is that of
+// .gitignore (git's manual page gitignore(5), "PATTERN FORMAT"). It removes
+// findings of static analysis in the files that it names; secrets, dependencies
+// and the rest are never silenced by a file that anybody can commit.
+
+// IgnoreFile is the name of the ignore file.
+const IgnoreFile = ".merlonignore"
+
+const (
+	maxIgnoreFile  = 1 << 20
+	maxIgnoreLines = 10_000
+)
+
+// ignore decides which paths an ignore file names.
+type ignore []pattern
+
+type pattern struct {
+	re      *regexp.Regexp
+	negated bool
+	folder  bool // names folders only
+}
+
+// readIgnore reads the tree's ignore file, if there is one.
+func readIgnore(t *tree) (ignore, error) {
+	b, err := t.read(IgnoreFile, maxIgnoreFile)
+	if errors.Is(err, fs.ErrNotExist) || t.dir == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parseIgnore(string(b))
+}
+
+// parseIgnore reads the text of an ignore file.
+func parseIgnore(text string) (ignore, error) {
+	var ig ignore
+	for n, line := range strings.Split(strings.TrimPrefix(text, "\uFEFF"), "\n") {
+		p, ok, err := parsePattern(strings.TrimSuffix(line, "\r"))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", n+1, err)
+		}
+		if ok {
+			ig = append(ig, p)
+		}
+		if len(ig) > maxIgnoreLines {
+			return nil, fmt.Errorf("more than %d patterns", maxIgnoreLines)
+		}
+	}
+	return ig, nil
+}
+
+// match reports whether the file at the path is ignored: the last pattern that
+// names it decides, and what is in an ignored folder cannot come back.
+func (ig ignore) match(path string) bool {
+	if len(ig) == 0 {
+		return false
+	}
+	for i, c := range path {
+		if c == '/' && ig.decide(path[:i], true) {
+			return true
+		}
+	}
+	return ig.decide(path, false)
+}
+
+func (ig ignore) decide(path string, folder bool) bool {
+	for i := len(ig) - 1; i >= 0; i-- {
+		if p := ig[i]; (folder || !p.folder) && p.re.MatchString(path) {
+			return !p.negated
+		}
+	}
+	return false
+}
+
+// parsePattern reads one line; ok is false when it holds no pattern.
+func parsePattern(line string) (p pattern, ok bool, err error) {
+	for strings.HasSuffix(line, " ") && !strings.HasSuffix(line, `\ `) {
+		line = strings.TrimSuffix(line, " ")
+	}
+	if line == "" || line[0] == '#' {
+		return p, false, nil
+	}
+	if line[0] == '!' {
+		p.negated, line = true, line[1:]
+	}
+	if strings.HasSuffix(line, "/") {
+		p.folder, line = true, strings.TrimSuffix(line, "/")
+	}
+	if line == "" {
+		return p, false, nil
+	}
+	anchored := strings.Contains(line, "/")
+	body := translate(strings.TrimPrefix(line, "/"))
+	if !anchored {
+		body = "(?:.*/)?" + body
+	}
+	p.re, err = regexp.Compile("(?s)^" + body + "$")
+	if err != nil {
+		return p, false, fmt.Errorf("pattern %q: %w", clip(line, 100), err)
+	}
+	return p, true, nil
+}
+
+// translate turns a pattern into a regular expression.
+func translate(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); {
+		rest := glob[i:]
+		start := i == 0 || glob[i-1] == '/'
+		switch {
+		case start && strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 3
+		case start && i > 0 && rest == "**":
+			b.WriteString(".+")
+			i += 2
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+			for i < len(glob) && glob[i] == '*' {
+				i++
+			}
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+			i++
+		case rest[0] == '[':
+			class, n := translateClass(rest)
+			b.WriteString(class)
+			i += n
+		case rest[0] == '\\' && len(rest) > 1:
+			b.WriteString(regexp.QuoteMeta(rest[1:2]))
+			i += 2
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+			i++
+		}
+	}
+	return b.String()
+}
+
+// translateClass turns the bracket expression at the start of the pattern into
+// one of a regular expression, and returns its length. A bracket that is never
+// closed matches nothing, as in git.
+func translateClass(glob string) (string, int) {
+	i := 1
+	negated := i < len(glob) && (glob[i] == '!' || glob[i] == '^')
+	if negated {
+		i++
+	}
+	var set strings.Builder
+	for first := true; ; first = false {
+		if i >= len(glob) {
+			return `[^\x00-\x{10FFFF}]`, len(glob)
+		}
+		c := glob[i]
+		switch {
+		case c == ']' && !first:
+			if negated {
+				return "[^/" + set.String() + "]", i + 1
+			}
+			return "[" + set.String() + "]", i + 1
+		case c == '[' && strings.HasPrefix(glob[i:], "[:") && strings.Contains(glob[i:], ":]"):
+			n := strings.Index(glob[i:], ":]") + 2
+			set.WriteString(glob[i : i+n])
+			i += n
+			continue
+		case c == '\\' && i+1 < len(glob):
+			i++
+			set.WriteString(`\` + string(rune(glob[i])))
+		case c == '-':
+			set.WriteByte('-')
+		case strings.IndexByte(`[]\^&~`, c) >= 0:
+			set.WriteString(`\` + string(rune(c)))
+		default:
+			set.WriteByte(c)
+		}
+		i++
+	}
+}

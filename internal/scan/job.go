@@ -1,0 +1,187 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"merlon/internal/errs"
+)
+
+// This file runs one analyzer and records how it ends.
+
+// A job is one analyzer in one scan.
+type job struct {
+	*Analyzer
+	status Status
+	spent  atomic.Int64 // nanoseconds in calls
+	stuck  atomic.Int32 // calls that did not end when they were told to
+}
+
+// maxStuck bounds the calls of one analyzer that were given up and still burn a
+// core; beyond it the analyzer is not called any more.
+const maxStuck = 4
+
+// grace is how long a call may take to end after it was told to.
+const grace = 2 * time.Second
+
+// newJob returns a job; with a text in unmet it has failed already.
+func newJob(a *Analyzer, unmet string) *job {
+	j := &job{Analyzer: a, status: Status{Analyzer: a.ID, Analysis: a.Analysis, State: Succeeded, Reasons: []Reason{}}}
+	if unmet != "" {
+		j.fail(Reason{Code: "unavailable", Message: unmet})
+	}
+	return j
+}
+
+// failed reports whether the job has failed before it began.
+func (j *job) failed() bool { return j.status.State == Failed }
+
+// fail ends the job without a claim.
+func (j *job) fail(r Reason) {
+	j.add(r)
+	j.status.State = Failed
+}
+
+// add records something that was not looked at.
+func (j *job) add(r Reason) {
+	if j.status.State == Succeeded {
+		j.status.State = Degraded
+	}
+	r.Path = printable(r.Path)
+	if len(j.status.Reasons) == MaxReasons {
+		j.status.Omitted++
+		return
+	}
+	j.status.Reasons = append(j.status.Reasons, r)
+}
+
+// merge counts what a call left behind.
+func (j *job) merge(o *outcome) {
+	for _, r := range o.reasons {
+		j.add(r)
+	}
+	j.status.Omitted += o.omitted
+	j.status.Findings += len(o.hits)
+	j.status.Ignored += o.ignored
+	if o.failed {
+		j.status.State = Failed
+	}
+}
+
+// end returns the status.
+func (j *job) end() *Status {
+	j.status.Duration = time.Duration(j.spent.Load())
+	return &j.status
+}
+
+// wants reports whether the analyzer asks for the file. A Match that panics is a
+// reason in the outcome.
+func (j *job) wants(path string, o *outcome) (wanted bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			o.degrade(panicked(v, path))
+			wanted = false
+		}
+	}()
+	return j.Match == nil || j.Match(path)
+}
+
+// call runs fn in its own goroutine with a deadline, turns its error or panic
+// into a reason, and gives it up when it does not end in time. It reports
+// whether fn returned without an error.
+func (j *job) call(ctx context.Context, limit time.Duration, at string, o *outcome, fn func(context.Context) error) bool {
+	if j.stuck.Load() >= maxStuck {
+		o.degrade(Reason{Code: "timeout", Message: "not looked at: earlier calls of the analyzer never ended", Path: at})
+		return false
+	}
+	began := time.Now()
+	defer func() { j.spent.Add(int64(time.Since(began))) }()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	done := make(chan Reason, 1)
+	go func() {
+		var r Reason
+		defer func() {
+			if v := recover(); v != nil {
+				r = panicked(v, at)
+			}
+			done <- r
+		}()
+		if err := fn(ctx); err != nil {
+			r = reasonOf(err, at)
+		}
+	}()
+	var r Reason
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		select {
+		case r = <-done:
+		case <-time.After(grace):
+			j.stuck.Add(1)
+		}
+	}
+	if r.Code == "" && ctx.Err() != nil {
+		r = Reason{Code: "timeout", Path: at} // it may have stopped half way without an error
+	}
+	if r.Code == "timeout" {
+		r.Message = fmt.Sprintf("took longer than %s", limit)
+	}
+	if r.Code != "" {
+		o.degrade(r)
+	}
+	o.close()
+	return r.Code == ""
+}
+
+// reasonOf turns an analyzer's error into a reason.
+func reasonOf(err error, at string) Reason {
+	r := Reason{Code: "error", Message: err.Error(), Path: at}
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		r.Code = "timeout"
+	case errs.Is(err, errs.Invalid):
+		r.Code = "malformed"
+	case errs.Is(err, errs.TooLarge):
+		r.Code = "too-large"
+	case errors.As(err, &path):
+		r.Code, r.Message = "unreadable", cause(err)
+	}
+	return r
+}
+
+// panicked turns a panic into a reason that names the function, and the value
+// only when the runtime made it: any other may hold what was in the file.
+func panicked(value any, at string) Reason {
+	text := fmt.Sprintf("a %T", value)
+	if err, ok := value.(runtime.Error); ok {
+		text = err.Error()
+	}
+	return Reason{Code: "panic", Message: fmt.Sprintf("the analyzer crashed: %s in %s", text, origin()), Path: at}
+}
+
+// origin returns function, file and line of the panic that is being recovered.
+func origin() string {
+	pcs := make([]uintptr, 32)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs)])
+	below := false // the frames above belong to the recovery
+	for {
+		f, more := frames.Next()
+		system := strings.HasPrefix(f.Function, "runtime.")
+		below = below || system
+		if below && !system {
+			return fmt.Sprintf("%s (%s:%d)", f.Function, filepath.Base(f.File), f.Line)
+		}
+		if !more {
+			return "an unknown place"
+		}
+	}
+}

@@ -1,0 +1,43 @@
+package scan
+
+import "time"
+
+// Limits bounds what one scan may cost, because the tree is somebody else's. A
+// zero field takes its default. What a limit leaves out is a Reason in the
+// status of every analyzer that would have looked at it.
+type Limits struct {
+	Files        int           // regular files; 1,000,000
+	FileSize     int64         // bytes of one file; 32 MiB
+	TotalSize    int64         // bytes of all files together; 16 GiB
+	Depth        int           // folders inside each other; 128
+	Findings     int           // of one analyzer in one file, or in one project; 100,000
+	FileTime     time.Duration // one analyzer on one file; 1 minute
+	AnalyzerTime time.Duration // one analyzer on all files together, or on the project; 1 hour
+}
+
+func (l Limits) withDefaults() Limits {
+	set(&l.Files, 1_000_000)
+	set(&l.FileSize, 32<<20)
+	set(&l.TotalSize, 16<<30)
+	set(&l.Depth, 128)
+	set(&l.Findings, 100_000)
+	set(&l.FileTime, time.Minute)
+	set(&l.AnalyzerTime, time.Hour)
+	return l
+}
+
+// set gives a field its default when it has none.
+func set[T int | int64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// These bound a single finding, so that it always fits into a message.
+const (
+	maxText    = 4 << 10 // bytes of a message or an identity that is shown
+	maxSteps   = 200
+	maxLine    = 400 // bytes of a line in a snippet
+	maxSnippet = 40  // lines
+	around     = 3   // lines around the flagged ones
+)

@@ -1,0 +1,125 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+
+	"merlon/internal/finding"
+)
+
+// This file gathers what one call of an analyzer says, and puts it in order.
+
+// outcome is what one call of an analyzer left behind.
+type outcome struct {
+	limit int // findings
+
+	mu       sync.Mutex
+	closed   bool // the call was given up; what comes later does not count
+	hits     []hit
+	packages []finding.Package
+	reasons  []Reason
+	omitted  int
+	ignored  int
+	failed   bool // no claim can be made
+}
+
+// hit is a finding with its rule.
+type hit struct {
+	rule *finding.Rule
+	finding.Finding
+}
+
+// reporter returns the functions through which the analyzer speaks. A finding
+// without a path is in the file at.
+func (o *outcome) reporter(at string) Reporter {
+	return Reporter{
+		Report: func(rule *finding.Rule, f finding.Finding) {
+			if f.Location.Path == "" {
+				f.Location.Path = at
+			}
+			o.report(hit{rule, f}, at)
+		},
+		Package: func(p finding.Package) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if !o.closed {
+				o.packages = append(o.packages, p)
+			}
+		},
+		Degrade: func(r Reason) {
+			if r.Path == "" {
+				r.Path = at
+			}
+			o.degrade(r)
+		},
+	}
+}
+
+func (o *outcome) report(h hit, at string) {
+	if name := strings.ToValidUTF8(h.Location.Path, "?"); h.rule == nil || !fs.ValidPath(name) || name == "." {
+		o.degrade(Reason{Code: "error", Message: fmt.Sprintf("a finding without a rule, or at the impossible path %q", h.Location.Path), Path: at})
+		return
+	}
+	if h.Secret != nil && h.Identity == "" {
+		o.degrade(Reason{Code: "error", Message: "a secret without an identity", Path: at})
+		return
+	}
+	o.mu.Lock()
+	full := !o.closed && len(o.hits) == o.limit
+	if !full && !o.closed {
+		o.hits = append(o.hits, h)
+	}
+	o.mu.Unlock()
+	if full {
+		o.degrade(Reason{Code: "too-many-findings", Message: fmt.Sprintf("more than %d findings; the rest is left out", o.limit), Path: at})
+	}
+}
+
+// degrade records the reason, once.
+func (o *outcome) degrade(r Reason) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r.Message = clip(r.Message, maxText)
+	switch {
+	case o.closed || len(o.reasons) > 0 && o.reasons[len(o.reasons)-1] == r:
+	case len(o.reasons) == MaxReasons:
+		o.omitted++
+	default:
+		o.reasons = append(o.reasons, r)
+	}
+}
+
+// close ends the outcome: nothing that is said later changes it.
+func (o *outcome) close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+}
+
+// sort orders by position and removes what was said twice, so that the result
+// does not depend on the analyzer's own goroutines.
+func (o *outcome) sort() {
+	slices.SortStableFunc(o.hits, func(a, b hit) int {
+		return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(a.rule.ID, b.rule.ID),
+			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Identity, b.Identity))
+	})
+	o.hits = slices.CompactFunc(o.hits, func(a, b hit) bool {
+		return a.Location == b.Location && a.rule.ID == b.rule.ID && a.Message == b.Message && a.Identity == b.Identity
+	})
+	slices.SortStableFunc(o.packages, func(a, b finding.Package) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Ecosystem, b.Ecosystem),
+			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	slices.SortStableFunc(o.reasons, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+}
+
+func compareLocations(a, b finding.Location) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.StartColumn, b.StartColumn),
+		cmp.Compare(a.EndLine, b.EndLine), cmp.Compare(a.EndColumn, b.EndColumn))
+}

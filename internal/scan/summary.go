@@ -1,0 +1,108 @@
+package scan
+
+import (
+	"merlon/internal/finding"
+)
+
+// A Summary is a Handler that counts what a scan says. The zero value is ready.
+type Summary struct {
+	Setup      Config                   // the scan's first message
+	Findings   map[finding.Severity]int // by severity
+	ByAnalysis map[finding.Analysis]int
+	Packages   int
+	Statuses   []Status
+}
+
+// Complete reports whether every analyzer looked at everything it wanted to see.
+func (s *Summary) Complete() bool { return len(s.Incomplete()) == 0 }
+
+// Incomplete returns the statuses of the analyzers that did not look at
+// everything.
+func (s *Summary) Incomplete() []Status {
+	var out []Status
+	for _, st := range s.Statuses {
+		if st.State != Succeeded {
+			out = append(out, st)
+		}
+	}
+	return out
+}
+
+// AtLeast counts the findings of the severity and above.
+func (s *Summary) AtLeast(least finding.Severity) int {
+	n := 0
+	for severity, count := range s.Findings {
+		if severity.Rank() >= least.Rank() {
+			n += count
+		}
+	}
+	return n
+}
+
+// Total counts the findings.
+func (s *Summary) Total() int {
+	n := 0
+	for _, count := range s.Findings {
+		n += count
+	}
+	return n
+}
+
+// Config takes the scan's description.
+func (s *Summary) Config(m *Config) error {
+	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
+	return nil
+}
+
+// Progress changes nothing.
+func (s *Summary) Progress(*Progress) error { return nil }
+
+// Rule changes nothing.
+func (s *Summary) Rule(*finding.Rule) error { return nil }
+
+// Package counts a dependency.
+func (s *Summary) Package(*finding.Package) error {
+	s.Packages++
+	return nil
+}
+
+// Finding counts a finding.
+func (s *Summary) Finding(m *finding.Finding) error {
+	s.Findings[m.Severity]++
+	s.ByAnalysis[m.Analysis]++
+	return nil
+}
+
+// Status keeps how an analyzer ended.
+func (s *Summary) Status(m *Status) error {
+	s.Statuses = append(s.Statuses, *m)
+	return nil
+}
+
+// Tee returns a Handler that gives every message to each of the handlers, in
+// order, and stops at the first error.
+func Tee(handlers ...Handler) Handler { return tee(handlers) }
+
+type tee []Handler
+
+func (t tee) each(f func(Handler) error) error {
+	for _, h := range t {
+		if err := f(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t tee) Config(m *Config) error { return t.each(func(h Handler) error { return h.Config(m) }) }
+func (t tee) Progress(m *Progress) error {
+	return t.each(func(h Handler) error { return h.Progress(m) })
+}
+func (t tee) Rule(m *finding.Rule) error { return t.each(func(h Handler) error { return h.Rule(m) }) }
+func (t tee) Package(m *finding.Package) error {
+	return t.each(func(h Handler) error { return h.Package(m) })
+}
+func (t tee) Finding(m *finding.Finding) error {
+	return t.each(func(h Handler) error { return h.Finding(m) })
+}
+func (t tee) Status(m *Status) error { return t.each(func(h Handler) error { return h.Status(m) }) }

@@ -1,0 +1,197 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"merlon/internal/errs"
+)
+
+// This file walks and opens the scanned tree. Everything goes through an
+// os.Root, so neither a link nor a name can lead outside.
+//
+// What is looked at: every regular file below the root, whatever it is called,
+// folders of installed dependencies included. What is left out without a word:
+// the folder ".git" (the history and its locks are not the tree), symbolic links
+// (what they name inside the tree is looked at under its own name; what they
+// name outside does not belong to it), and devices, sockets and pipes.
+
+// tree is a scanned folder, or a single file.
+type tree struct {
+	root  *os.Root
+	name  string   // of the folder or file, without its parents
+	dir   string   // on the host; empty for a single file
+	files []File   // within the limits, sorted
+	left  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
+
+	index   sync.Once
+	entries map[string][]fs.DirEntry // of every folder that holds a file, by path
+}
+
+// openTree opens and walks the folder or file.
+func openTree(ctx context.Context, at string, limits Limits) (*tree, error) {
+	abs, err := filepath.Abs(at)
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", at, err)
+	}
+	dir, err := filepath.EvalSymlinks(abs)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errs.E(errs.Invalid, "%s does not exist", at)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find %s: %w", at, err)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look at %s: %w", at, err)
+	}
+	t := &tree{name: filepath.Base(abs)}
+	switch {
+	case info.IsDir():
+		t.dir = dir
+		if t.root, err = os.OpenRoot(dir); err == nil {
+			err = t.walk(ctx, limits)
+		}
+	case info.Mode().IsRegular():
+		if t.root, err = os.OpenRoot(filepath.Dir(dir)); err == nil {
+			t.add(File{Path: filepath.Base(dir), Size: info.Size()}, limits)
+		}
+	default:
+		return nil, errs.E(errs.Invalid, "%s is neither a folder nor a regular file", at)
+	}
+	if err != nil {
+		t.close()
+		return nil, fmt.Errorf("open %s: %w", at, err)
+	}
+	return t, nil
+}
+
+func (t *tree) close() {
+	if t.root != nil {
+		_ = t.root.Close() // it was only read from
+	}
+}
+
+// errFull ends a walk at the limit of files.
+var errFull = errors.New("the limit of files is reached")
+
+// walk lists the regular files, sorted by path.
+func (t *tree) walk(ctx context.Context, limits Limits) error {
+	total, seen := int64(0), 0
+	err := fs.WalkDir(t.root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			t.leave("unreadable", cause(err), name+"/")
+			return fs.SkipDir
+		case d.IsDir():
+			return t.enter(name, limits)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		if seen++; seen > limits.Files {
+			t.leave("too-many-files", fmt.Sprintf("the tree has more than %d files; the rest was not looked at", limits.Files), "")
+			return errFull
+		}
+		info, err := d.Info()
+		if err != nil {
+			t.leave("unreadable", cause(err), name)
+			return nil
+		}
+		if total+info.Size() > limits.TotalSize {
+			t.leave("too-large", fmt.Sprintf("the files before it hold the %d bytes that a scan may read", limits.TotalSize), name)
+			return nil
+		}
+		if t.add(File{Path: name, Size: info.Size()}, limits) {
+			total += info.Size()
+		}
+		return nil
+	})
+	slices.SortFunc(t.files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	if errors.Is(err, errFull) {
+		return nil
+	}
+	return err
+}
+
+// enter says whether the walk goes into the folder.
+func (t *tree) enter(name string, limits Limits) error {
+	if path.Base(name) == ".git" {
+		return fs.SkipDir
+	}
+	if strings.Count(name, "/") >= limits.Depth {
+		t.leave("too-deep", fmt.Sprintf("more than %d folders inside each other", limits.Depth), name+"/")
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// add lists the file, unless it is too large.
+func (t *tree) add(f File, limits Limits) bool {
+	if f.Size > limits.FileSize {
+		t.leave("too-large", fmt.Sprintf("%d bytes; a scan looks at files up to %d", f.Size, limits.FileSize), f.Path)
+		return false
+	}
+	t.files = append(t.files, f)
+	return true
+}
+
+func (t *tree) leave(code, message, name string) {
+	t.left = append(t.left, Reason{Code: code, Message: message, Path: name})
+}
+
+// read returns the content of a listed file, at most limit bytes.
+func (t *tree) read(name string, limit int64) ([]byte, error) {
+	f, err := t.openFile(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read from
+	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(b)) > limit {
+		return nil, errs.E(errs.TooLarge, "the file grew beyond %d bytes while it was read", limit)
+	}
+	return b, nil
+}
+
+// openFile opens a regular file; it neither waits for a pipe nor opens a device.
+func (t *tree) openFile(name string) (*os.File, error) {
+	f, err := t.root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	}
+	if err != nil {
+		_ = f.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return f, nil
+}
+
+// cause returns the text of an error without the operation and path.
+func cause(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

@@ -1,0 +1,60 @@
+package scan
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+var validID = regexp.MustCompile(`^[a-z][a-z0-9]*(/[a-z][a-z0-9-]*)+$`)
+
+// Validate checks the declarations of analyzers: valid and unique ids, a known
+// analysis, a manual with a title, exactly one function, and Match where File
+// needs it. It returns every fault that it finds.
+func Validate(analyzers []*Analyzer) error {
+	var faults []error
+	seen := map[string]bool{}
+	for _, a := range analyzers {
+		fault := func(format string, args ...any) {
+			faults = append(faults, fmt.Errorf("analyzer %q: "+format, append([]any{a.ID}, args...)...))
+		}
+		if !validID.MatchString(a.ID) || len(a.ID) > 100 {
+			fault("the id is not a path of lower-case words")
+		}
+		if seen[a.ID] {
+			fault("the id is taken")
+		}
+		seen[a.ID] = true
+		if a.Version < 1 {
+			fault("the version is not positive")
+		}
+		if !slices.Contains(finding.Analyses, a.Analysis) {
+			fault("%q is not an analysis", a.Analysis)
+		}
+		if title, _, _ := strings.Cut(a.Doc, "\n"); len(strings.TrimSpace(strings.TrimLeft(title, "# "))) == 0 {
+			fault("the first line of the manual is not a title")
+		}
+		if n := count(a.File != nil, a.Project != nil, a.Live != nil); n != 1 {
+			fault("%d of File, Project and Live are set, not one", n)
+		}
+		if a.File != nil && a.Match == nil {
+			fault("File is set and Match is not")
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// count returns how many of the conditions hold.
+func count(conditions ...bool) int {
+	n := 0
+	for _, c := range conditions {
+		if c {
+			n++
+		}
+	}
+	return n
+}

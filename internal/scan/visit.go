@@ -1,0 +1,266 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"merlon/internal/finding"
+)
+
+// This file takes the analyzers through the tree.
+
+// visit is one file with what every analyzer that wanted it had to say.
+type visit struct {
+	file     File
+	outcomes []*outcome // one per entry of driver.jobs; nil: did not want it
+	looked   []bool     // as outcomes: the analyzer saw all of the file
+}
+
+// files runs the File analyzers over every file, several files at once, and
+// emits the results in the order of the files.
+func (d *driver) files(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	queue := make(chan chan *visit, 32*d.Workers) // bounds the results that wait for an earlier one
+	work := make(chan func())
+	var workers sync.WaitGroup
+	defer workers.Wait()
+	defer cancel(errStopped)
+	for range d.Workers {
+		workers.Go(func() {
+			for f := range work {
+				f()
+			}
+		})
+	}
+	workers.Go(func() {
+		defer close(work)
+		defer close(queue)
+		for _, file := range d.tree.files {
+			done := make(chan *visit, 1)
+			select {
+			case queue <- done:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case work <- func() { done <- d.visit(ctx, file) }:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	for _, j := range d.jobs {
+		d.outOfReach(j)
+	}
+	var n int
+	var size int64
+	weight := d.tree.weight()
+	for done := range queue {
+		select {
+		case v := <-done:
+			n, size = n+1, size+v.file.Size+1
+			if err := d.emitVisit(v); err != nil {
+				return err
+			}
+			if err := d.progress(int(90*size/weight), fmt.Sprintf("looked at %d of %d files", n, len(d.tree.files))); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return ctx.Err()
+}
+
+// weight is the work in the tree: its bytes, and something for each file.
+func (t *tree) weight() int64 {
+	w := int64(1)
+	for _, f := range t.files {
+		w += f.Size + 1
+	}
+	return w
+}
+
+// outOfReach records the files and folders that the job would have looked at.
+func (d *driver) outOfReach(j *job) {
+	if j.failed() {
+		return
+	}
+	for _, r := range d.tree.left {
+		o := &outcome{}
+		isFile := r.Path != "" && r.Path[len(r.Path)-1] != '/'
+		if !isFile || j.wants(r.Path, o) {
+			j.add(r)
+		}
+		j.merge(o)
+	}
+}
+
+// visit runs every File analyzer that wants the file. They share one reading of
+// it.
+func (d *driver) visit(ctx context.Context, file File) *visit {
+	d.slots <- struct{}{}
+	defer func() { <-d.slots }()
+	v := &visit{file: file, outcomes: make([]*outcome, len(d.jobs)), looked: make([]bool, len(d.jobs))}
+	read := sync.OnceValues(func() ([]byte, error) { return d.tree.read(file.Path, d.Limits.FileSize) })
+	text := func(path string) []byte {
+		if path != file.Path {
+			return d.text(path)
+		}
+		b, err := read()
+		if err != nil {
+			return nil
+		}
+		return b
+	}
+	for i, j := range d.jobs {
+		if j.File == nil || j.failed() || ctx.Err() != nil {
+			continue
+		}
+		o := &outcome{limit: d.Limits.Findings}
+		if j.wants(file.Path, o) {
+			v.looked[i] = d.look(ctx, j, file, read, o)
+			d.finish(j, o, text)
+		}
+		v.outcomes[i] = o
+	}
+	return v
+}
+
+// look calls the analyzer with the file.
+func (d *driver) look(ctx context.Context, j *job, file File, read func() ([]byte, error), o *outcome) bool {
+	left := d.Limits.AnalyzerTime - time.Duration(j.spent.Load())
+	if left <= 0 {
+		o.degrade(Reason{Code: "timeout", Message: fmt.Sprintf("not looked at: the analyzer has used up its %s", d.Limits.AnalyzerTime), Path: file.Path})
+		return false
+	}
+	return j.call(ctx, min(d.Limits.FileTime, left), file.Path, o, func(ctx context.Context) error {
+		return j.File(&FilePass{Context: ctx, Path: file.Path, Size: file.Size, ReadFile: read, Reporter: o.reporter(file.Path)})
+	})
+}
+
+// finish orders and completes what a call left behind.
+func (d *driver) finish(j *job, o *outcome, text func(string) []byte) {
+	o.close()
+	o.sort()
+	if j.Analysis == finding.SAST {
+		d.drop(o)
+	}
+	o.derive(j.Analyzer, text)
+}
+
+// drop removes the findings in files that the ignore file names.
+func (d *driver) drop(o *outcome) {
+	kept := o.hits[:0]
+	for _, h := range o.hits {
+		if d.ignored.match(h.Location.Path) {
+			o.ignored++
+			continue
+		}
+		kept = append(kept, h)
+	}
+	o.hits = kept
+}
+
+// text returns the content of a file for a snippet; a file that cannot be read
+// has none.
+func (d *driver) text(path string) []byte {
+	b, err := d.tree.read(path, d.Limits.FileSize)
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+func (d *driver) emitVisit(v *visit) error {
+	for i, o := range v.outcomes {
+		if o == nil {
+			continue
+		}
+		if v.looked[i] {
+			d.jobs[i].status.Files++
+		}
+		if err := d.emit(d.jobs[i], o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startProjects starts the Project analyzers beside the file analyzers, within
+// the same number of slots, and returns where each result arrives.
+func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
+	started := map[*job]chan *outcome{}
+	for _, j := range d.jobs {
+		if j.Project == nil || j.failed() {
+			continue
+		}
+		done := make(chan *outcome, 1)
+		started[j] = done
+		d.running.Go(func() {
+			select {
+			case d.slots <- struct{}{}:
+				defer func() { <-d.slots }()
+				done <- d.project(ctx, j)
+			case <-ctx.Done():
+			}
+		})
+	}
+	return started
+}
+
+// project runs one Project analyzer.
+func (d *driver) project(ctx context.Context, j *job) *outcome {
+	o := &outcome{limit: d.Limits.Findings}
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: d.tree.files, Reporter: o.reporter("")}
+	if j.Needs.Advisories {
+		pass.Advisories = d.Advisories
+	}
+	o.failed = !j.call(ctx, d.Limits.AnalyzerTime, "", o, func(ctx context.Context) error {
+		pass.Context = ctx
+		return j.Project(pass)
+	})
+	d.finish(j, o, d.text)
+	return o
+}
+
+// wanted counts the files that the job asks for.
+func (d *driver) wanted(j *job) int {
+	n := 0
+	for _, f := range d.tree.files {
+		if j.wants(f.Path, &outcome{}) {
+			n++
+		}
+	}
+	return n
+}
+
+// projects emits the results of the Project analyzers, by id.
+func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) error {
+	n := 0
+	for _, j := range d.jobs {
+		done, ok := started[j]
+		if !ok {
+			continue
+		}
+		select {
+		case o := <-done:
+			if err := d.emit(j, o); err != nil {
+				return err
+			}
+			j.status.Files = d.wanted(j)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		n++
+		if err := d.progress(90+9*n/len(started), j.ID+" has ended"); err != nil {
+			return err
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return d.progress(100, "done")
+}
