@@ -43,6 +43,7 @@ type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
 	Config  configCommand  `cmd:"" help:"Print the settings in force, secrets hidden."`
+	Scan    scanCommand    `cmd:"" help:"Analyse a folder or a file, without any server."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }
 
@@ -74,7 +75,7 @@ func Run(ctx context.Context, args []string, host Host) int {
 	parser, err := kong.New(&c, kong.Name("merlon"),
 		kong.Description("Finds, explains, ranks and tracks security flaws in software."),
 		kong.Writers(host.Stdout, host.Stderr), kong.UsageOnError(),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set),
+		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(host, set), kong.Resolvers(set), kong.Vars{"analyses": analysesText()},
 		// --help ends the parser; it must not end a test's process.
 		kong.Exit(func(code int) { stopped.code = code; panic(stopped) }),
 	)

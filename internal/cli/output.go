@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// output is where a command's result goes: standard output, or a file that
+// appears under its name when it is whole. The file is made at the first write,
+// which is after a scan has listed its tree, so that a report inside the scanned
+// folder is not part of what it reports on.
+type output struct {
+	path   string // empty: standard output
+	stdout io.Writer
+	file   *os.File
+	direct bool // a pipe or device, which nothing may replace
+}
+
+// Write writes to the file under its temporary name.
+func (o *output) Write(b []byte) (int, error) {
+	if o.path == "" {
+		return o.stdout.Write(b)
+	}
+	if o.file == nil {
+		if err := o.open(); err != nil {
+			return 0, err
+		}
+	}
+	return o.file.Write(b)
+}
+
+func (o *output) open() error {
+	info, err := os.Stat(o.path)
+	if err == nil && info.IsDir() {
+		return fmt.Errorf("write %s: it is a folder", o.path)
+	}
+	if o.direct = err == nil && !info.Mode().IsRegular(); o.direct {
+		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
+	} else {
+		name := filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(o.path), os.Getpid()))
+		o.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	return nil
+}
+
+// finish gives the file its name.
+func (o *output) finish() error {
+	if o.path == "" {
+		return nil
+	}
+	if o.file == nil {
+		if err := o.open(); err != nil {
+			return err
+		}
+	}
+	err := o.file.Close()
+	if err == nil && !o.direct {
+		err = os.Rename(o.file.Name(), o.path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", o.path, err)
+	}
+	o.file = nil
+	return nil
+}
+
+// abandon removes what was not finished.
+func (o *output) abandon() {
+	if o.file == nil {
+		return
+	}
+	_ = o.file.Close() // what it holds is thrown away
+	if !o.direct {
+		if err := os.Remove(o.file.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			_, _ = fmt.Fprintln(os.Stderr, "merlon:", err) // the command's own error comes first
+		}
+	}
+	o.file = nil
+}

@@ -1,0 +1,165 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"merlon/internal/config"
+	"merlon/internal/engine/all"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/report/json"
+	"merlon/internal/report/sarif"
+	"merlon/internal/report/table"
+	"merlon/internal/scan"
+)
+
+type scanCommand struct {
+	Path string `arg:"" help:"Folder or file to analyse."`
+
+	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
+	Format   string   `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
+	Output   string   `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
+	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
+
+	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
+	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
+	Workers     int   `placeholder:"N" help:"Files looked at at once. Default: one per core."`
+}
+
+// Help is the manual of the command.
+func (scanCommand) Help() string {
+	return `Exit codes:
+  0  everything was looked at, and nothing is at or above --fail-on
+  1  there are findings at or above --fail-on, whether or not everything was
+     looked at: a pipeline that forgives 2 must not forgive a finding
+  2  no such finding, but something could not be looked at, or the scan failed
+  3  wrong options or arguments
+
+What could not be looked at is in every report. A file .merlonignore at the root
+of the folder, in the syntax of .gitignore, removes findings of static analysis.
+The folder .git and symbolic links are left out.`
+}
+
+// Run analyses the path and decides the exit code.
+func (c *scanCommand) Run(ctx context.Context, host Host) error {
+	analyses, err := parseAnalyses(c.Analyses)
+	if err != nil {
+		return err
+	}
+	out := &output{path: c.Output, stdout: host.Stdout}
+	defer out.abandon()
+	var summary scan.Summary
+	report := newReport(c.Format, out)
+	err = scan.Run(ctx, scan.Options{
+		Root:      c.Path,
+		Analyzers: all.Analyzers,
+		Analyses:  analyses,
+		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
+		Workers:   c.Workers,
+		Version:   config.Version,
+	}, scan.Tee(&summary, report, progress(host.Stderr)))
+	if err != nil {
+		return fmt.Errorf("scan %s: %w", c.Path, err)
+	}
+	if err := report.Close(); err != nil {
+		return err
+	}
+	if err := out.finish(); err != nil {
+		return err
+	}
+	return verdict(&summary, finding.Severity(c.FailOn))
+}
+
+// parseAnalyses checks the names of analyses; they may be in any case.
+func parseAnalyses(names []string) ([]finding.Analysis, error) {
+	var out []finding.Analysis
+	for _, name := range names {
+		a := finding.Analysis(strings.ToLower(strings.TrimSpace(name)))
+		if !slices.Contains(finding.Analyses, a) {
+			return nil, errs.E(errs.Invalid, "%q is not an analysis: choose from %s", name, analysesText())
+		}
+		out = append(out, a)
+	}
+	return out, nil
+}
+
+func analysesText() string {
+	names := make([]string, len(finding.Analyses))
+	for i, a := range finding.Analyses {
+		names[i] = string(a)
+	}
+	return strings.Join(names, ", ")
+}
+
+// A report is a handler that ends its document.
+type reportWriter interface {
+	scan.Handler
+	Close() error
+}
+
+// newReport returns the writer of the format.
+func newReport(format string, w io.Writer) reportWriter {
+	switch format {
+	case "json":
+		return json.New(w)
+	case "sarif":
+		return sarif.New(w)
+	case "stream":
+		return stream{scan.Encode(w)}
+	}
+	return table.New(w)
+}
+
+// stream has no end to write.
+type stream struct{ scan.Handler }
+
+func (stream) Close() error { return nil }
+
+// verdict turns what a scan said into an exit code. "none" has rank 0 and asks
+// for none.
+func verdict(s *scan.Summary, failOn finding.Severity) error {
+	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {
+		return exit{code: ExitFindings}
+	}
+	if !s.Complete() {
+		var parts []string
+		for _, st := range s.Incomplete() {
+			parts = append(parts, fmt.Sprintf("%s %s", st.Analyzer, st.State))
+		}
+		return exit{ExitFailed, "not everything was looked at: " + strings.Join(parts, ", ")}
+	}
+	return nil
+}
+
+// progress returns a handler that shows on a terminal how far a scan is, and
+// does nothing on anything else.
+func progress(w io.Writer) scan.Handler {
+	f, ok := w.(*os.File)
+	if !ok {
+		return &scan.Summary{}
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return &scan.Summary{}
+	}
+	return &progressLine{w: f}
+}
+
+type progressLine struct {
+	scan.Summary
+	w io.Writer
+}
+
+func (p *progressLine) Progress(m *scan.Progress) error {
+	end := ""
+	if m.Percent == 100 {
+		end = "\r\033[K"
+	}
+	_, err := fmt.Fprintf(p.w, "\r\033[K%3d %% %s%s", m.Percent, m.Step, end)
+	return err
+}

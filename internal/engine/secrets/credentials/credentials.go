@@ -1,0 +1,91 @@
+// Package credentials finds credentials that are written in files: keys, tokens
+// and passwords of some 380 services, private keys, and what looks like a secret
+// by its name and its randomness.
+//
+// The rules and the matching are betterleaks' (MIT), run in process on bytes
+// that the driver has read: it opens no file and makes no request. This package
+// adds what a report needs: names, severity, weakness and remedy of each rule,
+// exact places, and redaction. A secret leaves it only as its first four
+// characters and its length.
+package credentials
+
+import (
+	"bytes"
+	_ "embed" // the manual
+	"strings"
+	"unicode/utf16"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds credentials in files.
+var Analyzer = &scan.Analyzer{
+	ID:       "secrets/credentials",
+	Version:  1,
+	Analysis: finding.Secret,
+	Doc:      doc,
+	Match:    match,
+	File:     run,
+}
+
+// match leaves out what the manual lists: by name, what holds no text that
+// somebody wrote.
+func match(path string) bool {
+	e, err := load()
+	return err != nil || !e.skip(map[string]string{"path": path})
+}
+
+func run(p *scan.FilePass) error {
+	e, err := load()
+	if err != nil {
+		return err
+	}
+	b, err := p.ReadFile()
+	if err != nil {
+		return err
+	}
+	text, ok := decode(b)
+	if !ok && !store(p.Path) {
+		return nil
+	}
+	secrets, err := e.find(p.Context, p.Path, text)
+	if err != nil {
+		return err
+	}
+	clean := redact(text, secrets)
+	for _, s := range secrets {
+		p.Report(e.rules[s.rule], s.finding(e.rules[s.rule], text, clean))
+	}
+	return nil
+}
+
+// store reports whether the name is that of a key store, which is found by its
+// name and has no text.
+func store(path string) bool {
+	path = strings.ToLower(path)
+	return strings.HasSuffix(path, ".p12") || strings.HasSuffix(path, ".pfx")
+}
+
+// decode returns the text of a file in UTF-8, and false for one that is not
+// text. UTF-16 is read when the file says so with its first two bytes.
+func decode(b []byte) (string, bool) {
+	if little, big := bytes.HasPrefix(b, []byte{0xFF, 0xFE}), bytes.HasPrefix(b, []byte{0xFE, 0xFF}); little || big {
+		units := make([]uint16, 0, len(b)/2)
+		for i := 2; i+1 < len(b); i += 2 {
+			lo, hi := b[i], b[i+1]
+			if big {
+				lo, hi = hi, lo
+			}
+			units = append(units, uint16(hi)<<8|uint16(lo))
+		}
+		return string(utf16.Decode(units)), true
+	}
+	if bytes.IndexByte(b[:min(len(b), 8000)], 0) >= 0 {
+		return "", false
+	}
+	return string(b), true
+}

@@ -1,0 +1,165 @@
+package credentials
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/betterleaks/betterleaks/config"
+	"github.com/betterleaks/betterleaks/detect"
+	"github.com/betterleaks/betterleaks/logging"
+	"github.com/betterleaks/betterleaks/sources"
+
+	"merlon/internal/finding"
+)
+
+// This file runs the rules over a text.
+
+// engine is the compiled rule set. It may be used by several goroutines.
+type engine struct {
+	detector *detect.Detector
+	skip     sources.SkipFunc
+	rules    map[string]*finding.Rule // by the rule's name in the rule set
+}
+
+// load builds the engine, once in a process; it takes some 30 ms.
+var load = sync.OnceValues(func() (*engine, error) {
+	// The library would write to standard error, secrets included at its lowest
+	// level. 7 is zerolog's "disabled".
+	logging.Logger = logging.Logger.Output(io.Discard).Level(7)
+	cfg, err := config.Default()
+	if err != nil {
+		return nil, fmt.Errorf("read the rules for credentials: %w", err)
+	}
+	d := detect.NewDetectorContext(context.Background(), cfg, detect.ValidationOptions{})
+	// What may be ignored is decided in triage, where it is on record, not by a
+	// comment beside the secret.
+	d.IgnoreGitleaksAllow = true
+	e := &engine{detector: d, skip: d.SkipFunc(), rules: map[string]*finding.Rule{}}
+	for id, r := range cfg.Rules {
+		e.rules[id] = describe(id, r.Description)
+	}
+	return e, nil
+})
+
+// A window is the part of a text that is searched at once. The library looks for
+// lines and neighbours in the whole of what it is given for each match, so that
+// a large file in one piece costs quadratic time. A secret that begins in the
+// window may end, and have its companion, within the margin around it.
+const (
+	window = 512 << 10
+	margin = 16 << 10
+)
+
+// span is a range of bytes.
+type span struct{ start, end int }
+
+// secret is a match of a rule.
+type secret struct {
+	rule   string
+	value  string
+	at     span   // of the secret in the text; empty for a file as a whole
+	others []span // further parts of the same credential, such as the key that belongs to the id
+}
+
+// find returns the secrets of the text in the order in which they stand.
+func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) {
+	var out []secret
+	seen := map[string]bool{}
+	for start := 0; start == 0 || start < len(text); {
+		end := lineStart(text, min(start+window, len(text)))
+		if end <= start {
+			end = min(start+window, len(text)) // one line longer than a window
+		}
+		from := lineStart(text, max(start-margin, 0))
+		to := min(end+margin, len(text))
+		for _, s := range e.search(ctx, path, text, span{from, to}) {
+			key := fmt.Sprint(s.rule, s.at)
+			if mine := s.at.start >= start && (s.at.start < end || end == len(text)); mine && !seen[key] {
+				seen[key] = true
+				out = append(out, s)
+			}
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err // the library stops without a word
+		}
+		if start = end; end == len(text) {
+			break
+		}
+	}
+	slices.SortStableFunc(out, func(a, b secret) int {
+		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.end, b.at.end), cmp.Compare(a.rule, b.rule))
+	})
+	return out, nil
+}
+
+// lineStart returns the offset at which the line of the byte begins.
+func lineStart(text string, at int) int {
+	if at >= len(text) {
+		return len(text)
+	}
+	return strings.LastIndexByte(text[:at], '\n') + 1
+}
+
+// search runs the rules over a part of the text.
+func (e *engine) search(ctx context.Context, path, text string, part span) []secret {
+	piece := text[part.start:part.end]
+	fragment := sources.Fragment{Raw: piece, StartLine: 1, Attributes: map[string]string{sources.AttrPath: path}}
+	var out []secret
+	var lines []int
+	//lint:ignore SA1019 its successor takes a source that opens the file itself
+	for _, f := range e.detector.DetectContext(ctx, fragment) {
+		if lines == nil {
+			lines = lineStarts(piece)
+		}
+		s := secret{rule: f.RuleID, value: f.Secret}
+		if f.StartLine > 0 {
+			s.at = locate(piece, lines, f.StartLine, f.Match, f.Secret)
+		}
+		for _, set := range f.RequiredSets {
+			for _, c := range set.Components {
+				s.others = append(s.others, locate(piece, lines, c.StartLine, c.Match, c.Secret).shift(part.start))
+			}
+		}
+		if f.StartLine > 0 {
+			s.at = s.at.shift(part.start)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (s span) shift(by int) span { return span{s.start + by, s.end + by} }
+
+func lineStarts(text string) []int {
+	starts := []int{0}
+	for i := range len(text) {
+		if text[i] == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// locate returns where the secret stands. The library's columns count the line
+// break on some lines and not on others, so they are not used: the match is
+// looked up from the start of its line. Where it is not found, the whole line
+// counts as secret.
+func locate(text string, lines []int, line int, match, value string) span {
+	start := lines[min(line-1, len(lines)-1)]
+	if i := strings.Index(text[start:], match); i >= 0 {
+		if j := strings.Index(match, value); j >= 0 {
+			return span{start + i + j, start + i + j + len(value)}
+		}
+		return span{start + i, start + i + len(match)}
+	}
+	end := len(text)
+	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+		end = start + i
+	}
+	return span{start, end}
+}

@@ -1,0 +1,114 @@
+// Package json writes a scan as one JSON document:
+//
+//	{
+//	  "findings": [finding.Finding, …],   in the order of the files
+//	  "rules":    [finding.Rule, …],      every rule that a finding names
+//	  "packages": [finding.Package, …],   the dependencies that were seen
+//	  "scan":     scan.Config,            what was scanned, when, with which data
+//	  "analyzers":[scan.Status, …],       how each analyzer ended, and why
+//	  "summary":  {"complete": bool,      every analyzer looked at everything
+//	               "total": int, "bySeverity": {…}, "byAnalysis": {…},
+//	               "files": int, "packages": int}
+//	}
+//
+// Lists are never null. The members of each object are those of the Go types
+// named.
+package json
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// New returns a handler that writes the document to w as the scan goes on.
+// Close ends the document.
+func New(w io.Writer) *Report {
+	return &Report{w: w, rules: []*finding.Rule{}, seen: []*finding.Package{}}
+}
+
+// A Report is a scan.Handler. Findings are written as they come.
+type Report struct {
+	scan.Summary
+	w       io.Writer
+	results int
+	rules   []*finding.Rule
+	seen    []*finding.Package
+}
+
+type summary struct {
+	Complete   bool                     `json:"complete"`
+	Total      int                      `json:"total"`
+	BySeverity map[finding.Severity]int `json:"bySeverity"`
+	ByAnalysis map[finding.Analysis]int `json:"byAnalysis"`
+	Files      int                      `json:"files"`
+	Packages   int                      `json:"packages"`
+}
+
+// Config begins the document.
+func (r *Report) Config(m *scan.Config) error {
+	if err := r.Summary.Config(m); err != nil {
+		return err
+	}
+	_, err := io.WriteString(r.w, "{\"findings\":[")
+	return err
+}
+
+// Rule keeps a rule for the end.
+func (r *Report) Rule(m *finding.Rule) error {
+	r.rules = append(r.rules, m)
+	return nil
+}
+
+// Package keeps a dependency for the end.
+func (r *Report) Package(m *finding.Package) error {
+	p := *m
+	r.seen = append(r.seen, &p)
+	return r.Summary.Package(m)
+}
+
+// Finding writes a finding.
+func (r *Report) Finding(m *finding.Finding) error {
+	separator := ",\n"
+	if r.results == 0 {
+		separator = "\n"
+	}
+	r.results++
+	b, err := json.Marshal(m)
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	if _, err := r.w.Write(append([]byte(separator), b...)); err != nil {
+		return err
+	}
+	return r.Summary.Finding(m)
+}
+
+// Close ends the document.
+func (r *Report) Close() error {
+	if r.Setup.Tool == "" {
+		return errors.New("write JSON: the scan did not begin")
+	}
+	s := summary{Complete: r.Complete(), Total: r.Total(), BySeverity: map[finding.Severity]int{}, ByAnalysis: r.ByAnalysis,
+		Files: r.Setup.Files, Packages: r.Packages}
+	for _, severity := range finding.Severities {
+		s.BySeverity[severity] = r.Findings[severity]
+	}
+	tail, err := json.Marshal(struct {
+		Rules     []*finding.Rule    `json:"rules"`
+		Packages  []*finding.Package `json:"packages"`
+		Scan      scan.Config        `json:"scan"`
+		Analyzers []scan.Status      `json:"analyzers"`
+		Summary   summary            `json:"summary"`
+	}{r.rules, r.seen, r.Setup, r.Statuses, s})
+	if err != nil {
+		return fmt.Errorf("write JSON: %w", err)
+	}
+	// The tail is an object of its own; its members continue the document's.
+	_, err = fmt.Fprintf(r.w, "],\n%s\n", tail[1:])
+	return err
+}

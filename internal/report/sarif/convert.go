@@ -1,0 +1,200 @@
+package sarif
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file turns the scan's terms into SARIF's.
+
+// base stands for the scanned folder.
+const base = "%SRCROOT%"
+
+// describe returns the rule as SARIF describes it.
+func describe(r *finding.Rule) reportingDescriptor {
+	help := strings.TrimSpace(r.Description)
+	if r.HowToPrevent != "" {
+		help += "\n\n## How to fix\n\n" + strings.TrimSpace(r.HowToPrevent)
+	}
+	d := reportingDescriptor{
+		ID:               r.ID,
+		Name:             r.Name,
+		ShortDescription: &text{Text: cmp.Or(r.ShortDescription, r.Name, r.ID)},
+		FullDescription:  &text{Text: cmp.Or(strings.TrimSpace(r.Description), r.ShortDescription, r.Name, r.ID)},
+		Help:             &text{Text: cmp.Or(help, r.Name, r.ID), Markdown: help},
+		HelpURI:          address(r.Link),
+		Configuration:    configuration{Level: level(r.Severity)},
+		Properties: map[string]any{
+			"tags":              tags(r),
+			"security-severity": securitySeverity(r),
+			"precision":         precision(r.Confidence),
+		},
+	}
+	return d
+}
+
+// tags returns the words by which code hosts filter.
+func tags(r *finding.Rule) []string {
+	tags := []string{"security", string(r.Analysis)}
+	for _, cwe := range r.CWE {
+		tags = append(tags, "external/cwe/"+strings.ToLower(cwe))
+	}
+	for _, owasp := range r.OWASP {
+		tags = append(tags, "external/owasp/"+strings.ToLower(strings.ReplaceAll(owasp, ":", "-")))
+	}
+	return tags
+}
+
+// securitySeverity returns the CVSS score where there is one, and else a number
+// inside the band that code hosts give the severity (9.0, 7.0, 4.0).
+func securitySeverity(r *finding.Rule) string {
+	if r.Advisory != nil && r.Advisory.CVSS > 0 {
+		return strconv.FormatFloat(r.Advisory.CVSS, 'f', 1, 64)
+	}
+	switch r.Severity {
+	case finding.Critical:
+		return "9.5"
+	case finding.High:
+		return "8.0"
+	case finding.Medium:
+		return "5.5"
+	}
+	return "3.0"
+}
+
+func precision(c finding.Confidence) string {
+	switch c {
+	case finding.Certain:
+		return "high"
+	case finding.Uncertain:
+		return "low"
+	}
+	return "medium"
+}
+
+func level(s finding.Severity) string {
+	switch s {
+	case finding.Critical, finding.High:
+		return "error"
+	case finding.Medium:
+		return "warning"
+	}
+	return "note"
+}
+
+// address returns the link if it is an absolute web address.
+func address(link string) string {
+	u, err := url.Parse(link)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return ""
+	}
+	return u.String()
+}
+
+// result returns the finding of the rule at the index.
+func result(f *finding.Finding, index int) resultObject {
+	r := resultObject{
+		RuleID:    f.RuleID,
+		RuleIndex: index,
+		Level:     level(f.Severity),
+		Message:   text{Text: f.Message},
+		Locations: []location{{Physical: physical(f.Location, f.Snippet)}},
+		Properties: map[string]any{
+			"severity": f.Severity, "analyzer": f.Analyzer, "analysis": f.Analysis, "language": f.Language,
+		},
+	}
+	if f.Fingerprint != (finding.Fingerprint{}) {
+		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
+	}
+	if f.Package != nil {
+		r.Properties["package"] = f.Package
+	}
+	if f.Secret != nil {
+		r.Properties["secret"] = f.Secret
+	}
+	if len(f.Steps) > 0 {
+		flow := threadFlow{}
+		for _, s := range f.Steps {
+			at := location{Physical: physical(s.Location, s.Snippet)}
+			if s.Message != "" {
+				at.Message = &text{Text: s.Message}
+			}
+			flow.Locations = append(flow.Locations, threadFlowLocation{Location: at, Kinds: []string{string(s.Kind)}})
+		}
+		r.CodeFlows = []codeFlow{{ThreadFlows: []threadFlow{flow}}}
+	}
+	return r
+}
+
+// physical returns the place with its code and the lines around it.
+func physical(at finding.Location, s *finding.Snippet) physicalLocation {
+	p := physicalLocation{Artifact: artifact(at.Path)}
+	if at.StartLine <= 0 {
+		return p
+	}
+	p.Region = &region{StartLine: at.StartLine, EndLine: max(at.EndLine, at.StartLine)}
+	if at.StartColumn > 0 {
+		p.Region.StartColumn = at.StartColumn
+		p.Region.EndColumn = max(at.EndColumn, 0)
+	}
+	if s == nil || len(s.Lines) == 0 {
+		return p
+	}
+	p.Context = &region{StartLine: s.StartLine, EndLine: s.StartLine + len(s.Lines) - 1, Snippet: joined(s.Lines)}
+	first, last := at.StartLine-s.StartLine, min(p.Region.EndLine-s.StartLine+1, len(s.Lines))
+	if first >= 0 && first < last {
+		p.Region.Snippet = joined(s.Lines[first:last])
+	}
+	return p
+}
+
+func joined(lines []string) *text { return &text{Text: strings.Join(lines, "\n")} }
+
+// artifact returns the address of a file below the scanned folder.
+func artifact(path string) artifactAddress {
+	return artifactAddress{URI: (&url.URL{Path: path}).String(), Base: base}
+}
+
+// invoked tells how the scan went.
+func invoked(s *scan.Summary) invocation {
+	inv := invocation{Successful: s.Complete(), Start: s.Setup.Started.UTC(), Notifications: []notification{}}
+	for _, warning := range s.Setup.Sandbox {
+		inv.Notifications = append(inv.Notifications, notification{Level: "warning", Message: text{Text: warning}, Descriptor: &reference{"sandbox"}})
+	}
+	for _, st := range s.Incomplete() {
+		level := "warning"
+		if st.State == scan.Failed {
+			level = "error"
+		}
+		for _, r := range st.Reasons {
+			n := notification{Level: level, Descriptor: &reference{r.Code}, Message: text{Text: fmt.Sprintf("%s %s: %s", st.Analyzer, st.State, r.Message)},
+				Properties: map[string]any{"analyzer": st.Analyzer, "state": st.State}}
+			if r.Path != "" {
+				n.Locations = []location{{Physical: physical(finding.Location{Path: r.Path, StartLine: r.Line}, nil)}}
+			}
+			inv.Notifications = append(inv.Notifications, n)
+		}
+		if st.Omitted > 0 {
+			inv.Notifications = append(inv.Notifications, notification{Level: level, Descriptor: &reference{"omitted"},
+				Message: text{Text: fmt.Sprintf("%s %s: %d further reasons are left out", st.Analyzer, st.State, st.Omitted)}})
+		}
+	}
+	return inv
+}
+
+// properties tells what was looked at, by what, and how old the vulnerability
+// data was.
+func properties(s *scan.Summary) map[string]any {
+	p := map[string]any{"files": s.Setup.Files, "analyses": s.Setup.Analyses, "analyzers": s.Statuses, "packages": s.Packages}
+	if a := s.Setup.Advisories; a != nil {
+		p["advisories"] = a
+		p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
+	}
+	return p
+}

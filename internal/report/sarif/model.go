@@ -1,0 +1,103 @@
+package sarif
+
+import "time"
+
+// This file holds the part of SARIF's object model that reports use. The
+// comments of the standard (section 3) apply.
+
+type tool struct {
+	Driver component `json:"driver"`
+}
+
+type component struct {
+	Name    string                `json:"name"`
+	Version string                `json:"version,omitempty"`
+	Rules   []reportingDescriptor `json:"rules"`
+}
+
+type reportingDescriptor struct {
+	ID               string         `json:"id"`
+	Name             string         `json:"name,omitempty"`
+	ShortDescription *text          `json:"shortDescription,omitempty"`
+	FullDescription  *text          `json:"fullDescription,omitempty"`
+	Help             *text          `json:"help,omitempty"`
+	HelpURI          string         `json:"helpUri,omitempty"`
+	Configuration    configuration  `json:"defaultConfiguration"`
+	Properties       map[string]any `json:"properties,omitempty"`
+}
+
+type configuration struct {
+	Level string `json:"level"`
+}
+
+type text struct {
+	Text     string `json:"text"`
+	Markdown string `json:"markdown,omitempty"`
+}
+
+type resultObject struct {
+	RuleID       string            `json:"ruleId"`
+	RuleIndex    int               `json:"ruleIndex"`
+	Level        string            `json:"level"`
+	Message      text              `json:"message"`
+	Locations    []location        `json:"locations"`
+	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
+	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
+	Properties   map[string]any    `json:"properties,omitempty"`
+}
+
+type location struct {
+	Physical physicalLocation `json:"physicalLocation"`
+	Message  *text            `json:"message,omitempty"`
+}
+
+type physicalLocation struct {
+	Artifact artifactAddress `json:"artifactLocation"`
+	Region   *region         `json:"region,omitempty"`
+	Context  *region         `json:"contextRegion,omitempty"`
+}
+
+type artifactAddress struct {
+	URI         string `json:"uri,omitempty"`
+	Base        string `json:"uriBaseId,omitempty"`
+	Description *text  `json:"description,omitempty"`
+}
+
+type region struct {
+	StartLine   int   `json:"startLine"`
+	StartColumn int   `json:"startColumn,omitempty"`
+	EndLine     int   `json:"endLine,omitempty"`
+	EndColumn   int   `json:"endColumn,omitempty"`
+	Snippet     *text `json:"snippet,omitempty"`
+}
+
+type codeFlow struct {
+	ThreadFlows []threadFlow `json:"threadFlows"`
+}
+
+type threadFlow struct {
+	Locations []threadFlowLocation `json:"locations"`
+}
+
+type threadFlowLocation struct {
+	Location location `json:"location"`
+	Kinds    []string `json:"kinds,omitempty"`
+}
+
+type invocation struct {
+	Successful    bool           `json:"executionSuccessful"`
+	Start         time.Time      `json:"startTimeUtc"`
+	Notifications []notification `json:"toolExecutionNotifications"`
+}
+
+type notification struct {
+	Descriptor *reference     `json:"descriptor,omitempty"`
+	Level      string         `json:"level"`
+	Message    text           `json:"message"`
+	Locations  []location     `json:"locations,omitempty"`
+	Properties map[string]any `json:"properties,omitempty"`
+}
+
+type reference struct {
+	ID string `json:"id"`
+}

@@ -1,0 +1,106 @@
+// Package sarif writes a scan as SARIF 2.1.0 (OASIS standard, errata 01), the
+// format that code hosts and editors read.
+//
+// Addresses are relative to the scanned folder, with the base %SRCROOT%. A rule
+// bears the tags that code hosts look for (external/cwe/cwe-89), its
+// security-severity as a number, and its text in plain and in Markdown. A
+// finding bears two fingerprints, its snippet, and its path through the code.
+// The invocation is successful only when every analyzer looked at everything;
+// each thing that was not looked at is a notification.
+package sarif
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// New returns a handler that writes the document to w as the scan goes on.
+// Close ends the document.
+func New(w io.Writer) *Report { return &Report{w: w, index: map[string]int{}} }
+
+// A Report is a scan.Handler. Results are written as they come and rules at the
+// end, so its memory does not grow with the findings.
+type Report struct {
+	scan.Summary
+	w       io.Writer
+	rules   []reportingDescriptor
+	index   map[string]int // in rules, by id
+	results int
+}
+
+// Config begins the document.
+func (r *Report) Config(m *scan.Config) error {
+	if err := r.Summary.Config(m); err != nil {
+		return err
+	}
+	_, err := io.WriteString(r.w, `{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",`+
+		`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[`)
+	return err
+}
+
+// Rule keeps a rule for the end.
+func (r *Report) Rule(m *finding.Rule) error {
+	if _, ok := r.index[m.ID]; !ok {
+		r.index[m.ID] = len(r.rules)
+		r.rules = append(r.rules, describe(m))
+	}
+	return nil
+}
+
+// Finding writes a result.
+func (r *Report) Finding(m *finding.Finding) error {
+	if err := r.Summary.Finding(m); err != nil {
+		return err
+	}
+	index, ok := r.index[m.RuleID]
+	if !ok {
+		return fmt.Errorf("a finding of rule %q, which was not described", m.RuleID)
+	}
+	separator := ",\n"
+	if r.results == 0 {
+		separator = "\n"
+	}
+	r.results++
+	return r.write(separator, result(m, index))
+}
+
+// Close ends the document.
+func (r *Report) Close() error {
+	if r.Setup.Tool == "" {
+		return fmt.Errorf("write SARIF: the scan did not begin")
+	}
+	tail := struct {
+		Tool       tool                       `json:"tool"`
+		Bases      map[string]artifactAddress `json:"originalUriBaseIds"`
+		Invocation []invocation               `json:"invocations"`
+		Properties map[string]any             `json:"properties"`
+	}{
+		Tool:       tool{component{Name: r.Setup.Tool, Version: r.Setup.Version, Rules: r.rules}},
+		Bases:      map[string]artifactAddress{base: {Description: &text{Text: "the scanned folder"}}},
+		Invocation: []invocation{invoked(&r.Summary)},
+		Properties: properties(&r.Summary),
+	}
+	if tail.Tool.Driver.Rules == nil {
+		tail.Tool.Driver.Rules = []reportingDescriptor{}
+	}
+	b, err := json.Marshal(tail)
+	if err != nil {
+		return fmt.Errorf("write SARIF: %w", err)
+	}
+	// The tail is an object of its own; its members continue the run's.
+	_, err = fmt.Fprintf(r.w, "],\n%s]}\n", b[1:])
+	return err
+}
+
+func (r *Report) write(separator string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write SARIF: %w", err)
+	}
+	_, err = r.w.Write(append([]byte(separator), b...))
+	return err
+}

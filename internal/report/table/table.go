@@ -1,0 +1,189 @@
+// Package table writes a scan for people at a terminal: findings by severity and
+// rule, then what could not be looked at, then the counts.
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// New returns a handler that writes a line to w when the scan begins, and the
+// rest at Close.
+func New(w io.Writer) *Report { return &Report{out: w, rules: map[string]string{}} }
+
+// A Report is a scan.Handler.
+type Report struct {
+	scan.Summary
+	out   io.Writer
+	page  strings.Builder
+	rules map[string]string // names, by id
+	rows  []row
+}
+
+// row is what is shown of a finding.
+type row struct {
+	severity finding.Severity
+	rule     string
+	path     string
+	line     int
+	text     string
+}
+
+// Config tells what is about to be looked at.
+func (r *Report) Config(m *scan.Config) error {
+	if err := r.Summary.Config(m); err != nil {
+		return err
+	}
+	fmt.Fprintf(&r.page, "%s: %s, %s\n", plain(m.Root), count(m.Files, "file"), strings.Join(m.Analyzers, ", "))
+	return r.flush()
+}
+
+// flush writes what is on the page.
+func (r *Report) flush() error {
+	_, err := io.WriteString(r.out, r.page.String())
+	r.page.Reset()
+	if err != nil {
+		return fmt.Errorf("write the table: %w", err)
+	}
+	return nil
+}
+
+// Rule keeps the name of a rule.
+func (r *Report) Rule(m *finding.Rule) error {
+	r.rules[m.ID] = cmp.Or(m.Name, m.ID)
+	return nil
+}
+
+// Finding keeps a row.
+func (r *Report) Finding(m *finding.Finding) error {
+	r.rows = append(r.rows, row{m.Severity, m.RuleID, m.Location.Path, m.Location.StartLine, evidence(m)})
+	return r.Summary.Finding(m)
+}
+
+// evidence returns what tells a finding from others of its rule.
+func evidence(f *finding.Finding) string {
+	switch {
+	case f.Package != nil:
+		p := f.Package.Package
+		text := p.Name + " " + p.Version
+		if f.Package.Upgrade != "" {
+			text += ", fixed in " + f.Package.Upgrade
+		}
+		return text
+	case f.Secret != nil:
+		return f.Secret.Redacted
+	}
+	return f.Message
+}
+
+// Close writes the table.
+func (r *Report) Close() error {
+	slices.SortStableFunc(r.rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(b.severity.Rank(), a.severity.Rank()), cmp.Compare(a.rule, b.rule),
+			cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
+	})
+	var before row
+	for _, f := range r.rows {
+		if f.severity != before.severity {
+			fmt.Fprintf(&r.page, "\n%s (%d)\n", strings.ToUpper(string(f.severity)), r.Findings[f.severity])
+		}
+		if f.severity != before.severity || f.rule != before.rule {
+			fmt.Fprintf(&r.page, "  %s  [%s]\n", plain(cmp.Or(r.rules[f.rule], f.rule)), plain(f.rule))
+		}
+		fmt.Fprintf(&r.page, "    %s  %s\n", plain(place(f)), plain(f.text))
+		before = f
+	}
+	r.incomplete()
+	r.totals()
+	return r.flush()
+}
+
+func place(f row) string {
+	if f.line == 0 {
+		return f.path
+	}
+	return fmt.Sprintf("%s:%d", f.path, f.line)
+}
+
+// shown bounds the reasons that are listed for one analyzer.
+const shown = 20
+
+// incomplete lists what was not looked at.
+func (r *Report) incomplete() {
+	for _, warning := range r.Setup.Sandbox {
+		fmt.Fprintf(&r.page, "\nWARNING: %s\n", plain(warning))
+	}
+	missing := r.Incomplete()
+	if len(missing) == 0 {
+		return
+	}
+	fmt.Fprint(&r.page, "\nNOT COMPLETE: what is missing below may hold more findings.\n")
+	for _, st := range missing {
+		fmt.Fprintf(&r.page, "  %s %s\n", st.Analyzer, st.State)
+		for _, reason := range st.Reasons[:min(shown, len(st.Reasons))] {
+			at := ""
+			if reason.Path != "" {
+				at = plain(place(row{path: reason.Path, line: reason.Line})) + ": "
+			}
+			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, plain(reason.Message), reason.Code)
+		}
+		if more := len(st.Reasons) - shown + st.Omitted; len(st.Reasons) > shown || st.Omitted > 0 {
+			fmt.Fprintf(&r.page, "    and %d more\n", max(more, st.Omitted))
+		}
+	}
+}
+
+// totals writes the counts.
+func (r *Report) totals() {
+	parts := make([]string, 0, len(finding.Severities))
+	for _, s := range finding.Severities {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Findings[s], s))
+	}
+	fmt.Fprintf(&r.page, "\n%s: %s.", count(r.Total(), "finding"), strings.Join(parts, ", "))
+	for _, st := range r.Statuses {
+		if st.Ignored > 0 {
+			fmt.Fprintf(&r.page, " %s removed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
+		}
+		if st.State != scan.Failed {
+			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, count(st.Files, "file"))
+		}
+	}
+	if r.Packages > 0 {
+		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))
+	}
+	if a := r.Setup.Advisories; a != nil {
+		fmt.Fprintf(&r.page, " Vulnerability data: %s up to %s.", count(a.Records, "record"), a.Newest.UTC().Format(time.DateOnly))
+	}
+	if r.Setup.Files == 0 {
+		fmt.Fprint(&r.page, " There was no file to look at.")
+	}
+	fmt.Fprintln(&r.page)
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// plain removes what a terminal would act on: a file's name is somebody else's.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r == '\n' {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+}
