@@ -38,6 +38,8 @@ type Config struct {
 	// Analyses are those that the program can make: a new project starts with
 	// them switched on.
 	Analyses []finding.Analysis
+	// Scans starts, shows and ends scans.
+	Scans Scans
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at
@@ -92,6 +94,7 @@ func New(c Config) *API {
 	for _, r := range a.table {
 		r.validate()
 		r.register(a, r)
+		a.describeStream(r)
 	}
 	return a
 }

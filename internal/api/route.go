@@ -26,6 +26,7 @@ type route struct {
 	rule         rule
 	status       int // of success
 	creates      bool
+	body         *huma.RequestBody // described here when the handler reads it by itself
 	register     func(*API, route)
 }
 

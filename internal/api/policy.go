@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+
+	"merlon/internal/tenant"
+)
+
+// This file answers the questions about policies that clients ask after every
+// scan. There are no policies in this build, and the answers say so.
+
+type evaluationOut struct {
+	Body struct {
+		HasEvaluation bool   `json:"hasEvaluation"`
+		Status        string `json:"status" enum:"PENDING,IN_PROGRESS,COMPLETED,FAILED,NOT_STARTED"`
+		Progress      int    `json:"progress"`
+		Message       string `json:"message"`
+	}
+}
+
+func (a *API) getEvaluationStatus(ctx context.Context, sc tenant.Scope, in *scanIn) (*evaluationOut, error) {
+	if _, err := a.scan(ctx, sc, in); err != nil {
+		return nil, err
+	}
+	out := &evaluationOut{}
+	out.Body.Status, out.Body.Message = "NOT_STARTED", "no policies"
+	return out, nil
+}
+
+type scanViolationsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ScanID    string `path:"scanId" format:"uuid"`
+	Page      int    `query:"page" minimum:"1" default:"1"`
+	Limit     int    `query:"limit" minimum:"1" default:"20" doc:"At most 100."`
+}
+
+type projectViolationsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Page      int    `query:"page" minimum:"1" default:"1"`
+	Limit     int    `query:"limit" minimum:"1" default:"20" doc:"At most 100."`
+}
+
+type violationsOut struct {
+	Body struct {
+		Violations []struct{} `json:"violations"`
+		Total      int        `json:"total"`
+		Page       int        `json:"page"`
+		Limit      int        `json:"limit"`
+	}
+}
+
+func (a *API) listScanViolations(ctx context.Context, sc tenant.Scope, in *scanViolationsIn) (*violationsOut, error) {
+	if _, err := a.scan(ctx, sc, &scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}); err != nil {
+		return nil, err
+	}
+	return noViolations(in.Page, in.Limit), nil
+}
+
+func (a *API) listProjectViolations(_ context.Context, _ tenant.Scope, in *projectViolationsIn) (*violationsOut, error) {
+	return noViolations(in.Page, in.Limit), nil
+}
+
+func noViolations(page, limit int) *violationsOut {
+	out := &violationsOut{}
+	out.Body.Violations, out.Body.Page, out.Body.Limit = []struct{}{}, page, min(limit, maxPage)
+	return out
+}

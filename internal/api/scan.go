@@ -1,0 +1,356 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+)
+
+// Scans starts, shows and ends scans, and takes what they are to look at.
+type Scans interface {
+	Start(ctx context.Context, sc tenant.Scope, in run.Start) (run.Started, error)
+	StartWith(ctx context.Context, sc tenant.Scope, in run.Start, archive io.Reader) (run.Started, error)
+	Upload(ctx context.Context, token string, archive io.Reader) error
+	Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
+	Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run, int, error)
+	Cancel(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
+}
+
+func sourceEnum() []any {
+	out := []any{}
+	for _, s := range run.Sources {
+		out = append(out, string(s))
+	}
+	return out
+}
+
+type startScanIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Stream
+}
+
+type startScanOut struct {
+	Body struct {
+		Success           bool     `json:"success"`
+		Message           string   `json:"message"`
+		ScanID            string   `json:"scanId" format:"uuid"`
+		URL               string   `json:"url" doc:"Where to PUT the zip archive. It needs no further authority, holds for one upload within one hour."`
+		DetectedLanguages []string `json:"detectedLanguages" doc:"Languages that the last scan of the project saw."`
+	}
+}
+
+// startScan takes all three ways of starting: JSON, nothing at all, and a form
+// with the archive in it.
+func (a *API) startScan(ctx context.Context, sc tenant.Scope, in *startScanIn) (*startScanOut, error) {
+	out := &startScanOut{}
+	var started run.Started
+	kind, params, err := mime.ParseMediaType(in.Content.contentType)
+	if err == nil && kind == "multipart/form-data" {
+		started, err = a.startFromForm(ctx, sc, multipart.NewReader(in.Content, params["boundary"]))
+		out.Body.Message = "the archive is uploaded and waits to be scanned"
+	} else {
+		started, err = a.startFromJSON(ctx, sc, in.Content)
+		out.Body.Message = "send the archive to the upload address"
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Success, out.Body.ScanID, out.Body.URL = true, string(started.Run.ID), started.UploadURL
+	out.Body.DetectedLanguages = started.Languages
+	if out.Body.DetectedLanguages == nil {
+		out.Body.DetectedLanguages = []string{}
+	}
+	return out, nil
+}
+
+// maxStartBody bounds a JSON body, and each field of a form, in bytes.
+const maxStartBody = 64 << 10
+
+func (a *API) startFromJSON(ctx context.Context, sc tenant.Scope, body io.Reader) (run.Started, error) {
+	text, err := readSmall(body)
+	if err != nil {
+		return run.Started{}, err
+	}
+	var in struct {
+		Branch     string `json:"branch"`
+		SourceType string `json:"sourceType"`
+	}
+	if text = bytes.TrimSpace(text); len(text) > 0 {
+		if err := json.Unmarshal(text, &in); err != nil {
+			return run.Started{}, errs.E(errs.Invalid,
+				"the body is neither empty, nor a JSON object with the texts branch and sourceType, nor multipart/form-data with a file")
+		}
+	}
+	return a.Scans.Start(ctx, sc, run.Start{Branch: in.Branch, Source: run.Source(strings.ToLower(in.SourceType))})
+}
+
+// readSmall reads a text of at most maxStartBody.
+func readSmall(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, maxStartBody+1))
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "the body of the request was cut")
+	}
+	if len(text) > maxStartBody {
+		return nil, errs.E(errs.TooLarge, "a field or JSON body has at most %d bytes; an archive goes to the upload address, or into a file of a form", maxStartBody)
+	}
+	return text, nil
+}
+
+// maxFormParts bounds the fields before the file of a form.
+const maxFormParts = 32
+
+// startFromForm starts a scan with the first file of a form.
+func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipart.Reader) (run.Started, error) {
+	var in run.Start
+	for range maxFormParts {
+		part, err := form.NextPart()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return run.Started{}, errs.Wrap(errs.Invalid, err, "the form cannot be read: its parts or its boundary are malformed")
+		}
+		if part.FileName() != "" || part.FormName() == "scan" {
+			return a.Scans.StartWith(ctx, sc, in, part)
+		}
+		text, err := readSmall(part)
+		if err != nil {
+			return run.Started{}, err
+		}
+		switch part.FormName() {
+		case "branch":
+			in.Branch = string(text)
+		case "sourceType":
+			in.Source = run.Source(strings.ToLower(string(text)))
+		}
+	}
+	return run.Started{}, errs.E(errs.Invalid, "the form holds no file: send the zip archive as the part named scan")
+}
+
+type uploadIn struct {
+	Token string `path:"token"`
+	Stream
+}
+
+type uploadOut struct {
+	Body struct {
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+	}
+}
+
+func (a *API) putUpload(ctx context.Context, _ tenant.Scope, in *uploadIn) (*uploadOut, error) {
+	if in.Content.size > run.MaxUpload {
+		return nil, errs.E(errs.TooLarge, "an archive has at most %d bytes", int64(run.MaxUpload))
+	}
+	if err := a.Scans.Upload(ctx, in.Token, in.Content); err != nil {
+		return nil, err
+	}
+	out := &uploadOut{}
+	out.Body.Success, out.Body.Message = true, "the archive waits to be scanned"
+	return out, nil
+}
+
+type scanIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ScanID    string `path:"scanId" format:"uuid"`
+}
+
+type scanOut struct{ Body ScanAnswer }
+
+// id returns the run that the address names.
+func (in *scanIn) id() (run.ID, error) {
+	id, err := tenant.ParseID("scanId", in.ScanID)
+	return run.ID(id), err
+}
+
+func (a *API) getScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
+	r, err := a.scan(ctx, sc, in)
+	if err != nil {
+		return nil, err
+	}
+	return &scanOut{Body: a.scanAnswer(r)}, nil
+}
+
+func (a *API) scan(ctx context.Context, sc tenant.Scope, in *scanIn) (run.Run, error) {
+	id, err := in.id()
+	if err != nil {
+		return run.Run{}, err
+	}
+	return a.Scans.Run(ctx, sc, id)
+}
+
+func (a *API) cancelScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Scans.Cancel(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	return &scanOut{Body: a.scanAnswer(r)}, nil
+}
+
+func (a *API) startContainerScan(context.Context, tenant.Scope, *struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+}) (*startScanOut, error) {
+	return nil, errs.E(errs.NotImplemented, "this build cannot analyse images: scan the source code that the image is made of")
+}
+
+// ScanSummary is a scan in a list.
+type ScanSummary struct {
+	ID              string           `json:"id" format:"uuid"`
+	Name            string           `json:"name"`
+	State           run.State        `json:"state" enum:"queued,running,completed,completed_degraded,failed"`
+	Language        []string         `json:"language"`
+	ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
+	Private         bool             `json:"private"`
+	InitiatorUserID tenant.UserID    `json:"initializerUserId,omitempty"`
+	CreatedAt       time.Time        `json:"createAt"`
+	UpdatedAt       time.Time        `json:"updatedAt"`
+	ScanType        string           `json:"scanType" enum:"source"`
+	StartTime       *time.Time       `json:"startTime,omitempty"`
+	EndTime         *time.Time       `json:"endTime,omitempty"`
+	Containers      []struct{}       `json:"containers"`
+	Progress        int              `json:"progress" minimum:"0" maximum:"100"`
+	Step            string           `json:"step"`
+	Detected        *int             `json:"vulnerabilityDetected,omitempty" doc:"Findings that the scan reported."`
+	ErrorMessage    string           `json:"errorMessage,omitempty"`
+	ErrorCode       *int             `json:"errorCode,omitempty"`
+	ErrorCategory   run.Category     `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
+
+	Branch     string             `json:"branch"`
+	SourceType run.Source         `json:"sourceType"`
+	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
+	Cancelled  bool               `json:"cancelled"`
+	Attempt    int                `json:"attempt" doc:"How many workers have taken the scan."`
+	Suspicious bool               `json:"suspicious" doc:"The scan resolved more than 30 % and more than 20 findings at once: probably something else was uploaded."`
+	Changes    *run.Changes       `json:"changes,omitempty" doc:"What the scan did to the findings of its branch."`
+}
+
+// ScanAnswer is everything about a scan.
+type ScanAnswer struct {
+	ScanSummary
+	Analyzers  []AnalyzerStatus `json:"analyzers" doc:"How each analyzer ended, and what it did not look at."`
+	Warnings   []string         `json:"warnings" doc:"Protections that the scan had to do without, and the like."`
+	Advisories *AdvisoryAnswer  `json:"advisories,omitempty" doc:"Which vulnerability data was used."`
+}
+
+// AnalyzerStatus says how one analyzer ended.
+type AnalyzerStatus struct {
+	Analyzer   string           `json:"analyzer"`
+	Analysis   finding.Analysis `json:"analysis"`
+	State      scan.State       `json:"state" enum:"succeeded,degraded,failed"`
+	Reasons    []scan.Reason    `json:"reasons"`
+	Omitted    int              `json:"omitted" doc:"Further reasons that were not kept."`
+	Files      int              `json:"files"`
+	Findings   int              `json:"findings"`
+	DurationMS int64            `json:"durationMs"`
+}
+
+// AdvisoryAnswer says which vulnerability data a scan used, and how old it was.
+type AdvisoryAnswer struct {
+	Digest   string    `json:"digest"`
+	Records  int       `json:"records"`
+	Imported time.Time `json:"imported"`
+	Newest   time.Time `json:"newest" doc:"The latest modification of a record."`
+	AgeHours int64     `json:"ageHours" doc:"Hours between the import and the scan."`
+}
+
+// scanSummary returns the run in the terms of the wire.
+func scanSummary(r *run.Run) ScanSummary {
+	s := ScanSummary{
+		ID: string(r.ID), Name: "Scan of " + r.Branch, State: r.State, Language: list(r.Languages), ProjectID: r.ProjectID,
+		Private: r.Private, InitiatorUserID: r.Initiator, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ScanType: "source",
+		Containers: []struct{}{}, Progress: r.Progress, Step: r.Step,
+		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Cancelled: r.Cancelled, Attempt: r.Attempt,
+	}
+	if !r.StartedAt.IsZero() {
+		s.StartTime = &r.StartedAt
+	}
+	if !r.EndedAt.IsZero() {
+		s.EndTime = &r.EndedAt
+	}
+	if r.State == run.Failed && r.Failure != nil {
+		s.ErrorMessage, s.ErrorCode, s.ErrorCategory = r.Failure.Message, &r.Failure.Code, r.Failure.Category
+	}
+	if r.State == run.Completed || r.State == run.CompletedDegraded {
+		c := r.Outcome.Changes
+		s.Detected, s.Changes, s.Suspicious = &c.Found, &c, c.Suspicious
+	}
+	return s
+}
+
+func (a *API) scanAnswer(r run.Run) ScanAnswer {
+	out := ScanAnswer{ScanSummary: scanSummary(&r), Analyzers: []AnalyzerStatus{}, Warnings: list(r.Outcome.Warnings)}
+	for _, s := range r.Outcome.Statuses {
+		out.Analyzers = append(out.Analyzers, AnalyzerStatus{
+			Analyzer: s.Analyzer, Analysis: s.Analysis, State: s.State, Reasons: list(s.Reasons), Omitted: s.Omitted,
+			Files: s.Files, Findings: s.Findings, DurationMS: s.Duration.Milliseconds(),
+		})
+	}
+	if d := r.Outcome.Advisories; d != nil {
+		out.Advisories = &AdvisoryAnswer{
+			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
+			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour),
+		}
+	}
+	return out
+}
+
+// list returns the list, and an empty one for none.
+func list[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}
+
+// maxPage is how many elements a page of scans or violations has at most.
+const maxPage = 100
+
+type listScansIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Branch    string `query:"branch" doc:"Only scans of the branch."`
+	Page      int    `query:"page" minimum:"1" default:"1"`
+	PageSize  int    `query:"pageSize" minimum:"1" default:"20" doc:"At most 100."`
+}
+
+type listScansOut struct {
+	Body struct {
+		Scans      []ScanSummary `json:"scans" doc:"Newest first."`
+		TotalScans int           `json:"totalScans"`
+		TotalPages int           `json:"totalPages"`
+	}
+}
+
+func (a *API) listScans(ctx context.Context, sc tenant.Scope, in *listScansIn) (*listScansOut, error) {
+	size := min(in.PageSize, maxPage)
+	if in.Page > 1<<31/maxPage {
+		return nil, errs.E(errs.Invalid, "there is no page %d", in.Page)
+	}
+	runs, total, err := a.Scans.Runs(ctx, sc, run.Query{Branch: in.Branch, Offset: (in.Page - 1) * size, Limit: size})
+	if err != nil {
+		return nil, err
+	}
+	out := &listScansOut{}
+	out.Body.Scans = []ScanSummary{}
+	for i := range runs {
+		out.Body.Scans = append(out.Body.Scans, scanSummary(&runs[i]))
+	}
+	out.Body.TotalScans, out.Body.TotalPages = total, (total+size-1)/size
+	return out, nil
+}

@@ -1,0 +1,91 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humachi"
+)
+
+// A Stream is the part of an input that holds the body of the request unread, so
+// that a handler can pass gigabytes on without keeping them.
+type Stream struct {
+	Content unread
+}
+
+// unread is a body that nobody has read. A client that sends nothing for
+// bodyPatience is cut off, while one that goes on sending may take as long as it
+// needs.
+type unread struct {
+	io.Reader
+	contentType string
+	size        int64 // as declared; -1 when it was not
+	deadline    func(time.Time) error
+	now         func() time.Time
+}
+
+// bodyPatience is how long a client may send nothing.
+const bodyPatience = 2 * time.Minute
+
+func (u unread) Read(p []byte) (int, error) {
+	// A connection without deadlines is one of a test.
+	_ = u.deadline(u.now().Add(bodyPatience))
+	return u.Reader.Read(p)
+}
+
+// Resolve keeps the body, and takes the server's limit of time for a whole
+// request and its answer away.
+func (s *Stream) Resolve(ctx huma.Context) []error {
+	_, w := humachi.Unwrap(ctx)
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // as above
+	size, err := strconv.ParseInt(ctx.Header("Content-Length"), 10, 64)
+	if err != nil {
+		size = -1
+	}
+	s.Content = unread{
+		Reader: ctx.BodyReader(), contentType: ctx.Header("Content-Type"), size: size,
+		deadline: ctx.SetReadDeadline, now: time.Now,
+	}
+	return nil
+}
+
+// streams says what the body of the route is that its handler reads by itself.
+func (r route) streams(description string, types ...string) route {
+	r.body = &huma.RequestBody{Description: description, Content: map[string]*huma.MediaType{}}
+	for _, t := range types {
+		r.body.Content[t] = &huma.MediaType{Schema: bodySchemas[t]}
+	}
+	return r
+}
+
+// describeStream puts the body of a route that streams into the document. It comes
+// after the registration: the HTTP library reads the body of an operation that
+// declares one.
+func (a *API) describeStream(r route) {
+	if r.body == nil {
+		return
+	}
+	item := a.huma.OpenAPI().Paths[r.path]
+	for _, op := range []*huma.Operation{item.Put, item.Post} {
+		if op != nil && op.OperationID == r.id {
+			op.RequestBody = r.body
+		}
+	}
+}
+
+// bodySchemas describes the bodies that handlers read by themselves.
+var bodySchemas = map[string]*huma.Schema{
+	"application/zip": {Type: huma.TypeString, Format: "binary"},
+	"application/json": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"branch":     {Type: huma.TypeString, Description: "The branch that the findings belong to; main when there is none."},
+		"sourceType": {Type: huma.TypeString, Description: "What starts the scan; manual when there is none.", Enum: sourceEnum()},
+	}},
+	"multipart/form-data": {Type: huma.TypeObject, Properties: map[string]*huma.Schema{
+		"branch":     {Type: huma.TypeString, Description: "Counts when it stands before the file."},
+		"sourceType": {Type: huma.TypeString, Description: "Counts when it stands before the file."},
+		"scan":       {Type: huma.TypeString, Format: "binary", Description: "The zip archive; any other name will do."},
+	}},
+}
