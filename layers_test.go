@@ -53,15 +53,16 @@ var mayImport = map[string]string{
 	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":    vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
 	"internal/api/apitest": vocabulary + " internal/api internal/store internal/store/storetest",
-	"internal/oidc":   "internal/errs internal/tenant internal/identity internal/audit internal/seal",
-	"internal/worker": vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
+	"internal/oidc/grant":  "internal/tenant",
+	"internal/worker":      vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
