@@ -31,6 +31,8 @@ type Config struct {
 	// Authenticate returns the actor of a bearer token, or an Unauthenticated
 	// error.
 	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
+	// ClientApps are the identifiers of the client applications.
+	ClientApps ClientApps
 	// Scopes decides what an actor may do with a target.
 	Scopes Scopes
 	// Tenancy keeps organizations, teams, projects and their members.

@@ -7,6 +7,7 @@ import "merlon/internal/tenant"
 func (a *API) routes() []route {
 	return []route{
 		op("GET", "/", "getVersion", "Version of the service", open("health probe"), (*API).getVersion),
+		op("GET", "/client-apps", "getClientApps", "Identifiers of the client applications", open("needed before any token can be had"), (*API).getClientApps),
 
 		op("GET", "/organizations", "listOrganizations", "The caller's organizations", authenticated(), (*API).listOrganizations),
 		op("POST", "/organization", "createOrganization", "Create an organization", authenticated(), (*API).createOrganization).created(),

@@ -1,0 +1,406 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/identity"
+	"merlon/internal/oidc/grant"
+)
+
+// This file holds the authorization endpoint and the page on which a person
+// agrees: OpenID Connect Core 1.0, section 3.1.2, with PKCE S256 for everybody
+// (RFC 9700, section 2.1.1).
+
+const (
+	requestLife = 30 * time.Minute // to sign in and agree
+	codeLife    = time.Minute
+	maxParam    = 2048 // bytes of state, nonce and the like
+	sealRequest = "oidc authorization request"
+)
+
+// A request is an authorization request on its way through the pages. It travels
+// sealed in their address: strangers leave no trace in the database, and every
+// process can go on with it.
+type request struct {
+	ClientID    string    `json:"c"`
+	RedirectURI string    `json:"r"`
+	State       string    `json:"s,omitempty"`
+	Nonce       string    `json:"n,omitempty"`
+	Scopes      []string  `json:"o"`
+	Challenge   string    `json:"h"`
+	Offline     bool      `json:"f,omitempty"` // gives a refresh token
+	Hint        string    `json:"e,omitempty"` // e-mail address to sign in with
+	AuthAfter   time.Time `json:"a"`           // the password must have been typed since; zero for any time
+	CreatedAt   time.Time `json:"t"`
+}
+
+func (p *Provider) sealRequest(r request) string {
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic("oidc: a request has no JSON form: " + err.Error()) // impossible
+	}
+	return base64.RawURLEncoding.EncodeToString(p.Box.Seal(text, sealRequest))
+}
+
+// openRequest reads what sealRequest wrote.
+func (p *Provider) openRequest(sealed string) (request, *client, error) {
+	over := errs.E(errs.Invalid, "the request to sign in is damaged or too old: go back to the application and start again")
+	raw, err := base64.RawURLEncoding.DecodeString(sealed)
+	if err != nil {
+		return request{}, nil, over
+	}
+	text, err := p.Box.Open(raw, sealRequest)
+	if err != nil {
+		return request{}, nil, over
+	}
+	var r request
+	if err := json.Unmarshal(text, &r); err != nil {
+		return request{}, nil, over
+	}
+	c, now := p.clients[r.ClientID], p.Now()
+	if c == nil || c.redirect(r.RedirectURI) != nil || now.After(r.CreatedAt.Add(requestLife)) || now.Before(r.CreatedAt.Add(-skew)) {
+		return request{}, nil, over
+	}
+	return r, c, nil
+}
+
+// A refusal is what the authorization endpoint sends back to the application.
+type refusal struct{ code, description string }
+
+// authorize answers /oidc/auth. What is wrong with the application or its address
+// is shown to the person; everything else goes back to the application.
+func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, err := v.authorizeForm(w, r)
+	if err != nil {
+		return err
+	}
+	c := p.clients[form.Get("client_id")]
+	if c == nil {
+		return errs.E(errs.Invalid, "there is no application with this client_id")
+	}
+	back := form.Get("redirect_uri")
+	if err := c.redirect(back); err != nil {
+		return errs.E(errs.Invalid, "%s", err)
+	}
+	req := request{
+		ClientID: c.id, RedirectURI: back, State: form.Get("state"), Nonce: form.Get("nonce"),
+		Scopes: knownScopes(strings.Fields(form.Get("scope"))), Challenge: form.Get("code_challenge"),
+		Hint: form.Get("login_hint"), CreatedAt: p.Now(),
+	}
+	prompts := strings.Fields(form.Get("prompt"))
+	if no := p.refuse(form, &req, prompts); no != nil {
+		p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
+		return nil
+	}
+	if slices.Contains(prompts, "none") {
+		no := refusal{"login_required", "nobody is signed in"}
+		if _, err := p.session(r); err == nil {
+			no = refusal{"consent_required", "the person has to agree"}
+		}
+		p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
+		return nil
+	}
+	http.Redirect(w, r, "/auth/consent?request="+p.sealRequest(req), http.StatusSeeOther)
+	return nil
+}
+
+// authorizeForm returns the parameters of a request, each once.
+func (v *visit) authorizeForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
+	if len(r.URL.RawQuery) > maxForm {
+		return nil, errs.E(errs.TooLarge, "the request is too long")
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return nil, errs.E(errs.Invalid, "the request cannot be read")
+	}
+	for name, values := range r.Form {
+		if len(values) > 1 && name != "resource" {
+			return nil, errs.E(errs.Invalid, "%s is given %d times", label(name), len(values))
+		}
+		for _, value := range values {
+			if err := checkText(label(name), value, maxForm); err != nil {
+				return nil, errs.E(errs.Invalid, "%s", err)
+			}
+		}
+	}
+	return r.Form, nil
+}
+
+// refuse says what is wrong with a request, or completes it and returns nil.
+func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refusal {
+	for _, name := range []string{"state", "nonce", "login_hint"} {
+		if len(form.Get(name)) > maxParam {
+			if name == "state" {
+				req.State = "" // what cannot be taken cannot be given back
+			}
+			return &refusal{"invalid_request", name + " has more than " + strconv.Itoa(maxParam) + " bytes"}
+		}
+	}
+	mode := form.Get("response_mode")
+	switch {
+	case form.Get("request") != "":
+		return &refusal{"request_not_supported", "request objects are not supported"}
+	case form.Get("request_uri") != "":
+		return &refusal{"request_uri_not_supported", "request objects are not supported"}
+	case form.Get("response_type") == "":
+		return &refusal{"invalid_request", "response_type missing"}
+	case form.Get("response_type") != "code":
+		return &refusal{"unsupported_response_type", "only the response_type code is supported"}
+	case mode != "" && mode != "query":
+		return &refusal{"invalid_request", "only the response_mode query is supported"}
+	case !isChallenge(req.Challenge) || form.Get("code_challenge_method") != "S256":
+		return &refusal{"invalid_request", "PKCE is required: code_challenge with code_challenge_method S256"}
+	case len(req.Scopes) == 0 || !slices.Contains(req.Scopes, "openid"):
+		return &refusal{"invalid_scope", "the scope openid is required"}
+	case slices.Contains(prompts, "none") && len(prompts) > 1:
+		return &refusal{"invalid_request", "the prompt none stands alone"}
+	}
+	if err := p.resource(form["resource"]); err != nil {
+		return &refusal{"invalid_target", "the resource is not the API of this region: expected " + p.BaseURL}
+	}
+	if slices.Contains(prompts, "login") || slices.Contains(prompts, "select_account") {
+		req.AuthAfter = req.CreatedAt
+	}
+	if text := form.Get("max_age"); text != "" {
+		age, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return &refusal{"invalid_request", "max_age is not a number of seconds"}
+		}
+		if since := req.CreatedAt.Add(-time.Duration(age) * time.Second); since.After(req.AuthAfter) {
+			req.AuthAfter = since
+		}
+	}
+	// Core 1.0, section 11: offline access is given only where it is asked about.
+	req.Offline = slices.Contains(req.Scopes, "offline_access") && slices.Contains(prompts, "consent")
+	if !req.Offline {
+		req.Scopes = slices.DeleteFunc(req.Scopes, func(s string) bool { return s == "offline_access" })
+	}
+	return nil
+}
+
+// isChallenge reports whether the text is a SHA-256 in base64url.
+func isChallenge(s string) bool {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
+	return err == nil && len(raw) == 32
+}
+
+// sendBack sends the browser to the application, with the issuer, so that an
+// application with several providers knows whom it hears (RFC 9207).
+func (p *Provider) sendBack(w http.ResponseWriter, r *http.Request, req request, result url.Values) {
+	u, err := url.Parse(req.RedirectURI)
+	if err != nil {
+		panic("oidc: a checked redirect address cannot be read: " + err.Error()) // impossible
+	}
+	q := u.Query()
+	for name, values := range result {
+		q[name] = values
+	}
+	if req.State != "" {
+		q.Set("state", req.State)
+	}
+	q.Set("iss", p.issuer)
+	u.RawQuery = q.Encode()
+	http.Redirect(w, r, u.String(), http.StatusSeeOther)
+}
+
+// consentView is what the consent page shows.
+type consentView struct {
+	Sealed string
+	Client string
+	Host   string // where the browser goes next
+	Email  string
+	Scopes []string
+}
+
+// getConsent asks a person who is signed in whether the application may act.
+func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+	sealed := r.URL.Query().Get("request")
+	req, c, err := p.openRequest(sealed)
+	if err != nil {
+		return err
+	}
+	se, err := p.session(r)
+	if errs.Is(err, errs.Unauthenticated) || err == nil && se.AuthTime.Before(req.AuthAfter) {
+		v.signInFirst(w, r, req.Hint)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	u, err := p.People.User(r.Context(), se.UserID)
+	if err != nil {
+		return err
+	}
+	back, err := url.Parse(req.RedirectURI)
+	if err != nil {
+		return err
+	}
+	view := consentView{Sealed: sealed, Client: c.name, Host: back.Scheme + "://" + back.Host, Email: u.Email}
+	for _, s := range scopeNames {
+		if slices.Contains(req.Scopes, s.scope) {
+			view.Scopes = append(view.Scopes, s.words)
+		}
+	}
+	v.formAction = formAction(back)
+	return v.show(w, http.StatusOK, "consent", view)
+}
+
+// formAction is the source that the content security policy of the consent page
+// needs, because browsers apply it to the redirect that follows the form. The
+// policy has no way to write an IPv6 address.
+func formAction(u *url.URL) string {
+	if u.Scheme != "http" && u.Scheme != "https" || strings.Contains(u.Host, "[") {
+		return u.Scheme + ":"
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// postConsent sends the person back with a code, or without.
+func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
+	req, _, err := p.openRequest(r.PostForm.Get("request"))
+	if err != nil {
+		return err
+	}
+	se, err := p.session(r)
+	if err != nil {
+		return err
+	}
+	if se.AuthTime.Before(req.AuthAfter) {
+		return errs.E(errs.Unauthenticated, "sign in again first")
+	}
+	if r.PostForm.Get("decision") != "allow" {
+		p.sendBack(w, r, req, url.Values{"error": {"access_denied"}, "error_description": {"the person did not agree"}})
+		return nil
+	}
+	code, err := p.newCode(r.Context(), req, se)
+	if err != nil {
+		return err
+	}
+	p.sendBack(w, r, req, url.Values{"code": {code}})
+	return nil
+}
+
+func (p *Provider) newCode(ctx context.Context, req request, se identity.Session) (string, error) {
+	code, now := rand.Text(), p.Now()
+	err := p.Store.AddCode(ctx, grant.Code{
+		Hash: grant.Hash(code), UserID: se.UserID, ClientID: req.ClientID, RedirectURI: req.RedirectURI,
+		Challenge: req.Challenge, Nonce: req.Nonce, Scopes: req.Scopes, Offline: req.Offline,
+		AuthTime: se.AuthTime, CreatedAt: now, ExpiresAt: now.Add(codeLife),
+	})
+	return code, err
+}
+
+// logoutView is what the sign-out page shows.
+type logoutView struct {
+	Email string // of who is signed in
+	Next  string // where to go afterwards; may be empty
+	State string
+	App   string // the application that asked
+}
+
+// signedOutView is what the page after signing out shows. The address was checked;
+// the template would not take the scheme of an editor.
+type signedOutView struct{ Next template.URL }
+
+// endSession answers /oidc/end_session (OpenID Connect RP-Initiated Logout 1.0).
+// An ID token that the provider issued for the person who is signed in proves
+// that an application of theirs asks; otherwise the person is asked.
+func (p *Provider) endSession(w http.ResponseWriter, r *http.Request, v *visit) error {
+	form, err := v.authorizeForm(w, r)
+	if err != nil {
+		return err
+	}
+	view := logoutView{Next: form.Get("post_logout_redirect_uri"), State: form.Get("state"), App: form.Get("client_id")}
+	var hinted string
+	if hint := form.Get("id_token_hint"); hint != "" {
+		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
+		if err != nil || view.App != "" && view.App != about.AuthorizedParty {
+			return errs.E(errs.Invalid, "the id_token_hint was not issued here, or not to this application")
+		}
+		view.App, hinted = about.AuthorizedParty, about.Subject
+	}
+	if err := p.checkLogout(view); err != nil {
+		return err
+	}
+	se, err := p.session(r)
+	if errs.Is(err, errs.Unauthenticated) {
+		return p.signedOut(w, r, v, view)
+	}
+	if err != nil {
+		return err
+	}
+	if hinted != "" && hinted == string(se.UserID) {
+		if err := p.signOut(w, r); err != nil {
+			return err
+		}
+		return p.signedOut(w, r, v, view)
+	}
+	u, err := p.People.User(r.Context(), se.UserID)
+	if err != nil {
+		return err
+	}
+	view.Email = u.Email
+	return v.show(w, http.StatusOK, "sign-out", view)
+}
+
+// checkLogout refuses an address to go to that is not the application's.
+func (p *Provider) checkLogout(view logoutView) error {
+	if view.Next == "" {
+		return nil
+	}
+	c := p.clients[view.App]
+	if c == nil {
+		return errs.E(errs.Invalid, "a post_logout_redirect_uri needs the client_id or id_token_hint of a known application")
+	}
+	if err := c.postLogout(view.Next); err != nil {
+		return errs.E(errs.Invalid, "%s", err)
+	}
+	return nil
+}
+
+// postSignOut ends the session after the person said so.
+func (p *Provider) postSignOut(w http.ResponseWriter, r *http.Request, v *visit) error {
+	view := logoutView{Next: r.PostForm.Get("next"), State: r.PostForm.Get("state"), App: r.PostForm.Get("app")}
+	if err := p.checkLogout(view); err != nil {
+		return err
+	}
+	if err := p.signOut(w, r); err != nil {
+		return err
+	}
+	return p.signedOut(w, r, v, view)
+}
+
+// signedOut shows that nobody is signed in, with the way back to the
+// application: a link, because the content security policy forbids the pages to
+// send a form elsewhere.
+func (p *Provider) signedOut(w http.ResponseWriter, r *http.Request, v *visit, view logoutView) error {
+	if view.Next == "" {
+		return v.show(w, http.StatusOK, "signed-out", signedOutView{})
+	}
+	u, err := url.Parse(view.Next)
+	if err != nil {
+		return errors.New("a checked address cannot be read")
+	}
+	if view.State != "" {
+		q := u.Query()
+		q.Set("state", view.State)
+		u.RawQuery = q.Encode()
+	}
+	if r.Method == http.MethodGet {
+		http.Redirect(w, r, u.String(), http.StatusSeeOther)
+		return nil
+	}
+	return v.show(w, http.StatusOK, "signed-out", signedOutView{template.URL(u.String())}) //nolint:gosec // checkLogout knows it
+}

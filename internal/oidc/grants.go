@@ -1,0 +1,179 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"net/http"
+	"slices"
+
+	"github.com/zitadel/oidc/v3/pkg/oidc"
+	"github.com/zitadel/oidc/v3/pkg/op"
+	"github.com/zitadel/schema"
+
+	"merlon/internal/errs"
+	"merlon/internal/oidc/grant"
+)
+
+// This file holds the grants of the token endpoint: exchange of a personal access
+// token (RFC 8693), authorization code and refresh token.
+
+// exchangeScopes is what an exchanged token gets when nothing is asked for.
+var exchangeScopes = []string{"openid", "profile", "email"}
+
+// A decoder reads forms. The library compares the type of a subject token with a
+// list in a package variable; ours depends on the configuration, so the decoder
+// shows the library a type it knows, and TokenExchange looks at the real one.
+type decoder struct{ *schema.Decoder }
+
+func newDecoder() decoder {
+	d := schema.NewDecoder()
+	d.IgnoreUnknownKeys(true)
+	return decoder{d}
+}
+
+// Decode reads a form into a struct of the library.
+func (d decoder) Decode(dst any, src map[string][]string) error {
+	if err := d.Decoder.Decode(dst, src); err != nil {
+		return err
+	}
+	if e, ok := dst.(*oidc.TokenExchangeRequest); ok && e.SubjectTokenType != "" {
+		e.SubjectTokenType = oidc.JWTTokenType
+	}
+	return nil
+}
+
+// TokenExchange turns a personal access token into an access token.
+func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.TokenExchangeRequest]) (*op.Response, error) {
+	if err := s.checkExchange(r); err != nil {
+		return nil, err
+	}
+	scopes := exchangeScopes
+	if len(r.Data.Scopes) > 0 {
+		scopes = slices.DeleteFunc(knownScopes(r.Data.Scopes), func(sc string) bool { return sc == "offline_access" })
+		if len(scopes) == 0 {
+			return nil, failure(http.StatusBadRequest, "invalid_scope", "none of the scopes can be given to an exchanged token")
+		}
+	}
+	origin := originOf(ctx)
+	origin.ClientID = r.Client.GetID()
+	user, err := s.People.VerifyToken(ctx, r.Data.SubjectToken, origin)
+	if err != nil {
+		return nil, s.fail(ctx, err, "invalid_grant")
+	}
+	token, seconds, err := s.accessToken(ctx, issue{user: user.ID, client: r.Client.GetID(), scopes: scopes})
+	if err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	return op.NewResponse(&oidc.TokenExchangeResponse{
+		AccessToken: token, IssuedTokenType: oidc.AccessTokenType, TokenType: oidc.BearerToken,
+		ExpiresIn: uint64(seconds), Scopes: scopes,
+	}), nil
+}
+
+// checkExchange refuses what an exchange cannot be about.
+func (s *server) checkExchange(r *op.ClientRequest[oidc.TokenExchangeRequest]) error {
+	bad := func(text string, args ...any) error {
+		return failure(http.StatusBadRequest, "invalid_request", text, args...)
+	}
+	switch {
+	case !s.tokenTypes[r.Form.Get("subject_token_type")]:
+		return bad("subject_token_type is not supported; expected urn:%s:token-type:personal_access_token", s.Vendors[0])
+	case r.Data.RequestedTokenType != "" && r.Data.RequestedTokenType != oidc.AccessTokenType:
+		return bad("requested_token_type is not supported; only access tokens are issued")
+	case r.Data.ActorToken != "" || r.Data.ActorTokenType != "":
+		return bad("actor_token is not supported")
+	case len(r.Data.Resource) == 0 || slices.Contains(r.Data.Resource, ""):
+		return bad("resource missing")
+	}
+	return s.resource(append(r.Data.Resource, r.Data.Audience...))
+}
+
+// CodeExchange turns an authorization code into tokens, once. A second time takes
+// back what the first one gave (RFC 6749, section 4.1.2).
+func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
+	if err := s.resource(r.Form["resource"]); err != nil {
+		return nil, err
+	}
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "the code is unknown, expired, used, or not for this application, redirect_uri and code_verifier")
+	c, err := s.Store.Code(ctx, grant.Hash(r.Data.Code))
+	if errs.Is(err, errs.NotFound) {
+		return nil, invalid
+	}
+	if err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	if c.ClientID != r.Client.GetID() {
+		return nil, invalid
+	}
+	if c.GrantID != "" {
+		if err := s.Store.RevokeGrant(ctx, c.GrantID, s.tokensEnd(), "the authorization code was used twice"); err != nil {
+			return nil, s.fail(ctx, err, "")
+		}
+		return nil, invalid
+	}
+	if c.RedirectURI != r.Data.RedirectURI || !verifies(r.Data.CodeVerifier, c.Challenge) || !s.Now().Before(c.ExpiresAt) {
+		return nil, invalid
+	}
+	if err := s.admitted(ctx, c.UserID, c.CreatedAt); err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	t, refresh := s.begin(grant.Grant{UserID: c.UserID, ClientID: c.ClientID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
+	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t, s.tokensEnd())
+	if err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	if !fresh {
+		return nil, invalid
+	}
+	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
+}
+
+// verifies compares a PKCE verifier with its challenge (RFC 7636, section 4.6).
+func verifies(verifier, challenge string) bool {
+	sum := sha256.Sum256([]byte(verifier))
+	got := base64.RawURLEncoding.EncodeToString(sum[:])
+	return len(verifier) >= 43 && len(verifier) <= 128 && subtle.ConstantTimeCompare([]byte(got), []byte(challenge)) == 1
+}
+
+// RefreshToken turns a refresh token into new tokens, once. A second time revokes
+// the grant: one of the two who used it is not who should have it (RFC 9700,
+// section 4.14.2).
+func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
+	if err := s.resource(r.Form["resource"]); err != nil {
+		return nil, err
+	}
+	invalid := failure(http.StatusBadRequest, "invalid_grant", "the refresh token is unknown, expired, revoked, used, or not for this application")
+	t, err := s.Store.Refresh(ctx, grant.Hash(r.Data.RefreshToken))
+	if errs.Is(err, errs.NotFound) {
+		return nil, invalid
+	}
+	if err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	g, now := t.Grant, s.Now()
+	if g.ClientID != r.Client.GetID() || !now.Before(t.Refresh.ExpiresAt) {
+		return nil, invalid
+	}
+	scopes := g.Scopes
+	if len(r.Data.Scopes) > 0 {
+		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool { return !slices.Contains(g.Scopes, sc) }) || len(scopes) == 0 {
+			return nil, failure(http.StatusBadRequest, "invalid_scope", "scope asks for more than was granted")
+		}
+	}
+	if err := s.admitted(ctx, g.UserID, g.CreatedAt); err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	refresh := rand.Text() + rand.Text()
+	next := grant.Refresh{Hash: grant.Hash(refresh), GrantID: g.ID, CreatedAt: now, ExpiresAt: now.Add(s.RefreshLifetime)}
+	fresh, err := s.Store.RotateRefresh(ctx, t.Refresh.Hash, next, s.tokensEnd())
+	if err != nil {
+		return nil, s.fail(ctx, err, "")
+	}
+	if !fresh {
+		return nil, invalid
+	}
+	return s.tokens(ctx, issue{user: g.UserID, client: g.ClientID, scopes: scopes, madeFor: g.ID, authTime: g.AuthTime}, refresh)
+}

@@ -1,0 +1,273 @@
+package oidc
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"merlon/internal/errs"
+	"merlon/internal/oidc/grant"
+	"merlon/internal/tenant"
+)
+
+// This file writes and checks tokens. Access tokens are JWTs after RFC 9068; the
+// type in their header keeps an ID token, which carries the same signature, from
+// passing for one.
+
+const (
+	accessTokenType = "at+jwt"
+	maxToken        = 8 << 10         // bytes of a token that are looked at
+	skew            = 5 * time.Second // between the clocks of the deployment's servers
+)
+
+// Claims is the content of a token. An access token has no member below ID.
+type claims struct {
+	Issuer   string   `json:"iss"`
+	Subject  string   `json:"sub"`
+	Audience audience `json:"aud"`
+	Expires  int64    `json:"exp"`
+	IssuedAt int64    `json:"iat"`
+	ClientID string   `json:"client_id,omitempty"`
+	Scope    string   `json:"scope,omitempty"`
+	GrantID  string   `json:"gid,omitempty"` // the grant or session it was made for
+	ID       string   `json:"jti,omitempty"`
+
+	AuthTime        int64  `json:"auth_time,omitempty"`
+	Nonce           string `json:"nonce,omitempty"`
+	AccessTokenHash string `json:"at_hash,omitempty"`
+	AuthorizedParty string `json:"azp,omitempty"`
+	*person
+}
+
+// An audience is one name or a list of names. One is written as text: that is
+// what every reader understands.
+type audience []string
+
+func (a audience) MarshalJSON() ([]byte, error) {
+	if len(a) == 1 {
+		return json.Marshal(a[0])
+	}
+	return json.Marshal([]string(a))
+}
+
+func (a *audience) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*a = audience{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(a))
+}
+
+// An issue says what to write into tokens.
+type issue struct {
+	user     tenant.UserID
+	client   string
+	scopes   []string
+	madeFor  string    // id of the grant or session; empty for a personal access token
+	until    time.Time // no token outlives it; zero for no bound
+	authTime time.Time
+	nonce    string
+}
+
+// expiry returns the end of a token that is made at now, a full second, and its
+// lifetime as a client may rely on it: the token holds for at least so long.
+func (p *Provider) expiry(now, until time.Time) (time.Time, int64) {
+	end := now.Add(p.AccessLifetime)
+	if whole := end.Truncate(time.Second); whole.Before(end) {
+		end = whole.Add(time.Second)
+	}
+	if !until.IsZero() && until.Before(end) {
+		end = until.Truncate(time.Second)
+	}
+	return end, int64(end.Sub(now) / time.Second)
+}
+
+// accessToken writes an access token for the API and returns its lifetime in
+// seconds.
+func (p *Provider) accessToken(ctx context.Context, i issue) (token string, seconds int64, err error) {
+	key, err := p.keys.current(ctx)
+	if err != nil {
+		return "", 0, err
+	}
+	now := p.Now()
+	end, seconds := p.expiry(now, i.until)
+	token, err = sign(key.access, claims{
+		Issuer: p.issuer, Subject: string(i.user), Audience: audience{p.BaseURL},
+		Expires: end.Unix(), IssuedAt: now.Unix(), ID: rand.Text(),
+		ClientID: i.client, Scope: strings.Join(i.scopes, " "), GrantID: i.madeFor,
+	})
+	return token, seconds, err
+}
+
+// idToken writes an ID token (OpenID Connect Core 1.0, section 2) beside an
+// access token.
+func (p *Provider) idToken(ctx context.Context, i issue, access string) (string, error) {
+	key, err := p.keys.current(ctx)
+	if err != nil {
+		return "", err
+	}
+	about, err := p.person(ctx, i.user, i.scopes)
+	if err != nil {
+		return "", err
+	}
+	now := p.Now()
+	end, _ := p.expiry(now, i.until)
+	half := sha256.Sum256([]byte(access)) // section 3.1.3.6: the left half
+	return sign(key.id, claims{
+		Issuer: p.issuer, Subject: string(i.user), Audience: audience{i.client}, AuthorizedParty: i.client,
+		Expires: end.Unix(), IssuedAt: now.Unix(), AuthTime: i.authTime.Unix(), Nonce: i.nonce,
+		AccessTokenHash: base64.RawURLEncoding.EncodeToString(half[:16]), person: about,
+	})
+}
+
+func sign(signer jose.Signer, c claims) (string, error) {
+	body, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("write token: %w", err)
+	}
+	jws, err := signer.Sign(body)
+	if err != nil {
+		return "", fmt.Errorf("sign token: %w", err)
+	}
+	return jws.CompactSerialize()
+}
+
+// errToken is why a token does not hold; its text is safe to show.
+func errToken(why string) error {
+	return errs.E(errs.Unauthenticated, "the access token does not hold: %s", why)
+}
+
+// open checks the signature and the header of a token and returns its content:
+// nothing of it is believed, or even parsed, before.
+func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) {
+	if len(token) > maxToken {
+		return claims{}, errToken("it is too long")
+	}
+	if strings.Count(token, ".") != 2 {
+		return claims{}, errToken("it is not a signed token")
+	}
+	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
+	if err != nil || len(jws.Signatures) != 1 {
+		return claims{}, errToken("it is not a token of this service")
+	}
+	header := jws.Signatures[0].Protected
+	if got, _ := header.ExtraHeaders[jose.HeaderType].(string); got != typ {
+		return claims{}, errToken("it is of another type")
+	}
+	key, ok, err := p.keys.find(ctx, header.KeyID)
+	if err != nil {
+		return claims{}, err
+	}
+	if !ok {
+		return claims{}, errToken("it was signed with a key that this service does not have")
+	}
+	body, err := jws.Verify(key.private.Public())
+	if err != nil {
+		return claims{}, errToken("its signature is wrong")
+	}
+	var c claims
+	if err := json.Unmarshal(body, &c); err != nil {
+		return claims{}, errToken("its content cannot be read")
+	}
+	if c.Issuer != p.issuer {
+		return claims{}, errToken("it was issued by another region")
+	}
+	return c, nil
+}
+
+// verify checks an access token without looking at who it is for.
+func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
+	c, err := p.open(ctx, token, accessTokenType)
+	if err != nil {
+		return claims{}, err
+	}
+	now := p.Now()
+	switch {
+	case !slices.Contains(c.Audience, p.BaseURL):
+		return claims{}, errToken("it was issued for another address")
+	case !now.Before(time.Unix(c.Expires, 0).Add(skew)):
+		return claims{}, errToken("it has expired")
+	case time.Unix(c.IssuedAt, 0).After(now.Add(skew)):
+		return claims{}, errToken("it is from the future")
+	case c.Subject == "" || c.ID == "":
+		return claims{}, errToken("it names nobody")
+	}
+	return c, nil
+}
+
+// Authenticate returns the actor of an access token. Any token that does not hold
+// is an Unauthenticated error: one of another region, expired or revoked, or of a
+// user who is disabled or gone.
+func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Actor, error) {
+	_, actor, err := p.authenticate(ctx, bearer)
+	return actor, err
+}
+
+func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, tenant.Actor, error) {
+	c, err := p.verify(ctx, bearer)
+	if err != nil {
+		return claims{}, tenant.Actor{}, err
+	}
+	a := grant.Admission{User: tenant.UserID(c.Subject), TokenID: c.ID, MadeFor: c.GrantID}
+	if c.GrantID != "" {
+		a.Since = time.Unix(c.IssuedAt+1, 0) // the claim is cut to seconds
+	}
+	active, service, err := p.Store.Admit(ctx, a)
+	if err != nil && !errs.Is(err, errs.NotFound) {
+		return claims{}, tenant.Actor{}, fmt.Errorf("check access token: %w", err)
+	}
+	if err != nil || !active {
+		return claims{}, tenant.Actor{}, errToken("it was revoked, or the account is disabled")
+	}
+	return c, tenant.Actor{UserID: tenant.UserID(c.Subject), Service: service, ClientID: c.ClientID}, nil
+}
+
+// tokensEnd is when every access token that exists now has ended.
+func (p *Provider) tokensEnd() time.Time { return p.Now().Add(p.AccessLifetime + skew + time.Second) }
+
+// A person is what an application may learn of a user, by scope.
+type person struct {
+	Name          string `json:"name,omitempty"`
+	GivenName     string `json:"given_name,omitempty"`
+	FamilyName    string `json:"family_name,omitempty"`
+	Picture       string `json:"picture,omitempty"`
+	Email         string `json:"email,omitempty"`
+	EmailVerified *bool  `json:"email_verified,omitempty"`
+}
+
+// person returns what the scopes open of a user.
+func (p *Provider) person(ctx context.Context, id tenant.UserID, scopes []string) (*person, error) {
+	about := &person{}
+	if !slices.Contains(scopes, "profile") && !slices.Contains(scopes, "email") {
+		return about, nil
+	}
+	u, err := p.People.User(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("read user: %w", err)
+	}
+	if slices.Contains(scopes, "profile") {
+		about.GivenName, about.FamilyName, about.Picture = u.FirstName, u.LastName, u.Picture
+		about.Name = strings.TrimSpace(u.FirstName + " " + u.LastName)
+	}
+	if slices.Contains(scopes, "email") {
+		yes := true // an account cannot sign in before its address is verified
+		about.Email, about.EmailVerified = u.Email, &yes
+	}
+	return about, nil
+}
+
+// Revoke takes back every grant of a user, with its refresh and access tokens. It
+// is identity.Options.Revoked: what was derived from the old password ends with
+// it.
+func (p *Provider) Revoke(ctx context.Context, user tenant.UserID) error {
+	return p.Store.RevokeUser(ctx, user, p.tokensEnd(), "the password was changed, or the account disabled")
+}
