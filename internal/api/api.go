@@ -37,6 +37,9 @@ type Config struct {
 	Scopes Scopes
 	// Tenancy keeps organizations, teams, projects and their members.
 	Tenancy Tenancy
+	// Users and Tokens are the identity service.
+	Users  Users
+	Tokens Tokens
 	// Analyses are those that the program can make: a new project starts with
 	// them switched on.
 	Analyses []finding.Analysis

@@ -38,6 +38,8 @@ type Problem struct {
 	Region  string `json:"region,omitempty" doc:"With 421: the region that the request belongs to."`
 	BaseURL string `json:"baseUrl,omitempty" doc:"With 421: the API address of that region."`
 	AuthURL string `json:"authUrl,omitempty" doc:"With 421: the authentication address of that region."`
+
+	retryAfter string // seconds; with 429
 }
 
 // Error returns the message.
@@ -45,6 +47,16 @@ func (p *Problem) Error() string { return p.Message }
 
 // GetStatus returns the HTTP status.
 func (p *Problem) GetStatus() int { return p.Status }
+
+// GetHeaders returns the headers that the failure has beside its body: with 429
+// Retry-After (RFC 9110, section 10.2.3).
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.retryAfter != "" {
+		h.Set("Retry-After", p.retryAfter)
+	}
+	return h
+}
 
 // ContentType is application/json: clients of the contract read the body only
 // under that type.
@@ -103,6 +115,7 @@ func toProblem(err error) *Problem {
 	p := newProblem(statuses[e.Kind], e.Message, nil)
 	p.ErrorCode, p.Errors = e.Code, e.Details
 	p.Region, p.BaseURL, p.AuthURL = e.Members["region"], e.Members["baseUrl"], e.Members["authUrl"]
+	p.retryAfter = e.Members["retryAfter"]
 	return p
 }
 
@@ -123,6 +136,9 @@ func (a *API) refuse(ctx huma.Context, err error) {
 	p := a.problem(ctx.Context(), err)
 	if p.Status == http.StatusUnauthorized {
 		ctx.SetHeader("WWW-Authenticate", "Bearer")
+	}
+	if p.retryAfter != "" {
+		ctx.SetHeader("Retry-After", p.retryAfter)
 	}
 	ctx.SetHeader("Content-Type", "application/json")
 	ctx.SetStatus(p.Status)

@@ -9,6 +9,16 @@ func (a *API) routes() []route {
 		op("GET", "/", "getVersion", "Version of the service", open("health probe"), (*API).getVersion),
 		op("GET", "/client-apps", "getClientApps", "Identifiers of the client applications", open("needed before any token can be had"), (*API).getClientApps),
 
+		op("GET", "/user/profile", "getUserProfile", "The caller, with every role the caller has", authenticated(), (*API).getProfile),
+		op("PATCH", "/user/profile", "updateUserProfile", "Change the caller's profile", authenticated(), (*API).updateProfile),
+		op("POST", "/user/password", "changePassword", "Change the caller's password", authenticated(), (*API).changePassword),
+		op("GET", "/user/sessions", "listSessions", "Where the caller is signed in", authenticated(), (*API).listSessions),
+		op("DELETE", "/user/sessions/{sessionId}", "endSession", "End one of the caller's sessions", authenticated(), (*API).endSession),
+		op("GET", "/user/personal-access-tokens", "listPersonalAccessTokens", "The caller's tokens", authenticated(), (*API).listTokens),
+		op("POST", "/user/personal-access-tokens", "createPersonalAccessToken", "Create a token and show it once", authenticated(), (*API).createToken).created(),
+		op("POST", "/user/personal-access-tokens/delete", "deletePersonalAccessToken", "Delete a token", authenticated(), (*API).deleteToken),
+		op("PATCH", "/user/personal-access-tokens/name", "renamePersonalAccessToken", "Rename a token", authenticated(), (*API).renameToken),
+
 		op("GET", "/organizations", "listOrganizations", "The caller's organizations", authenticated(), (*API).listOrganizations),
 		op("POST", "/organization", "createOrganization", "Create an organization", authenticated(), (*API).createOrganization).created(),
 		op("GET", "/organization/{organizationId}", "getOrganization", "One organization", needs(tenant.OrgRead), (*API).getOrganization),

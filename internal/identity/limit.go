@@ -58,7 +58,7 @@ type Hit struct {
 	Name  string // of the limit, for the audit log
 	Key   string // as stored: a hash, so that the table holds no addresses
 	Limit Limit
-	At    time.Time // Allow sets it
+	At    time.Time // zero for the moment of Allow; Refund needs it
 }
 
 // Hit returns a hit of the limit that name stands for, under the key, which may
@@ -69,12 +69,19 @@ func (l Limit) Hit(name, key string) Hit {
 	return Hit{Name: name, Key: hex.EncodeToString(sum[:16]), Limit: l}
 }
 
-// addressKey returns what an IP address is counted as. Whoever has an IPv6
+// hit returns a hit at the present time, which can be refunded.
+func (s *Service) hit(l Limit, name, key string) Hit {
+	h := l.Hit(name, key)
+	h.At = s.now()
+	return h
+}
+
+// Address returns what the origin's IP address is counted as. Whoever has an IPv6
 // address has all of its /64.
-func addressKey(ip string) string {
-	a, err := netip.ParseAddr(ip)
+func (o Origin) Address() string {
+	a, err := netip.ParseAddr(o.IP)
 	if err != nil {
-		return ip
+		return o.IP
 	}
 	a = a.Unmap().WithZone("")
 	if a.Is4() {
@@ -82,7 +89,7 @@ func addressKey(ip string) string {
 	}
 	p, err := a.Prefix(64)
 	if err != nil {
-		return ip
+		return o.IP
 	}
 	return p.String()
 }
@@ -148,7 +155,9 @@ func newLimiter(store Guard, r *recorder, now func() time.Time) *Limiter {
 func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 	now := l.now()
 	for i := range hits {
-		hits[i].At = now
+		if hits[i].At.IsZero() {
+			hits[i].At = now
+		}
 		if wait := l.remembered(hits[i].Key, now); wait > 0 {
 			return tooMany(wait)
 		}
@@ -165,8 +174,8 @@ func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 	return tooMany(over.Wait)
 }
 
-// Refund takes back hits that Allow counted: what they were counted for went
-// well.
+// Refund takes back hits that Allow counted and that have a time: what they were
+// counted for went well.
 func (l *Limiter) Refund(ctx context.Context, hits ...Hit) error {
 	return l.store.UncountHits(ctx, hits)
 }

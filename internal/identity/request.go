@@ -149,7 +149,7 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 		return err
 	}
 	o := Origin{IP: by.IP, UserAgent: by.UserAgent, ClientID: by.ClientID}
-	hit := s.Limits.Password.Hit("password", string(u.ID))
+	hit := s.hit(s.Limits.Password, "password", string(u.ID))
 	if err := s.limiter.Allow(ctx, o, hit); err != nil {
 		return err
 	}
@@ -164,14 +164,15 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 		}
 		return errs.E(errs.Forbidden, "the present password is wrong")
 	}
+	if err := s.limiter.Refund(ctx, hit); err != nil {
+		return err
+	}
 	set := PasswordSet{}
 	if se, err := s.Session(ctx, c.Keep); err == nil && se.UserID == u.ID {
 		set.Keep = se.ID
 	}
-	if err := s.setPassword(ctx, u, c.New, set, audit.Event{Action: "user.change_password", TargetKind: "user", Target: string(u.ID)}.By(by)); err != nil {
-		return err
-	}
-	return s.limiter.Refund(ctx, hit)
+	e := audit.Event{Action: "user.change_password", TargetKind: "user", Target: string(u.ID)}
+	return s.setPassword(ctx, u, c.New, set, e.By(by))
 }
 
 // setPassword checks and stores a password, tells the user, and ends what was
@@ -197,8 +198,8 @@ func (s *Service) setPassword(ctx context.Context, u User, password string, set 
 
 // allowMail counts a mail that somebody asks for.
 func (s *Service) allowMail(ctx context.Context, o Origin, email string) error {
-	return s.limiter.Allow(ctx, o, s.Limits.MailAccount.Hit("mail-account", email),
-		s.Limits.MailAddress.Hit("mail-address", addressKey(o.IP)))
+	return s.limiter.Allow(ctx, o, s.hit(s.Limits.MailAccount, "mail-account", email),
+		s.hit(s.Limits.MailAddress, "mail-address", o.Address()))
 }
 
 // request stores a request together with its mail.
@@ -224,7 +225,7 @@ func (s *Service) follow(ctx context.Context, secret string, kind RequestKind, o
 	if err != nil && !isNotFound(err) {
 		return Request{}, err
 	}
-	if err := s.limiter.Allow(ctx, o, s.Limits.Link.Hit("link", addressKey(o.IP))); err != nil {
+	if err := s.limiter.Allow(ctx, o, s.hit(s.Limits.Link, "link", o.Address())); err != nil {
 		return Request{}, err
 	}
 	return Request{}, errLink()

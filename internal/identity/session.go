@@ -48,10 +48,10 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 	if err != nil {
 		email = "" // no account has it; the rest goes as always
 	}
-	address := addressKey(c.IP)
+	address := o.Address()
 	hits := []Hit{
-		s.Limits.SignInPair.Hit("sign-in-pair", email+" "+address),
-		s.Limits.SignInAddress.Hit("sign-in-address", address),
+		s.hit(s.Limits.SignInPair, "sign-in-pair", email+" "+address),
+		s.hit(s.Limits.SignInAddress, "sign-in-address", address),
 	}
 	if err := s.limiter.Allow(ctx, o, hits...); err != nil {
 		return Session{}, err
@@ -66,7 +66,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 		return Session{}, err
 	}
 	if !known {
-		account := s.Limits.SignInAccount.Hit("sign-in-account", email)
+		account := s.hit(s.Limits.SignInAccount, "sign-in-account", email)
 		if err := s.limiter.Allow(ctx, o, account); err != nil {
 			return Session{}, err
 		}

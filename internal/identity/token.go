@@ -210,7 +210,7 @@ func (s *Service) VerifyToken(ctx context.Context, value string, o Origin) (User
 
 // refuseToken counts a failed exchange, records it, and returns the error.
 func (s *Service) refuseToken(ctx context.Context, o Origin, reason string, owner tenant.UserID) error {
-	if err := s.limiter.Allow(ctx, o, s.Limits.Exchange.Hit("exchange", addressKey(o.IP))); err != nil {
+	if err := s.limiter.Allow(ctx, o, s.hit(s.Limits.Exchange, "exchange", o.Address())); err != nil {
 		return err
 	}
 	e := audit.Event{

@@ -28,6 +28,9 @@ import (
 	"merlon/internal/api"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/identity"
+	"merlon/internal/mail"
+	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
 	"merlon/internal/tenant"
@@ -41,9 +44,10 @@ const (
 
 // A Runner calls an API as one person after another.
 type Runner struct {
-	API   *api.API
-	DB    *store.DB
-	Clock *storetest.Clock
+	API      *api.API
+	DB       *store.DB
+	Clock    *storetest.Clock
+	Identity *identity.Service
 
 	t        testing.TB
 	handler  http.Handler
@@ -65,6 +69,8 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Tenancy:      db,
 		Analyses:     finding.Analyses,
 	}
+	r.Identity = service(t, db, clock)
+	c.Users, c.Tokens = r.Identity, r.Identity
 	for _, o := range options {
 		o(&c)
 	}
@@ -78,6 +84,18 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		t.Fatal(err)
 	}
 	return r
+}
+
+// service returns the identity service on the store, with a key of its own.
+func service(t testing.TB, db *store.DB, clock *storetest.Clock) *identity.Service {
+	t.Helper()
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return identity.New(identity.Options{
+		Store: db, Post: mail.Post{Box: box, Now: clock.Now}, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now,
+	})
 }
 
 // testWriter shows the API's log where the test's is.
