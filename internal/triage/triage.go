@@ -131,7 +131,10 @@ type Store interface {
 }
 
 // A Triage applies scans to findings.
-type Triage struct{ store Store }
+type Triage struct {
+	store     Store
+	batchSize int
+}
 
 // New returns a Triage over the store.
-func New(store Store) *Triage { return &Triage{store} }
+func New(store Store) *Triage { return &Triage{store, batchSize} }

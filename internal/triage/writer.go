@@ -32,7 +32,7 @@ func (w *writer) flush(ctx context.Context) error { return w.in.write(ctx, w.tak
 
 // flushFull writes the batch if it is full.
 func (w *writer) flushFull(ctx context.Context) error {
-	if w.batch.size() < batchSize {
+	if w.batch.size() < w.in.size {
 		return nil
 	}
 	return w.flush(ctx)
@@ -239,7 +239,7 @@ func (d *differ) keep(k *Known, effect Effect) Effect {
 
 // full sends the batch when it is full.
 func (d *differ) full() error {
-	if d.w.batch.size() < batchSize {
+	if d.w.batch.size() < d.in.size {
 		return nil
 	}
 	return d.send(d.w.take())

@@ -1,0 +1,334 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file writes what a scan changes.
+
+// Apply writes a batch in one transaction: everything of it or nothing. It
+// returns a Conflict error when the run has another attempt by now, and
+// triage.ErrOvertaken when the branch or the decisions of the project are not
+// those that the batch builds upon.
+func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	if b.Run.ProjectID != sc.Project || b.Run.OrganizationID != sc.Organization || sc.Project == "" {
+		return errs.E(errs.NotFound, "project not found")
+	}
+	p, err := prepare(sc, b) // what needs no transaction keeps nobody waiting
+	if err != nil {
+		return err
+	}
+	return db.Tx(ctx, func(tx *Tx) error {
+		if err := tx.CheckAttempt(ctx, b.Run.ID, b.Run.Attempt); err != nil {
+			return err
+		}
+		if err := tx.advance(ctx, sc, b); err != nil {
+			return err
+		}
+		if err := tx.putRows(ctx, p); err != nil {
+			return err
+		}
+		if err := tx.endFindings(ctx, sc, b); err != nil {
+			return err
+		}
+		if err := tx.count(ctx, sc, b.Branch, change{b.Counts, b.Opened, b.Solved}); err != nil {
+			return err
+		}
+		if b.Last != nil {
+			if err := tx.endScan(ctx, sc, b); err != nil {
+				return err
+			}
+		}
+		if len(b.Counts) > 0 || b.Last != nil {
+			return tx.refreshStats(ctx, sc)
+		}
+		return nil
+	})
+}
+
+// advance takes the project's lock and moves the branch from the version that
+// the batch builds upon to the next one.
+func (tx *Tx) advance(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	revision, err := tx.lockFindings(ctx, sc)
+	if err != nil {
+		return err
+	}
+	if revision != b.Revision {
+		return triage.ErrOvertaken
+	}
+	if b.Version == 0 {
+		if _, err := tx.Exec(ctx, `INSERT INTO branch (project_id, name, organization_id, version, created_at) VALUES (?, ?, ?, 0, ?)
+			ON CONFLICT (project_id, name) DO NOTHING`, string(sc.Project), b.Branch, string(sc.Organization), millis(tx.Now)); err != nil {
+			return fmt.Errorf("create branch: %w", err)
+		}
+	}
+	n, err := tx.Exec(ctx, "UPDATE branch SET version = version + 1 WHERE project_id = ? AND name = ? AND version = ?",
+		string(sc.Project), b.Branch, b.Version)
+	if err != nil {
+		return fmt.Errorf("advance branch: %w", err)
+	}
+	if n == 0 {
+		return triage.ErrOvertaken
+	}
+	return nil
+}
+
+// lockFindings makes everybody else who changes findings of the scope's project
+// wait, and returns the revision of its decisions.
+func (tx *Tx) lockFindings(ctx context.Context, sc tenant.Scope) (revision int64, err error) {
+	// A row for a project of another organization is never made.
+	if _, err := tx.Exec(ctx, `INSERT INTO project_stats (project_id, organization_id) SELECT id, organization_id FROM project
+		WHERE id = ? AND organization_id = ? ON CONFLICT (project_id) DO NOTHING`, ofProject(sc)...); err != nil {
+		return 0, fmt.Errorf("lock findings: %w", err)
+	}
+	err = tx.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?"+tx.db.Dialect.ForUpdate(),
+		ofProject(sc)...).Scan(&revision)
+	return revision, notFound(err, "project")
+}
+
+// prepared is a batch as rows of the tables.
+type prepared struct {
+	batch    *triage.Batch
+	rules    [][]any
+	findings [][]any
+	packages [][]any
+	renamed  [][]any
+	changes  [][]any
+}
+
+const (
+	ruleColumns     = "id, organization_id, rule_id, name, advisory, body, sum, updated_at"
+	findingInserted = `id, organization_id, project_id, branch, flaw, place, code, analysis, analyzer, rule_id, closed, severity, status, priority,
+		pinned, score, gone, cvss, fixable, dependency, path, start_line, end_line, language, message, package, detail, sum, first_run, last_run,
+		last_did, created_at, updated_at, resolved_at`
+	packageColumns = `id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, body, sum, first_run, created_at, updated_at`
+	historyColumns = "project_id, flaw, id, finding_id, at, kind, value, previous, reason, run_id, user_id"
+)
+
+// findingKept are the columns of a known finding that a scan leaves alone.
+var findingKept = []string{"id", "organization_id", "project_id", "branch", "flaw", "first_run", "created_at", "resolved_at"}
+
+// findingConflict replaces the rest of them.
+var findingConflict = func() string {
+	var set []string
+	for c := range strings.SplitSeq(findingInserted, ",") {
+		if c = strings.TrimSpace(c); !slices.Contains(findingKept, c) {
+			set = append(set, c+" = excluded."+c)
+		}
+	}
+	// Only a person's word survives as resolved in what a scan reports.
+	set = append(set, "resolved_at = CASE WHEN excluded.status = 3 THEN finding.resolved_at ELSE 0 END")
+	return " ON CONFLICT (id) DO UPDATE SET " + strings.Join(set, ", ")
+}()
+
+// now stands in a prepared row for the time of the transaction.
+type now struct{}
+
+// prepare makes the rows of a batch.
+func prepare(sc tenant.Scope, b *triage.Batch) (*prepared, error) {
+	p := &prepared{batch: b}
+	for _, r := range b.Rules {
+		body, err := pack(r.Rule)
+		if err != nil {
+			return nil, err
+		}
+		advisory := ""
+		if r.Rule.Advisory != nil {
+			advisory = r.Rule.Advisory.ID
+		}
+		p.rules = append(p.rules, []any{r.ID, string(sc.Organization), r.Rule.ID, plain(r.Rule.Name), plain(advisory), body, int64(r.Sum), now{}})
+	}
+	// A fixed order keeps two scans of an organization from waiting for each other.
+	slices.SortFunc(p.rules, func(a, b []any) int { return cmp.Compare(a[0].(string), b[0].(string)) })
+	for i := range b.Rows {
+		row, err := findingRow(sc, b, &b.Rows[i])
+		if err != nil {
+			return nil, err
+		}
+		p.findings = append(p.findings, row)
+	}
+	for _, k := range b.Packages {
+		body, err := json.Marshal(k.Package)
+		if err != nil {
+			return nil, fmt.Errorf("encode package: %w", err)
+		}
+		p.packages = append(p.packages, []any{k.ID, string(sc.Organization), string(sc.Project), b.Branch, k.Package.Ecosystem, k.Package.Name,
+			k.Package.Version, k.Package.Path, dependencyBits(&k.Package), string(body), int64(k.Sum), string(b.Run.ID), now{}, now{}})
+	}
+	for place, flaw := range b.Renamed {
+		p.renamed = append(p.renamed, []any{string(sc.Project), place.String(), flaw.String()})
+	}
+	for i := range b.Changes {
+		p.changes = append(p.changes, historyRow(sc, &b.Changes[i]))
+	}
+	return p, nil
+}
+
+// plain removes the character that PostgreSQL cannot store.
+func plain(s string) string { return strings.ReplaceAll(s, "\x00", "") }
+
+func historyRow(sc tenant.Scope, c *triage.Change) []any {
+	return []any{string(sc.Project), c.Flaw.String(), c.ID, string(c.Finding), now{}, string(c.Kind), c.Value, c.Previous, c.Reason,
+		string(c.Run), string(c.By)}
+}
+
+func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) {
+	rest, err := pack(detailOf(r.Report))
+	if err != nil {
+		return nil, err
+	}
+	f, dependency, name, fixable := r.Report, 0, "", false
+	if f.Package != nil {
+		dependency, name, fixable = dependencyBits(&f.Package.Package), f.Package.Package.Name, f.Package.Upgrade != ""
+	}
+	return []any{
+		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(), r.Code.String(),
+		code(finding.Analyses, r.Cell.Analysis), f.Analyzer, r.RuleID, closedCode(r.Cell.Status), code(finding.Severities, r.Cell.Severity),
+		code(triage.Statuses, r.Cell.Status), code(triage.Priorities, r.Cell.Priority), r.Pinned, r.Score, false, tenths(r.CVSS), fixable,
+		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest, int64(r.Sum),
+		string(b.Run.ID), string(b.Run.ID), int(r.Effect), now{}, now{}, 0,
+	}, nil
+}
+
+// putRows writes what the scan reported.
+func (tx *Tx) putRows(ctx context.Context, p *prepared) error {
+	for _, t := range []struct {
+		table, columns, suffix string
+		rows                   [][]any
+	}{
+		{"rule", ruleColumns, ` ON CONFLICT (id) DO UPDATE SET name = excluded.name, advisory = excluded.advisory,
+			body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.rules},
+		{"finding", findingInserted, findingConflict, p.findings},
+		{"package", packageColumns, ` ON CONFLICT (id) DO UPDATE SET dependency = excluded.dependency,
+			body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.packages},
+		{"renamed", "project_id, place, flaw", " ON CONFLICT (project_id, place) DO UPDATE SET flaw = excluded.flaw", p.renamed},
+		{"finding_history", historyColumns, "", p.changes},
+	} {
+		if err := tx.insertRows(ctx, t.table, t.columns, t.suffix, at(tx.Now, t.rows)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// at returns the rows with the time in place of now.
+func at(t time.Time, rows [][]any) [][]any {
+	out := make([][]any, len(rows))
+	for i, row := range rows {
+		out[i] = slices.Clone(row)
+		for j, v := range row {
+			if v == (now{}) {
+				out[i][j] = millis(t)
+			}
+		}
+	}
+	return out
+}
+
+// endFindings resolves the findings and removes the packages that the scan did
+// not see.
+func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	if len(b.Gone) > 0 {
+		ids := make([]string, len(b.Gone))
+		for i, id := range b.Gone {
+			ids[i] = string(id)
+		}
+		in, arg := tx.db.Dialect.In("id", ids)
+		// triage.Closed of an active finding, else the next effect: triage.Dropped.
+		_, err := tx.Exec(ctx, `UPDATE finding SET last_did = ? + closed, status = ?, closed = 1, gone = TRUE,
+			last_run = ?, updated_at = ?, resolved_at = CASE WHEN resolved_at = 0 THEN ? ELSE resolved_at END
+			WHERE project_id = ? AND `+in,
+			int(triage.Closed), code(triage.Statuses, triage.Resolved), string(b.Run.ID), millis(tx.Now), millis(tx.Now),
+			string(sc.Project), arg)
+		if err != nil {
+			return fmt.Errorf("resolve findings: %w", err)
+		}
+	}
+	if len(b.Removed) > 0 {
+		in, arg := tx.db.Dialect.In("id", b.Removed)
+		if _, err := tx.Exec(ctx, "DELETE FROM package WHERE project_id = ? AND "+in, string(sc.Project), arg); err != nil {
+			return fmt.Errorf("remove packages: %w", err)
+		}
+	}
+	return nil
+}
+
+// endScan records that a scan was applied as a whole.
+func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	if _, err := tx.Exec(ctx, "UPDATE branch SET scanned_at = ?, run_id = ? WHERE project_id = ? AND name = ?",
+		millis(tx.Now), string(b.Run.ID), string(sc.Project), b.Branch); err != nil {
+		return fmt.Errorf("end scan of branch: %w", err)
+	}
+	var rows [][]any
+	last := map[string]int{} // an analyzer has one row
+	for _, s := range b.Last.Statuses {
+		row := []any{string(sc.Project), b.Branch, s.Analyzer, code(finding.Analyses, s.Analysis), string(b.Run.ID), string(b.Run.Source),
+			string(s.State), millis(tx.Now)}
+		if i, again := last[s.Analyzer]; again {
+			rows[i] = row
+			continue
+		}
+		last[s.Analyzer] = len(rows)
+		rows = append(rows, row)
+	}
+	err := tx.insertRows(ctx, "branch_scan", "project_id, branch, analyzer, analysis, run_id, source, state, at",
+		` ON CONFLICT (project_id, branch, analyzer) DO UPDATE SET analysis = excluded.analysis, run_id = excluded.run_id,
+		source = excluded.source, state = excluded.state, at = excluded.at`, rows)
+	if err != nil || len(b.Last.Languages) == 0 {
+		return err
+	}
+	languages, err := json.Marshal(b.Last.Languages)
+	if err != nil {
+		return fmt.Errorf("encode languages: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "UPDATE project SET languages = ? WHERE id = ? AND organization_id = ?",
+		append([]any{string(languages)}, ofProject(sc)...)...); err != nil {
+		return fmt.Errorf("update languages: %w", err)
+	}
+	return nil
+}
+
+// change is a difference in the numbers of a branch.
+type change struct {
+	counts         triage.Counts
+	opened, solved map[finding.Severity]int
+}
+
+// day is the number of a time's day since 1970, in UTC.
+func day(t time.Time) int64 { return t.Unix() / 86400 }
+
+// count keeps the numbers of a branch.
+func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c change) error {
+	var rows [][]any
+	for cell, n := range c.counts {
+		rows = append(rows, []any{string(sc.Project), branch, code(finding.Analyses, cell.Analysis), code(finding.Severities, cell.Severity),
+			code(triage.Statuses, cell.Status), code(triage.Priorities, cell.Priority), n.N, n.Risk})
+	}
+	err := tx.insertRows(ctx, "branch_stats", "project_id, branch, analysis, severity, status, priority, findings, risk",
+		` ON CONFLICT (project_id, branch, analysis, severity, status, priority)
+		DO UPDATE SET findings = branch_stats.findings + excluded.findings, risk = branch_stats.risk + excluded.risk`, rows)
+	if err != nil {
+		return err
+	}
+	rows = nil
+	severities := maps.Clone(c.opened)
+	maps.Copy(severities, c.solved)
+	for s := range severities {
+		rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Severities, s), c.opened[s], c.solved[s]})
+	}
+	return tx.insertRows(ctx, "branch_day", "project_id, branch, day, severity, opened, solved",
+		` ON CONFLICT (project_id, branch, day, severity)
+		DO UPDATE SET opened = branch_day.opened + excluded.opened, solved = branch_day.solved + excluded.solved`, rows)
+}

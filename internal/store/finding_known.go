@@ -1,0 +1,240 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/run"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file reads how a branch stands before a scan is applied.
+
+var _ triage.Store = (*DB)(nil)
+
+// Branch reads how a branch of the scope's project stands. The version and
+// revision are read before anything else, so that what is read afterwards is at
+// least as new.
+func (db *DB) Branch(ctx context.Context, sc tenant.Scope, name string) (*triage.Branch, error) {
+	settings, err := projectSettings(ctx, db, sc)
+	if err != nil {
+		return nil, db.classify(err)
+	}
+	b := &triage.Branch{Name: name, Decisions: map[triage.Digest]triage.Decided{}}
+	err = db.QueryRow(ctx, "SELECT revision FROM project_stats WHERE project_id = ? AND organization_id = ?", ofProject(sc)...).Scan(&b.Revision)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, db.classify(err)
+	}
+	branches, err := readBranches(ctx, db, sc)
+	if err != nil {
+		return nil, err
+	}
+	var others []branchRow
+	for _, row := range branches {
+		if row.name == name {
+			b.Version, b.Scanned = row.version, row.scannedAt > 0
+		} else if row.scannedAt > 0 {
+			others = append(others, row)
+		}
+	}
+	b.Base = referenceBranch(settings, others)
+	return b, db.readDecisions(ctx, sc, b.Decisions)
+}
+
+// projectSettings returns the settings of the scope's project.
+func projectSettings(ctx context.Context, q querier, sc tenant.Scope) (project.Settings, error) {
+	settings := project.DefaultSettings(nil)
+	var text string
+	err := q.QueryRow(ctx, "SELECT settings FROM project WHERE id = ? AND organization_id = ?", ofProject(sc)...).Scan(&text)
+	if err != nil {
+		return settings, notFound(err, "project")
+	}
+	if err := json.Unmarshal([]byte(text), &settings); err != nil {
+		return settings, fmt.Errorf("read the settings of project %s: %w", sc.Project, err)
+	}
+	return settings, nil
+}
+
+// branchRow is a row of the table branch.
+type branchRow struct {
+	name      string
+	version   int64
+	scannedAt int64
+}
+
+// readBranches returns the branches of the scope's project by name.
+func readBranches(ctx context.Context, q querier, sc tenant.Scope) ([]branchRow, error) {
+	rows, err := q.Query(ctx, "SELECT name, version, scanned_at FROM branch WHERE project_id = ? AND organization_id = ? ORDER BY name", ofProject(sc)...)
+	return collect(rows, err, func(rows *sql.Rows) (b branchRow, err error) {
+		return b, rows.Scan(&b.name, &b.version, &b.scannedAt)
+	})
+}
+
+// referenceBranch chooses the branch that counts and risk are of: the one that
+// the settings name, else main, else master, else the one scanned last; empty
+// when there are none.
+func referenceBranch(s project.Settings, branches []branchRow) string {
+	for _, name := range []string{s.ReferenceBranch, "main", "master"} {
+		if name != "" && slices.ContainsFunc(branches, func(b branchRow) bool { return b.name == name }) {
+			return name
+		}
+	}
+	last := branchRow{}
+	for _, b := range branches {
+		if b.scannedAt > last.scannedAt {
+			last = b
+		}
+	}
+	return last.name
+}
+
+// readDecisions reads every decision of the scope's project.
+func (db *DB) readDecisions(ctx context.Context, sc tenant.Scope, into map[triage.Digest]triage.Decided) error {
+	rows, err := db.Query(ctx, `SELECT d.flaw, d.status, d.priority FROM decision d JOIN project p ON p.id = d.project_id
+		WHERE d.project_id = ? AND p.organization_id = ?`, ofProject(sc)...)
+	return each(rows, err, func(rows *sql.Rows) error {
+		var text string
+		var status, priority int
+		if err := rows.Scan(&text, &status, &priority); err != nil {
+			return err
+		}
+		flaw, err := triage.ParseDigest(text)
+		into[flaw] = triage.Decided{Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority)}
+		return err
+	})
+}
+
+// each calls do for every row and closes rows.
+func each(rows *sql.Rows, err error, do func(*sql.Rows) error) error {
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // its error is that of rows.Err
+	for rows.Next() {
+		if err := do(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+const knownColumns = `id, flaw, place, code, analysis, analyzer, severity, status, priority, pinned, gone, cvss, path, start_line, sum,
+	last_run, last_did, updated_at`
+
+// Known calls do for every finding of a branch of the scope's project.
+func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Known) error) error {
+	rows, err := db.Query(ctx, "SELECT "+knownColumns+" FROM finding WHERE project_id = ? AND organization_id = ? AND branch = ?",
+		append(ofProject(sc), branch)...)
+	same := map[string]string{} // paths, analyzers and runs repeat: each is kept once
+	return each(rows, err, func(rows *sql.Rows) error {
+		k, err := scanKnown(rows, same)
+		if err != nil {
+			return err
+		}
+		return do(k)
+	})
+}
+
+func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
+	var k triage.Known
+	var flaw, place, codeText sql.RawBytes
+	var analyzer, path, lastRun sql.RawBytes
+	var analysis, severity, status, priority, cvss int
+	var sum, updated int64
+	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &severity, &status, &priority, &k.Pinned, &k.Gone, &cvss,
+		&path, &k.Line, &sum, &lastRun, &k.LastDid, &updated)
+	if err != nil {
+		return k, err
+	}
+	for _, d := range []struct {
+		text sql.RawBytes
+		to   *triage.Digest
+	}{{flaw, &k.Flaw}, {place, &k.Place}, {codeText, &k.Code}} {
+		if *d.to, err = triage.ParseDigest(string(d.text)); err != nil {
+			return k, fmt.Errorf("finding %s: %w", k.ID, err)
+		}
+	}
+	once := func(b sql.RawBytes) string {
+		s, ok := same[string(b)]
+		if !ok {
+			s = string(b)
+			same[s] = s
+		}
+		return s
+	}
+	k.Analyzer, k.Path, k.LastRun = once(analyzer), once(path), run.ID(once(lastRun))
+	k.Sum, k.UpdatedAt = uint64(sum), fromMillis(updated)
+	k.Cell = triage.Cell{
+		Analysis: value(finding.Analyses, analysis), Severity: value(finding.Severities, severity),
+		Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority),
+	}
+	k.Risk = triage.Risk(k.Cell.Severity, float64(cvss)/10)
+	return k, nil
+}
+
+// KnownPackages calls do for every package of a branch of the scope's project.
+func (db *DB) KnownPackages(ctx context.Context, sc tenant.Scope, branch string, do func(triage.KnownPackage) error) error {
+	rows, err := db.Query(ctx, "SELECT id, path, sum FROM package WHERE project_id = ? AND organization_id = ? AND branch = ?",
+		append(ofProject(sc), branch)...)
+	return each(rows, err, func(rows *sql.Rows) error {
+		var p triage.KnownPackage
+		var sum int64
+		if err := rows.Scan(&p.ID, &p.Path, &sum); err != nil {
+			return err
+		}
+		p.Sum = uint64(sum)
+		return do(p)
+	})
+}
+
+// RuleSums returns the sums of those of the rules that the scope's organization
+// has.
+func (db *DB) RuleSums(ctx context.Context, sc tenant.Scope, ids []string) (map[string]uint64, error) {
+	sums := make(map[string]uint64, len(ids))
+	return sums, inChunks(ids, func(ids []string) error {
+		in, arg := db.Dialect.In("id", ids)
+		rows, err := db.Query(ctx, "SELECT id, sum FROM rule WHERE organization_id = ? AND "+in, string(sc.Organization), arg)
+		return each(rows, err, func(rows *sql.Rows) error {
+			var id string
+			var sum int64
+			if err := rows.Scan(&id, &sum); err != nil {
+				return err
+			}
+			sums[id] = uint64(sum)
+			return nil
+		})
+	})
+}
+
+// Renamed returns the flaws of those places that are later places of a flaw.
+func (db *DB) Renamed(ctx context.Context, sc tenant.Scope, places []triage.Digest) (map[triage.Digest]triage.Digest, error) {
+	flaws := map[triage.Digest]triage.Digest{}
+	texts := make([]string, len(places))
+	for i, p := range places {
+		texts[i] = p.String()
+	}
+	return flaws, inChunks(texts, func(texts []string) error {
+		in, arg := db.Dialect.In("r.place", texts)
+		rows, err := db.Query(ctx, `SELECT r.place, r.flaw FROM renamed r JOIN project p ON p.id = r.project_id
+			WHERE r.project_id = ? AND p.organization_id = ? AND `+in, append(ofProject(sc), arg)...)
+		return each(rows, err, func(rows *sql.Rows) error {
+			var place, flaw string
+			if err := rows.Scan(&place, &flaw); err != nil {
+				return err
+			}
+			p, err := triage.ParseDigest(place)
+			if err != nil {
+				return err
+			}
+			flaws[p], err = triage.ParseDigest(flaw)
+			return err
+		})
+	})
+}

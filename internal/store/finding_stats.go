@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file keeps and reads the numbers of findings.
+
+// refreshStats computes how the scope's project stands from the numbers of its
+// reference branch. Whoever changes findings or the project's settings calls it
+// in the same transaction.
+func (tx *Tx) refreshStats(ctx context.Context, sc tenant.Scope) error {
+	settings, err := projectSettings(ctx, tx, sc)
+	if err != nil {
+		return err
+	}
+	branches, err := readBranches(ctx, tx, sc)
+	if err != nil {
+		return err
+	}
+	branch := referenceBranch(settings, branches)
+	rows, err := tx.Query(ctx, `SELECT analysis, severity, findings, risk FROM branch_stats
+		WHERE project_id = ? AND branch = ? AND status <= 2 AND findings <> 0`, string(sc.Project), branch)
+	var open [5]int
+	var risk int64
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var analysis, severity, n int
+		var r int64
+		if err := rows.Scan(&analysis, &severity, &n, &r); err != nil {
+			return err
+		}
+		if settings.Shown(value(finding.Analyses, analysis), value(finding.Severities, severity)) && severity < len(open) {
+			open[severity] += n
+			risk += r
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read numbers of branch: %w", err)
+	}
+	score := triage.RiskScore(risk)
+	level := code(triage.RiskLevels, triage.LevelOf(score))
+	if _, err := tx.Exec(ctx, `INSERT INTO project_stats
+		(project_id, organization_id, branch, critical, high, medium, low, risk_score, risk_level, level_since)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (project_id) DO UPDATE SET branch = excluded.branch, critical = excluded.critical, high = excluded.high,
+		medium = excluded.medium, low = excluded.low, risk_score = excluded.risk_score, risk_level = excluded.risk_level,
+		level_since = CASE WHEN project_stats.risk_level = excluded.risk_level AND project_stats.level_since > 0
+			THEN project_stats.level_since ELSE excluded.level_since END`,
+		string(sc.Project), string(sc.Organization), branch, open[1], open[2], open[3], open[4], score, level, millis(tx.Now)); err != nil {
+		return fmt.Errorf("write numbers of project: %w", err)
+	}
+	return nil
+}
+
+// Standings returns how those of the projects stand that belong to the scope's
+// organization and were scanned.
+func (db *DB) Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error) {
+	out := make(map[tenant.ProjectID]triage.Standing, len(ids))
+	return out, inChunks(texts(ids), func(ids []string) error {
+		in, arg := db.Dialect.In("project_id", ids)
+		rows, err := db.Query(ctx, `SELECT project_id, branch, critical, high, medium, low, risk_score, risk_level, level_since
+			FROM project_stats WHERE organization_id = ? AND branch <> '' AND `+in, string(sc.Organization), arg)
+		return each(rows, err, func(rows *sql.Rows) error {
+			s := triage.Standing{Open: map[finding.Severity]int{}}
+			var open [4]int
+			var level int
+			var since int64
+			if err := rows.Scan(&s.ProjectID, &s.Branch, &open[0], &open[1], &open[2], &open[3], &s.RiskScore, &level, &since); err != nil {
+				return err
+			}
+			for i, severity := range finding.Severities {
+				s.Open[severity] = open[i]
+			}
+			s.RiskLevel, s.LevelSince = value(triage.RiskLevels, level), fromMillis(since)
+			out[s.ProjectID] = s
+			return nil
+		})
+	})
+}
+
+// texts returns identifiers as text.
+func texts[T ~string](ids []T) []string {
+	out := make([]string, len(ids))
+	for i, id := range ids {
+		out[i] = string(id)
+	}
+	return out
+}
+
+// AnalysisStandings returns, for those of the projects that belong to the scope's
+// organization, the last scan of each analysis on the reference branch and what
+// it left open, ordered by project and analysis. Hidden severities are counted:
+// the caller has the settings.
+func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error) {
+	type key struct {
+		project  tenant.ProjectID
+		analysis finding.Analysis
+	}
+	out, index := []triage.AnalysisStanding{}, map[key]int{}
+	return out, inChunks(texts(ids), func(ids []string) error {
+		in, arg := db.Dialect.In("p.project_id", ids)
+		rows, err := db.Query(ctx, `SELECT p.project_id, s.analysis, s.at, s.source FROM project_stats p
+			JOIN branch_scan s ON s.project_id = p.project_id AND s.branch = p.branch
+			WHERE p.organization_id = ? AND `+in+" ORDER BY p.project_id, s.analysis, s.at DESC", string(sc.Organization), arg)
+		err = each(rows, err, func(rows *sql.Rows) error {
+			a := triage.AnalysisStanding{Open: map[finding.Severity]int{}}
+			var analysis int
+			var at int64
+			if err := rows.Scan(&a.ProjectID, &analysis, &at, &a.Source); err != nil {
+				return err
+			}
+			a.Analysis, a.LastScan = value(finding.Analyses, analysis), fromMillis(at)
+			k := key{a.ProjectID, a.Analysis}
+			if _, seen := index[k]; !seen { // the latest of the analysis comes first
+				index[k] = len(out)
+				out = append(out, a)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		rows, err = db.Query(ctx, `SELECT p.project_id, s.analysis, s.severity, SUM(s.findings) FROM project_stats p
+			JOIN branch_stats s ON s.project_id = p.project_id AND s.branch = p.branch
+			WHERE p.organization_id = ? AND s.status <= 2 AND `+in+" GROUP BY p.project_id, s.analysis, s.severity", string(sc.Organization), arg)
+		return each(rows, err, func(rows *sql.Rows) error {
+			var project tenant.ProjectID
+			var analysis, severity, n int
+			if err := rows.Scan(&project, &analysis, &severity, &n); err != nil {
+				return err
+			}
+			if i, ok := index[key{project, value(finding.Analyses, analysis)}]; ok {
+				out[i].Open[value(finding.Severities, severity)] += n
+			}
+			return nil
+		})
+	})
+}
+
+// BranchCells returns the numbers of findings of branches: of the scope's project
+// if it has one, else of the projects with the identifiers. branches limits them
+// to some; nil means the reference branch of each project.
+func (db *DB) BranchCells(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string) ([]triage.BranchCell, error) {
+	out := []triage.BranchCell{}
+	return out, inChunks(texts(ids), func(ids []string) error {
+		in, arg := db.Dialect.In("p.project_id", ids)
+		args := []any{string(sc.Organization), arg}
+		which := "s.branch = p.branch"
+		if branches != nil {
+			cond, list := db.Dialect.In("s.branch", branches)
+			which, args = cond, append(args, list)
+		}
+		rows, err := db.Query(ctx, `SELECT s.project_id, s.branch, s.analysis, s.severity, s.status, s.priority, s.findings, s.risk
+			FROM project_stats p JOIN branch_stats s ON s.project_id = p.project_id
+			WHERE p.organization_id = ? AND `+in+" AND s.findings <> 0 AND "+which, args...)
+		return each(rows, err, func(rows *sql.Rows) error {
+			var c triage.BranchCell
+			var analysis, severity, status, priority int
+			if err := rows.Scan(&c.ProjectID, &c.Branch, &analysis, &severity, &status, &priority, &c.Count.N, &c.Count.Risk); err != nil {
+				return err
+			}
+			c.Cell = cell(analysis, severity, status, priority)
+			out = append(out, c)
+			return nil
+		})
+	})
+}
+
+// cell returns the cell with the numbers.
+func cell(analysis, severity, status, priority int) triage.Cell {
+	return triage.Cell{
+		Analysis: value(finding.Analyses, analysis), Severity: value(finding.Severities, severity),
+		Status: value(triage.Statuses, status), Priority: value(triage.Priorities, priority),
+	}
+}
+
+// DayCounts returns what branches gained and lost on the days from the first to
+// the last, ordered by project, day and severity; branches as in BranchCells.
+func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, first, last time.Time) ([]triage.DayCount, error) {
+	out := []triage.DayCount{}
+	return out, inChunks(texts(ids), func(ids []string) error {
+		in, arg := db.Dialect.In("p.project_id", ids)
+		args := []any{string(sc.Organization), arg, day(first), day(last)}
+		which := "d.branch = p.branch"
+		if branches != nil {
+			cond, list := db.Dialect.In("d.branch", branches)
+			which, args = cond, append(args, list)
+		}
+		rows, err := db.Query(ctx, `SELECT d.project_id, d.day, d.severity, SUM(d.opened), SUM(d.solved)
+			FROM project_stats p JOIN branch_day d ON d.project_id = p.project_id
+			WHERE p.organization_id = ? AND `+in+" AND d.day >= ? AND d.day <= ? AND "+which+`
+			GROUP BY d.project_id, d.day, d.severity ORDER BY d.project_id, d.day, d.severity`, args...)
+		return each(rows, err, func(rows *sql.Rows) error {
+			var c triage.DayCount
+			var at int64
+			var severity int
+			if err := rows.Scan(&c.ProjectID, &at, &severity, &c.Opened, &c.Solved); err != nil {
+				return err
+			}
+			c.Day, c.Severity = time.Unix(at*86400, 0).UTC(), value(finding.Severities, severity)
+			out = append(out, c)
+			return nil
+		})
+	})
+}
