@@ -42,6 +42,8 @@ type world struct {
 	provider *oidc.Provider
 	url      string // of the provider
 	http     *http.Client
+	server   *httptest.Server
+	handler  atomic.Pointer[http.Handler] // of the process that answers
 
 	user     identity.User
 	password string
@@ -57,15 +59,14 @@ func newWorld(t testing.TB, db *store.DB, clock *storetest.Clock) *world {
 		t.Fatal(err)
 	}
 	w := &world{t: t, db: db, clock: clock, box: box, post: mail.Post{Box: box, Now: clock.Now}}
-	var handler atomic.Pointer[http.Handler]
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { (*handler.Load()).ServeHTTP(rw, r) }))
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { (*w.handler.Load()).ServeHTTP(rw, r) }))
 	t.Cleanup(srv.Close)
-	w.url = srv.URL
+	w.url, w.server = srv.URL, srv
 	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: srv.URL, Now: clock.Now,
 		Revoked: func(ctx context.Context, id tenant.UserID) error { return w.provider.Revoke(ctx, id) }})
 	w.provider = w.newProvider(nil)
 	h := w.provider.Handler()
-	handler.Store(&h)
+	w.handler.Store(&h)
 	w.http = newBrowser(t, srv)
 	if w.user, w.password, err = w.people.Provision(t.Context(), "jo@example.test", identity.Names{FirstName: "Jo", LastName: "Doe"}); err != nil {
 		t.Fatal(err)
@@ -96,6 +97,8 @@ func (w *world) newProvider(change func(*oidc.Config)) *oidc.Provider {
 	}
 	return p
 }
+
+func closeSignUp(c *oidc.Config) { c.SignUp = false }
 
 // newBrowser returns a client that keeps cookies and follows no redirect.
 func newBrowser(t testing.TB, srv *httptest.Server) *http.Client {
