@@ -17,6 +17,7 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"merlon/internal/finding"
+	"merlon/internal/mail"
 	"merlon/internal/tenant"
 )
 
@@ -40,6 +41,8 @@ type Config struct {
 	// Users and Tokens are the identity service.
 	Users  Users
 	Tokens Tokens
+	// Post writes the mails that invite people.
+	Post mail.Post
 	// Analyses are those that the program can make: a new project starts with
 	// them switched on.
 	Analyses []finding.Analysis
@@ -64,10 +67,19 @@ type Version struct {
 	DeploymentEnv string `json:"deploymentEnv"`
 }
 
-// Tenancy is what the API needs of the store for sections 5.4 to 5.6 of the
-// contract.
+// Tenancy is what the API needs of the store for organizations and all that is
+// in them.
 type Tenancy interface {
 	Organizations
+	Invitations
+	Members
+	Teams
+	TeamMembers
+	Projects
+	ProjectMembers
+	Roles
+	Accounts
+	AuditLog
 }
 
 // Scopes decides what an actor may do with a target: a NotFound error when the
@@ -111,6 +123,8 @@ func humaConfig(c Config) huma.Config {
 	cfg.Info.Description = "Application security analysis: users, organizations, teams, projects, scans and findings."
 	cfg.AllowAdditionalPropertiesByDefault = true
 	cfg.CreateHooks = nil
+	json := huma.Format{Marshal: huma.DefaultJSONFormat.Marshal, Unmarshal: unmarshal}
+	cfg.Formats = map[string]huma.Format{"application/json": json, "json": json}
 	cfg.DocsPath, cfg.SchemasPath, cfg.OpenAPIPath = "", "", "/openapi"
 	cfg.Servers = []*huma.Server{{URL: c.Region.BaseURL}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{

@@ -106,13 +106,13 @@ func each[T, U any](list []T, f func(T) U) []U {
 
 type organizationAnswer struct{ Body organizationBody }
 
-// inOrganization is the input of a route that names an organization and nothing
+// OrganizationPath is the input of a route that names an organization and nothing
 // else; the scope holds the id.
-type inOrganization struct {
+type OrganizationPath struct {
 	OrganizationID string `path:"organizationId" format:"uuid"`
 }
 
-func (a *API) getOrganization(ctx context.Context, sc tenant.Scope, _ *inOrganization) (*organizationAnswer, error) {
+func (a *API) getOrganization(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*organizationAnswer, error) {
 	o, err := a.Tenancy.Organization(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func (a *API) createOrganization(ctx context.Context, sc tenant.Scope, in *creat
 }
 
 type updateOrganization struct {
-	inOrganization
+	OrganizationPath
 	Body struct {
 		Name                string  `json:"name" minLength:"1" maxLength:"200"`
 		Industry            string  `json:"industry" enum:"software,finance,healthcare,education,manufacturing,retail,government,energy,telecom,other"`
@@ -224,7 +224,7 @@ func set[T any](to *T, from *T) {
 	}
 }
 
-func (a *API) deleteOrganization(ctx context.Context, sc tenant.Scope, _ *inOrganization) (*messageAnswer, error) {
+func (a *API) deleteOrganization(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*messageAnswer, error) {
 	if err := a.Tenancy.DeleteOrganization(ctx, sc); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func showBilling(o tenant.Organization) *billingAnswer {
 	return &billingAnswer{Body: billingBody{ID: o.ID, Name: o.Name, BillingProfile: o.Billing}}
 }
 
-func (a *API) getBilling(ctx context.Context, sc tenant.Scope, _ *inOrganization) (*billingAnswer, error) {
+func (a *API) getBilling(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*billingAnswer, error) {
 	o, err := a.Tenancy.Organization(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -252,7 +252,7 @@ func (a *API) getBilling(ctx context.Context, sc tenant.Scope, _ *inOrganization
 }
 
 type updateBilling struct {
-	inOrganization
+	OrganizationPath
 	Body struct {
 		CustomerType *string `json:"customerType,omitempty" enum:"individual,company"`
 		Country      *string `json:"country,omitempty" maxLength:"100"`

@@ -1,12 +1,14 @@
 package api
 
 import (
+	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // This file brings the five spellings of an array parameter to one.
@@ -21,7 +23,7 @@ func canonicalQuery(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		canonical, err := canonical(r.URL.RawQuery)
 		if err != nil {
-			writeProblem(w, r, http.StatusBadRequest, "the query cannot be read: a % is not followed by two hexadecimal digits, or a ; stands where & is meant")
+			writeProblem(w, r, http.StatusBadRequest, "the query cannot be read: a % is not followed by two hexadecimal digits, a ; stands where & is meant, or a value is not UTF-8 or holds a NUL")
 			return
 		}
 		if canonical != r.URL.RawQuery {
@@ -37,6 +39,13 @@ func canonical(query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return "", err
+	}
+	for key, list := range values {
+		for _, text := range append(list, key) {
+			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+				return "", errors.New("not text that a database can hold")
+			}
+		}
 	}
 	out := url.Values{}
 	for _, key := range slices.Sorted(maps.Keys(values)) {

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,7 +27,8 @@ type route struct {
 	rule         rule
 	status       int // of success
 	creates      bool
-	body         *huma.RequestBody // described here when the handler reads it by itself
+	body         *huma.RequestBody          // described here when the handler reads it by itself
+	answer       map[string]*huma.MediaType // of success, where the handler writes it by itself
 	register     func(*API, route)
 }
 
@@ -142,6 +144,9 @@ func (r route) operation(a *API) huma.Operation {
 	o.Responses = map[string]*huma.Response{"default": {Description: "Any other failure", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
 	}}}
+	if r.answer != nil {
+		o.Responses[strconv.Itoa(r.status)] = &huma.Response{Description: http.StatusText(r.status), Content: r.answer}
+	}
 	if r.rule.access != anyone {
 		o.Security = []map[string][]string{{"bearer": {}}}
 		o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)

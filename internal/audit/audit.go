@@ -142,6 +142,16 @@ func (h Head) Check(r Record) (Head, error) {
 	return r.Head(), nil
 }
 
+// A Query selects records of one chain, newest first.
+type Query struct {
+	Actor  tenant.UserID // empty for everybody
+	Action string        // empty for every action; "team." for all that begin so
+	From   time.Time     // zero for the beginning
+	To     time.Time     // zero for the end; exclusive
+	Before int64         // only records with a smaller number; 0 for all
+	Limit  int           // at least 1
+}
+
 // Verify checks the records of one chain, oldest first. A list that does not
 // begin with the chain's first record is checked from its own first one on. The
 // error names the first record that is broken.

@@ -24,6 +24,19 @@ type Project struct {
 	Settings       Settings
 }
 
+// A Query selects a page of projects, by name.
+type Query struct {
+	Search string // part of a name, case ignored; empty for all
+	Page   int    // from 1
+	Size   int
+}
+
+// A Page is a page of projects, and how many there are on all pages.
+type Page struct {
+	Projects []Project
+	Total    int
+}
+
 // Settings are what a project's members choose. They are stored as one JSON
 // document: a new setting needs a default here and nothing else.
 type Settings struct {

@@ -75,16 +75,6 @@ func (db *DB) AppendAudit(ctx context.Context, events []audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error { return tx.audit(ctx, slices.Clone(events)...) })
 }
 
-// An AuditQuery selects records of one chain.
-type AuditQuery struct {
-	Actor  tenant.UserID // empty for everybody
-	Action string        // empty for every action; "team." for all that begin so
-	From   time.Time     // zero for the beginning
-	To     time.Time     // zero for the end; exclusive
-	Before int64         // records with a smaller number, newest first; 0 for the newest
-	Limit  int           // at least 1
-}
-
 const auditColumns = "chain, seq, at, actor, client, ip, action, target_kind, target, detail, previous, hash"
 
 func scanAudit(rows *sql.Rows) (audit.Record, error) {
@@ -96,7 +86,7 @@ func scanAudit(rows *sql.Rows) (audit.Record, error) {
 }
 
 // AuditLog returns records of the scope's organization, newest first.
-func (db *DB) AuditLog(ctx context.Context, sc tenant.Scope, q AuditQuery) ([]audit.Record, error) {
+func (db *DB) AuditLog(ctx context.Context, sc tenant.Scope, q audit.Query) ([]audit.Record, error) {
 	if sc.Organization == "" {
 		return []audit.Record{}, nil // the deployment's own chain is nobody's
 	}

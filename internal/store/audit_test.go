@@ -57,15 +57,15 @@ func TestAuditLog(t *testing.T) {
 		}
 		tests := []struct {
 			name string
-			q    store.AuditQuery
+			q    audit.Query
 			want string
 		}{
-			{"all", store.AuditQuery{}, "4 3 2 1"},
-			{"page", store.AuditQuery{Before: 4, Limit: 2}, "3 2"},
-			{"actor", store.AuditQuery{Actor: "u1"}, "4 3 1"},
-			{"action", store.AuditQuery{Action: "team.create"}, "1"},
-			{"actions", store.AuditQuery{Action: "team."}, "2 1"},
-			{"time", store.AuditQuery{From: storetest.Start.Add(time.Minute), To: storetest.Start.Add(3 * time.Minute)}, "3 2"},
+			{"all", audit.Query{}, "4 3 2 1"},
+			{"page", audit.Query{Before: 4, Limit: 2}, "3 2"},
+			{"actor", audit.Query{Actor: "u1"}, "4 3 1"},
+			{"action", audit.Query{Action: "team.create"}, "1"},
+			{"actions", audit.Query{Action: "team."}, "2 1"},
+			{"time", audit.Query{From: storetest.Start.Add(time.Minute), To: storetest.Start.Add(3 * time.Minute)}, "3 2"},
 		}
 		for _, tt := range tests {
 			if tt.q.Limit == 0 {
@@ -83,7 +83,7 @@ func TestAuditLog(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 			}
 		}
-		if records, err := db.AuditLog(t.Context(), tenant.Scope{}, store.AuditQuery{Limit: 10}); err != nil || len(records) != 0 {
+		if records, err := db.AuditLog(t.Context(), tenant.Scope{}, audit.Query{Limit: 10}); err != nil || len(records) != 0 {
 			t.Errorf("the zero scope saw %d records, %v", len(records), err)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
+	"merlon/internal/mail"
 	"merlon/internal/tenant"
 )
 
@@ -50,10 +51,11 @@ func hashToken(token string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Invite stores an invitation into the scope's organization; it sets the id, the
-// status and the times. It needs org.members, and for every team the power to
+// Invite stores an invitation into the scope's organization, with its id, status,
+// times and the organization's name, and queues the mail that letter writes of
+// it. It needs org.members, and for every team the power to
 // give the role there.
-func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string) (tenant.Invitation, error) {
+func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string, letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error) {
 	teams, err := json.Marshal(i.Teams)
 	if err != nil {
 		return i, fmt.Errorf("write teams: %w", err)
@@ -75,6 +77,13 @@ func (db *DB) Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, 
 		}
 		if err := tx.QueryRow(ctx, "SELECT name FROM organization WHERE id = ?", sc.Organization).Scan(&i.OrganizationName); err != nil {
 			return fmt.Errorf("read organization: %w", err)
+		}
+		queued, err := letter(i)
+		if err != nil {
+			return err
+		}
+		if err := tx.queueMail(ctx, queued); err != nil {
+			return fmt.Errorf("queue invitation: %w", err)
 		}
 		return tx.audit(ctx, invitationEvent(sc.Actor, i, "create"))
 	})

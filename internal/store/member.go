@@ -45,20 +45,6 @@ func (m membership) of(sc tenant.Scope) string {
 	return string(sc.Organization)
 }
 
-// A MemberQuery selects a page of members.
-type MemberQuery struct {
-	Search string // part of a name or address; empty for everybody
-	Page   int    // from 1
-	Size   int
-}
-
-// A MemberPage is a page of members, ordered by address.
-type MemberPage struct {
-	Members        []tenant.Member
-	Total          int
-	Administrators int // of an organization, whatever the search
-}
-
 const memberColumns = `u.id, u.first_name, u.last_name, u.email, u.picture, m.role, u.service_of IS NOT NULL, m.created_at`
 
 func scanMember(row scanner) (tenant.Member, error) {
@@ -70,7 +56,7 @@ func scanMember(row scanner) (tenant.Member, error) {
 }
 
 // members returns a page of the members at the scope.
-func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q MemberQuery) (MemberPage, error) {
+func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
 	from := " FROM " + m.table + " m JOIN app_user u ON u.id = m.user_id WHERE m." + m.column + " = ?"
 	args := []any{m.of(sc)}
 	if m.level == tenant.OrganizationLevel {
@@ -81,7 +67,7 @@ func (db *DB) members(ctx context.Context, m membership, sc tenant.Scope, q Memb
 		from += " AND (u.email " + like + ` ? ESCAPE '\' OR u.first_name || ' ' || u.last_name ` + like + ` ? ESCAPE '\')`
 		args = append(args, contains(q.Search), contains(q.Search))
 	}
-	var p MemberPage
+	var p tenant.MemberPage
 	if err := db.QueryRow(ctx, "SELECT COUNT(*)"+from, args...).Scan(&p.Total); err != nil {
 		return p, fmt.Errorf("count members: %w", db.classify(err))
 	}
@@ -356,7 +342,7 @@ func (m membership) event(sc tenant.Scope, verb string, detail map[string]any) a
 }
 
 // OrganizationMembers returns a page of the people in the scope's organization.
-func (db *DB) OrganizationMembers(ctx context.Context, sc tenant.Scope, q MemberQuery) (MemberPage, error) {
+func (db *DB) OrganizationMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
 	return db.members(ctx, organizationMembers, sc, q)
 }
 

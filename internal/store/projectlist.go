@@ -23,23 +23,10 @@ import (
 // were granted one by one come in by a UNION, because an OR would keep both
 // databases from using either index.
 
-// A ProjectQuery selects a page of projects, by name.
-type ProjectQuery struct {
-	Search string // part of a name, case ignored; empty for all
-	Page   int    // from 1
-	Size   int
-}
-
-// A ProjectPage is a page of projects, and how many there are on all pages.
-type ProjectPage struct {
-	Projects []project.Project
-	Total    int
-}
-
 // TeamProjects returns a page of the projects of the scope's team that the
 // caller may read: all of them with project.read in the team, otherwise those
 // that were granted one by one.
-func (db *DB) TeamProjects(ctx context.Context, sc tenant.Scope, q ProjectQuery) (ProjectPage, error) {
+func (db *DB) TeamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error) {
 	page, err := db.teamProjects(ctx, sc, q)
 	if err != nil {
 		return page, fmt.Errorf("list the team's projects: %w", db.classify(err))
@@ -47,7 +34,7 @@ func (db *DB) TeamProjects(ctx context.Context, sc tenant.Scope, q ProjectQuery)
 	return page, nil
 }
 
-func (db *DB) teamProjects(ctx context.Context, sc tenant.Scope, q ProjectQuery) (page ProjectPage, err error) {
+func (db *DB) teamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (page project.Page, err error) {
 	from, args := "project p WHERE p.team_id = ?", []any{sc.Team}
 	all := sc.Permissions&tenant.ProjectRead != 0
 	if !all {
@@ -187,7 +174,7 @@ const fewProjects = 500
 
 // OrganizationProjects returns a page of the projects of the scope's
 // organization that the caller may read.
-func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q ProjectQuery) (ProjectPage, error) {
+func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error) {
 	page, err := db.organizationProjects(ctx, sc, q)
 	if err != nil {
 		return page, fmt.Errorf("list the organization's projects: %w", db.classify(err))
@@ -195,7 +182,7 @@ func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q Proje
 	return page, nil
 }
 
-func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, q ProjectQuery) (page ProjectPage, err error) {
+func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (page project.Page, err error) {
 	r, err := db.readable(ctx, sc)
 	if err != nil {
 		return page, err
@@ -287,7 +274,7 @@ func (db *DB) count(ctx context.Context, arms []arm) (total int, err error) {
 }
 
 // pageOf returns the projects of a page of the arms.
-func (db *DB) pageOf(ctx context.Context, arms []arm, q ProjectQuery) ([]project.Project, error) {
+func (db *DB) pageOf(ctx context.Context, arms []arm, q project.Query) ([]project.Project, error) {
 	skip := offset(q.Page, q.Size)
 	if len(arms) == 1 {
 		return db.projectRows(ctx, "SELECT p.id FROM "+arms[0].from+" ORDER BY p.name, p.id LIMIT ? OFFSET ?", append(arms[0].args, q.Size, skip))

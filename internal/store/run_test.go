@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
+	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/job"
@@ -430,7 +431,7 @@ func TestRunsAreAudited(t *testing.T) {
 		if _, err := db.CancelRun(t.Context(), sc, db.start(sc, "x")); err != nil {
 			t.Fatal(err)
 		}
-		log, err := db.AuditLog(t.Context(), sc, store.AuditQuery{Action: "scan.", Limit: 10})
+		log, err := db.AuditLog(t.Context(), sc, audit.Query{Action: "scan.", Limit: 10})
 		db.must(err)
 		got := []string{}
 		for _, rec := range log {

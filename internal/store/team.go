@@ -146,7 +146,7 @@ func (db *DB) DeleteTeam(ctx context.Context, sc tenant.Scope) error {
 }
 
 // TeamMembers returns a page of the members of the scope's team.
-func (db *DB) TeamMembers(ctx context.Context, sc tenant.Scope, q MemberQuery) (MemberPage, error) {
+func (db *DB) TeamMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
 	return db.members(ctx, teamMembers, sc, q)
 }
 
@@ -174,7 +174,7 @@ func (db *DB) RemoveTeamMember(ctx context.Context, sc tenant.Scope, user tenant
 
 // ProjectMembers returns a page of those who have a role in the scope's project
 // alone.
-func (db *DB) ProjectMembers(ctx context.Context, sc tenant.Scope, q MemberQuery) (MemberPage, error) {
+func (db *DB) ProjectMembers(ctx context.Context, sc tenant.Scope, q tenant.MemberQuery) (tenant.MemberPage, error) {
 	return db.members(ctx, projectMembers, sc, q)
 }
 

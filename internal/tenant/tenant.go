@@ -74,6 +74,20 @@ type Member struct {
 	CreatedAt time.Time
 }
 
+// A MemberQuery selects a page of members.
+type MemberQuery struct {
+	Search string // part of a name or address, case ignored; empty for everybody
+	Page   int    // from 1
+	Size   int
+}
+
+// A MemberPage is a page of members, ordered by address.
+type MemberPage struct {
+	Members        []Member
+	Total          int // on all pages
+	Administrators int // of an organization, whatever the search
+}
+
 // An Invitation asks somebody by e-mail to join an organization.
 type Invitation struct {
 	ID               string

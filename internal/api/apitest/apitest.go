@@ -50,6 +50,7 @@ type Runner struct {
 	Identity *identity.Service
 
 	t        testing.TB
+	post     mail.Post
 	handler  http.Handler
 	document *Document
 }
@@ -59,6 +60,11 @@ type Runner struct {
 func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*api.Config)) *Runner {
 	t.Helper()
 	r := &Runner{t: t, DB: db, Clock: clock}
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.post = mail.Post{Box: box, Now: clock.Now}
 	c := api.Config{
 		Region:       api.Region{Name: storetest.Region, BaseURL: BaseURL, AuthURL: AuthURL},
 		Version:      api.Version{Service: "merlon", Version: "test", Environment: "development"},
@@ -67,9 +73,10 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Authenticate: r.authenticate,
 		Scopes:       db,
 		Tenancy:      db,
+		Post:         r.post,
 		Analyses:     finding.Analyses,
 	}
-	r.Identity = service(t, db, clock)
+	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now})
 	c.Users, c.Tokens = r.Identity, r.Identity
 	for _, o := range options {
 		o(&c)
@@ -84,18 +91,6 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		t.Fatal(err)
 	}
 	return r
-}
-
-// service returns the identity service on the store, with a key of its own.
-func service(t testing.TB, db *store.DB, clock *storetest.Clock) *identity.Service {
-	t.Helper()
-	box, err := seal.New(make([]byte, 32))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return identity.New(identity.Options{
-		Store: db, Post: mail.Post{Box: box, Now: clock.Now}, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now,
-	})
 }
 
 // testWriter shows the API's log where the test's is.
@@ -129,6 +124,28 @@ func (r *Runner) Person(name string) tenant.UserID {
 		r.t.Fatalf("make the person %s: %v", name, err)
 	}
 	return tenant.UserID(id)
+}
+
+// Mails returns the mails that wait for their delivery, oldest first, and
+// removes them.
+func (r *Runner) Mails() []mail.Message {
+	r.t.Helper()
+	queued, err := r.DB.ClaimMail(r.t.Context(), 100, time.Minute)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	mails := []mail.Message{}
+	for _, q := range queued {
+		m, err := r.post.Open(q)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := r.DB.MailSent(r.t.Context(), q.ID); err != nil {
+			r.t.Fatal(err)
+		}
+		mails = append(mails, m)
+	}
+	return mails
 }
 
 // Email is the address of the person with the name.

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/audit"
+	"merlon/internal/tenant"
+)
+
+// AuditLog is what the API needs of the store for the audit log.
+type AuditLog interface {
+	AuditLog(ctx context.Context, sc tenant.Scope, q audit.Query) ([]audit.Record, error)
+	ExportAudit(ctx context.Context, chain tenant.OrganizationID, after int64, each func(audit.Record) error) error
+}
+
+type auditRecordBody struct {
+	Seq        int64          `json:"seq" doc:"From 1, without a gap."`
+	At         string         `json:"at" format:"date-time"`
+	Actor      string         `json:"actor" doc:"A user's id; empty for the service itself."`
+	Client     string         `json:"client"`
+	IP         string         `json:"ip"`
+	Action     string         `json:"action"`
+	TargetKind string         `json:"targetKind"`
+	Target     string         `json:"target"`
+	Detail     map[string]any `json:"detail"`
+	Hash       string         `json:"hash"`
+}
+
+type listAudit struct {
+	OrganizationPath
+	Cursor string    `query:"cursor" maxLength:"40" doc:"nextCursor of the page before."`
+	Limit  int       `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Actor  string    `query:"actor" maxLength:"100" doc:"A user's id."`
+	Action string    `query:"action" maxLength:"100" doc:"An action, such as team.create, or all of a kind: team."`
+	From   time.Time `query:"from" doc:"No record before."`
+	To     time.Time `query:"to" doc:"Only records before."`
+}
+
+type auditAnswer struct {
+	Body struct {
+		Records    []auditRecordBody `json:"records" doc:"Newest first."`
+		NextCursor string            `json:"nextCursor" doc:"Empty on the last page."`
+	}
+}
+
+func (a *API) listAudit(ctx context.Context, sc tenant.Scope, in *listAudit) (*auditAnswer, error) {
+	before, err := parseCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.Tenancy.AuditLog(ctx, sc, audit.Query{
+		Actor: user(in.Actor), Action: in.Action, From: in.From, To: in.To, Before: before, Limit: in.Limit + 1,
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &auditAnswer{}
+	if len(list) > in.Limit {
+		list = list[:in.Limit]
+		out.Body.NextCursor = cursor(list[in.Limit-1].Seq)
+	}
+	out.Body.Records = make([]auditRecordBody, 0, len(list))
+	for _, r := range list {
+		b := auditRecordBody{Seq: r.Seq, At: r.At, Actor: r.Actor, Client: r.Client, IP: r.IP,
+			Action: r.Action, TargetKind: r.TargetKind, Target: r.Target, Hash: r.Hash}
+		if err := json.Unmarshal([]byte(r.Detail), &b.Detail); err != nil {
+			return nil, err
+		}
+		out.Body.Records = append(out.Body.Records, b)
+	}
+	return out, nil
+}
+
+// cursor writes the number of the last record of a page; the form is nobody's
+// business, so that it can change.
+func cursor(seq int64) string {
+	return base64.RawURLEncoding.EncodeToString([]byte("a" + strconv.FormatInt(seq, 10)))
+}
+
+// parseCursor is the inverse of cursor; 0 for none.
+func parseCursor(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err == nil && strings.HasPrefix(string(raw), "a") {
+		if seq, err := strconv.ParseInt(string(raw[1:]), 10, 64); err == nil && seq > 0 {
+			return seq, nil
+		}
+	}
+	return 0, invalid("query.cursor", "is not one that this list gave out")
+}
+
+type exportAudit struct {
+	OrganizationPath
+	After int64 `query:"after" minimum:"0" doc:"Only records with a larger number."`
+}
+
+// exportAudit answers with the whole chain, oldest record first.
+func (a *API) exportAudit(ctx context.Context, sc tenant.Scope, in *exportAudit) (*huma.StreamResponse, error) {
+	return a.lines("audit-"+string(sc.Organization)+".ndjson", func(line func(any) error) error {
+		return a.Tenancy.ExportAudit(ctx, sc.Organization, in.After, func(r audit.Record) error { return line(r) })
+	}), nil
+}

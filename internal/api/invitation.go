@@ -1,0 +1,165 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"time"
+
+	"merlon/internal/identity"
+	"merlon/internal/mail"
+	"merlon/internal/tenant"
+)
+
+// Invitations is what the API needs of the store for invitations.
+type Invitations interface {
+	// Invite stores the invitation and queues the mail that letter writes of it.
+	Invite(ctx context.Context, sc tenant.Scope, i tenant.Invitation, token string, letter func(tenant.Invitation) (mail.Queued, error)) (tenant.Invitation, error)
+	Invitations(ctx context.Context, sc tenant.Scope, page, size int) ([]tenant.Invitation, error)
+	CancelInvitation(ctx context.Context, sc tenant.Scope, id string) (tenant.Invitation, error)
+	AcceptInvitation(ctx context.Context, actor tenant.Actor, token string) (tenant.Invitation, error)
+}
+
+// invitationBody is an invitation as every answer shows it. The token is in the
+// answer that made it and nowhere else: only its hash is kept.
+type invitationBody struct {
+	ID               string                  `json:"id" format:"uuid"`
+	Token            string                  `json:"token" doc:"What the invitation is accepted with; empty but in the answer that made it."`
+	Email            string                  `json:"email" format:"email"`
+	Status           tenant.InvitationStatus `json:"status" enum:"pending,accepted,cancelled,expired"`
+	OrganizationID   tenant.OrganizationID   `json:"organizationId" format:"uuid"`
+	OrganizationName string                  `json:"organizationName"`
+	OrganizationRole tenant.RoleID           `json:"organizationRole"`
+	ExpiresAt        time.Time               `json:"expiresAt"`
+}
+
+func showInvitation(i tenant.Invitation) invitationBody {
+	return invitationBody{
+		ID: i.ID, Email: i.Email, Status: i.Status, OrganizationID: i.OrganizationID,
+		OrganizationName: i.OrganizationName, OrganizationRole: i.Role, ExpiresAt: i.ExpiresAt,
+	}
+}
+
+type invitationAnswer struct{ Body invitationBody }
+
+type invite struct {
+	OrganizationPath
+	Body struct {
+		Email           string `json:"email" maxLength:"320"`
+		Role            string `json:"role" minLength:"1" maxLength:"100" doc:"A built-in role's name, or the id of a custom role."`
+		TeamAssignments []struct {
+			TeamID string `json:"teamId" format:"uuid"`
+			Role   string `json:"role" minLength:"1" maxLength:"100"`
+		} `json:"teamAssignments,omitempty" maxItems:"50"`
+	}
+}
+
+func (a *API) invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitationAnswer, error) {
+	email, err := identity.NormalizeEmail(in.Body.Email)
+	if err != nil {
+		return nil, err
+	}
+	i := tenant.Invitation{Email: email, Role: role(in.Body.Role)}
+	for _, t := range in.Body.TeamAssignments {
+		id, err := tenant.ParseID("teamId", t.TeamID)
+		if err != nil {
+			return nil, err
+		}
+		i.Teams = append(i.Teams, tenant.TeamAssignment{TeamID: tenant.TeamID(id), Role: role(t.Role)})
+	}
+	token := newToken()
+	i, err = a.Tenancy.Invite(ctx, sc, i, token, func(i tenant.Invitation) (mail.Queued, error) {
+		return a.Post.Queue(mail.Invitation(mail.Invite{
+			To: i.Email, Organization: i.OrganizationName, Token: token, Expires: i.ExpiresAt,
+		}))
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &invitationAnswer{Body: showInvitation(i)}
+	out.Body.Token = token
+	return out, nil
+}
+
+// newToken returns 256 random bits as text that an address can hold.
+func newToken() string {
+	var b [32]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		panic("api: no randomness: " + err.Error()) // crypto/rand never fails on a supported system
+	}
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+type listInvitations struct {
+	OrganizationPath
+	DemandedPage
+}
+
+type invitationsAnswer struct {
+	Body struct {
+		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
+		Invitations    []invitationBody      `json:"invitations"`
+	}
+}
+
+func (a *API) listInvitations(ctx context.Context, sc tenant.Scope, in *listInvitations) (*invitationsAnswer, error) {
+	list, err := a.Tenancy.Invitations(ctx, sc, in.Page, in.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	out := &invitationsAnswer{}
+	out.Body.OrganizationID, out.Body.Invitations = sc.Organization, each(list, showInvitation)
+	return out, nil
+}
+
+type cancelInvitation struct {
+	OrganizationPath
+	InvitationID string `path:"invitationId" format:"uuid"`
+}
+
+func (a *API) cancelInvitation(ctx context.Context, sc tenant.Scope, in *cancelInvitation) (*invitationAnswer, error) {
+	id, err := tenant.ParseID("invitationId", in.InvitationID)
+	if err != nil {
+		return nil, err
+	}
+	i, err := a.Tenancy.CancelInvitation(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	return &invitationAnswer{Body: showInvitation(i)}, nil
+}
+
+type acceptInvitation struct {
+	Body struct {
+		Token string `json:"token" minLength:"1" maxLength:"200"`
+	}
+}
+
+func (a *API) acceptInvitation(ctx context.Context, sc tenant.Scope, in *acceptInvitation) (*invitationAnswer, error) {
+	i, err := a.Tenancy.AcceptInvitation(ctx, sc.Actor, in.Body.Token)
+	if err != nil {
+		return nil, err
+	}
+	return &invitationAnswer{Body: showInvitation(i)}, nil
+}
+
+// connectorBody is a way to sign in that an organization set up.
+type connectorBody struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+type listConnectors struct {
+	Email string `query:"email" required:"true" minLength:"3" maxLength:"320" doc:"Whose sign-in page asks."`
+}
+
+type connectorsAnswer struct{ Body []connectorBody }
+
+// listConnectors answers that there are none: enterprise sign-on is not
+// configured, so the sign-in page goes on with a password.
+func (a *API) listConnectors(_ context.Context, _ tenant.Scope, in *listConnectors) (*connectorsAnswer, error) {
+	if _, err := identity.NormalizeEmail(in.Email); err != nil {
+		return nil, invalid("query.email", "is not an e-mail address")
+	}
+	return &connectorsAnswer{Body: []connectorBody{}}, nil
+}

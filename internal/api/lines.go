@@ -1,0 +1,63 @@
+package api
+
+import (
+	"bufio"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// ndjson is the content type of one JSON value a line (RFC 8259 values, each
+// ended by a line feed).
+const ndjson = "application/x-ndjson"
+
+// lines answers with the values that produce passes to line, one a line, as a
+// file of the name. Nothing is kept in memory but a few kilobytes. A failure
+// before the first of them is answered as any other; a later one cuts the
+// connection, so that no client takes a part for the whole.
+func (a *API) lines(filename string, produce func(line func(any) error) error) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		out := &begun{hc: hc, filename: filename}
+		buffer := bufio.NewWriterSize(out, 32<<10)
+		enc := json.NewEncoder(buffer)
+		enc.SetEscapeHTML(false)
+		err := produce(enc.Encode)
+		if err == nil {
+			err = buffer.Flush()
+		}
+		switch {
+		case err == nil && !out.yes: // nothing at all was written
+			_, _ = out.Write(nil) // the client may be gone
+		case err != nil && !out.yes:
+			a.refuse(hc, err)
+		case err != nil:
+			a.Log.LogAttrs(hc.Context(), slog.LevelWarn, "answer cut", slog.String("file", filename), slog.String("error", err.Error()))
+			panic(http.ErrAbortHandler) // the server's way to cut a connection
+		}
+	}}
+}
+
+// begun sends the head of the answer with its first bytes.
+type begun struct {
+	hc       huma.Context
+	filename string
+	yes      bool
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	if !b.yes {
+		b.yes = true
+		b.hc.SetHeader("Content-Type", ndjson)
+		b.hc.SetHeader("Content-Disposition", `attachment; filename="`+b.filename+`"`)
+		b.hc.SetStatus(http.StatusOK)
+	}
+	return b.hc.BodyWriter().Write(p)
+}
+
+// lists says that the route answers with lines, described by the type.
+func (r route) lists() route {
+	r.answer = map[string]*huma.MediaType{ndjson: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One JSON object a line."}}}
+	return r
+}

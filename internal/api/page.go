@@ -1,0 +1,39 @@
+package api
+
+// This file holds how lists are cut into pages.
+
+// DemandedPage is the page of a list where the contract demands both parameters.
+type DemandedPage struct {
+	Page     int `query:"page" required:"true" minimum:"1"`
+	PageSize int `query:"pageSize" required:"true" minimum:"1" maximum:"20"`
+}
+
+// ClampedPage is the page of a list where clients use several names and ask for
+// more than there is: what is out of range is moved into it.
+type ClampedPage struct {
+	Page           int `query:"page"`
+	PageNumber     int `query:"pageNumber" doc:"Another name of page."`
+	PageSize       int `query:"pageSize" doc:"At most 100; 10 when missing."`
+	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of pageSize."`
+	Limit          int `query:"limit" doc:"Another name of pageSize."`
+	PerPage        int `query:"perPage" doc:"Another name of pageSize."`
+}
+
+// Sizes of a clamped page.
+const (
+	defaultPageSize = 10
+	maxPageSize     = 100
+)
+
+// get returns the page, from 1, and its size.
+func (p ClampedPage) get() (page, size int) {
+	page = max(p.Page, p.PageNumber, 1)
+	size = max(p.PageSize, p.PageSizeNumber, p.Limit, p.PerPage)
+	if p.PageSize == 0 && p.PageSizeNumber == 0 && p.Limit == 0 && p.PerPage == 0 {
+		size = defaultPageSize
+	}
+	return page, min(max(size, 1), maxPageSize)
+}
+
+// pages returns how many pages of a size hold the total.
+func pages(total, size int) int { return (total + size - 1) / size }

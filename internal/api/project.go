@@ -1,0 +1,337 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/tenant"
+)
+
+// Projects is what the API needs of the store for projects.
+type Projects interface {
+	CreateProject(ctx context.Context, sc tenant.Scope, p project.Project) (project.Project, error)
+	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
+	UpdateProject(ctx context.Context, sc tenant.Scope, edit func(*project.Project) error) (project.Project, error)
+	DeleteProject(ctx context.Context, sc tenant.Scope) error
+	TeamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
+	OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
+}
+
+// ProjectBody is an element of a team's project list: the 26 fields of the
+// specification, no more and no less.
+type ProjectBody struct {
+	ProjectID                   tenant.ProjectID        `json:"projectId" format:"uuid"`
+	TeamID                      tenant.TeamID           `json:"teamId" format:"uuid"`
+	TeamName                    string                  `json:"teamName"`
+	Name                        string                  `json:"name"`
+	CreatedAt                   time.Time               `json:"createdAt"`
+	UpdatedAt                   time.Time               `json:"updatedAt"`
+	ApplicationType             project.ApplicationType `json:"applicationType" enum:"web_application,software,mobile_application,iot,other"`
+	AnalysisFrequency           project.Frequency       `json:"analysisFrequency" enum:"weekly,daily,never"`
+	EmailAlertEnabled           bool                    `json:"emailAlertEnabled"`
+	MonthlyReportEnabled        bool                    `json:"monthlyReportEnabled"`
+	WeeklyReportEnabled         bool                    `json:"weeklyReportEnabled"`
+	SASTEnabled                 bool                    `json:"sastEnabled"`
+	DASTEnabled                 bool                    `json:"dastEnabled"`
+	SCAEnabled                  bool                    `json:"scaEnabled"`
+	ContainerEnabled            bool                    `json:"containerEnabled"`
+	APIEnabled                  bool                    `json:"apiEnabled"`
+	IaCEnabled                  bool                    `json:"iacEnabled"`
+	SASTFastScanEnabled         bool                    `json:"sastFastScanEnabled"`
+	AIDataflowEnabled           bool                    `json:"aiDataflowEnabled"`
+	SASTSeverities              []finding.Severity      `json:"sastSeverities" enum:"critical,high,medium,low"`
+	SCASeverities               []finding.Severity      `json:"scaSeverities" enum:"critical,high,medium,low"`
+	IaCSeverities               []finding.Severity      `json:"iacSeverities" enum:"critical,high,medium,low"`
+	IncidentCreationOption      string                  `json:"incidentCreationOption"`
+	AIMergeRequestEnabled       bool                    `json:"aiMergeRequestEnabled"`
+	ImprovingResultsEnabled     bool                    `json:"improvingResultsEnabled"`
+	SortsVulnerabilitiesEnabled bool                    `json:"sortsVulnerabilitiesEnabled"`
+}
+
+func showProject(p project.Project) ProjectBody {
+	s := p.Settings
+	return ProjectBody{
+		ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+		ApplicationType: s.ApplicationType, AnalysisFrequency: s.AnalysisFrequency,
+		EmailAlertEnabled: s.EmailAlertEnabled, MonthlyReportEnabled: s.MonthlyReportEnabled, WeeklyReportEnabled: s.WeeklyReportEnabled,
+		SASTEnabled: s.SASTEnabled, DASTEnabled: s.DASTEnabled, SCAEnabled: s.SCAEnabled, ContainerEnabled: s.ContainerEnabled,
+		APIEnabled: s.APIEnabled, IaCEnabled: s.IaCEnabled, SASTFastScanEnabled: s.SASTFastScanEnabled, AIDataflowEnabled: s.AIDataflowEnabled,
+		SASTSeverities: notNull(s.SASTSeverities), SCASeverities: notNull(s.SCASeverities), IaCSeverities: notNull(s.IaCSeverities),
+		IncidentCreationOption: s.IncidentCreationOption, AIMergeRequestEnabled: s.AIMergeRequestEnabled,
+		ImprovingResultsEnabled: s.ImprovingResultsEnabled, SortsVulnerabilitiesEnabled: s.SortsVulnerabilitiesEnabled,
+	}
+}
+
+// notNull returns an empty list for nil.
+func notNull[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// projectDetailBody is a project by itself: the list's fields and all others.
+type projectDetailBody struct {
+	ProjectBody
+	ID                                tenant.ProjectID      `json:"id" format:"uuid" doc:"The same as projectId."`
+	OrganizationID                    tenant.OrganizationID `json:"organizationId" format:"uuid"`
+	Language                          []string              `json:"language" doc:"Found by the last scan."`
+	ContainerSeverities               []finding.Severity    `json:"containerSeverities" enum:"critical,high,medium,low"`
+	SCATransitiveDependenciesEnabled  bool                  `json:"scaTransitiveDependenciesEnabled"`
+	SCADevelopmentDependenciesEnabled bool                  `json:"scaDevelopmentDependenciesEnabled"`
+	AgentCategoriesSAST               []string              `json:"agentCategoriesSast"`
+	AgentCategoriesIaC                []string              `json:"agentCategoriesIac"`
+	SecurityChampionEnabled           bool                  `json:"securityChampionEnabled"`
+	AutoFixEnabled                    bool                  `json:"autoFixEnabled"`
+	GitHubIssueEnabled                bool                  `json:"githubIssueEnabled"`
+	GitLabIssueEnabled                bool                  `json:"gitlabIssueEnabled"`
+	IssueCreationMode                 project.IssueMode     `json:"issueCreationMode" enum:"per_vulnerability,per_vulnerability_type,per_file"`
+	IssueCreationBranches             []string              `json:"issueCreationBranches"`
+	ReferenceBranch                   *string               `json:"referenceBranch" doc:"The branch that counts and risk are of; null: main, then master."`
+}
+
+func showProjectDetail(p project.Project) projectDetailBody {
+	s := p.Settings
+	return projectDetailBody{
+		ProjectBody: showProject(p), ID: p.ID, OrganizationID: p.OrganizationID, Language: notNull(p.Languages),
+		ContainerSeverities:              notNull(s.ContainerSeverities),
+		SCATransitiveDependenciesEnabled: s.SCATransitiveDependenciesEnabled, SCADevelopmentDependenciesEnabled: s.SCADevelopmentDependenciesEnabled,
+		AgentCategoriesSAST: notNull(s.AgentCategoriesSAST), AgentCategoriesIaC: notNull(s.AgentCategoriesIaC),
+		SecurityChampionEnabled: s.SecurityChampionEnabled, AutoFixEnabled: s.AutoFixEnabled,
+		GitHubIssueEnabled: s.GitHubIssueEnabled, GitLabIssueEnabled: s.GitLabIssueEnabled,
+		IssueCreationMode: s.IssueCreationMode, IssueCreationBranches: notNull(s.IssueCreationBranches), ReferenceBranch: branchOrNull(s.ReferenceBranch),
+	}
+}
+
+func branchOrNull(name string) *string {
+	if name == "" {
+		return nil
+	}
+	return &name
+}
+
+type projectAnswer struct{ Body projectDetailBody }
+
+func (a *API) getProject(ctx context.Context, sc tenant.Scope, _ *ProjectPath) (*projectAnswer, error) {
+	p, err := a.Tenancy.Project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return &projectAnswer{Body: showProjectDetail(p)}, nil
+}
+
+// ProjectChoices are the settings that can be chosen when a project is created
+// and later.
+type ProjectChoices struct {
+	AIMergeRequestEnabled       *bool              `json:"aiMergeRequestEnabled,omitempty"`
+	ImprovingResultsEnabled     *bool              `json:"improvingResultsEnabled,omitempty"`
+	SortsVulnerabilitiesEnabled *bool              `json:"sortsVulnerabilitiesEnabled,omitempty"`
+	SecurityChampionEnabled     *bool              `json:"securityChampionEnabled,omitempty"`
+	AutoFixEnabled              *bool              `json:"autoFixEnabled,omitempty"`
+	GitHubIssueEnabled          *bool              `json:"githubIssueEnabled,omitempty"`
+	GitLabIssueEnabled          *bool              `json:"gitlabIssueEnabled,omitempty"`
+	IssueCreationMode           *project.IssueMode `json:"issueCreationMode,omitempty" enum:"per_vulnerability,per_vulnerability_type,per_file"`
+	IssueCreationBranches       *[]string          `json:"issueCreationBranches,omitempty" maxItems:"100"`
+}
+
+func (c ProjectChoices) apply(s *project.Settings) error {
+	set(&s.AIMergeRequestEnabled, c.AIMergeRequestEnabled)
+	set(&s.ImprovingResultsEnabled, c.ImprovingResultsEnabled)
+	set(&s.SortsVulnerabilitiesEnabled, c.SortsVulnerabilitiesEnabled)
+	set(&s.SecurityChampionEnabled, c.SecurityChampionEnabled)
+	set(&s.AutoFixEnabled, c.AutoFixEnabled)
+	set(&s.GitHubIssueEnabled, c.GitHubIssueEnabled)
+	set(&s.GitLabIssueEnabled, c.GitLabIssueEnabled)
+	set(&s.IssueCreationMode, c.IssueCreationMode)
+	return labels("body.issueCreationBranches", &s.IssueCreationBranches, c.IssueCreationBranches)
+}
+
+// labels assigns a list of names, each once.
+func labels(location string, to *[]string, from *[]string) error {
+	if from == nil {
+		return nil
+	}
+	list := make([]string, 0, len(*from))
+	for _, text := range *from {
+		text, err := label(location, text)
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	*to = list
+	return nil
+}
+
+type createProject struct {
+	TeamPath
+	Body struct {
+		Name string `json:"name" minLength:"1" maxLength:"200"`
+		ProjectChoices
+	}
+}
+
+func (a *API) createProject(ctx context.Context, sc tenant.Scope, in *createProject) (*projectAnswer, error) {
+	p := project.Project{Settings: project.DefaultSettings(a.Analyses)}
+	var err error
+	if p.Name, err = label("body.name", in.Body.Name); err != nil {
+		return nil, err
+	}
+	if err := in.Body.apply(&p.Settings); err != nil {
+		return nil, err
+	}
+	if p, err = a.Tenancy.CreateProject(ctx, sc, p); err != nil {
+		return nil, err
+	}
+	return &projectAnswer{Body: showProjectDetail(p)}, nil
+}
+
+// nullableText is a text that a request can leave out, set, or set to null.
+type nullableText struct {
+	given bool
+	text  string // empty for null
+}
+
+// UnmarshalJSON reads a text or null.
+func (n *nullableText) UnmarshalJSON(data []byte) error {
+	n.given = true
+	if string(data) == "null" {
+		n.text = ""
+		return nil
+	}
+	return json.Unmarshal(data, &n.text)
+}
+
+// Schema describes the type to the HTTP library.
+func (nullableText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Nullable: true}
+}
+
+type updateProject struct {
+	ProjectPath
+	Body struct {
+		Name                              *string                  `json:"name,omitempty" maxLength:"200"`
+		TeamID                            *string                  `json:"teamId,omitempty" format:"uuid" doc:"Moves the project."`
+		ApplicationType                   *project.ApplicationType `json:"applicationType,omitempty" enum:"web_application,software,mobile_application,iot,other"`
+		AnalysisFrequency                 *project.Frequency       `json:"analysisFrequency,omitempty" enum:"weekly,daily,never"`
+		EmailAlertEnabled                 *bool                    `json:"emailAlertEnabled,omitempty"`
+		MonthlyReportEnabled              *bool                    `json:"monthlyReportEnabled,omitempty"`
+		WeeklyReportEnabled               *bool                    `json:"weeklyReportEnabled,omitempty"`
+		SASTEnabled                       *bool                    `json:"sastEnabled,omitempty"`
+		DASTEnabled                       *bool                    `json:"dastEnabled,omitempty"`
+		SCAEnabled                        *bool                    `json:"scaEnabled,omitempty"`
+		ContainerEnabled                  *bool                    `json:"containerEnabled,omitempty"`
+		APIEnabled                        *bool                    `json:"apiEnabled,omitempty"`
+		IaCEnabled                        *bool                    `json:"iacEnabled,omitempty"`
+		SASTFastScanEnabled               *bool                    `json:"sastFastScanEnabled,omitempty"`
+		AIDataflowEnabled                 *bool                    `json:"aiDataflowEnabled,omitempty"`
+		SCATransitiveDependenciesEnabled  *bool                    `json:"scaTransitiveDependenciesEnabled,omitempty"`
+		SCADevelopmentDependenciesEnabled *bool                    `json:"scaDevelopmentDependenciesEnabled,omitempty"`
+		SASTSeverities                    *[]finding.Severity      `json:"sastSeverities,omitempty" enum:"critical,high,medium,low" maxItems:"10"`
+		SCASeverities                     *[]finding.Severity      `json:"scaSeverities,omitempty" enum:"critical,high,medium,low" maxItems:"10"`
+		IaCSeverities                     *[]finding.Severity      `json:"iacSeverities,omitempty" enum:"critical,high,medium,low" maxItems:"10"`
+		ContainerSeverities               *[]finding.Severity      `json:"containerSeverities,omitempty" enum:"critical,high,medium,low" maxItems:"10"`
+		IncidentCreationOption            *string                  `json:"incidentCreationOption,omitempty" maxLength:"200"`
+		AgentCategoriesSAST               *[]string                `json:"agentCategoriesSast,omitempty" maxItems:"100"`
+		AgentCategoriesIaC                *[]string                `json:"agentCategoriesIac,omitempty" maxItems:"100"`
+		ReferenceBranch                   nullableText             `json:"referenceBranch,omitempty"`
+		ProjectChoices
+	}
+}
+
+// edit applies the request to a project.
+func (in *updateProject) edit(p *project.Project) (err error) {
+	b, s := &in.Body, &p.Settings
+	if b.Name != nil {
+		if p.Name, err = label("body.name", *b.Name); err != nil {
+			return err
+		}
+	}
+	if b.TeamID != nil {
+		p.TeamID = tenant.TeamID(strings.ToLower(*b.TeamID))
+	}
+	set(&s.ApplicationType, b.ApplicationType)
+	set(&s.AnalysisFrequency, b.AnalysisFrequency)
+	set(&s.EmailAlertEnabled, b.EmailAlertEnabled)
+	set(&s.MonthlyReportEnabled, b.MonthlyReportEnabled)
+	set(&s.WeeklyReportEnabled, b.WeeklyReportEnabled)
+	set(&s.SASTEnabled, b.SASTEnabled)
+	set(&s.DASTEnabled, b.DASTEnabled)
+	set(&s.SCAEnabled, b.SCAEnabled)
+	set(&s.ContainerEnabled, b.ContainerEnabled)
+	set(&s.APIEnabled, b.APIEnabled)
+	set(&s.IaCEnabled, b.IaCEnabled)
+	set(&s.SASTFastScanEnabled, b.SASTFastScanEnabled)
+	set(&s.AIDataflowEnabled, b.AIDataflowEnabled)
+	set(&s.SCATransitiveDependenciesEnabled, b.SCATransitiveDependenciesEnabled)
+	set(&s.SCADevelopmentDependenciesEnabled, b.SCADevelopmentDependenciesEnabled)
+	setSeverities(&s.SASTSeverities, b.SASTSeverities)
+	setSeverities(&s.SCASeverities, b.SCASeverities)
+	setSeverities(&s.IaCSeverities, b.IaCSeverities)
+	setSeverities(&s.ContainerSeverities, b.ContainerSeverities)
+	set(&s.IncidentCreationOption, b.IncidentCreationOption)
+	if err := labels("body.agentCategoriesSast", &s.AgentCategoriesSAST, b.AgentCategoriesSAST); err != nil {
+		return err
+	}
+	if err := labels("body.agentCategoriesIac", &s.AgentCategoriesIaC, b.AgentCategoriesIaC); err != nil {
+		return err
+	}
+	if b.ReferenceBranch.given {
+		if s.ReferenceBranch = ""; b.ReferenceBranch.text != "" {
+			if s.ReferenceBranch, err = label("body.referenceBranch", b.ReferenceBranch.text); err != nil {
+				return err
+			}
+		}
+	}
+	if err := b.apply(s); err != nil {
+		return err
+	}
+	return s.Validate()
+}
+
+// setSeverities assigns a list of severities, each once, worst first.
+func setSeverities(to *[]finding.Severity, from *[]finding.Severity) {
+	if from == nil {
+		return
+	}
+	*to = []finding.Severity{}
+	for _, s := range finding.Severities {
+		if slices.Contains(*from, s) {
+			*to = append(*to, s)
+		}
+	}
+}
+
+type updatedProjectAnswer struct {
+	Body struct {
+		Success            bool              `json:"success"`
+		Message            string            `json:"message"`
+		ProjectInformation projectDetailBody `json:"projectInformations"`
+	}
+}
+
+func (a *API) updateProject(ctx context.Context, sc tenant.Scope, in *updateProject) (*updatedProjectAnswer, error) {
+	p, err := a.Tenancy.UpdateProject(ctx, sc, in.edit)
+	if err != nil {
+		return nil, err
+	}
+	out := &updatedProjectAnswer{}
+	out.Body.Success, out.Body.Message, out.Body.ProjectInformation = true, "Project updated", showProjectDetail(p)
+	return out, nil
+}
+
+func (a *API) deleteProject(ctx context.Context, sc tenant.Scope, _ *ProjectPath) (*messageAnswer, error) {
+	if err := a.Tenancy.DeleteProject(ctx, sc); err != nil {
+		return nil, err
+	}
+	return said("Project deleted"), nil
+}

@@ -1,0 +1,110 @@
+package api
+
+import (
+	"context"
+
+	"merlon/internal/tenant"
+)
+
+// Roles is what the API needs of the store for custom roles.
+type Roles interface {
+	Roles(ctx context.Context, sc tenant.Scope) ([]tenant.Role, error)
+	CreateRole(ctx context.Context, sc tenant.Scope, r tenant.Role) (tenant.Role, error)
+	UpdateRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID, edit func(*tenant.Role) error) (tenant.Role, error)
+	DeleteRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID) error
+}
+
+type roleBody struct {
+	ID          tenant.RoleID `json:"id" doc:"What a member's role is set to."`
+	Name        string        `json:"name"`
+	Level       tenant.Level  `json:"level" enum:"organization,team,project"`
+	BuiltIn     bool          `json:"builtIn"`
+	Permissions []string      `json:"permissions"`
+}
+
+func showRole(r tenant.Role) roleBody {
+	return roleBody{ID: r.ID, Name: r.Name, Level: r.Level, BuiltIn: r.OrganizationID == "", Permissions: r.Permissions.Names()}
+}
+
+type rolesAnswer struct {
+	Body struct {
+		Roles       []roleBody `json:"roles" doc:"The built-in roles, then the organization's own."`
+		Permissions []string   `json:"permissions" doc:"Every permission that a role can hold."`
+	}
+}
+
+func (a *API) listRoles(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*rolesAnswer, error) {
+	custom, err := a.Tenancy.Roles(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &rolesAnswer{}
+	out.Body.Roles = append(each(tenant.Roles, showRole), each(custom, showRole)...)
+	out.Body.Permissions = tenant.AllPermissions.Names()
+	return out, nil
+}
+
+type roleAnswer struct{ Body roleBody }
+
+type createRole struct {
+	OrganizationPath
+	Body struct {
+		Name        string       `json:"name" minLength:"1" maxLength:"200"`
+		Level       tenant.Level `json:"level" enum:"organization,team,project" doc:"Where the role can be given. A team's role can also be given for one project."`
+		Permissions []string     `json:"permissions" minItems:"1" maxItems:"64"`
+	}
+}
+
+func (a *API) createRole(ctx context.Context, sc tenant.Scope, in *createRole) (*roleAnswer, error) {
+	name, err := label("body.name", in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := tenant.ParsePermissions(in.Body.Permissions)
+	if err != nil {
+		return nil, err
+	}
+	r, err := a.Tenancy.CreateRole(ctx, sc, tenant.Role{Name: name, Level: in.Body.Level, Permissions: p})
+	if err != nil {
+		return nil, err
+	}
+	return &roleAnswer{Body: showRole(r)}, nil
+}
+
+type RolePath struct {
+	OrganizationPath
+	RoleID string `path:"roleId" format:"uuid"`
+}
+
+type updateRole struct {
+	RolePath
+	Body struct {
+		Name        *string  `json:"name,omitempty" maxLength:"200"`
+		Permissions []string `json:"permissions,omitempty" minItems:"1" maxItems:"64"`
+	}
+}
+
+func (a *API) updateRole(ctx context.Context, sc tenant.Scope, in *updateRole) (*roleAnswer, error) {
+	r, err := a.Tenancy.UpdateRole(ctx, sc, role(in.RoleID), func(r *tenant.Role) (err error) {
+		if in.Body.Name != nil {
+			if r.Name, err = label("body.name", *in.Body.Name); err != nil {
+				return err
+			}
+		}
+		if in.Body.Permissions != nil {
+			r.Permissions, err = tenant.ParsePermissions(in.Body.Permissions)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &roleAnswer{Body: showRole(r)}, nil
+}
+
+func (a *API) deleteRole(ctx context.Context, sc tenant.Scope, in *RolePath) (*messageAnswer, error) {
+	if err := a.Tenancy.DeleteRole(ctx, sc, role(in.RoleID)); err != nil {
+		return nil, err
+	}
+	return said("Role deleted"), nil
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"merlon/internal/tenant"
+)
+
+// Teams is what the API needs of the store for teams.
+type Teams interface {
+	CreateTeam(ctx context.Context, sc tenant.Scope, t tenant.Team) (tenant.Team, error)
+	Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
+	Team(ctx context.Context, sc tenant.Scope) (tenant.Team, error)
+	UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant.Team) error) (tenant.Team, error)
+	DeleteTeam(ctx context.Context, sc tenant.Scope) error
+}
+
+// teamBody is a team as every answer shows it.
+type teamBody struct {
+	ID          tenant.TeamID `json:"id" format:"uuid"`
+	Name        string        `json:"name"`
+	Description string        `json:"description"`
+	CreatedAt   time.Time     `json:"createdAt"`
+	UpdatedAt   time.Time     `json:"updatedAt"`
+}
+
+func showTeam(t tenant.Team) teamBody {
+	return teamBody{ID: t.ID, Name: t.Name, Description: t.Description, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt}
+}
+
+type teamsAnswer struct {
+	Body struct {
+		Teams []teamBody `json:"teams"`
+	}
+}
+
+func (a *API) listTeams(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*teamsAnswer, error) {
+	list, err := a.Tenancy.Teams(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &teamsAnswer{}
+	out.Body.Teams = each(list, showTeam)
+	return out, nil
+}
+
+type teamAnswer struct{ Body teamBody }
+
+type getTeam struct {
+	OrganizationPath
+	TeamPath
+}
+
+func (a *API) getTeam(ctx context.Context, sc tenant.Scope, _ *getTeam) (*teamAnswer, error) {
+	t, err := a.Tenancy.Team(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	return &teamAnswer{Body: showTeam(t)}, nil
+}
+
+type createTeam struct {
+	OrganizationPath
+	Body struct {
+		Name        string `json:"name" minLength:"1" maxLength:"200"`
+		Description string `json:"description,omitempty" maxLength:"2000"`
+	}
+}
+
+type createdTeamAnswer struct {
+	Body struct {
+		Success        bool                  `json:"success"`
+		Message        string                `json:"message"`
+		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
+		TeamID         tenant.TeamID         `json:"teamId" format:"uuid"`
+		Name           string                `json:"name"`
+		Description    string                `json:"description"`
+	}
+}
+
+func (a *API) createTeam(ctx context.Context, sc tenant.Scope, in *createTeam) (*createdTeamAnswer, error) {
+	name, err := label("body.name", in.Body.Name)
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.Tenancy.CreateTeam(ctx, sc, tenant.Team{Name: name, Description: strings.TrimSpace(in.Body.Description)})
+	if err != nil {
+		return nil, err
+	}
+	out := &createdTeamAnswer{}
+	out.Body.Success, out.Body.Message = true, "Team created"
+	out.Body.OrganizationID, out.Body.TeamID, out.Body.Name, out.Body.Description = t.OrganizationID, t.ID, t.Name, t.Description
+	return out, nil
+}
+
+type updateTeam struct {
+	TeamPath
+	Body struct {
+		Name        *string `json:"name,omitempty" maxLength:"200"`
+		Description *string `json:"description,omitempty" maxLength:"2000"`
+	}
+}
+
+type updatedTeamAnswer struct {
+	Body struct {
+		Message     string   `json:"message"`
+		UpdatedTeam teamBody `json:"updatedTeam"`
+	}
+}
+
+func updatedTeam(message string, t tenant.Team) *updatedTeamAnswer {
+	out := &updatedTeamAnswer{}
+	out.Body.Message, out.Body.UpdatedTeam = message, showTeam(t)
+	return out
+}
+
+func (a *API) updateTeam(ctx context.Context, sc tenant.Scope, in *updateTeam) (*updatedTeamAnswer, error) {
+	t, err := a.Tenancy.UpdateTeam(ctx, sc, func(t *tenant.Team) error {
+		if in.Body.Name != nil {
+			name, err := label("body.name", *in.Body.Name)
+			if err != nil {
+				return err
+			}
+			t.Name = name
+		}
+		if in.Body.Description != nil {
+			t.Description = strings.TrimSpace(*in.Body.Description)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return updatedTeam("Team updated", t), nil
+}
+
+func (a *API) deleteTeam(ctx context.Context, sc tenant.Scope, _ *TeamPath) (*messageAnswer, error) {
+	if err := a.Tenancy.DeleteTeam(ctx, sc); err != nil {
+		return nil, err
+	}
+	return said("Team deleted"), nil
+}
