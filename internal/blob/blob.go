@@ -199,12 +199,12 @@ func (s *Store) Download(ctx context.Context, key string, w io.Writer) error {
 	return r.Close()
 }
 
-// Delete removes an object. One that does not exist is errs.NotFound.
+// Delete removes an object. That there is none is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	if err := s.bucket.Delete(ctx, key); err != nil {
+	if err := s.bucket.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return s.failed("delete", key, err)
 	}
 	return nil
