@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // derive completes the sorted findings of the analyzer. text returns the content
 // of a file, or nil when it cannot be had.
 func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
-	source := sources{text: text, open: map[string]lines{}}
+	source := sources{text: text, open: map[string]*Lines{}}
 	ordinals := map[finding.Fingerprint]int{}
 	for i := range o.hits {
 		h := &o.hits[i]
@@ -49,17 +48,17 @@ func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
 // sources cuts snippets out of files and keeps the last few of them.
 type sources struct {
 	text func(path string) []byte
-	open map[string]lines
+	open map[string]*Lines
 }
 
-func (s *sources) lines(path string) lines {
+func (s *sources) lines(path string) *Lines {
 	if l, ok := s.open[path]; ok {
 		return l
 	}
 	if len(s.open) == 8 {
 		clear(s.open)
 	}
-	l := split(s.text(path))
+	l := NewLines(s.text(path))
 	s.open[path] = l
 	return l
 }
@@ -70,10 +69,10 @@ func (s *sources) illustrate(f *finding.Finding) {
 	if f.Location.StartLine > 0 {
 		l := s.lines(f.Location.Path)
 		if f.Snippet == nil {
-			f.Snippet = l.snippet(f.Location)
+			f.Snippet = l.Snippet(f.Location)
 		}
 		if f.Identity == "" {
-			f.Identity = l.code(f.Location)
+			f.Identity = l.Code(f.Location)
 		}
 	}
 	if n := len(f.Steps); n > maxSteps {
@@ -83,88 +82,11 @@ func (s *sources) illustrate(f *finding.Finding) {
 	for i := range f.Steps {
 		step := &f.Steps[i]
 		if step.Snippet == nil && step.Location.StartLine > 0 {
-			step.Snippet = s.lines(step.Location.Path).snippet(step.Location)
+			step.Snippet = s.lines(step.Location.Path).Snippet(step.Location)
 		}
 		step.Location.Path = printable(step.Location.Path)
 		step.Message = clip(step.Message, maxText)
 	}
-}
-
-// lines is a text with the offsets at which its lines begin.
-type lines struct {
-	text   []byte
-	starts []int
-}
-
-func split(text []byte) lines {
-	l := lines{text: text, starts: make([]int, 0, bytes.Count(text, []byte{'\n'})+1)}
-	for at := 0; at < len(text); {
-		l.starts = append(l.starts, at)
-		n := bytes.IndexByte(text[at:], '\n')
-		if n < 0 {
-			break
-		}
-		at += n + 1
-	}
-	return l
-}
-
-// line returns line n, which starts at 1, without its end.
-func (l lines) line(n int) []byte {
-	if n < 1 || n > len(l.starts) {
-		return nil
-	}
-	end := len(l.text)
-	if n < len(l.starts) {
-		end = l.starts[n]
-	}
-	return bytes.TrimRight(l.text[l.starts[n-1]:end], "\r\n")
-}
-
-// snippet returns the lines of the place and some around it, and nil when the
-// file has no such line.
-func (l lines) snippet(at finding.Location) *finding.Snippet {
-	if at.StartLine > len(l.starts) {
-		return nil
-	}
-	first := max(at.StartLine-around, 1)
-	last := min(max(at.EndLine, at.StartLine)+around, len(l.starts), first+maxSnippet-1)
-	s := &finding.Snippet{StartLine: first}
-	for n := first; n <= last; n++ {
-		s.Lines = append(s.Lines, clip(string(l.line(n)), maxLine))
-	}
-	return s
-}
-
-// code returns the text of the place: between its columns when both are known,
-// else its whole lines.
-func (l lines) code(at finding.Location) string {
-	var b strings.Builder
-	last := max(at.EndLine, at.StartLine)
-	for n := at.StartLine; n <= min(last, len(l.starts)); n++ {
-		line := l.line(n)
-		if at.StartColumn > 0 && at.EndColumn > 0 {
-			if n == last {
-				line = line[:column(line, at.EndColumn)]
-			}
-			if n == at.StartLine {
-				line = line[column(line, at.StartColumn):]
-			}
-		}
-		b.Write(line)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// column returns the offset of the byte at which the column begins.
-func column(line []byte, n int) int {
-	at := 0
-	for ; n > 1 && at < len(line); n-- {
-		_, size := utf8.DecodeRune(line[at:])
-		at += size
-	}
-	return at
 }
 
 // clip returns the text as valid UTF-8 of at most n bytes.
@@ -194,8 +116,3 @@ func printable(path string) string {
 	}
 	return b.String()
 }
-
-// Snippet returns the lines of the text around a place as a finding carries
-// them. An analyzer that must not show the file as it is cuts its own snippets
-// from a text that it has redacted.
-func Snippet(text []byte, at finding.Location) *finding.Snippet { return split(text).snippet(at) }

@@ -12,6 +12,7 @@ package credentials
 import (
 	"bytes"
 	_ "embed" // the manual
+	"path"
 	"strings"
 	"unicode/utf16"
 
@@ -34,10 +35,25 @@ var Analyzer = &scan.Analyzer{
 
 // match leaves out what the manual lists: by name, what holds no text that
 // somebody wrote.
-func match(path string) bool {
+func match(name string) bool {
+	if binary[strings.ToLower(path.Ext(name))] {
+		return false
+	}
 	e, err := load()
-	return err != nil || !e.skip(map[string]string{"path": path})
+	return err != nil || !e.skip(map[string]string{"path": name})
 }
+
+// binary lists the ends of names that stand for no text, beyond those of the
+// rule set: archives, compiled programs, sound and film.
+var binary = func() map[string]bool {
+	m := map[string]bool{}
+	for _, ext := range strings.Fields(`7z a aar apk ar avi avif bz2 class crx deb dmg dylib ear flac gz ico img ipa iso jar jks
+		lib lz4 m4a mkv mov mp3 mp4 mpeg nupkg o obj ogg parquet psd pyc pyo qcow2 rar rpm so tar tgz tif tiff vhd vmdk war wasm
+		wav webm webp whl woff woff2 xz zip zst`) {
+		m["."+ext] = true
+	}
+	return m
+}()
 
 func run(p *scan.FilePass) error {
 	e, err := load()
@@ -56,18 +72,21 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	clean := redact(text, secrets)
+	if len(secrets) == 0 {
+		return nil
+	}
+	before, after := scan.NewLines([]byte(text)), scan.NewLines([]byte(redact(text, secrets)))
 	for _, s := range secrets {
-		p.Report(e.rules[s.rule], s.finding(e.rules[s.rule], text, clean))
+		p.Report(e.rules[s.rule], s.finding(e.rules[s.rule], before, after))
 	}
 	return nil
 }
 
 // store reports whether the name is that of a key store, which is found by its
 // name and has no text.
-func store(path string) bool {
-	path = strings.ToLower(path)
-	return strings.HasSuffix(path, ".p12") || strings.HasSuffix(path, ".pfx")
+func store(name string) bool {
+	ext := strings.ToLower(path.Ext(name))
+	return ext == ".p12" || ext == ".pfx"
 }
 
 // decode returns the text of a file in UTF-8, and false for one that is not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -48,11 +49,11 @@ var load = sync.OnceValues(func() (*engine, error) {
 
 // A window is the part of a text that is searched at once. The library looks for
 // lines and neighbours in the whole of what it is given for each match, so that
-// a large file in one piece costs quadratic time. A secret that begins in the
+// a large file in one piece, or one full of tokens, costs quadratic time. A secret that begins in the
 // window may end, and have its companion, within the margin around it.
 const (
-	window = 512 << 10
-	margin = 16 << 10
+	window = 128 << 10
+	margin = 8 << 10
 )
 
 // span is a range of bytes.
@@ -94,7 +95,28 @@ func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) 
 	slices.SortStableFunc(out, func(a, b secret) int {
 		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.end, b.at.end), cmp.Compare(a.rule, b.rule))
 	})
-	return out, nil
+	return e.prune(out), nil
+}
+
+// prune removes what a rule that goes by names only says about a secret that
+// another rule knows.
+func (e *engine) prune(secrets []secret) []secret {
+	// secrets are sorted by start: reach is how far the certain ones that begin
+	// at or before a place go.
+	var starts, reach []int
+	for _, s := range secrets {
+		if e.rules[s.rule].Confidence != finding.Uncertain {
+			far := s.at.end
+			if n := len(reach); n > 0 {
+				far = max(far, reach[n-1])
+			}
+			starts, reach = append(starts, s.at.start), append(reach, far)
+		}
+	}
+	return slices.DeleteFunc(secrets, func(s secret) bool {
+		n := sort.SearchInts(starts, s.at.start+1)
+		return e.rules[s.rule].Confidence == finding.Uncertain && n > 0 && reach[n-1] >= s.at.end
+	})
 }
 
 // lineStart returns the offset at which the line of the byte begins.
@@ -119,6 +141,9 @@ func (e *engine) search(ctx context.Context, path, text string, part span) []sec
 		s := secret{rule: f.RuleID, value: f.Secret}
 		if f.StartLine > 0 {
 			s.at = locate(piece, lines, f.StartLine, f.Match, f.Secret)
+			if embedded(piece, s.at) {
+				continue
+			}
 		}
 		for _, set := range f.RequiredSets {
 			for _, c := range set.Components {
@@ -143,6 +168,28 @@ func lineStarts(text string) []int {
 		}
 	}
 	return starts
+}
+
+// embedded reports whether the secret is a piece of a longer Base64 text, where
+// any form of token comes up by chance: it touches a "+" or "/" of a run that is
+// longer than itself by more than a key and value would need.
+func embedded(text string, at span) bool {
+	if touches := func(i int) bool { return i >= 0 && i < len(text) && (text[i] == '+' || text[i] == '/') }; !touches(at.start-1) && !touches(at.end) {
+		return false
+	}
+	start, end := at.start, at.end
+	for start > 0 && base64Byte(text[start-1]) {
+		start--
+	}
+	for end < len(text) && base64Byte(text[end]) {
+		end++
+	}
+	around := text[start:at.start] + text[at.end:end]
+	return len(around) >= 16 && strings.Contains(around, "+")
+}
+
+func base64Byte(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '+' || c == '/'
 }
 
 // locate returns where the secret stands. The library's columns count the line

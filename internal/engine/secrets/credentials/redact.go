@@ -26,58 +26,53 @@ const shortest = 6
 // redact returns the text with every secret replaced, on as many lines as
 // before.
 func redact(text string, secrets []secret) string {
-	var spans []span
-	add := func(s span) {
-		if s.start >= s.end {
-			return
-		}
-		spans = append(spans, s)
-		value := text[s.start:s.end]
-		if len(value) < shortest {
-			return
-		}
-		for at := 0; ; {
-			i := strings.Index(text[at:], value)
-			if i < 0 {
-				return
-			}
-			spans = append(spans, span{at + i, at + i + len(value)})
-			at += i + len(value)
-		}
-	}
-	done := map[span]bool{}
-	for _, s := range secrets {
-		for _, part := range append([]span{s.at}, s.others...) {
-			if !done[part] {
-				done[part] = true
-				add(part)
-			}
-		}
-	}
-	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	spans, values := parts(text, secrets)
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {
 		if s.end <= at {
 			continue
 		}
-		if s.start >= at {
-			b.WriteString(text[at:s.start])
-			b.WriteString(mask)
-		}
-		rest := text[max(s.start, at):s.end]
-		for range strings.Count(rest, "\n") {
-			b.WriteString("\n" + mask)
-		}
+		b.WriteString(text[at:max(s.start, at)])
+		b.WriteString(masked(text[max(s.start, at):s.end]))
 		at = s.end
 	}
 	b.WriteString(text[at:])
-	return b.String()
+	if len(values) == 0 {
+		return b.String()
+	}
+	pairs := make([]string, 0, 2*len(values))
+	for _, v := range values {
+		pairs = append(pairs, v, masked(v))
+	}
+	return strings.NewReplacer(pairs...).Replace(b.String())
+}
+
+// parts returns the places of the secrets by their start, and what else to look
+// for, longest first.
+func parts(text string, secrets []secret) (spans []span, values []string) {
+	for _, s := range secrets {
+		for _, part := range append([]span{s.at}, s.others...) {
+			if part.start < part.end {
+				spans = append(spans, part)
+				values = append(values, text[part.start:part.end])
+			}
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end)) })
+	slices.SortFunc(values, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
+	values = slices.Compact(values)
+	return spans, slices.DeleteFunc(values, func(v string) bool { return len(v) < shortest })
+}
+
+// masked returns the mask, on as many lines as the secret.
+func masked(secret string) string {
+	return mask + strings.Repeat("\n"+mask, strings.Count(secret, "\n"))
 }
 
 // finding describes the secret. text is the file, clean the file without its
 // secrets.
-func (s secret) finding(rule *finding.Rule, text, clean string) finding.Finding {
+func (s secret) finding(rule *finding.Rule, text, clean *scan.Lines) finding.Finding {
 	f := finding.Finding{
 		Message:  "Hard-coded credential: " + rule.Name,
 		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridge(s.value)},
@@ -88,31 +83,16 @@ func (s secret) finding(rule *finding.Rule, text, clean string) finding.Finding 
 		f.Message = "A file that holds credentials: " + rule.Name
 		return f
 	}
-	f.Location.StartLine, f.Location.StartColumn = position(text, s.at.start)
-	f.Location.EndLine, f.Location.EndColumn = position(text, s.at.end)
-	f.Snippet = scan.Snippet([]byte(clean), f.Location)
+	f.Location.StartLine, f.Location.StartColumn = text.Position(s.at.start)
+	f.Location.EndLine, f.Location.EndColumn = text.Position(s.at.end)
+	f.Snippet = clean.Snippet(f.Location)
 	if random(s.value) && !guessable(rule.ID) {
 		sum := sha256.Sum256([]byte("secret:" + s.value))
 		f.Identity = hex.EncodeToString(sum[:])
 	} else {
-		f.Identity = lines(clean, f.Location.StartLine, f.Location.EndLine)
+		f.Identity = clean.Code(finding.Location{StartLine: f.Location.StartLine, EndLine: f.Location.EndLine})
 	}
 	return f
-}
-
-// position returns line and column of the byte, both from 1.
-func position(text string, at int) (line, column int) {
-	start := lineStart(text, at)
-	if at >= len(text) {
-		start = strings.LastIndexByte(text, '\n') + 1
-	}
-	return strings.Count(text[:at], "\n") + 1, utf8.RuneCountInString(text[start:at]) + 1
-}
-
-// lines returns some lines of the text.
-func lines(text string, first, last int) string {
-	all := strings.SplitAfterN(text, "\n", last+1)
-	return strings.Join(all[min(first-1, len(all)):min(last, len(all))], "")
 }
 
 // abridge returns what may be shown of a secret: its length, and the first four

@@ -104,10 +104,25 @@ var spelling = map[string]string{
 	"jfrog": "JFrog", "curl": "curl", "us": "US", "eu": "EU", "ca": "CA", "personnal": "personal", "launchdarkly": "LaunchDarkly",
 }
 
+// names gives rules whose id makes no good name theirs.
+var names = map[string]string{
+	"generic-api-key": "Generic secret", "pkcs12-file": "PKCS #12 key store", "jwt": "JSON Web Token", "jwt-base64": "JSON Web Token in Base64",
+	"kubernetes-secret-yaml": "Kubernetes Secret", "curl-auth-user": "Password of a curl command", "curl-auth-header": "Token of a curl command",
+	"github-oauth": "GitHub OAuth token", "crates-io-api-key": "crates.io API key", "hashicorp-tf-password": "Password in Terraform",
+	"github-fine-grained-pat": "GitHub fine-grained personal access token", "gitlab-pat-routable": "GitLab routable personal access token",
+	"gitlab-pat-routable-versioned": "GitLab routable personal access token", "aws-access-token": "AWS access key",
+	"aws-amazon-bedrock-api-key-long-lived": "Amazon Bedrock long-lived API key", "aws-amazon-bedrock-api-key-short-lived": "Amazon Bedrock short-lived API key",
+	"gcp-service-account": "Google Cloud service account key", "gcp-application-default-credentials": "Google Cloud application default credentials",
+	"gcp-api-key": "Google Cloud API key", "nuget-config-password": "Password in NuGet configuration",
+}
+
 var variant = regexp.MustCompile(`\.\d+$`)
 
-// title makes a name of a rule's id: "aws-access-token" is "AWS access token".
+// title makes a name of a rule's id: "okta-access-token" is "Okta access token".
 func title(id string) string {
+	if name, ok := names[id]; ok {
+		return name
+	}
 	words := strings.Split(variant.ReplaceAllString(id, ""), "-")
 	for i, w := range words {
 		switch s, ok := spelling[w]; {

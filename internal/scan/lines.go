@@ -1,0 +1,100 @@
+package scan
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/finding"
+)
+
+// Lines is a text that knows where its lines begin. It turns offsets into
+// places, and places into snippets.
+type Lines struct {
+	text   []byte
+	starts []int
+}
+
+// NewLines returns the lines of the text, which must not change afterwards.
+func NewLines(text []byte) *Lines {
+	l := &Lines{text: text, starts: make([]int, 0, bytes.Count(text, []byte{'\n'})+1)}
+	for at := 0; at < len(text); {
+		l.starts = append(l.starts, at)
+		n := bytes.IndexByte(text[at:], '\n')
+		if n < 0 {
+			break
+		}
+		at += n + 1
+	}
+	return l
+}
+
+// Position returns the line of the byte at the offset and its column in
+// characters, both from 1. The end of the text belongs to its last line.
+func (l *Lines) Position(offset int) (line, column int) {
+	line = max(sort.SearchInts(l.starts, offset+1), 1)
+	if len(l.starts) == 0 {
+		return 1, 1
+	}
+	return line, utf8.RuneCount(l.text[l.starts[line-1]:min(offset, len(l.text))]) + 1
+}
+
+// line returns line n, which starts at 1, without its end.
+func (l *Lines) line(n int) []byte {
+	if n < 1 || n > len(l.starts) {
+		return nil
+	}
+	end := len(l.text)
+	if n < len(l.starts) {
+		end = l.starts[n]
+	}
+	return bytes.TrimRight(l.text[l.starts[n-1]:end], "\r\n")
+}
+
+// Snippet returns the lines of the place and some around it, as findings carry
+// them, and nil when the text has no such line. An analyzer that must not show
+// the file as it is takes its snippets from a text that it has redacted.
+func (l *Lines) Snippet(at finding.Location) *finding.Snippet {
+	if at.StartLine < 1 || at.StartLine > len(l.starts) {
+		return nil
+	}
+	first := max(at.StartLine-around, 1)
+	last := min(max(at.EndLine, at.StartLine)+around, len(l.starts), first+maxSnippet-1)
+	s := &finding.Snippet{StartLine: first}
+	for n := first; n <= last; n++ {
+		s.Lines = append(s.Lines, clip(string(l.line(n)), maxLine))
+	}
+	return s
+}
+
+// Code returns the text of the place: between its columns when both are known,
+// else its whole lines.
+func (l *Lines) Code(at finding.Location) string {
+	var b strings.Builder
+	last := max(at.EndLine, at.StartLine)
+	for n := at.StartLine; n <= min(last, len(l.starts)); n++ {
+		line := l.line(n)
+		if at.StartColumn > 0 && at.EndColumn > 0 {
+			if n == last {
+				line = line[:column(line, at.EndColumn)]
+			}
+			if n == at.StartLine {
+				line = line[column(line, at.StartColumn):]
+			}
+		}
+		b.Write(line)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// column returns the offset of the byte at which the column begins.
+func column(line []byte, n int) int {
+	at := 0
+	for ; n > 1 && at < len(line); n-- {
+		_, size := utf8.DecodeRune(line[at:])
+		at += size
+	}
+	return at
+}

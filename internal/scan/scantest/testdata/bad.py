@@ -1,0 +1,2 @@
+x = "good"
+y = "ev{-}il"  # want "evil"
