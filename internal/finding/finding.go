@@ -151,6 +151,9 @@ const (
 	Sink         StepKind = "sink"
 )
 
+// Redacted stands in snippets where a secret was.
+const Redacted = "[redacted]"
+
 // A SecretMatch is a secret that was found; the secret itself never leaves the
 // analyzer.
 type SecretMatch struct {

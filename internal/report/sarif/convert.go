@@ -147,8 +147,10 @@ func physical(at finding.Location, s *finding.Snippet) physicalLocation {
 		return p
 	}
 	p.Context = &region{StartLine: s.StartLine, EndLine: s.StartLine + len(s.Lines) - 1, Snippet: joined(s.Lines)}
+	// The snippet of a region is its text exactly; of a region that begins inside
+	// a line only the lines around it are at hand.
 	first, last := at.StartLine-s.StartLine, min(p.Region.EndLine-s.StartLine+1, len(s.Lines))
-	if first >= 0 && first < last {
+	if p.Region.StartColumn == 0 && first >= 0 && first < last {
 		p.Region.Snippet = joined(s.Lines[first:last])
 	}
 	return p

@@ -38,7 +38,7 @@ func (r *Report) Config(m *scan.Config) error {
 		return err
 	}
 	_, err := io.WriteString(r.w, `{"$schema":"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",`+
-		`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[`)
+		`"version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","redactionTokens":["`+finding.Redacted+`"],"results":[`)
 	return err
 }
 

@@ -135,8 +135,8 @@ func (r *Report) incomplete() {
 			}
 			fmt.Fprintf(&r.page, "    %s%s (%s)\n", at, plain(reason.Message), reason.Code)
 		}
-		if more := len(st.Reasons) - shown + st.Omitted; len(st.Reasons) > shown || st.Omitted > 0 {
-			fmt.Fprintf(&r.page, "    and %d more\n", max(more, st.Omitted))
+		if more := max(len(st.Reasons)-shown, 0) + st.Omitted; more > 0 {
+			fmt.Fprintf(&r.page, "    and %d more\n", more)
 		}
 	}
 }

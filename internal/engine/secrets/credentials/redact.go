@@ -16,9 +16,6 @@ import (
 
 // This file makes findings that do not tell the secret.
 
-// mask stands where a secret was.
-const mask = "[redacted]"
-
 // shortest is the length from which on a secret is also removed where it stands
 // a second time. Shorter ones are too likely to be a part of other words.
 const shortest = 6
@@ -67,7 +64,7 @@ func parts(text string, secrets []secret) (spans []span, values []string) {
 
 // masked returns the mask, on as many lines as the secret.
 func masked(secret string) string {
-	return mask + strings.Repeat("\n"+mask, strings.Count(secret, "\n"))
+	return finding.Redacted + strings.Repeat("\n"+finding.Redacted, strings.Count(secret, "\n"))
 }
 
 // finding describes the secret. text is the file, clean the file without its

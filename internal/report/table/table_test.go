@@ -1,0 +1,105 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected reports")
+
+// A recorded scan gives the expected page.
+func TestReport(t *testing.T) {
+	for _, name := range []string{"full", "empty"} {
+		t.Run(name, func(t *testing.T) {
+			stream, err := os.ReadFile("../testdata/" + name + ".ndjson")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			r := New(&b)
+			if err := scan.Decode(bytes.NewReader(stream), r); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				t.Fatal(err)
+			}
+			golden := "testdata/" + name + ".txt"
+			if *update {
+				if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), b.String()); diff != "" {
+				t.Errorf("run with -update after checking (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a file's name holds does not steer the terminal of who reads of it.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	evil := "x\x1b[2J\u202e\r\n\u0085y"
+	for _, err := range []error{
+		r.Config(&scan.Config{Tool: "merlon", Root: evil}),
+		r.Rule(&finding.Rule{ID: evil, Name: evil}),
+		r.Finding(&finding.Finding{RuleID: evil, Severity: finding.High, Message: evil, Location: finding.Location{Path: evil, StartLine: 1}}),
+		r.Status(&scan.Status{Analyzer: "a/b", State: scan.Failed, Reasons: []scan.Reason{{Code: "x", Message: evil, Path: evil}}}),
+		r.Close(),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.ContainsAny(b.String(), "\x1b\u202e\r\u0085") {
+		t.Errorf("got %q", b.String())
+	}
+}
+
+// The list of reasons is cut, and says so.
+func TestManyReasons(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	st := &scan.Status{Analyzer: "a/b", State: scan.Degraded, Omitted: 5}
+	for range 30 {
+		st.Reasons = append(st.Reasons, scan.Reason{Code: "x", Message: "m", Path: "p"})
+	}
+	for _, err := range []error{r.Config(&scan.Config{Tool: "merlon"}), r.Status(st), r.Close()} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := strings.Count(b.String(), "p: m (x)"); n != shown || !strings.Contains(b.String(), "and 15 more") {
+		t.Errorf("%d reasons are shown, want %d and 15 more:\n%s", n, shown, &b)
+	}
+}
+
+func TestWriteFails(t *testing.T) {
+	r := New(broken{})
+	if err := r.Config(&scan.Config{Tool: "merlon"}); !errors.Is(err, errBroken) {
+		t.Errorf("got %v, want %v", err, errBroken)
+	}
+	if err := r.Close(); !errors.Is(err, errBroken) {
+		t.Errorf("Close: got %v, want %v", err, errBroken)
+	}
+}
+
+var errBroken = errors.New("no space left")
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errBroken }
