@@ -258,6 +258,7 @@ type AnalyzerStatus struct {
 	Omitted    int              `json:"omitted" doc:"Further reasons that were not kept."`
 	Files      int              `json:"files"`
 	Findings   int              `json:"findings"`
+	Ignored    int              `json:"ignored" doc:"Findings that the ignore file removed."`
 	DurationMS int64            `json:"durationMs"`
 }
 
@@ -299,7 +300,7 @@ func (a *API) scanAnswer(r run.Run) ScanAnswer {
 	for _, s := range r.Outcome.Statuses {
 		out.Analyzers = append(out.Analyzers, AnalyzerStatus{
 			Analyzer: s.Analyzer, Analysis: s.Analysis, State: s.State, Reasons: list(s.Reasons), Omitted: s.Omitted,
-			Files: s.Files, Findings: s.Findings, DurationMS: s.Duration.Milliseconds(),
+			Files: s.Files, Findings: s.Findings, Ignored: s.Ignored, DurationMS: s.Duration.Milliseconds(),
 		})
 	}
 	if d := r.Outcome.Advisories; d != nil {

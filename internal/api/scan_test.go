@@ -262,7 +262,7 @@ func TestGetScan(t *testing.T) {
 		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "cancelled": false, "attempt": 1.0, "suspicious": true,
 		"changes": map[string]any{"found": 4.0, "new": 0.0, "reopened": 0.0, "unchanged": 0.0, "moved": 0.0, "resolved": 30.0, "open": 60.0, "suspicious": true},
 		"analyzers": []any{map[string]any{
-			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0, "findings": 4.0, "durationMs": 1500.0,
+			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0, "findings": 4.0, "ignored": 0.0, "durationMs": 1500.0,
 			"reasons": []any{map[string]any{"code": "too-large", "message": "too large", "path": "a/b"}},
 		}},
 		"warnings":   []any{},

@@ -88,6 +88,7 @@ func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, 
 func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog.Logger) error {
 	cause := context.Cause(working)
 	var f *run.Failure
+	var setback *run.Setback
 	switch {
 	case errors.Is(cause, errLost) || errs.Is(err, errs.Conflict):
 		log.LogAttrs(working, slog.LevelWarn, "a scan was lost to another worker, or is gone")
@@ -97,7 +98,7 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 		r.State, r.Failure = run.Failed, run.Cancelled()
 	case cause != nil: // the queue, or River, stops
 		r.State = run.Queued
-	case errors.As(err, &f):
+	case !errors.As(err, &setback) && errors.As(err, &f):
 		r.State, r.Failure = run.Failed, f
 	case err == nil:
 		return fmt.Errorf("scan %s: the worker left it in state %s", r.ID, r.State)
@@ -110,6 +111,10 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 
 // toFailure is what a person is told when the last try ended with err.
 func toFailure(err error) *run.Failure {
+	var s *run.Setback
+	if errors.As(err, &s) {
+		return s.Failure
+	}
 	var e *errs.Error
 	if errors.As(err, &e) && e.Kind != errs.Internal {
 		return run.Fail(run.CodeUnavailable, "%s", e.Message)

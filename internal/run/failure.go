@@ -74,3 +74,16 @@ func GivenUp(tries int, last *Failure) *Failure {
 	f.Message = fmt.Sprintf("the scan was tried %d times, the last time: %s", tries, last.Message)
 	return &f
 }
+
+// A Setback is an error that has nothing to do with what is scanned: the run is
+// tried again, and after its last try it ends with the Failure.
+type Setback struct {
+	Failure *Failure
+	Err     error // for the log
+}
+
+// Error returns both texts.
+func (s *Setback) Error() string { return s.Failure.Message + ": " + s.Err.Error() }
+
+// Unwrap returns the cause.
+func (s *Setback) Unwrap() error { return s.Err }

@@ -1,0 +1,130 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"merlon/internal/archive"
+	"merlon/internal/errs"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+)
+
+// This file brings what is to be scanned onto the disk.
+
+// fetch copies the run's archive into the folder.
+func (w *Worker) fetch(ctx context.Context, r *run.Run, dir string) (path string, err error) {
+	path = filepath.Join(dir, "archive")
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", setback(err)
+	}
+	err = errors.Join(w.Blobs.Download(ctx, r.Archive, f), f.Close())
+	switch {
+	case errs.Is(err, errs.NotFound):
+		return "", run.Fail(run.CodeArchiveGone, "the archive is no longer in storage: start a new scan")
+	case err != nil:
+		return "", setback(fmt.Errorf("fetch the archive: %w", err))
+	}
+	return path, nil
+}
+
+// unpack extracts the archive into the folder, which it makes, and removes it.
+func (w *Worker) unpack(ctx context.Context, path, tree string) (archive.Summary, error) {
+	var none archive.Summary
+	f, err := os.Open(path)
+	if err != nil {
+		return none, setback(err)
+	}
+	defer func() { _ = f.Close() }() // it was read only
+	info, err := f.Stat()
+	if err != nil {
+		return none, setback(err)
+	}
+	if err := os.Mkdir(tree, 0o700); err != nil {
+		return none, setback(err)
+	}
+	root, err := os.OpenRoot(tree)
+	if err != nil {
+		return none, setback(err)
+	}
+	defer func() { _ = root.Close() }() // it was only walked
+	summary, err := archive.Extract(ctx, io.NewSectionReader(f, 0, info.Size()), root, w.Budget)
+	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.TooLarge) {
+		return none, run.Fail(run.CodeArchive, "the archive was refused: %s", message(err))
+	}
+	if err != nil {
+		return none, setback(fmt.Errorf("unpack the archive: %w", err))
+	}
+	if err := os.Remove(path); err != nil {
+		return none, setback(err)
+	}
+	return summary, nil
+}
+
+// reasons says what of the archive no analyzer will see. A list that was cut
+// short gets an entry without a path, because then nothing is sure.
+func reasons(s archive.Summary) []scan.Reason {
+	out := []scan.Reason{}
+	for _, skip := range s.Skipped {
+		out = append(out, scan.Reason{Code: "not-extracted", Message: skip.Reason, Path: skip.Path})
+	}
+	if s.More > 0 {
+		out = append(out, scan.Reason{Code: "not-extracted", Message: fmt.Sprintf("%d further entries of the archive were not unpacked", s.More)})
+	}
+	return out
+}
+
+// formats are what scan.Language names that nobody writes programs in.
+var formats = []string{
+	"text", "markdown", "json", "yaml", "toml", "xml", "ini", "properties", "env", "html", "css",
+}
+
+// languages lists the programming languages of the tree by the names of its
+// files, sorted.
+func languages(tree string) ([]string, error) {
+	found := []string{}
+	err := filepath.WalkDir(tree, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		l := scan.Language(filepath.ToSlash(path))
+		if !d.IsDir() && !slices.Contains(found, l) && !slices.Contains(formats, l) {
+			found = append(found, l)
+		}
+		return nil
+	})
+	slices.Sort(found)
+	return found, err
+}
+
+// setback marks an error that is the worker's own: the run is tried again.
+func setback(err error) error {
+	var known *run.Setback
+	switch {
+	case errors.As(err, &known):
+		return err
+	case errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG):
+		return &run.Setback{Err: err, Failure: run.Fail(run.CodeDiskFull, "the worker has no room left on its disk")}
+	}
+	return &run.Setback{Err: err, Failure: run.Fail(run.CodeUnavailable, "the worker could not do its work; its log says why")}
+}
+
+// message is what of an error may be told.
+func message(err error) string {
+	var e *errs.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return "internal error"
+}
