@@ -69,7 +69,13 @@ func (w *world) Put(_ context.Context, key string, r io.Reader, max int64) (int6
 	w.blobs[key] = string(b)
 	return int64(len(b)), "", nil
 }
-func (w *world) Delete(_ context.Context, key string) error { delete(w.blobs, key); return nil }
+func (w *world) Delete(_ context.Context, key string) error {
+	if _, ok := w.blobs[key]; !ok {
+		return errs.E(errs.NotFound, "no such blob")
+	}
+	delete(w.blobs, key)
+	return nil
+}
 
 func newWorld(available ...finding.Analysis) (*world, *Service) {
 	w := &world{clock: now, blobs: map[string]string{}, settings: project.DefaultSettings(available)}

@@ -100,16 +100,13 @@ func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
 		names[i] = string(a)
 	}
 	spec := sandbox.Spec{
-		Path:     w.Program,
-		Args:     []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ",")},
-		Env:      []string{"TMPDIR=" + temp},
+		Path: w.Program,
+		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ",")},
+		// The child's collector works harder before the limit ends it.
+		Env:      []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
 		Dir:      c.tree,
 		ReadOnly: []string{c.tree}, ReadWrite: []string{temp},
 		Limits: w.Limits,
-	}
-	if w.Limits.Memory > 0 {
-		// The child's collector works harder before the limit ends it.
-		spec.Env = append(spec.Env, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8))
 	}
 	if w.Advisories != nil {
 		path, _, err := w.Advisories(ctx)
@@ -149,7 +146,7 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 		return cause
 	case errors.Is(e.wait, errTimeLimit):
 		return run.Fail(run.CodeTimeLimit, "the scan took longer than %v", w.TimeLimit)
-	case outOfMemory(e.complaints):
+	case e.outOfMemory(w.Limits.Memory):
 		return run.Fail(run.CodeMemory, "the scan needed more memory than it may have%s", e.lastWords())
 	case errors.As(e.wait, &killed):
 		return run.Fail(run.CodeCrashed, "the scan was ended: %s%s", killed.Error(), e.lastWords())
@@ -165,10 +162,13 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 	return nil
 }
 
-// outOfMemory reports whether the runtime of a Go program said that it got no
-// more memory; it does so in several ways (runtime/malloc.go, mheap.go, os_linux.go).
-func outOfMemory(complaints string) bool {
-	return strings.Contains(complaints, "out of memory") || strings.Contains(complaints, "cannot allocate memory")
+// outOfMemory reports whether the child ended for want of memory: the runtime of
+// a Go program said so, in one of its several ways (runtime/malloc.go, mheap.go,
+// os_linux.go), or it broke off with most of it in use (the runtime
+// crashes when an allocation of its own fails).
+func (e ended) outOfMemory(limit int64) bool {
+	return strings.Contains(e.complaints, "out of memory") || strings.Contains(e.complaints, "cannot allocate memory") ||
+		e.decode != nil && e.result.Memory > limit/100*70
 }
 
 // lastWords is the first line of what the child said at its end. It is text of

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"merlon/internal/errs"
 	"merlon/internal/run"
 )
 
@@ -146,7 +147,7 @@ func (w *Worker) tidy(ctx context.Context) error {
 	}
 	failed := []error{expireErr}
 	for _, key := range keys {
-		if err := w.Blobs.Delete(ctx, key); err != nil {
+		if err := w.Blobs.Delete(ctx, key); err != nil && !errs.Is(err, errs.NotFound) {
 			failed = append(failed, fmt.Errorf("delete an upload: %w", err))
 			continue
 		}

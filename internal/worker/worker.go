@@ -57,6 +57,9 @@ type Config struct {
 // DefaultTimeLimit is how long a child may take.
 const DefaultTimeLimit = time.Hour
 
+// defaultMemory is how much memory a child may have, in bytes.
+const defaultMemory = 2 << 30
+
 // Runs is what a worker does with runs besides the queue.
 type Runs interface {
 	// ShowProgress records how far a run is.
@@ -73,7 +76,7 @@ type Runs interface {
 type Blobs interface {
 	// Download copies what is stored under the key; NotFound when nothing is.
 	Download(ctx context.Context, key string, w io.Writer) error
-	// Delete removes what is stored under the key; nothing there is no error.
+	// Delete removes what is stored under the key; NotFound when nothing is.
 	Delete(ctx context.Context, key string) error
 }
 
@@ -91,6 +94,9 @@ func New(c Config) (*Worker, error) {
 	}
 	if c.Limits.CPU == 0 {
 		c.Limits.CPU = c.TimeLimit * time.Duration(runtime.NumCPU())
+	}
+	if c.Limits.Memory == 0 {
+		c.Limits.Memory = defaultMemory
 	}
 	if c.Budget == (archive.Budget{}) {
 		c.Budget = archive.DefaultBudget
