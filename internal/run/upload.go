@@ -55,7 +55,7 @@ type Blobs interface {
 	// Put stores what it reads, at most max bytes, and returns how many there
 	// were and their SHA-256. After an error nothing is stored.
 	Put(ctx context.Context, key string, r io.Reader, max int64) (int64, string, error)
-	// Delete removes what is stored under the key; NotFound when nothing is.
+	// Delete removes what is stored under the key; nothing there is no error.
 	Delete(ctx context.Context, key string) error
 }
 
@@ -81,7 +81,7 @@ func (s *Service) receive(ctx context.Context, id ID, archive io.Reader) error {
 	// The upload is not the run's. If this fails as well, the worker's collection
 	// of garbage finds the key.
 	clean := context.WithoutCancel(ctx)
-	if cleanErr := s.Blobs.Delete(clean, key); cleanErr != nil && !errs.Is(cleanErr, errs.NotFound) {
+	if cleanErr := s.Blobs.Delete(clean, key); cleanErr != nil {
 		return errors.Join(err, fmt.Errorf("remove a cut upload: %w", cleanErr))
 	}
 	if cleanErr := s.Uploads.ForgetUpload(clean, key); cleanErr != nil {

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"merlon/internal/errs"
 	"merlon/internal/run"
 )
 
@@ -147,7 +146,7 @@ func (w *Worker) tidy(ctx context.Context) error {
 	}
 	failed := []error{expireErr}
 	for _, key := range keys {
-		if err := w.Blobs.Delete(ctx, key); err != nil && !errs.Is(err, errs.NotFound) {
+		if err := w.Blobs.Delete(ctx, key); err != nil {
 			failed = append(failed, fmt.Errorf("delete an upload: %w", err))
 			continue
 		}

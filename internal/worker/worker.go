@@ -76,7 +76,7 @@ type Runs interface {
 type Blobs interface {
 	// Download copies what is stored under the key; NotFound when nothing is.
 	Download(ctx context.Context, key string, w io.Writer) error
-	// Delete removes what is stored under the key; NotFound when nothing is.
+	// Delete removes what is stored under the key; nothing there is no error.
 	Delete(ctx context.Context, key string) error
 }
 

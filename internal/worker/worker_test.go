@@ -63,9 +63,6 @@ func (m *memory) Download(_ context.Context, key string, w io.Writer) error {
 func (m *memory) Delete(_ context.Context, key string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.blobs[key]; !ok {
-		return errs.E(errs.NotFound, "no such blob")
-	}
 	delete(m.blobs, key)
 	return nil
 }
