@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/idna"
 
@@ -29,7 +30,10 @@ func NormalizeEmail(email string) (string, error) {
 		return "", invalid("body.email", "this is not an e-mail address")
 	}
 	domain, err := idna.Lookup.ToASCII(email[at+1:])
-	if err != nil {
+	if err == nil { // what the conversion made must itself be a domain
+		domain, err = idna.Lookup.ToASCII(domain)
+	}
+	if err != nil || !utf8.ValidString(email) {
 		return "", invalid("body.email", "this is not an e-mail address: its domain cannot exist")
 	}
 	email = strings.ToLower(email[:at]) + "@" + strings.ToLower(domain)

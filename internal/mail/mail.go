@@ -117,9 +117,10 @@ func CheckAddress(address string) error {
 	return nil
 }
 
-// oneLine replaces control characters by spaces and cuts the text to a subject's
-// length.
+// oneLine replaces control characters by spaces, breaks what a mail program would
+// decode (RFC 2047), and cuts the text to a subject's length.
 func oneLine(s string) string {
+	s = strings.ReplaceAll(s, "=?", "= ?")
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || r == unicode.ReplacementChar {
 			return ' '

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	netmail "net/mail"
+	"slices"
 	"time"
 
 	gomail "github.com/wneessen/go-mail"
@@ -39,8 +40,10 @@ type SMTPConfig struct {
 
 // An SMTP is a Sender that hands every mail to a server.
 type SMTP struct {
-	client *gomail.Client
-	from   string
+	host    string
+	from    string
+	capture bool // connections are made by us, and closed whatever happens
+	options []gomail.Option
 }
 
 // NewSMTP returns a Sender, or an Invalid error that names the wrong setting. It
@@ -75,11 +78,10 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 		}
 		opts = append(opts, gomail.WithSMTPAuth(auth), gomail.WithUsername(c.Username), gomail.WithPassword(c.Password))
 	}
-	client, err := gomail.NewClient(c.Host, opts...)
-	if err != nil {
+	if _, err := gomail.NewClient(c.Host, opts...); err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "mail: the settings of the server are not usable")
 	}
-	return &SMTP{client: client, from: c.From}, nil
+	return &SMTP{host: c.Host, from: c.From, capture: c.Encryption != TLS, options: opts}, nil
 }
 
 func loopback(host string) bool {
@@ -94,7 +96,28 @@ func (s *SMTP) Send(ctx context.Context, m Message) error {
 	if err != nil {
 		return err
 	}
-	if err := s.client.DialAndSendWithContext(ctx, msg); err != nil {
+	options := s.options
+	if s.capture {
+		// The library leaves the connection open when the greeting or the
+		// authentication fails. Where it begins with TLS it has to dial itself, or
+		// it takes the connection for an open one.
+		var conn net.Conn
+		options = append(slices.Clip(options), gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+			var err error
+			conn, err = new(net.Dialer).DialContext(ctx, network, address)
+			return conn, err
+		}))
+		defer func() {
+			if conn != nil {
+				_ = conn.Close() // mostly it is closed already
+			}
+		}()
+	}
+	client, err := gomail.NewClient(s.host, options...)
+	if err != nil {
+		return fmt.Errorf("send mail: %w", err)
+	}
+	if err := client.DialAndSendWithContext(ctx, msg); err != nil {
 		return fmt.Errorf("send mail: %w", err)
 	}
 	return nil
