@@ -41,7 +41,8 @@ type Advisory struct {
 	References  []AdvisoryReference `json:"references"`
 	CWE         []string            `json:"cwe"`
 	Malicious   bool                `json:"malicious,omitempty"` // the package itself is an attack
-	CVSS        float64             `json:"cvss"`                // 0 when no vector can be scored
+	Severity    Severity            `json:"severity"`
+	CVSS        float64             `json:"cvss"` // 0 when no vector can be scored
 	CVSSVersion string              `json:"cvssVersion,omitempty"`
 	CVSSVector  string              `json:"cvssVector,omitempty"`
 }

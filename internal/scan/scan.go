@@ -126,6 +126,10 @@ type AdvisoryData struct {
 	Imported time.Time `json:"imported"` // when it was last imported
 	Newest   time.Time `json:"newest"`   // the latest modification of a record in it
 	Records  int       `json:"records"`
+
+	// Unreadable counts records that could not be read at the import, so that it
+	// is not known which packages they are about.
+	Unreadable int `json:"unreadable,omitempty"`
 }
 
 // A Progress tells how far a scan is.

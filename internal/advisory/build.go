@@ -1,0 +1,546 @@
+package advisory
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"merlon/internal/errs"
+)
+
+// This file writes the data file. Texts go straight into the output as records
+// arrive; what records say of packages goes into a spill file and is brought
+// together by package at the end. Memory holds an identifier for each record and
+// 32 bytes for each package that a record names.
+
+// BuildOptions say what to build from what.
+type BuildOptions struct {
+	Sources  []string // OSV folders, zips and files
+	Previous string   // a data file whose records stay unless a source has them at least as new; may be empty
+	Output   string   // replaced when the build succeeds
+	Now      time.Time
+}
+
+// MaxMalformed bounds the malformed records that a report names.
+const MaxMalformed = 1000
+
+// A Report says what an import did.
+type Report struct {
+	Meta
+	Digest string // of the data file
+	Size   int64  // of the data file, bytes
+
+	Read      int // records in the sources
+	Added     int
+	Updated   int
+	Unchanged int
+	Older     int // than the same record already there; not taken
+	Withdrawn int // or about no package; they match nothing
+	Skipped   int // JSON files that are not OSV records
+
+	Malformed     []Malformed // at most MaxMalformed
+	MalformedMore int         // beyond those
+}
+
+// A Malformed is a record that breaks the format.
+type Malformed struct {
+	File    string // "npm/all.zip: GHSA-….json"
+	Problem string
+}
+
+// Build reads the sources and writes a data file. A malformed record does not
+// fail it; a source that cannot be read, or holds no record at all, does.
+func Build(ctx context.Context, o BuildOptions) (*Report, error) {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(o.Output), ".advisories")
+	if err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // what stays is named as temporary
+	b, err := newBuilder(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer b.close()
+	if err := b.run(ctx, o); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(filepath.Join(dir, "out"), o.Output); err != nil {
+		return nil, fmt.Errorf("put the data file in its place: %w", err)
+	}
+	return &b.report, nil
+}
+
+// A builder is one run of Build.
+type builder struct {
+	report     Report
+	out, spill *output
+	ids        map[string]known
+	unreadable map[string]string // id by file name → name for people
+	refs       []ref
+	dead       map[uint32]bool // records replaced by a later one of the same import
+	numbers    uint32
+
+	zstd  *zstd.Encoder
+	chunk encoder
+	first uint32  // number of the first record in chunk
+	table encoder // of chunks
+	buf   encoder // scratch
+}
+
+// known is what the builder remembers of a record.
+type known struct {
+	modified int64
+	number   uint32
+	previous bool // only in the previous data file, so far
+	salvaged bool
+}
+
+// A ref is the place in the spill file of what a record says of a package.
+type ref struct {
+	hash   uint64
+	offset uint64
+	length uint32
+	number uint32
+}
+
+func newBuilder(dir string) (*builder, error) {
+	b := &builder{ids: map[string]known{}, dead: map[uint32]bool{}, unreadable: map[string]string{}}
+	var err error
+	if b.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedDefault)); err != nil {
+		return nil, fmt.Errorf("prepare to compress: %w", err)
+	}
+	if b.out, err = create(filepath.Join(dir, "out")); err != nil {
+		return nil, err
+	}
+	if b.spill, err = create(filepath.Join(dir, "spill")); err != nil {
+		return nil, errors.Join(err, b.out.file.Close())
+	}
+	b.out.write([]byte(magic))
+	return b, nil
+}
+
+// close closes the files. Both are on their way to be removed or have been
+// synced, so errors change nothing.
+func (b *builder) close() {
+	_ = b.out.file.Close()
+	_ = b.spill.file.Close()
+	_ = b.zstd.Close()
+}
+
+func (b *builder) run(ctx context.Context, o BuildOptions) error {
+	previous, err := b.openPrevious(o.Previous)
+	if err != nil {
+		return err
+	}
+	if previous != nil {
+		defer func() { _ = previous.Close() }() // read only
+	}
+	for _, source := range o.Sources {
+		before := b.report.Read
+		if err := readSource(ctx, source, b.take); err != nil {
+			return err
+		}
+		if b.report.Read == before && len(b.report.Malformed) == 0 {
+			return errs.E(errs.Invalid, "%s holds no OSV records", source)
+		}
+	}
+	if previous != nil {
+		if err := b.copyPrevious(ctx, previous); err != nil {
+			return fmt.Errorf("read the previous advisories: %w", err)
+		}
+	}
+	if err := b.flushChunk(); err != nil {
+		return err
+	}
+	return b.finish(o.Now)
+}
+
+// openPrevious notes which records the previous data file holds.
+func (b *builder) openPrevious(path string) (*File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range f.meta.Unreadable {
+		b.unreadable[fileID(name)] = name
+	}
+	b.report.UnreadableMore = f.meta.UnreadableMore
+	err = f.eachRecord(func(number uint32, raw string) error {
+		d := decoder{s: raw}
+		id, modified, _ := d.head()
+		b.ids[id] = known{modified: millis(modified), number: number, previous: true}
+		return d.err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the previous advisories: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+func millis(t time.Time) int64 {
+	if t.Unix() <= 0 {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// take takes one file of a source, as it was read.
+func (b *builder) take(in input) error {
+	if errors.Is(in.err, errNotOSV) {
+		b.report.Skipped++
+		return nil
+	}
+	b.report.Read++
+	if in.err != nil {
+		b.malformed(in)
+	}
+	if in.record == nil {
+		return nil
+	}
+	r := in.record
+	modified := millis(r.modified)
+	old, exists := b.ids[r.id]
+	switch {
+	case !exists:
+		b.report.Added++
+	case r.salvaged: // what was known of it stays, and is not the whole truth
+		b.noteUnreadable(in.name)
+		return nil
+	case old.previous && modified < old.modified:
+		b.report.Older++
+		return nil
+	case !old.previous && !old.salvaged && modified <= old.modified:
+		b.report.Unchanged++ // the same record in another place
+		return nil
+	case !old.previous:
+		b.dead[old.number] = true
+	case modified == old.modified && modified != 0:
+		b.report.Unchanged++
+	default:
+		b.report.Updated++
+	}
+	if !r.salvaged {
+		delete(b.unreadable, r.id)
+	}
+	if r.dropped {
+		b.report.Withdrawn++
+	}
+	number, err := b.add(r)
+	b.ids[r.id] = known{modified: modified, number: number, salvaged: r.salvaged}
+	return err
+}
+
+// malformed notes a record that breaks the format.
+func (b *builder) malformed(in input) {
+	if len(b.report.Malformed) < MaxMalformed {
+		b.report.Malformed = append(b.report.Malformed, Malformed{in.name, cut(in.err.Error(), 300)})
+	} else {
+		b.report.MalformedMore++
+	}
+	if in.record == nil {
+		b.noteUnreadable(in.name)
+	}
+}
+
+func (b *builder) noteUnreadable(name string) {
+	if len(b.unreadable) < MaxMalformed {
+		b.unreadable[fileID(name)] = name
+	} else {
+		b.report.UnreadableMore++
+	}
+}
+
+// add writes a record and returns its number.
+func (b *builder) add(r *record) (uint32, error) {
+	b.buf.b = b.buf.b[:0]
+	b.buf.details(&r.details)
+	number, err := b.addRaw(string(b.buf.b))
+	if err != nil {
+		return 0, err
+	}
+	b.noteNewest(r.modified)
+	for i := range r.affected {
+		r.affected[i].number = number
+		if err := b.addAffected(&r.affected[i]); err != nil {
+			return 0, err
+		}
+	}
+	return number, nil
+}
+
+func (b *builder) noteNewest(t time.Time) {
+	if t.After(b.report.Newest) {
+		b.report.Newest = t
+	}
+}
+
+// addRaw writes an encoded record and returns its number.
+func (b *builder) addRaw(raw string) (uint32, error) {
+	number := b.numbers
+	b.numbers++
+	b.chunk.text(raw)
+	if len(b.chunk.b) >= chunkSize {
+		return number, b.flushChunk()
+	}
+	return number, nil
+}
+
+// flushChunk compresses and writes the records that wait.
+func (b *builder) flushChunk() error {
+	if len(b.chunk.b) == 0 {
+		return nil
+	}
+	b.table.u32(b.first)
+	b.table.u32(0)
+	b.table.u64(b.out.offset)
+	packed := b.zstd.EncodeAll(b.chunk.b, b.buf.b[:0])
+	b.table.u32(uint32(len(packed)))
+	b.buf.b = packed
+	b.chunk.b = b.chunk.b[:0]
+	b.first = b.numbers
+	return b.out.write(packed)
+}
+
+// addAffected spills what a record says of a package.
+func (b *builder) addAffected(a *affected) error {
+	k := makeKey(a.ecosystem, a.name)
+	raw := encodeBlock(k, []affected{*a})
+	b.refs = append(b.refs, ref{hash: k.hash(), offset: b.spill.offset, length: uint32(len(raw)), number: a.number})
+	return b.spill.write(raw)
+}
+
+// copyPrevious takes over the records of the previous data file that no source
+// had.
+func (b *builder) copyPrevious(ctx context.Context, f *File) error {
+	renumbered := make(map[uint32]uint32)
+	err := f.eachRecord(func(old uint32, raw string) error {
+		d := decoder{s: raw}
+		id, modified, _ := d.head()
+		if k := b.ids[id]; !k.previous || k.number != old {
+			return d.err
+		}
+		number, err := b.addRaw(raw)
+		renumbered[old] = number
+		b.noteNewest(modified)
+		return errors.Join(d.err, err)
+	})
+	if err != nil {
+		return err
+	}
+	for i := range f.places {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		blk, err := f.block(i)
+		if err != nil {
+			return err
+		}
+		for j := range blk.list {
+			number, ok := renumbered[blk.list[j].number]
+			if !ok {
+				continue
+			}
+			blk.list[j].number = number
+			if err := b.addAffected(&blk.list[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finish writes blocks and tables.
+func (b *builder) finish(now time.Time) error {
+	if err := b.spill.flush(); err != nil {
+		return err
+	}
+	slices.SortFunc(b.refs, func(x, y ref) int {
+		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.number, y.number), cmp.Compare(x.offset, y.offset))
+	})
+	c := newCounter(b.numbers)
+	var index encoder
+	for rest := b.refs; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].hash == rest[0].hash {
+			n++
+		}
+		blocks, err := b.gather(rest[:n])
+		if err != nil {
+			return err
+		}
+		for _, blk := range blocks {
+			raw := encodeBlock(blk.key, blk.list)
+			index.u64(rest[0].hash)
+			index.u64(b.out.offset)
+			index.u32(uint32(len(raw)))
+			if len(raw) > maxBlock {
+				return fmt.Errorf("the records of %s %s are larger than %d MiB", blk.key.base, blk.key.name, maxBlock>>20)
+			}
+			if err := b.out.write(raw); err != nil {
+				return err
+			}
+			c.add(&blk)
+		}
+		rest = rest[n:]
+	}
+	b.report.Imported = now.UTC().Truncate(time.Millisecond)
+	b.report.Ecosystems, b.report.Records = c.ecosystems(), c.all.n
+	for _, name := range b.unreadable {
+		b.report.Unreadable = append(b.report.Unreadable, name)
+	}
+	slices.Sort(b.report.Unreadable)
+	return b.writeTables(index)
+}
+
+// gather reads what was spilled under one hash, by package.
+func (b *builder) gather(refs []ref) ([]block, error) {
+	var out []block
+	for _, r := range refs {
+		if b.dead[r.number] {
+			continue
+		}
+		raw := make([]byte, r.length)
+		if _, err := b.spill.file.ReadAt(raw, int64(r.offset)); err != nil {
+			return nil, fmt.Errorf("read back: %w", err)
+		}
+		one, err := decodeBlock(raw)
+		if err != nil {
+			return nil, fmt.Errorf("read back: %w", err)
+		}
+		i := slices.IndexFunc(out, func(o block) bool { return o.key == one.key })
+		if i < 0 {
+			out = append(out, one)
+		} else {
+			out[i].list = append(out[i].list, one.list...)
+		}
+	}
+	return out, nil
+}
+
+// writeTables ends the file.
+func (b *builder) writeTables(index encoder) error {
+	meta, err := json.Marshal(b.report.Meta)
+	if err != nil {
+		return fmt.Errorf("describe the data file: %w", err)
+	}
+	chunks := b.out.offset
+	var tail encoder
+	tail.u64(chunks)
+	tail.u64(chunks + uint64(len(b.table.b)))
+	tail.u64(chunks + uint64(len(b.table.b)+len(index.b)))
+	tail.u64(uint64(b.numbers))
+	tail.u32(checksum(slices.Concat(tail.b, b.table.b, index.b, meta)))
+	for _, part := range [][]byte{b.table.b, index.b, meta, tail.b} {
+		if err := b.out.write(part); err != nil {
+			return err
+		}
+	}
+	digest := b.out.sum.Sum(nil)
+	b.report.Digest = fmt.Sprintf("%x", digest)
+	if err := b.out.write(digest); err != nil {
+		return err
+	}
+	b.report.Size = int64(b.out.offset)
+	return b.out.flush()
+}
+
+// An output is a file being written, its length and its digest.
+type output struct {
+	file   *os.File
+	buf    *bufio.Writer
+	sum    hash.Hash
+	offset uint64
+}
+
+func create(path string) (*output, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create a data file: %w", err)
+	}
+	return &output{file: f, sum: sha256.New(), buf: bufio.NewWriterSize(f, 1<<20)}, nil
+}
+
+func (o *output) write(b []byte) error {
+	o.offset += uint64(len(b))
+	_, _ = o.sum.Write(b) // never fails
+	if _, err := o.buf.Write(b); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	return nil
+}
+
+// flush makes everything that was written durable.
+func (o *output) flush() error {
+	if err := o.buf.Flush(); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	if err := o.file.Sync(); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	return nil
+}
+
+// A counter counts records and packages by ecosystem.
+type counter struct {
+	by  map[string]*tally
+	all tally
+}
+
+// A tally counts each record once.
+type tally struct {
+	seen     []uint64 // a bit for each record
+	n        int
+	packages int
+}
+
+func newCounter(records uint32) *counter {
+	return &counter{by: map[string]*tally{}, all: newTally(records)}
+}
+
+func newTally(records uint32) tally { return tally{seen: make([]uint64, records/64+1)} }
+
+func (t *tally) add(number uint32) {
+	if bit := uint64(1) << (number % 64); t.seen[number/64]&bit == 0 {
+		t.seen[number/64] |= bit
+		t.n++
+	}
+}
+
+func (c *counter) add(b *block) {
+	t := c.by[b.key.base]
+	if t == nil {
+		one := tally{seen: make([]uint64, len(c.all.seen))}
+		t = &one
+		c.by[b.key.base] = t
+	}
+	t.packages++
+	for i := range b.list {
+		t.add(b.list[i].number)
+		c.all.add(b.list[i].number)
+	}
+}
+
+func (c *counter) ecosystems() map[string]Count {
+	out := map[string]Count{}
+	for base, t := range c.by {
+		out[base] = Count{Records: t.n, Packages: t.packages}
+	}
+	return out
+}

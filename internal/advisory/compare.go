@@ -1,0 +1,322 @@
+package advisory
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/osv-scalibr/semantic"
+)
+
+// This file decides whether a version lies in the ranges of a record, by the
+// evaluation algorithm of the OSV schema
+// (https://ossf.github.io/osv-schema/#evaluation). Where it cannot decide, it
+// returns an error.
+
+// errNoOrder says that there is no known order of an ecosystem's versions.
+var errNoOrder = errors.New("versions of this ecosystem cannot be compared")
+
+// A comparer orders the versions of one ecosystem. It remembers what it parsed,
+// because the records of a package name the same versions again and again. It is
+// not safe for concurrent use.
+type comparer struct {
+	base   string
+	parsed map[string]parsed
+}
+
+type parsed struct {
+	version semantic.Version
+	err     error
+}
+
+func newComparer(ecosystem string) *comparer {
+	base, _ := splitEcosystem(ecosystem)
+	return &comparer{base: base, parsed: map[string]parsed{}}
+}
+
+func (c *comparer) parse(s string) (semantic.Version, error) {
+	p, ok := c.parsed[s]
+	if !ok {
+		p.version, p.err = parseVersion(s, c.base)
+		c.parsed[s] = p
+	}
+	return p.version, p.err
+}
+
+// parseVersion reads a version. The library takes any text for a version in
+// many ecosystems; what is none ("latest", "file:../x", "^1.2") is an error here.
+func parseVersion(s, base string) (semantic.Version, error) {
+	order := base
+	if base == "GitHub Actions" { // tags, semantic by convention of the ecosystem
+		order = "npm"
+	}
+	if s == "" || len(s) > maxVersion || strings.ContainsAny(s, " \t\r\n<>=^*${}[](),|/\\\"'") || !looksLikeVersion(s, base) || isCommit(s) {
+		return nil, fmt.Errorf("%q is not a version", cut(s, 60))
+	}
+	v, err := semantic.Parse(s, order)
+	switch {
+	case errors.Is(err, semantic.ErrUnsupportedEcosystem):
+		return nil, errNoOrder
+	case err != nil:
+		return nil, fmt.Errorf("%q is not a version", cut(s, 60))
+	}
+	return v, nil
+}
+
+// looksLikeVersion reports whether a version of the ecosystem can begin so.
+func looksLikeVersion(s, base string) bool {
+	if base == "Maven" { // "Finchley.SR1" is one
+		return true
+	}
+	s = strings.TrimPrefix(strings.TrimPrefix(s, "v"), "V")
+	return s != "" && s[0] >= '0' && s[0] <= '9'
+}
+
+// isCommit reports whether s is the full hash of a commit.
+func isCommit(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// compare orders two versions that parse accepted.
+func (c *comparer) compare(a, b string) (int, error) {
+	va, err := c.parse(a)
+	if err != nil {
+		return 0, err
+	}
+	vb, err := c.parse(b)
+	if err != nil {
+		return 0, err
+	}
+	return va.Compare(vb)
+}
+
+// A hit is the place of a version in a record.
+type hit struct {
+	affected   bool
+	introduced string // the start of the range that holds it
+}
+
+// affects evaluates what a record says of a package for one version.
+func (c *comparer) affects(a *affected, version string) (hit, error) {
+	if slices.Contains(a.versions, version) {
+		return c.listed(a, version), nil
+	}
+	var undecided error
+	for _, events := range a.ranges {
+		h, err := c.inRange(events, version)
+		if h.affected {
+			return h, nil
+		}
+		if err != nil {
+			undecided = err
+		}
+	}
+	equal, err := c.equalsOne(a.versions, version)
+	switch {
+	case equal:
+		return hit{affected: true}, nil
+	case undecided != nil:
+		return hit{}, undecided
+	case err != nil:
+		return hit{}, err
+	case a.problem != "":
+		return hit{}, errors.New(a.problem)
+	}
+	return hit{}, nil
+}
+
+// listed is a hit in the list of versions, with the start of the range that
+// holds the version too, if one does.
+func (c *comparer) listed(a *affected, version string) hit {
+	for _, events := range a.ranges {
+		if h, err := c.inRange(events, version); err == nil && h.affected {
+			return h
+		}
+	}
+	return hit{affected: true}
+}
+
+// equalsOne reports whether the version is another spelling of one of the list.
+// Versions whose first numbers differ are not compared: equal ones have the same.
+func (c *comparer) equalsOne(list []string, version string) (bool, error) {
+	if len(list) == 0 {
+		return false, nil
+	}
+	v, err := c.parse(version)
+	if err != nil {
+		return false, err
+	}
+	lead := leadingNumber(version)
+	for _, other := range list {
+		if leadingNumber(other) != lead {
+			continue
+		}
+		w, err := c.parse(other)
+		if err != nil {
+			continue // an odd spelling equals itself only, and that was looked at
+		}
+		if n, err := v.Compare(w); err == nil && n == 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// leadingNumber returns the first run of digits without leading zeros.
+func leadingNumber(s string) string {
+	i := strings.IndexAny(s, "0123456789")
+	if i < 0 {
+		return ""
+	}
+	s = s[i:]
+	if end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }); end >= 0 {
+		s = s[:end]
+	}
+	return strings.TrimLeft(s, "0")
+}
+
+// inRange reports whether the version is in the range. A version that cannot be
+// read is in a range that holds everything.
+func (c *comparer) inRange(events []event, version string) (hit, error) {
+	if everything(events) {
+		return hit{affected: true, introduced: "0"}, nil
+	}
+	if _, err := c.parse(version); err != nil {
+		return hit{}, err
+	}
+	before, err := c.beforeLimits(events, version)
+	if err != nil || !before {
+		return hit{}, err
+	}
+	events, err = c.sorted(events)
+	if err != nil {
+		return hit{}, err
+	}
+	var h hit
+	for _, e := range events {
+		n := 1
+		if e.version != "0" || e.kind != introduced {
+			if n, err = c.compare(version, e.version); err != nil {
+				return hit{}, err
+			}
+		}
+		switch {
+		case e.kind == introduced && n >= 0:
+			h = hit{affected: true, introduced: e.version}
+		case e.kind == fixed && n >= 0, e.kind == lastAffected && n > 0:
+			h = hit{}
+		}
+	}
+	return h, nil
+}
+
+// everything reports whether a range begins before all versions and never ends.
+func everything(events []event) bool {
+	starts := false
+	for _, e := range events {
+		switch {
+		case e.kind == introduced && e.version == "0":
+			starts = true
+		case e.kind != introduced && !(e.kind == limit && e.version == "*"):
+			return false
+		}
+	}
+	return starts
+}
+
+// beforeLimits reports whether the version is below one of the limits, if the
+// range has any.
+func (c *comparer) beforeLimits(events []event, version string) (bool, error) {
+	none := true
+	for _, e := range events {
+		if e.kind != limit {
+			continue
+		}
+		if e.version == "*" {
+			return true, nil
+		}
+		none = false
+		n, err := c.compare(version, e.version)
+		if err != nil || n < 0 {
+			return err == nil, err
+		}
+	}
+	return none, nil
+}
+
+// sorted returns the events that begin and end the range in the order of their
+// versions; those at one version stay in the order of the record.
+func (c *comparer) sorted(events []event) ([]event, error) {
+	out := make([]event, 0, len(events))
+	for _, e := range events {
+		if e.kind != limit {
+			out = append(out, e)
+		}
+	}
+	var failed error
+	slices.SortStableFunc(out, func(a, b event) int {
+		za, zb := a.kind == introduced && a.version == "0", b.kind == introduced && b.version == "0"
+		if za || zb {
+			return cmp.Compare(btoi(zb), btoi(za))
+		}
+		n, err := c.compare(a.version, b.version)
+		if err != nil {
+			failed = err
+		}
+		return n
+	})
+	return out, failed
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// clears returns the versions that end a range of the records and are in none
+// of them, lowest first, and the lowest of those above the present version.
+func (c *comparer) clears(records []*affected, present string) (fixes []string, upgrade string) {
+	for _, candidate := range c.fixedVersions(records) {
+		clear := !slices.ContainsFunc(records, func(a *affected) bool {
+			h, err := c.affects(a, candidate)
+			return h.affected || err != nil
+		})
+		if !clear {
+			continue
+		}
+		fixes = append(fixes, candidate)
+		if n, err := c.compare(candidate, present); upgrade == "" && err == nil && n > 0 {
+			upgrade = candidate
+		}
+	}
+	return fixes, upgrade
+}
+
+// fixedVersions lists the versions of "fixed" events in their order, each once.
+func (c *comparer) fixedVersions(records []*affected) []string {
+	var out []string
+	for _, a := range records {
+		for _, events := range a.ranges {
+			for _, e := range events {
+				if _, err := c.parse(e.version); err == nil && e.kind == fixed && !slices.Contains(out, e.version) {
+					out = append(out, e.version)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b string) int {
+		n, err := c.compare(a, b)
+		if err != nil || n == 0 {
+			return strings.Compare(a, b)
+		}
+		return n
+	})
+	return slices.CompactFunc(out, func(a, b string) bool {
+		n, err := c.compare(a, b)
+		return err == nil && n == 0
+	})
+}

@@ -1,0 +1,211 @@
+package advisory
+
+import (
+	"container/list"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// This file reads the data file.
+
+// newFile reads the tables of a data file of the size.
+func newFile(src io.ReaderAt, size int64) (*File, error) {
+	f := &File{src: src, close: func() error { return nil }, held: map[int]*list.Element{}, used: list.New()}
+	tail, err := f.readTail(size)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.readTables(tail); err != nil {
+		return nil, err
+	}
+	f.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxChunk+chunkSize))
+	if err != nil {
+		return nil, fmt.Errorf("prepare to read advisories: %w", err)
+	}
+	return f, nil
+}
+
+// tables is the part of the file that is read when it is opened.
+type tables struct {
+	chunks, index, meta string
+}
+
+// readTail finds and checks the tables.
+func (f *File) readTail(size int64) (tables, error) {
+	if size < int64(len(magic)+tailSize+digestLen) {
+		return tables{}, damaged("it is too short")
+	}
+	b := make([]byte, tailSize+digestLen)
+	end := size - int64(len(b))
+	if _, err := f.src.ReadAt(b, end); err != nil {
+		return tables{}, fmt.Errorf("read the tail: %w", err)
+	}
+	var at [4]uint64 // chunk table, index, meta, records
+	for i := range at {
+		at[i] = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	sum := binary.LittleEndian.Uint32(b[tailSize-4:])
+	f.digest = hex.EncodeToString(b[tailSize:])
+	if at[0] < uint64(len(magic)) || at[0] > at[1] || at[1] > at[2] || at[2] > uint64(end) || at[3] > 1<<31 {
+		return tables{}, damaged("its parts are not where they should be")
+	}
+	body := make([]byte, uint64(end)-at[0])
+	if _, err := f.src.ReadAt(body, int64(at[0])); err != nil {
+		return tables{}, fmt.Errorf("read the tables: %w", err)
+	}
+	if checksum(append(slices.Clone(b[:tailSize-4]), body...)) != sum {
+		return tables{}, damaged("the checksum of its tables is wrong")
+	}
+	f.total = uint32(at[3])
+	s := string(body)
+	return tables{s[:at[1]-at[0]], s[at[1]-at[0] : at[2]-at[0]], s[at[2]-at[0]:]}, nil
+}
+
+// readTables decodes the tables.
+func (f *File) readTables(t tables) error {
+	if err := json.Unmarshal([]byte(t.meta), &f.meta); err != nil {
+		return damaged("its description cannot be read")
+	}
+	if len(t.chunks)%chunkEntry != 0 || len(t.index)%indexEntry != 0 {
+		return damaged("a table has a wrong length")
+	}
+	u32, u64 := func(s string) uint32 { return binary.LittleEndian.Uint32([]byte(s[:4])) },
+		func(s string) uint64 { return binary.LittleEndian.Uint64([]byte(s[:8])) }
+	for s := t.chunks; s != ""; s = s[chunkEntry:] {
+		f.chunks = append(f.chunks, chunkPlace{u32(s), place{u64(s[8:]), u32(s[16:])}})
+	}
+	f.hashes = make([]uint64, 0, len(t.index)/indexEntry)
+	f.places = make([]place, 0, len(t.index)/indexEntry)
+	for s := t.index; s != ""; s = s[indexEntry:] {
+		f.hashes = append(f.hashes, u64(s))
+		f.places = append(f.places, place{u64(s[8:]), u32(s[16:])})
+	}
+	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkPlace) int { return int(a.first) - int(b.first) }) {
+		return damaged("a table is not sorted")
+	}
+	return nil
+}
+
+// read returns a part of the file.
+func (f *File) read(p place, limit int) ([]byte, error) {
+	if int64(p.length) > int64(limit) || p.offset > 1<<50 {
+		return nil, damaged("a part is too long")
+	}
+	b := make([]byte, p.length)
+	if _, err := f.src.ReadAt(b, int64(p.offset)); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, damaged("it ends too early")
+		}
+		return nil, fmt.Errorf("read advisories: %w", err)
+	}
+	return b, nil
+}
+
+// lookup returns what records say of a package.
+func (f *File) lookup(k key) ([]affected, error) {
+	h := k.hash()
+	i, _ := slices.BinarySearch(f.hashes, h)
+	for ; i < len(f.hashes) && f.hashes[i] == h; i++ {
+		b, err := f.block(i)
+		if err != nil {
+			return nil, err
+		}
+		if b.key == k {
+			return b.list, nil
+		}
+	}
+	return nil, nil
+}
+
+// block reads the i-th package of the index.
+func (f *File) block(i int) (block, error) {
+	b, err := f.read(f.places[i], maxBlock)
+	if err != nil {
+		return block{}, err
+	}
+	return decodeBlock(b)
+}
+
+// record returns what a record says.
+func (f *File) record(number uint32) (details, error) {
+	n := sort.Search(len(f.chunks), func(i int) bool { return f.chunks[i].first > number }) - 1
+	if n < 0 {
+		return details{}, damaged("a record is missing")
+	}
+	records, err := f.chunk(n)
+	if err != nil {
+		return details{}, err
+	}
+	at := int(number - f.chunks[n].first)
+	if at >= len(records) {
+		return details{}, damaged("a record is missing")
+	}
+	d := decoder{s: records[at]}
+	return d.details(), d.err
+}
+
+// chunk returns the encoded records of a chunk, and keeps them for a while.
+func (f *File) chunk(n int) ([]string, error) {
+	f.mu.Lock()
+	if e := f.held[n]; e != nil {
+		f.used.MoveToFront(e)
+		f.mu.Unlock()
+		return e.Value.(heldChunk).records, nil
+	}
+	f.mu.Unlock()
+	records, err := f.readChunk(n)
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.held[n] == nil {
+		f.held[n] = f.used.PushFront(heldChunk{n, records})
+	}
+	if f.used.Len() > maxHeld {
+		delete(f.held, f.used.Remove(f.used.Back()).(heldChunk).n)
+	}
+	return records, nil
+}
+
+// readChunk decodes a chunk.
+func (f *File) readChunk(n int) ([]string, error) {
+	b, err := f.read(f.chunks[n].place, maxChunk)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := f.zstd.DecodeAll(b, nil)
+	if err != nil {
+		return nil, damaged("records cannot be decompressed")
+	}
+	d := decoder{s: string(raw)}
+	var records []string
+	for d.s != "" {
+		records = append(records, d.text())
+	}
+	return records, d.err
+}
+
+// eachRecord calls do for every encoded record of the file.
+func (f *File) eachRecord(do func(number uint32, raw string) error) error {
+	for n := range f.chunks {
+		records, err := f.readChunk(n)
+		if err != nil {
+			return err
+		}
+		for i, raw := range records {
+			if err := do(f.chunks[n].first+uint32(i), raw); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

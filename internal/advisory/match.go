@@ -1,0 +1,181 @@
+package advisory
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file answers a look-up: which flaws affect a version, each once under all
+// its names.
+
+// Match implements scan.Advisories. With an error come the matches that could be
+// decided.
+func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]scan.AdvisoryMatch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if !f.Knows(ecosystem) {
+		return nil, errs.E(errs.NotFound, "there is no vulnerability data for %s", ecosystem)
+	}
+	list, err := f.lookup(makeKey(ecosystem, name))
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(a affected) bool { return !sameRelease(a.ecosystem, ecosystem) })
+	if len(list) == 0 {
+		return nil, nil
+	}
+	compare := newComparer(ecosystem)
+	hits, undecided := evaluate(compare, list, version)
+	var out []scan.AdvisoryMatch
+	for _, group := range components(list) {
+		m, ok, err := f.match(compare, group, hits, version)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, m)
+		}
+	}
+	slices.SortFunc(out, func(a, b scan.AdvisoryMatch) int { return cmp.Compare(a.Advisory.ID, b.Advisory.ID) })
+	return out, undecided
+}
+
+// evaluate decides each record. The error sums up those that it cannot decide.
+func evaluate(compare *comparer, list []affected, version string) (map[*affected]hit, error) {
+	hits := map[*affected]hit{}
+	var undecided []string
+	var cause error
+	for i := range list {
+		h, err := compare.affects(&list[i], version)
+		if h.affected {
+			hits[&list[i]] = h
+		}
+		if err != nil {
+			undecided = append(undecided, list[i].names[0])
+			cause = cmp.Or(cause, err)
+		}
+	}
+	if len(undecided) == 0 {
+		return hits, nil
+	}
+	if _, err := compare.parse(version); err != nil {
+		cause = err
+	}
+	more := ""
+	if len(undecided) > 3 {
+		undecided, more = undecided[:3], fmt.Sprintf(" and %d more", len(undecided)-3)
+	}
+	return hits, fmt.Errorf("%w (needed to decide %s%s)", cause, strings.Join(undecided, ", "), more)
+}
+
+// components groups records that share a name: they are about one flaw.
+func components(list []affected) [][]*affected {
+	group := make([]int, len(list)) // index of a record with a lower or the same index
+	root := func(i int) int {
+		for group[i] != i {
+			i = group[i]
+		}
+		return i
+	}
+	first := map[string]int{}
+	for i := range list {
+		group[i] = i
+		for _, name := range list[i].names {
+			j, seen := first[name]
+			if !seen {
+				first[name] = i
+				continue
+			}
+			a, b := root(i), root(j)
+			group[max(a, b)] = min(a, b)
+		}
+	}
+	var out [][]*affected
+	place := map[int]int{}
+	for i := range list {
+		r := root(i)
+		n, ok := place[r]
+		if !ok {
+			n = len(out)
+			place[r] = n
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], &list[i])
+	}
+	return out
+}
+
+// match describes a flaw, when one of its records affects the version.
+func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hit, version string) (scan.AdvisoryMatch, bool, error) {
+	var m scan.AdvisoryMatch
+	found := false
+	for _, a := range group {
+		if h, ok := hits[a]; ok {
+			found = true
+			m.Introduced = cmp.Or(m.Introduced, h.introduced)
+		}
+	}
+	if !found {
+		return m, false, nil
+	}
+	m.Fixed, m.Upgrade = compare.clears(group, version)
+	var records []details
+	for _, a := range group {
+		d, err := f.record(a.number)
+		if err != nil {
+			return m, false, err
+		}
+		if len(a.names) == 0 || d.id != a.names[0] {
+			return m, false, damaged("a record is not the one that a package names")
+		}
+		d.severities = append(d.severities, a.severities...)
+		d.label = cmp.Or(a.label, d.label)
+		records = append(records, d)
+	}
+	m.Advisory = merge(records)
+	return m, true, nil
+}
+
+// merge makes one advisory of the records of a flaw.
+func merge(records []details) *finding.Advisory {
+	slices.SortStableFunc(records, func(a, b details) int {
+		return cmp.Or(cmp.Compare(rank(a.id), rank(b.id)), compareNames(a.id, b.id))
+	})
+	out := &finding.Advisory{
+		Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{}, CWE: []string{},
+	}
+	for i := range records {
+		d := &records[i]
+		out.Aliases = append(out.Aliases, d.names...)
+		out.Summary = cmp.Or(out.Summary, d.summary)
+		out.Details = cmp.Or(out.Details, d.text)
+		out.SchemaVer = cmp.Or(out.SchemaVer, d.schema)
+		out.Published = earlier(out.Published, stamp(d.published))
+		out.Modified = max(out.Modified, stamp(d.modified))
+		out.CWE = append(out.CWE, d.cwe...)
+		for _, s := range d.severities {
+			if !slices.Contains(out.Severities, s) {
+				out.Severities = append(out.Severities, s)
+			}
+		}
+		for _, r := range d.references {
+			if len(out.References) < maxReferences && !slices.ContainsFunc(out.References, func(o finding.AdvisoryReference) bool { return o.URL == r.URL }) {
+				out.References = append(out.References, r)
+			}
+		}
+	}
+	nameAdvisory(out)
+	slices.SortFunc(out.CWE, compareNames)
+	out.CWE = slices.Compact(out.CWE)
+	out.Summary = cmp.Or(out.Summary, firstLine(out.Details), out.ID)
+	rate(out, records)
+	return out
+}

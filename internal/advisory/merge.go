@@ -1,0 +1,166 @@
+package advisory
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	gocvss20 "github.com/pandatix/go-cvss/20"
+	gocvss30 "github.com/pandatix/go-cvss/30"
+	gocvss31 "github.com/pandatix/go-cvss/31"
+	gocvss40 "github.com/pandatix/go-cvss/40"
+
+	"merlon/internal/finding"
+)
+
+// rank orders records by how much their texts are worth to people: reviewed
+// first, enumerations last.
+func rank(id string) int {
+	switch {
+	case strings.HasPrefix(id, "GHSA-"):
+		return 0
+	case strings.HasPrefix(id, "CVE-"):
+		return 2
+	}
+	return 1
+}
+
+// nameAdvisory chooses the name that an advisory is keyed by: the lowest CVE,
+// else the lowest GHSA, else the lowest of all.
+func nameAdvisory(a *finding.Advisory) {
+	slices.SortFunc(a.Aliases, compareNames)
+	a.Aliases = slices.Compact(a.Aliases)
+	a.ID = a.Aliases[0]
+	for _, name := range slices.Backward(a.Aliases) {
+		switch {
+		case strings.HasPrefix(name, "CVE-"):
+			a.CVE = name
+		case strings.HasPrefix(name, "GHSA-"):
+			a.GHSA = name
+		case strings.HasPrefix(name, "MAL-"):
+			a.Malicious = true
+		}
+	}
+	a.ID = cmp.Or(a.CVE, a.GHSA, a.ID)
+}
+
+// compareNames orders names so that numbers in them count as numbers:
+// CVE-2020-9999 stands before CVE-2020-10000.
+func compareNames(a, b string) int {
+	pa, pb := strings.Split(a, "-"), strings.Split(b, "-")
+	for i := range min(len(pa), len(pb)) {
+		x, y := pa[i], pb[i]
+		if digits(x) && digits(y) && len(x) != len(y) {
+			return cmp.Compare(len(x), len(y))
+		}
+		if n := strings.Compare(x, y); n != 0 {
+			return n
+		}
+	}
+	return cmp.Compare(len(pa), len(pb))
+}
+
+func digits(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
+}
+
+// stamp is a time on the wire; empty when unknown.
+func stamp(t time.Time) string {
+	if t.Unix() <= 0 {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// earlier returns the earlier of two stamps, of which either may be empty.
+func earlier(a, b string) string {
+	if a == "" || b != "" && b < a {
+		return b
+	}
+	return a
+}
+
+// firstLine is the first line of a text that says something, as a summary.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimLeft(line, "# "))
+		if line == "" {
+			continue
+		}
+		if short := cut(line, 120); short != line {
+			return short + "…"
+		}
+		return line
+	}
+	return ""
+}
+
+// rate sets the severity: malicious packages are critical; else the worst score
+// of the newest version of CVSS that can be scored; else the worst word of the
+// records; else medium.
+func rate(a *finding.Advisory, records []details) {
+	for _, s := range a.Severities {
+		version, score, ok := cvss(s.Score)
+		if ok && (version > a.CVSSVersion || version == a.CVSSVersion && score > a.CVSS) {
+			a.CVSSVersion, a.CVSS, a.CVSSVector = version, score, s.Score
+		}
+	}
+	switch {
+	case a.Malicious:
+		a.Severity = finding.Critical
+	case a.CVSSVector != "":
+		a.Severity = finding.FromCVSS(a.CVSS)
+	default:
+		for i := range records {
+			if s := fromLabel(records[i].label); s.Rank() > a.Severity.Rank() {
+				a.Severity = s
+			}
+		}
+		a.Severity = cmp.Or(a.Severity, finding.Medium)
+	}
+}
+
+// fromLabel reads a severity in words; empty when it is none.
+func fromLabel(label string) finding.Severity {
+	switch label {
+	case "critical":
+		return finding.Critical
+	case "high", "important":
+		return finding.High
+	case "medium", "moderate":
+		return finding.Medium
+	case "low", "minor", "negligible", "none", "unimportant":
+		return finding.Low
+	}
+	return ""
+}
+
+// cvss scores a vector of any version; false when it cannot be read.
+func cvss(vector string) (version string, score float64, ok bool) {
+	switch {
+	case strings.HasPrefix(vector, "CVSS:4.0/"):
+		v, err := gocvss40.ParseVector(vector)
+		if err != nil {
+			return "", 0, false
+		}
+		return "4.0", v.Score(), true
+	case strings.HasPrefix(vector, "CVSS:3.1/"):
+		v, err := gocvss31.ParseVector(vector)
+		if err != nil {
+			return "", 0, false
+		}
+		return "3.1", v.BaseScore(), true
+	case strings.HasPrefix(vector, "CVSS:3.0/"):
+		v, err := gocvss30.ParseVector(vector)
+		if err != nil {
+			return "", 0, false
+		}
+		return "3.0", v.BaseScore(), true
+	}
+	v, err := gocvss20.ParseVector(vector)
+	if err != nil {
+		return "", 0, false
+	}
+	return "2.0", v.BaseScore(), true
+}

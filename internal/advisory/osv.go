@@ -1,0 +1,381 @@
+package advisory
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"merlon/internal/finding"
+)
+
+// This file reads one record in the OSV format
+// (https://ossf.github.io/osv-schema/, version 1.7). A record that breaks the
+// format does not vanish: where its packages can still be read, it stays with
+// them as a problem, so that they do not look safe.
+
+// Bounds of what is kept of one record. What is longer is cut, except names,
+// which are dropped.
+const (
+	maxDetails    = 64 << 10
+	maxSummary    = 1 << 10
+	maxReferences = 200
+	maxURL        = 2 << 10
+	maxNames      = 500
+	maxName       = 150 // of an advisory
+	maxPackage    = 1 << 10
+	maxVersion    = 256
+)
+
+// errNotOSV says that a JSON file is something else than a record.
+var errNotOSV = errors.New("not an OSV record")
+
+// A record is one OSV record, reduced to what is kept.
+type record struct {
+	details
+	affected []affected
+	salvaged bool // not read whole; affected names the packages only
+}
+
+// details is what a record says for people, and how bad it is.
+type details struct {
+	id         string
+	names      []string // aliases, and ID first
+	modified   time.Time
+	published  time.Time
+	schema     string
+	summary    string
+	text       string
+	severities []finding.AdvisorySeverity
+	references []finding.AdvisoryReference
+	cwe        []string
+	label      string // a severity in words, lower case
+	dropped    bool   // withdrawn, or about no package: kept only to outlive older versions of itself
+}
+
+// affected is what a record says of one package.
+type affected struct {
+	number     uint32 // of the record in the data file
+	ecosystem  string // with its suffix
+	name       string
+	names      []string // of the record, ID first
+	severities []finding.AdvisorySeverity
+	label      string
+	ranges     [][]event
+	versions   []string
+	problem    string // why this cannot be compared with a version; empty when it can
+}
+
+// An event is a point where a range begins or ends.
+type event struct {
+	kind    eventKind
+	version string
+}
+
+type eventKind uint8
+
+const (
+	introduced eventKind = iota + 1
+	fixed
+	lastAffected
+	limit
+)
+
+// The wire forms: encoding/json ignores what we do not keep.
+type osvRecord struct {
+	Schema     string         `json:"schema_version"`
+	ID         string         `json:"id"`
+	Modified   time.Time      `json:"modified"`
+	Published  time.Time      `json:"published"`
+	Withdrawn  *time.Time     `json:"withdrawn"`
+	Aliases    []string       `json:"aliases"`
+	Upstream   []string       `json:"upstream"`
+	Summary    string         `json:"summary"`
+	Details    string         `json:"details"`
+	Severity   []osvSeverity  `json:"severity"`
+	Affected   []osvAffected  `json:"affected"`
+	References []osvReference `json:"references"`
+	Database   osvDatabase    `json:"database_specific"`
+}
+
+type osvSeverity struct {
+	Type  string `json:"type"`
+	Score string `json:"score"`
+}
+
+type osvReference struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+type osvAffected struct {
+	Package   osvPackage    `json:"package"`
+	Severity  []osvSeverity `json:"severity"`
+	Ranges    []osvRange    `json:"ranges"`
+	Versions  []string      `json:"versions"`
+	Database  osvDatabase   `json:"database_specific"`
+	Ecosystem osvDatabase   `json:"ecosystem_specific"`
+}
+
+type osvPackage struct {
+	Ecosystem string `json:"ecosystem"`
+	Name      string `json:"name"`
+}
+
+type osvRange struct {
+	Type   string     `json:"type"`
+	Events []osvEvent `json:"events"`
+}
+
+type osvEvent struct {
+	Introduced   *string `json:"introduced"`
+	Fixed        *string `json:"fixed"`
+	LastAffected *string `json:"last_affected"`
+	Limit        *string `json:"limit"`
+}
+
+// osvDatabase is a member that each database fills as it likes: a member of an
+// unexpected type is no error there.
+type osvDatabase struct {
+	severity string
+	cwe      []string
+	info     string // RustSec: "unmaintained", "unsound", "notice"
+}
+
+func (d *osvDatabase) UnmarshalJSON(b []byte) error {
+	if !bytes.Contains(b, []byte(`"severity"`)) && !bytes.Contains(b, []byte(`"cwe_ids"`)) && !bytes.Contains(b, []byte(`"informational"`)) {
+		return nil
+	}
+	var m struct {
+		Severity any `json:"severity"`
+		CWE      any `json:"cwe_ids"`
+		Info     any `json:"informational"`
+	}
+	if json.Unmarshal(b, &m) != nil {
+		return nil
+	}
+	d.severity, _ = m.Severity.(string)
+	d.info, _ = m.Info.(string)
+	list, _ := m.CWE.([]any)
+	for _, v := range list {
+		if s, ok := v.(string); ok && strings.HasPrefix(s, "CWE-") && len(s) <= 16 {
+			d.cwe = append(d.cwe, s)
+		}
+	}
+	return nil
+}
+
+// label is the severity in words, or empty.
+func (d osvDatabase) label() string {
+	if d.severity == "" && d.info != "" {
+		return "low" // a note about a package, not a vulnerability
+	}
+	return strings.ToLower(d.severity)
+}
+
+// parse reads the record of a file. The error names what is wrong; with it
+// comes what could be saved of the record, or nil.
+func parse(file string, data []byte) (*record, error) {
+	var o osvRecord
+	err := json.Unmarshal(data, &o)
+	if err == nil && !validName(o.ID) {
+		err = errors.New("the record has no usable id")
+	}
+	if err != nil {
+		return salvage(file, data, err)
+	}
+	r := &record{details: o.reduce()}
+	if r.dropped {
+		return r, nil
+	}
+	for i := range o.Affected {
+		if a, ok := o.Affected[i].reduce(r); ok {
+			r.affected = append(r.affected, a)
+			if a.problem != "" && err == nil {
+				err = fmt.Errorf("%s %s: %s", a.ecosystem, a.name, a.problem)
+			}
+		}
+	}
+	if len(r.affected) == 0 {
+		r.drop()
+	}
+	return r, err
+}
+
+// drop removes everything but what outlives an older version of the record.
+func (r *record) drop() {
+	r.details = details{id: r.id, names: []string{r.id}, modified: r.modified, dropped: true}
+	r.affected = nil
+}
+
+// salvage saves the id and the packages of a record that cannot be read whole.
+func salvage(file string, data []byte, cause error) (*record, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil {
+		return nil, cause
+	}
+	if members["id"] == nil && members["affected"] == nil {
+		return nil, errNotOSV
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(members["affected"], &list) != nil {
+		return nil, cause
+	}
+	r := &record{details: details{id: fileID(file)}, salvaged: true}
+	var id string
+	if json.Unmarshal(members["id"], &id) == nil && validName(id) {
+		r.id = id
+	}
+	if !validName(r.id) {
+		return nil, cause
+	}
+	r.names = []string{r.id}
+	for _, raw := range list {
+		var a struct {
+			Package osvPackage `json:"package"`
+		}
+		if json.Unmarshal(raw, &a) != nil || !a.Package.valid() {
+			return nil, cause
+		}
+		r.affected = append(r.affected, affected{
+			ecosystem: a.Package.Ecosystem, name: a.Package.Name, names: r.names,
+			problem: "the record cannot be read: " + cut(cause.Error(), 200),
+		})
+	}
+	if len(r.affected) == 0 {
+		return nil, cause
+	}
+	return r, cause
+}
+
+// fileID is the id of the record that a file should hold.
+func fileID(file string) string { return strings.TrimSuffix(path.Base(file), ".json") }
+
+// validName reports whether s can be the name of an advisory.
+func validName(s string) bool {
+	return s != "" && len(s) <= maxName && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r == utf8.RuneError || !unicode.IsPrint(r)
+	})
+}
+
+func (p osvPackage) valid() bool {
+	return p.Ecosystem != "" && p.Name != "" && len(p.Ecosystem) <= maxPackage && len(p.Name) <= maxPackage
+}
+
+func (o *osvRecord) reduce() details {
+	d := details{
+		id: o.ID, names: []string{o.ID}, modified: o.Modified.UTC(), published: o.Published.UTC(),
+		schema: cut(o.Schema, 20), summary: cut(strings.TrimSpace(o.Summary), maxSummary), text: cut(o.Details, maxDetails),
+		severities: reduceSeverities(o.Severity), cwe: o.Database.cwe, label: o.Database.label(),
+	}
+	if o.Withdrawn != nil {
+		return details{id: o.ID, names: d.names, modified: d.modified, dropped: true}
+	}
+	for _, name := range o.Aliases {
+		if validName(name) && !slices.Contains(d.names, name) && len(d.names) < maxNames {
+			d.names = append(d.names, name)
+		}
+	}
+	// A distribution's record about one upstream flaw is that flaw. One about
+	// several is an update that fixes several, and stays by itself.
+	if len(o.Aliases) == 0 && len(o.Upstream) == 1 && validName(o.Upstream[0]) && o.Upstream[0] != o.ID {
+		d.names = append(d.names, o.Upstream[0])
+	}
+	for _, ref := range o.References {
+		if len(d.references) < maxReferences && ref.URL != "" && len(ref.URL) <= maxURL {
+			d.references = append(d.references, finding.AdvisoryReference{Type: cut(ref.Type, 20), URL: ref.URL})
+		}
+	}
+	return d
+}
+
+func reduceSeverities(list []osvSeverity) []finding.AdvisorySeverity {
+	var out []finding.AdvisorySeverity
+	for _, s := range list {
+		if s.Score != "" && len(s.Score) <= maxVersion && len(out) < 10 {
+			out = append(out, finding.AdvisorySeverity{Type: cut(s.Type, 20), Score: s.Score})
+		}
+	}
+	return out
+}
+
+// reduce returns what is kept; false when the entry names no package.
+func (o *osvAffected) reduce(r *record) (affected, bool) {
+	if !o.Package.valid() {
+		return affected{}, false
+	}
+	a := affected{
+		ecosystem: o.Package.Ecosystem, name: o.Package.Name, names: r.names,
+		severities: reduceSeverities(o.Severity), versions: o.Versions,
+		label: o.Database.label(),
+	}
+	if a.label == "" {
+		a.label = o.Ecosystem.label()
+	}
+	for _, v := range a.versions {
+		if len(v) > maxVersion {
+			a.problem = "a version is longer than 256 bytes"
+		}
+	}
+	for i := range o.Ranges {
+		if o.Ranges[i].Type == "GIT" { // commits, not versions
+			continue
+		}
+		events, err := o.Ranges[i].reduce(a.ecosystem)
+		if err != nil {
+			a.problem = err.Error()
+			continue
+		}
+		a.ranges = append(a.ranges, events)
+	}
+	if len(a.ranges) == 0 && len(a.versions) == 0 && a.problem == "" {
+		a.problem = "the record names no versions"
+	}
+	return a, true
+}
+
+func (o *osvRange) reduce(ecosystem string) ([]event, error) {
+	if o.Type != "SEMVER" && o.Type != "ECOSYSTEM" {
+		return nil, fmt.Errorf("unknown type of range %q", cut(o.Type, 20))
+	}
+	compare := newComparer(ecosystem)
+	var events []event
+	starts := false
+	for _, e := range o.Events {
+		for _, m := range []struct {
+			kind    eventKind
+			version *string
+		}{{introduced, e.Introduced}, {fixed, e.Fixed}, {lastAffected, e.LastAffected}, {limit, e.Limit}} {
+			if m.version == nil {
+				continue
+			}
+			wild := m.kind == introduced && *m.version == "0" || m.kind == limit && *m.version == "*"
+			if _, err := compare.parse(*m.version); err != nil && !wild && !errors.Is(err, errNoOrder) {
+				return nil, err
+			}
+			starts = starts || m.kind == introduced
+			events = append(events, event{m.kind, *m.version})
+		}
+	}
+	if !starts {
+		return nil, errors.New("a range does not say where it begins")
+	}
+	return events, nil
+}
+
+// cut shortens s to at most n bytes at the border of a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}

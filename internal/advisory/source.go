@@ -1,0 +1,259 @@
+package advisory
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"merlon/internal/errs"
+)
+
+// This file finds records in folders and zips, and has them parsed on every
+// core. Sources are downloads: everything in them is bounded.
+
+// Limits of a source.
+const (
+	maxRecord     = 32 << 20 // bytes of one record
+	maxNested     = 8 << 30  // bytes of a zip inside of a zip
+	maxNesting    = 2        // zips around a record
+	maxFiles      = 10_000_000
+	maxSourceSize = 256 << 30 // bytes of all records
+)
+
+// An input is one file of a source.
+type input struct {
+	name   string // for people
+	record *record
+	err    error
+}
+
+// readSource calls take for each JSON file of the source, in a fixed order.
+func readSource(ctx context.Context, path string, take func(input) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	queue := make(chan *batch, 2*runtime.GOMAXPROCS(0)) // in order
+	work := make(chan *batch, cap(queue))
+	group.Go(func() error {
+		defer close(queue)
+		defer close(work)
+		w := walker{ctx: ctx, send: func(b *batch) error {
+			for _, c := range []chan *batch{queue, work} {
+				select {
+				case c <- b:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			return nil
+		}}
+		return w.source(path)
+	})
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() error {
+			for b := range work {
+				b.parse()
+			}
+			return nil
+		})
+	}
+	group.Go(func() error {
+		for b := range queue {
+			<-b.done
+			for _, in := range b.out {
+				if err := take(in); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return group.Wait()
+}
+
+// A batch is some files that are parsed together.
+type batch struct {
+	files []rawFile
+	size  int
+	out   []input
+	done  chan struct{}
+}
+
+type rawFile struct {
+	name string
+	data []byte
+	err  error // instead of data
+}
+
+func (b *batch) parse() {
+	defer close(b.done)
+	for _, f := range b.files {
+		in := input{name: f.name, err: f.err}
+		if f.err == nil {
+			in.record, in.err = parse(f.name, f.data)
+		}
+		b.out = append(b.out, in)
+	}
+	b.files = nil
+}
+
+// A walker reads a source and sends batches.
+type walker struct {
+	ctx   context.Context
+	send  func(*batch) error
+	next  *batch
+	files int
+	bytes int64
+}
+
+// source reads a folder, a zip or a JSON file.
+func (w *walker) source(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "cannot open %s", path)
+	}
+	if info.IsDir() {
+		err = w.folder(path)
+	} else {
+		err = w.named(filepath.Base(path), func() (io.ReadCloser, error) { return os.Open(path) }, info.Size(), 0)
+	}
+	if err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// folder reads every file below the folder. Links that lead out of it are not
+// followed.
+func (w *walker) folder(path string) error {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "cannot open %s", path)
+	}
+	defer func() { _ = root.Close() }() // read only
+	return fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return fmt.Errorf("read %s: %w", filepath.Join(path, name), err)
+		}
+		if d.IsDir() {
+			if name != "." && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return w.ctx.Err()
+		}
+		info, err := root.Stat(name)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", filepath.Join(path, name), err)
+		}
+		if !info.Mode().IsRegular() {
+			return nil
+		}
+		return w.named(name, func() (io.ReadCloser, error) { return root.Open(name) }, info.Size(), 0)
+	})
+}
+
+// named reads a file as its name says what it is.
+func (w *walker) named(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".json":
+		return w.json(name, open, size)
+	case ".zip":
+		if depth >= maxNesting {
+			return w.add(rawFile{name: name, err: errors.New("zips are nested too deep")})
+		}
+		return w.zip(name, open, size, depth)
+	}
+	return nil
+}
+
+// json reads one record.
+func (w *walker) json(name string, open func() (io.ReadCloser, error), size int64) error {
+	if size > maxRecord {
+		return w.add(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
+	}
+	r, err := open()
+	if err != nil {
+		return w.add(rawFile{name: name, err: fmt.Errorf("cannot open it: %w", err)})
+	}
+	data, err := io.ReadAll(io.LimitReader(r, maxRecord+1))
+	_ = r.Close() // read only
+	switch {
+	case err != nil:
+		return w.add(rawFile{name: name, err: fmt.Errorf("cannot read it: %w", err)})
+	case len(data) > maxRecord:
+		return w.add(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
+	}
+	return w.add(rawFile{name: name, data: data})
+}
+
+// zip reads the files of a zip. One inside of a zip is first copied to a
+// temporary file, because the format is read from its end.
+func (w *walker) zip(name string, open func() (io.ReadCloser, error), size int64, depth int) error {
+	r, err := open()
+	if err != nil {
+		return fmt.Errorf("open %s: %w", name, err)
+	}
+	defer func() { _ = r.Close() }() // read only
+	at, ok := r.(io.ReaderAt)
+	if !ok {
+		f, err := os.CreateTemp("", "merlon-advisories-*.zip")
+		if err != nil {
+			return fmt.Errorf("make a temporary file: %w", err)
+		}
+		defer func() { _ = f.Close(); _ = os.Remove(f.Name()) }() // a temporary file
+		if size, err = io.Copy(f, io.LimitReader(r, maxNested+1)); err != nil {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		if size > maxNested {
+			return errs.E(errs.TooLarge, "%s is larger than %d GiB", name, maxNested>>30)
+		}
+		at = f
+	}
+	z, err := zip.NewReader(at, size)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "%s is not a zip that can be read", name)
+	}
+	for _, f := range z.File {
+		if f.FileInfo().IsDir() {
+			continue
+		}
+		if err := w.named(name+": "+f.Name, f.Open, int64(min(f.UncompressedSize64, 1<<62)), depth+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add queues a file.
+func (w *walker) add(f rawFile) error {
+	w.files++
+	w.bytes += int64(len(f.data))
+	if w.files > maxFiles || w.bytes > maxSourceSize {
+		return errs.E(errs.TooLarge, "the source holds more than %d files or %d GiB", maxFiles, maxSourceSize>>30)
+	}
+	if w.next == nil {
+		w.next = &batch{done: make(chan struct{})}
+	}
+	w.next.files = append(w.next.files, f)
+	w.next.size += len(f.data)
+	if len(w.next.files) >= 256 || w.next.size >= 1<<20 {
+		return w.flush()
+	}
+	return nil
+}
+
+func (w *walker) flush() error {
+	b := w.next
+	w.next = nil
+	if b == nil {
+		return w.ctx.Err()
+	}
+	return w.send(b)
+}
