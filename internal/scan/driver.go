@@ -139,8 +139,6 @@ func (d *driver) plan() error {
 // unmet says why the analyzer cannot run here, or nothing.
 func (d *driver) unmet(a *Analyzer) string {
 	switch {
-	case a.Needs.Advisories && d.Advisories == nil:
-		return "there is no vulnerability data to look up packages in"
 	case a.Needs.Network:
 		return "a scan of files makes no network requests"
 	case a.Live != nil:

@@ -285,7 +285,12 @@ func TestFailuresAreStatuses(t *testing.T) {
 			return nil
 		}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"}}},
 		{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T", Needs: scan.Needs{Advisories: true},
-			Project: func(*scan.ProjectPass) error { panic("must not run") }}, scan.Limits{}, scan.Failed, []scan.Reason{{Code: "unavailable", Message: "vulnerability data"}}},
+			Project: func(p *scan.ProjectPass) error {
+				if p.Advisories == nil {
+					p.Degrade(scan.Reason{Code: "unavailable", Message: "no vulnerability data"})
+				}
+				return nil
+			}}, scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "unavailable", Message: "vulnerability data"}}},
 		{"a secret without identity", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "a.txt" {
 				p.Report(todoRule, finding.Finding{Secret: &finding.SecretMatch{}})

@@ -38,7 +38,9 @@ type ProjectPass struct {
 	// Files lists the regular files, sorted.
 	Files []File
 
-	// Advisories looks up known vulnerabilities; nil unless Needs.Advisories.
+	// Advisories looks up known vulnerabilities, for an analyzer that needs them.
+	// It is nil when there is no data: the analyzer then reports the packages and
+	// degrades.
 	Advisories Advisories
 
 	Reporter

@@ -3,11 +3,13 @@
 package all
 
 import (
+	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
 	"merlon/internal/scan"
 )
 
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
+	scadependencies.Analyzer,
 	secretscredentials.Analyzer,
 }

@@ -1,0 +1,57 @@
+// Package dependencies finds known vulnerabilities in the packages that lock
+// files and manifests name.
+package dependencies
+
+import (
+	_ "embed"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds known vulnerabilities in dependencies.
+var Analyzer = &scan.Analyzer{
+	ID:       "sca/dependencies",
+	Version:  1,
+	Analysis: finding.SCA,
+	Doc:      doc,
+	Needs:    scan.Needs{Advisories: true},
+	Match:    wanted,
+	Project:  run,
+}
+
+// run takes the inventory, looks every package up and reports both.
+func run(p *scan.ProjectPass) error {
+	packages, err := takeInventory(p)
+	if err != nil {
+		return err
+	}
+	for _, pkg := range packages {
+		p.Package(pkg)
+	}
+	if len(packages) == 0 {
+		return nil // whatever the data, there is nothing to look up
+	}
+	if p.Advisories == nil {
+		p.Degrade(scan.Reason{
+			Code:    "unavailable",
+			Message: "there is no vulnerability data, so no package was checked: run merlon advisories import",
+		})
+		return nil
+	}
+	if n := p.Advisories.Data().Unreadable; n > 0 {
+		p.Degrade(scan.Reason{
+			Code:    "unavailable",
+			Message: plural(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)",
+		})
+	}
+	matches, err := lookUp(p, packages)
+	if err != nil {
+		return err
+	}
+	report(p, matches)
+	return nil
+}

@@ -1,0 +1,264 @@
+package dependencies
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file looks packages up and reports what was found.
+
+// A match is an advisory that affects a package in a file, in one version or
+// several.
+type match struct {
+	scan.AdvisoryMatch
+	pkg  finding.Package // the first version
+	more []string        // further affected versions of it in the file
+}
+
+// lookUp returns the matches of all packages, by file, package and advisory.
+func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
+	var out []match
+	unknown := gaps{}
+	for _, pkg := range packages {
+		if err := p.Context.Err(); err != nil {
+			return nil, err
+		}
+		if !p.Advisories.Knows(pkg.Ecosystem) {
+			unknown.note(pkg, "no-data", "there is no vulnerability data for "+pkg.Ecosystem)
+			continue
+		}
+		if pkg.Version == "" {
+			continue // the manifest was degraded for it
+		}
+		found, err := p.Advisories.Match(p.Context, pkg.Ecosystem, pkg.Name, pkg.Version)
+		if err != nil {
+			if p.Context.Err() != nil {
+				return nil, p.Context.Err()
+			}
+			unknown.note(pkg, "undecided", oneLine(err.Error()))
+		}
+		for _, m := range found {
+			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg})
+		}
+	}
+	unknown.degrade(p)
+	return out, nil
+}
+
+// addMatch adds a match, or a further version to one that is there. Packages
+// come sorted, so the one that it joins is among the last.
+func addMatch(list []match, m match) []match {
+	for i := len(list) - 1; i >= 0; i-- {
+		o := &list[i]
+		if o.pkg.Path != m.pkg.Path || o.pkg.Ecosystem != m.pkg.Ecosystem || o.pkg.Name != m.pkg.Name {
+			break
+		}
+		if o.Advisory.ID == m.Advisory.ID {
+			o.more = append(o.more, m.pkg.Version)
+			o.pkg.Dev = o.pkg.Dev && m.pkg.Dev
+			return list
+		}
+	}
+	return append(list, m)
+}
+
+// gaps collects packages that were not decided: one reason for each file and
+// cause, not one for each package.
+type gaps map[gap][]string
+
+type gap struct{ path, code, cause string }
+
+func (g gaps) note(pkg finding.Package, code, cause string) {
+	k := gap{path: pkg.Path, code: code}
+	what := pkg.Name
+	if code == "no-data" {
+		k.cause = cause
+	} else {
+		what += " " + pkg.Version + ": " + cause
+	}
+	g[k] = append(g[k], what)
+}
+
+func (g gaps) degrade(p *scan.ProjectPass) {
+	keys := make([]gap, 0, len(g))
+	for k := range g {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b gap) int {
+		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.code, b.code), cmp.Compare(a.cause, b.cause))
+	})
+	for _, k := range keys {
+		message := k.cause + ", so these were not checked: " + names(g[k])
+		if k.code == "undecided" {
+			message = "it could not be decided whether these are affected: " + names(g[k])
+		}
+		p.Degrade(scan.Reason{Code: k.code, Path: k.path, Message: message})
+	}
+}
+
+// report reports the matches, each advisory with one rule.
+func report(p *scan.ProjectPass, matches []match) {
+	byAdvisory := map[string][]*match{}
+	for i := range matches {
+		m := &matches[i]
+		byAdvisory[m.Advisory.ID] = append(byAdvisory[m.Advisory.ID], m)
+	}
+	rules := map[string]*finding.Rule{}
+	for id, list := range byAdvisory {
+		rules[id] = makeRule(list)
+	}
+	for i := range matches {
+		p.Report(rules[matches[i].Advisory.ID], makeFinding(&matches[i]))
+	}
+}
+
+// makeRule describes an advisory to people. Records of one flaw may differ from
+// package to package; the worst speaks.
+func makeRule(list []*match) *finding.Rule {
+	a := slices.MaxFunc(list, func(x, y *match) int {
+		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
+	}).Advisory
+	r := &finding.Rule{
+		ID: "sca/" + a.ID, Analysis: finding.SCA, Name: a.Summary, ShortDescription: a.Summary,
+		Description: a.Details, HowToPrevent: remedy(list), CWE: a.CWE, OWASP: []string{"A06:2021"},
+		Severity: a.Severity, Confidence: finding.Certain, Language: language(list[0].pkg.Ecosystem),
+		Link: link(a), Advisory: a,
+	}
+	if r.Description == "" {
+		r.Description = a.Summary
+	}
+	return r
+}
+
+// remedy says which upgrade clears the advisory, for each package.
+func remedy(list []*match) string {
+	var lines []string
+	for _, m := range list {
+		line := ""
+		switch {
+		case m.Advisory.Malicious:
+			line = fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that installed it as compromised, and replace its secrets.", m.pkg.Name)
+		case m.Upgrade != "":
+			line = fmt.Sprintf("Upgrade %s to %s or later.", m.pkg.Name, m.Upgrade)
+		case len(m.Fixed) > 0:
+			line = fmt.Sprintf("No later version of %s is known to be fixed; %s are.", m.pkg.Name, strings.Join(m.Fixed, ", "))
+		default:
+			line = fmt.Sprintf("No fixed version of %s is known. Replace it, or make sure that the flawed part is not used.", m.pkg.Name)
+		}
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+// makeFinding describes one match.
+func makeFinding(m *match) finding.Finding {
+	a := m.Advisory
+	var what strings.Builder
+	fmt.Fprintf(&what, "%s %s", m.pkg.Name, m.pkg.Version)
+	if len(m.more) > 0 {
+		fmt.Fprintf(&what, " (also %s)", strings.Join(m.more, ", "))
+	}
+	switch {
+	case a.Malicious:
+		fmt.Fprintf(&what, " is malicious: %s", a.ID)
+	case m.Upgrade != "":
+		fmt.Fprintf(&what, " is affected by %s (fixed in %s)", a.ID, m.Upgrade)
+	default:
+		fmt.Fprintf(&what, " is affected by %s (no fixed version is known)", a.ID)
+	}
+	return finding.Finding{
+		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: what.String(), Language: language(m.pkg.Ecosystem),
+		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
+		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
+		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
+	}
+}
+
+// language is the language whose packages the ecosystem holds.
+func language(ecosystem string) string {
+	switch ecosystem {
+	case "npm":
+		return "javascript"
+	case "PyPI":
+		return "python"
+	case "Maven":
+		return "java"
+	case "Go":
+		return "go"
+	case "NuGet":
+		return "csharp"
+	case "Packagist":
+		return "php"
+	case "RubyGems":
+		return "ruby"
+	case "crates.io":
+		return "rust"
+	case "Pub":
+		return "dart"
+	case "Hex":
+		return "elixir"
+	case "ConanCenter":
+		return "cpp"
+	case "SwiftURL", "CocoaPods":
+		return "swift"
+	case "CRAN":
+		return "r"
+	case "Hackage":
+		return "haskell"
+	case "Julia":
+		return "julia"
+	}
+	return ""
+}
+
+// link is a page about the advisory: the first that calls itself so.
+func link(a *finding.Advisory) string {
+	for _, kind := range []string{"ADVISORY", "WEB", "REPORT", "FIX"} {
+		for _, r := range a.References {
+			if u, err := url.Parse(r.URL); err == nil && r.Type == kind && (u.Scheme == "https" || u.Scheme == "http") {
+				return r.URL
+			}
+		}
+	}
+	return ""
+}
+
+// names lists at most twenty names and counts the rest.
+func names(list []string) string {
+	list = slices.Compact(slices.Sorted(slices.Values(list)))
+	more := ""
+	if len(list) > 20 {
+		list, more = list[:20], fmt.Sprintf(" and %d more", len(list)-20)
+	}
+	return strings.Join(list, ", ") + more
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// oneLine makes a text safe to print: one line of at most 300 characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > 300 {
+		return string(r[:300]) + "…"
+	}
+	return s
+}

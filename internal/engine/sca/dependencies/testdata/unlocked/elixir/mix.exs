@@ -1,0 +1,3 @@
+defp deps do
+  [{:plug, "~> 1.3"}]
+end

@@ -1,0 +1,1 @@
+libraryDependencies += "org.typelevel" %% "cats-core" % "2.0.0"
