@@ -69,7 +69,8 @@ var mayImport = map[string]string{
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/outbound internal/engine/all internal/archive internal/sandbox internal/seal",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive",
+		" internal/advisory internal/finding internal/sandbox internal/archive" +
+		" internal/store internal/store/sqlite internal/store/postgres",
 }
 
 func TestLayers(t *testing.T) {

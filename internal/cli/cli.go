@@ -42,9 +42,10 @@ func (h Host) complain(text string) {
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
-	Config  configCommand  `cmd:"" help:"Print the settings in force, secrets hidden."`
-	Scan    scanCommand    `cmd:"" help:"Analyse a folder or a file, without any server."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
+	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
+	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, without any server."`
+	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 
 // An exit is an error that asks for a particular exit code. Its text may be

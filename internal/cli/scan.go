@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/advisory"
 	"merlon/internal/config"
 	"merlon/internal/engine/all"
 	"merlon/internal/errs"
@@ -25,6 +26,8 @@ type scanCommand struct {
 	Format   string   `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
 	Output   string   `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
 	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
+
+	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
@@ -51,18 +54,29 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
+	advisories, err := openAdvisories(c.Advisories)
+	if err != nil {
+		return err
+	}
+	if advisories != nil {
+		defer func() { _ = advisories.Close() }() // read only
+	}
 	out := &output{path: c.Output, stdout: host.Stdout}
 	defer out.abandon()
 	var summary scan.Summary
 	report := newReport(c.Format, out)
-	err = scan.Run(ctx, scan.Options{
+	options := scan.Options{
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
 		Workers:   c.Workers,
 		Version:   config.Version,
-	}, scan.Tee(&summary, report, progress(host.Stderr)))
+	}
+	if advisories != nil { // not a nil *File in an interface
+		options.Advisories = advisories
+	}
+	err = scan.Run(ctx, options, scan.Tee(&summary, report, progress(host.Stderr)))
 	if err != nil {
 		return fmt.Errorf("scan %s: %w", c.Path, err)
 	}
@@ -73,6 +87,14 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	return verdict(&summary, finding.Severity(c.FailOn))
+}
+
+// openAdvisories opens the vulnerability data; nil for an empty path.
+func openAdvisories(path string) (*advisory.File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	return advisory.Open(path)
 }
 
 // parseAnalyses checks the names of analyses; they may be in any case.
