@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"merlon/internal/identity"
 	"merlon/internal/mail"
@@ -35,7 +36,8 @@ const (
 type world struct {
 	t        testing.TB
 	db       *store.DB
-	clock    *storetest.Clock
+	clock    *storetest.Clock // nil for the real one
+	now      func() time.Time
 	box      *seal.Box
 	post     mail.Post
 	people   *identity.Service
@@ -54,20 +56,37 @@ type world struct {
 // cookies insist on it.
 func newWorld(t testing.TB, db *store.DB, clock *storetest.Clock) *world {
 	t.Helper()
+	return newWorldAt(t, db, clock, "")
+}
+
+// newWorldAt builds a world whose provider listens on plain HTTP under the host's
+// name; on HTTPS when the name is empty.
+func newWorldAt(t testing.TB, db *store.DB, clock *storetest.Clock, host string) *world {
+	t.Helper()
 	box, err := seal.New([]byte(strings.Repeat("k", 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, db: db, clock: clock, box: box, post: mail.Post{Box: box, Now: clock.Now}}
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { (*w.handler.Load()).ServeHTTP(rw, r) }))
-	t.Cleanup(srv.Close)
-	w.url, w.server = srv.URL, srv
-	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: srv.URL, Now: clock.Now,
+	w := &world{t: t, db: db, clock: clock, box: box, now: time.Now}
+	if clock != nil {
+		w.now = clock.Now
+	}
+	w.post = mail.Post{Box: box, Now: w.now}
+	w.server = httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { (*w.handler.Load()).ServeHTTP(rw, r) }))
+	if host == "" {
+		w.server.StartTLS()
+		w.url, w.http = w.server.URL, newBrowser(t, w.server)
+	} else {
+		w.server.Start()
+		w.http = w.server.Client()
+		w.url = strings.Replace(w.server.URL, "127.0.0.1", host, 1)
+	}
+	t.Cleanup(w.server.Close)
+	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: w.url, Now: w.now,
 		Revoked: func(ctx context.Context, id tenant.UserID) error { return w.provider.Revoke(ctx, id) }})
 	w.provider = w.newProvider(nil)
 	h := w.provider.Handler()
 	w.handler.Store(&h)
-	w.http = newBrowser(t, srv)
 	if w.user, w.password, err = w.people.Provision(t.Context(), "jo@example.test", identity.Names{FirstName: "Jo", LastName: "Doe"}); err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +105,7 @@ func (w *world) newProvider(change func(*oidc.Config)) *oidc.Provider {
 		CLIIDs: []string{"built-in-cli"}, SignUp: true,
 		Clients: []oidc.Confidential{{ID: "web", Name: "Web", Secret: secret,
 			RedirectURIs: []string{"https://web.example.test/callback"}, PostLogoutRedirectURIs: []string{"https://web.example.test/"}}},
-		Box: w.box, Store: w.db, People: w.people, Now: w.clock.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Box: w.box, Store: w.db, People: w.people, Now: w.now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	}
 	if change != nil {
 		change(&c)

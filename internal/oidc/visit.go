@@ -133,14 +133,14 @@ func (p *Provider) page(show page) http.Handler {
 // guarded refuses a form that was not filled in on our page in this browser.
 func (p *Provider) guarded(cop *http.CrossOriginProtection, next page) page {
 	return func(p *Provider, w http.ResponseWriter, r *http.Request, v *visit) error {
+		if _, err := r.Cookie(browserCookie); err != nil {
+			return errs.E(errs.Forbidden, "your browser did not send back a cookie. Allow cookies for this address; it must begin with https, or be localhost")
+		}
 		if err := cop.Check(r); err != nil {
 			return errs.E(errs.Forbidden, "the form was sent by a page of another site")
 		}
 		if err := checkForm(w, r); err != nil {
 			return errs.E(errs.Invalid, "the form cannot be read")
-		}
-		if _, err := r.Cookie(browserCookie); err != nil {
-			return errs.E(errs.Forbidden, "your browser did not send back a cookie. Allow cookies for this address; it must begin with https, or be localhost")
 		}
 		if !hmac.Equal([]byte(r.PostForm.Get("csrf")), []byte(v.csrf)) {
 			return errs.E(errs.Forbidden, "the form is out of date: go back, load the page again, and repeat")
