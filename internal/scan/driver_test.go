@@ -227,28 +227,28 @@ func TestProjectSeesAFileSystem(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong is a reason in a status, and the rest goes on.
-func TestFailuresAreStatuses(t *testing.T) {
-	dir := write(t, map[string]string{"a.txt": "TODO", "b.txt": "TODO", "big.txt": strings.Repeat("TODO ", 100)})
-	block := make(chan struct{})
-	t.Cleanup(func() { close(block) })
+// failure is something that can go wrong in the tree of TestFailuresAreStatuses.
+type failure struct {
+	name     string
+	analyzer *scan.Analyzer
+	limits   scan.Limits
+	state    scan.State
+	reasons  []scan.Reason // Message is a regular expression
+}
+
+// fileFailures are those of File analyzers; block holds up whoever waits for it.
+func fileFailures(block chan struct{}) []failure {
 	boom := func(p *scan.FilePass) error {
-		var m map[string]int
+		var none []int
 		if p.Path == "a.txt" {
-			m["x"] = 1
+			none[len(p.Path)] = 1
 		}
 		return nil
 	}
 	limits := scan.Limits{FileSize: 100, FileTime: 20 * time.Millisecond}
-	for _, c := range []struct {
-		name     string
-		analyzer *scan.Analyzer
-		limits   scan.Limits
-		state    scan.State
-		reasons  []scan.Reason // Message is a regular expression
-	}{
+	return []failure{
 		{"panic in a file", analyzer("sast/x", boom), scan.Limits{}, scan.Degraded,
-			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `assignment to entry in nil map in .*driver_test.go:\d+`}}},
+			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `index out of range .5. with length 0 in .*driver_test.go:\d+`}}},
 		{"panic with a text", analyzer("sast/x", func(p *scan.FilePass) error { panic("hunter2") }), scan.Limits{}, scan.Degraded,
 			[]scan.Reason{{Code: "panic", Path: "a.txt", Message: `^the analyzer crashed: a string in`}, {Code: "panic", Path: "b.txt"}, {Code: "panic", Path: "big.txt"}}},
 		{"error in a file", analyzer("sast/x", func(p *scan.FilePass) error {
@@ -278,19 +278,6 @@ func TestFailuresAreStatuses(t *testing.T) {
 			}
 			return nil
 		}), scan.Limits{Findings: 4, FileSize: 100}, scan.Degraded, []scan.Reason{{Code: "too-large", Path: "big.txt"}, {Code: "too-many-findings", Path: "a.txt"}, {Code: "too-many-findings", Path: "b.txt"}}},
-		{"a failed project", project("sca/x", func(p *scan.ProjectPass) error { return errors.New("no") }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "error", Message: "^no$"}}},
-		{"a project that panics", project("sca/x", func(p *scan.ProjectPass) error { panic(1) }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "panic", Message: "a int"}}},
-		{"a degraded project", project("sca/x", func(p *scan.ProjectPass) error {
-			p.Degrade(scan.Reason{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"})
-			return nil
-		}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"}}},
-		{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T", Needs: scan.Needs{Advisories: true},
-			Project: func(p *scan.ProjectPass) error {
-				if p.Advisories == nil {
-					p.Degrade(scan.Reason{Code: "unavailable", Message: "no vulnerability data"})
-				}
-				return nil
-			}}, scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "unavailable", Message: "vulnerability data"}}},
 		{"a secret without identity", analyzer("sast/x", func(p *scan.FilePass) error {
 			if p.Path == "a.txt" {
 				p.Report(todoRule, finding.Finding{Secret: &finding.SecretMatch{}})
@@ -303,7 +290,32 @@ func TestFailuresAreStatuses(t *testing.T) {
 			}
 			return nil
 		}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "error", Path: "a.txt", Message: "impossible path"}}},
-	} {
+	}
+}
+
+// projectFailures are those of Project analyzers.
+var projectFailures = []failure{
+	{"a failed project", project("sca/x", func(p *scan.ProjectPass) error { return errors.New("no") }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "error", Message: "^no$"}}},
+	{"a project that panics", project("sca/x", func(p *scan.ProjectPass) error { panic(1) }), scan.Limits{}, scan.Failed, []scan.Reason{{Code: "panic", Message: "a int"}}},
+	{"a degraded project", project("sca/x", func(p *scan.ProjectPass) error {
+		p.Degrade(scan.Reason{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"})
+		return nil
+	}), scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "malformed", Path: "a.txt", Line: 3, Message: "odd"}}},
+	{"no advisories", &scan.Analyzer{ID: "sca/x", Version: 1, Analysis: finding.SCA, Doc: "# T", Needs: scan.Needs{Advisories: true},
+		Project: func(p *scan.ProjectPass) error {
+			if p.Advisories == nil {
+				p.Degrade(scan.Reason{Code: "unavailable", Message: "no vulnerability data"})
+			}
+			return nil
+		}}, scan.Limits{}, scan.Degraded, []scan.Reason{{Code: "unavailable", Message: "vulnerability data"}}},
+}
+
+// Whatever goes wrong is a reason in a status, and the rest goes on.
+func TestFailuresAreStatuses(t *testing.T) {
+	dir := write(t, map[string]string{"a.txt": "TODO", "b.txt": "TODO", "big.txt": strings.Repeat("TODO ", 100)})
+	block := make(chan struct{})
+	t.Cleanup(func() { close(block) })
+	for _, c := range append(fileFailures(block), projectFailures...) {
 		t.Run(c.name, func(t *testing.T) {
 			var other atomic.Int32
 			witness := analyzer("sast/witness", func(*scan.FilePass) error { other.Add(1); return nil })
