@@ -38,6 +38,8 @@ type Config struct {
 	Scopes Scopes
 	// Tenancy keeps organizations, teams, projects and their members.
 	Tenancy Tenancy
+	// Stats says how projects stand.
+	Stats ProjectStats
 	// Users and Tokens are the identity service.
 	Users  Users
 	Tokens Tokens

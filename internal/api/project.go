@@ -12,6 +12,7 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/project"
 	"merlon/internal/tenant"
+	"merlon/internal/triage"
 )
 
 // Projects is what the API needs of the store for projects.
@@ -22,6 +23,13 @@ type Projects interface {
 	DeleteProject(ctx context.Context, sc tenant.Scope) error
 	TeamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
 	OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
+}
+
+// ProjectStats says how projects stand on their reference branches.
+type ProjectStats interface {
+	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error)
+	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error)
+	ProjectTotals(ctx context.Context, sc tenant.Scope) (project.Totals, error)
 }
 
 // ProjectBody is an element of a team's project list: the 26 fields of the
@@ -95,6 +103,28 @@ type projectDetailBody struct {
 	IssueCreationMode                 project.IssueMode     `json:"issueCreationMode" enum:"per_vulnerability,per_vulnerability_type,per_file"`
 	IssueCreationBranches             []string              `json:"issueCreationBranches"`
 	ReferenceBranch                   *string               `json:"referenceBranch" doc:"The branch that counts and risk are of; null: main, then master."`
+	RiskScore                         int64                 `json:"riskScore" doc:"From the open findings of the reference branch; has no upper bound."`
+	RiskLevel                         triage.RiskLevel      `json:"riskLevel" enum:"critical,high,medium,low"`
+}
+
+// detail returns a project by itself, with how it stands.
+func (a *API) detail(ctx context.Context, sc tenant.Scope, p project.Project) (projectDetailBody, error) {
+	standings, err := a.Stats.Standings(ctx, sc, []tenant.ProjectID{p.ID})
+	if err != nil {
+		return projectDetailBody{}, err
+	}
+	body := showProjectDetail(p)
+	body.RiskScore, body.RiskLevel = risk(standings[p.ID])
+	return body, nil
+}
+
+// risk returns the score and the level of a standing; a project that was never
+// scanned has neither findings nor risk.
+func risk(s triage.Standing) (int64, triage.RiskLevel) {
+	if s.RiskLevel == "" {
+		return 0, triage.LevelOf(0)
+	}
+	return s.RiskScore, s.RiskLevel
 }
 
 func showProjectDetail(p project.Project) projectDetailBody {
@@ -124,7 +154,15 @@ func (a *API) getProject(ctx context.Context, sc tenant.Scope, _ *ProjectPath) (
 	if err != nil {
 		return nil, err
 	}
-	return &projectAnswer{Body: showProjectDetail(p)}, nil
+	return a.oneProject(ctx, sc, p)
+}
+
+func (a *API) oneProject(ctx context.Context, sc tenant.Scope, p project.Project) (*projectAnswer, error) {
+	body, err := a.detail(ctx, sc, p)
+	if err != nil {
+		return nil, err
+	}
+	return &projectAnswer{Body: body}, nil
 }
 
 // ProjectChoices are the settings that can be chosen when a project is created
@@ -192,7 +230,7 @@ func (a *API) createProject(ctx context.Context, sc tenant.Scope, in *createProj
 	if p, err = a.Tenancy.CreateProject(ctx, sc, p); err != nil {
 		return nil, err
 	}
-	return &projectAnswer{Body: showProjectDetail(p)}, nil
+	return a.oneProject(ctx, sc, p)
 }
 
 // nullableText is a text that a request can leave out, set, or set to null.
@@ -325,8 +363,9 @@ func (a *API) updateProject(ctx context.Context, sc tenant.Scope, in *updateProj
 		return nil, err
 	}
 	out := &updatedProjectAnswer{}
-	out.Body.Success, out.Body.Message, out.Body.ProjectInformation = true, "Project updated", showProjectDetail(p)
-	return out, nil
+	out.Body.Success, out.Body.Message = true, "Project updated"
+	out.Body.ProjectInformation, err = a.detail(ctx, sc, p)
+	return out, err
 }
 
 func (a *API) deleteProject(ctx context.Context, sc tenant.Scope, _ *ProjectPath) (*messageAnswer, error) {

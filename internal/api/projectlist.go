@@ -4,8 +4,11 @@ import (
 	"context"
 	"time"
 
+	"merlon/internal/finding"
 	"merlon/internal/project"
+	"merlon/internal/run"
 	"merlon/internal/tenant"
+	"merlon/internal/triage"
 )
 
 type listTeamProjects struct {
@@ -35,18 +38,68 @@ func (a *API) listTeamProjects(ctx context.Context, sc tenant.Scope, in *listTea
 	return out, nil
 }
 
-// projectSummaryBody is an element of an organization's project list.
-type projectSummaryBody struct {
-	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
-	TeamID    tenant.TeamID    `json:"teamId" format:"uuid"`
-	TeamName  string           `json:"teamName"`
-	Name      string           `json:"name"`
-	CreatedAt time.Time        `json:"createdAt"`
-	UpdatedAt time.Time        `json:"updatedAt"`
+// severityCountBody counts open findings.
+type severityCountBody struct {
+	Critical int `json:"critical"`
+	High     int `json:"high"`
+	Medium   int `json:"medium"`
+	Low      int `json:"low"`
+}
 
-	IsGitHubLinked  bool    `json:"isGithubLinked"`
-	IsGitLabLinked  bool    `json:"isGitlabLinked"`
-	ReferenceBranch *string `json:"referenceBranch" doc:"null: main, then master."`
+func showCounts(open map[finding.Severity]int) severityCountBody {
+	return severityCountBody{Critical: open[finding.Critical], High: open[finding.High], Medium: open[finding.Medium], Low: open[finding.Low]}
+}
+
+// analysisBody is how a project stands in one analysis.
+type analysisBody struct {
+	Type        finding.Analysis  `json:"type" enum:"sast,sca,iac,secret,cicd,container,dast,api"`
+	LastScan    time.Time         `json:"lastScan"`
+	Source      run.Source        `json:"source"`
+	IssuesCount severityCountBody `json:"issuesCount"`
+}
+
+// projectSummaryBody is an element of an organization's project list. Its numbers
+// are those of the reference branch.
+type projectSummaryBody struct {
+	ProjectID       tenant.ProjectID  `json:"projectId" format:"uuid"`
+	TeamID          tenant.TeamID     `json:"teamId" format:"uuid"`
+	TeamName        string            `json:"teamName"`
+	Name            string            `json:"name"`
+	CreatedAt       time.Time         `json:"createdAt"`
+	UpdatedAt       time.Time         `json:"updatedAt"`
+	RiskScore       int64             `json:"riskScore"`
+	RiskLevel       triage.RiskLevel  `json:"riskLevel" enum:"critical,high,medium,low"`
+	IssuesCount     severityCountBody `json:"issuesCount"`
+	Analyses        []analysisBody    `json:"analyses" doc:"Those that were made."`
+	IsGitHubLinked  bool              `json:"isGithubLinked"`
+	IsGitLabLinked  bool              `json:"isGitlabLinked"`
+	ReferenceBranch *string           `json:"referenceBranch" doc:"null: main, then master."`
+}
+
+// statisticsBody holds the numbers of all projects that the caller may read.
+type statisticsBody struct {
+	CriticalRiskProjects            int `json:"criticalRiskProjects"`
+	CriticalRiskProjectsInLast7Days int `json:"criticalRiskProjectsInLast7Days"`
+	HighRiskProjects                int `json:"highRiskProjects"`
+	HighRiskProjectsInLast7Days     int `json:"highRiskProjectsInLast7Days"`
+	SolvedIssues                    int `json:"solvedIssues"`
+	SolvedIssuesInLast7Days         int `json:"solvedIssuesInLast7Days"`
+	NewIssues                       int `json:"newIssues"`
+	NewIssuesInLast7Days            int `json:"newIssuesInLast7Days"`
+	CriticalIssues                  int `json:"criticalIssues"`
+	HighIssues                      int `json:"highIssues"`
+	MediumIssues                    int `json:"mediumIssues"`
+	LowIssues                       int `json:"lowIssues"`
+}
+
+func showStatistics(t project.Totals) statisticsBody {
+	return statisticsBody{
+		CriticalRiskProjects: t.CriticalRisk, CriticalRiskProjectsInLast7Days: t.CriticalRiskRecent,
+		HighRiskProjects: t.HighRisk, HighRiskProjectsInLast7Days: t.HighRiskRecent,
+		SolvedIssues: t.Solved, SolvedIssuesInLast7Days: t.SolvedRecent,
+		NewIssues: t.New, NewIssuesInLast7Days: t.NewRecent,
+		CriticalIssues: t.Critical, HighIssues: t.High, MediumIssues: t.Medium, LowIssues: t.Low,
+	}
 }
 
 type listOrganizationProjects struct {
@@ -57,9 +110,10 @@ type listOrganizationProjects struct {
 
 type organizationProjectsAnswer struct {
 	Body struct {
-		Projects      []projectSummaryBody `json:"projects"`
-		TotalProjects int                  `json:"totalProjects"`
-		TotalPages    int                  `json:"totalPages"`
+		Projects       []projectSummaryBody `json:"projects"`
+		TotalProjects  int                  `json:"totalProjects"`
+		TotalPages     int                  `json:"totalPages"`
+		MainStatistics statisticsBody       `json:"mainStatistics"`
 	}
 }
 
@@ -69,11 +123,47 @@ func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope, in 
 	if err != nil {
 		return nil, err
 	}
+	totals, err := a.Stats.ProjectTotals(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
 	out := &organizationProjectsAnswer{}
-	out.Body.Projects = each(page.Projects, func(p project.Project) projectSummaryBody {
-		return projectSummaryBody{ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name,
-			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ReferenceBranch: branchOrNull(p.Settings.ReferenceBranch)}
-	})
+	if out.Body.Projects, err = a.summaries(ctx, sc, page.Projects); err != nil {
+		return nil, err
+	}
 	out.Body.TotalProjects, out.Body.TotalPages = page.Total, pages(page.Total, size)
+	out.Body.MainStatistics = showStatistics(totals)
 	return out, nil
+}
+
+// summaries returns the projects with how they stand.
+func (a *API) summaries(ctx context.Context, sc tenant.Scope, projects []project.Project) ([]projectSummaryBody, error) {
+	ids := each(projects, func(p project.Project) tenant.ProjectID { return p.ID })
+	standings, err := a.Stats.Standings(ctx, sc, ids)
+	if err != nil {
+		return nil, err
+	}
+	made, err := a.Stats.AnalysisStandings(ctx, sc, ids)
+	if err != nil {
+		return nil, err
+	}
+	analyses := map[tenant.ProjectID][]triage.AnalysisStanding{}
+	for _, m := range made {
+		analyses[m.ProjectID] = append(analyses[m.ProjectID], m)
+	}
+	return each(projects, func(p project.Project) projectSummaryBody {
+		b := projectSummaryBody{ProjectID: p.ID, TeamID: p.TeamID, TeamName: p.TeamName, Name: p.Name,
+			CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, ReferenceBranch: branchOrNull(p.Settings.ReferenceBranch),
+			IssuesCount: showCounts(standings[p.ID].Open)}
+		b.RiskScore, b.RiskLevel = risk(standings[p.ID])
+		b.Analyses = each(analyses[p.ID], func(s triage.AnalysisStanding) analysisBody {
+			for severity := range s.Open {
+				if !p.Settings.Shown(s.Analysis, severity) {
+					delete(s.Open, severity)
+				}
+			}
+			return analysisBody{Type: s.Analysis, LastScan: s.LastScan, Source: s.Source, IssuesCount: showCounts(s.Open)}
+		})
+		return b
+	}), nil
 }

@@ -37,6 +37,32 @@ type Page struct {
 	Total    int
 }
 
+// Totals are numbers of many projects, each on its reference branch. Recent is
+// the last seven days.
+type Totals struct {
+	CriticalRisk, CriticalRiskRecent int // projects; recent: that have become so
+	HighRisk, HighRiskRecent         int
+	New, NewRecent                   int // findings that came up
+	Solved, SolvedRecent             int // findings that were resolved
+	Critical, High, Medium, Low      int // findings that are open and shown
+}
+
+// Add adds other numbers.
+func (t *Totals) Add(o Totals) {
+	t.CriticalRisk += o.CriticalRisk
+	t.CriticalRiskRecent += o.CriticalRiskRecent
+	t.HighRisk += o.HighRisk
+	t.HighRiskRecent += o.HighRiskRecent
+	t.New += o.New
+	t.NewRecent += o.NewRecent
+	t.Solved += o.Solved
+	t.SolvedRecent += o.SolvedRecent
+	t.Critical += o.Critical
+	t.High += o.High
+	t.Medium += o.Medium
+	t.Low += o.Low
+}
+
 // Settings are what a project's members choose. They are stored as one JSON
 // document: a new setting needs a default here and nothing else.
 type Settings struct {

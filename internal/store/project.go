@@ -125,6 +125,9 @@ func (db *DB) UpdateProject(ctx context.Context, sc tenant.Scope, edit func(*pro
 			p.TeamID, p.Name, string(settings), millis(tx.Now), p.ID); err != nil {
 			return fmt.Errorf("update project: %w", err)
 		}
+		if err := tx.refreshStats(ctx, sc); err != nil { // other severities or another branch may count now
+			return err
+		}
 		return tx.audit(ctx, projectEvent(sc, p, "update"))
 	})
 	return p, err

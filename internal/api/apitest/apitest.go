@@ -73,6 +73,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Authenticate: r.authenticate,
 		Scopes:       db,
 		Tenancy:      db,
+		Stats:        db,
 		Post:         r.post,
 		Analyses:     finding.Analyses,
 	}
