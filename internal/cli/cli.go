@@ -42,6 +42,9 @@ func (h Host) complain(text string) {
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
+	Serve      serveCommand      `cmd:"" help:"Run the service: the API, sign-in, and workers."`
+	Worker     workerCommand     `cmd:"" help:"Run scans for a service on another machine."`
+	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
 	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
 	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, without any server."`

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 )
 
@@ -15,4 +17,14 @@ func (db *DB) Once(ctx context.Context, name, value string) (string, error) {
 		return tx.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?", name).Scan(&value)
 	})
 	return value, err
+}
+
+// Recall returns what the deployment remembers under the name, "" for nothing.
+func (db *DB) Recall(ctx context.Context, name string) (string, error) {
+	var value string
+	err := db.QueryRow(ctx, "SELECT value FROM deployment WHERE name = ?", name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return value, db.classify(err)
 }

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"merlon/internal/config"
+	"merlon/internal/server"
+)
+
+// adminCommand groups what works on the database itself, without a caller.
+type adminCommand struct {
+	Bootstrap bootstrapCommand `cmd:"" help:"Make the first administrator with a password and a personal access token, an organization, a team and a project."`
+	Audit     auditCommand     `cmd:"" help:"Work with the audit log."`
+}
+
+type bootstrapCommand struct {
+	config.Store `embed:""`
+	Email        string `required:"" placeholder:"ADDRESS" help:"E-mail address of the administrator."`
+	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
+	Team         string `required:"" placeholder:"NAME" help:"Name of the team."`
+	Project      string `required:"" placeholder:"NAME" help:"Name of the project."`
+	Format       string `default:"table" enum:"table,json" help:"Form of the output: table or json."`
+}
+
+// Run prints what was made. It is the only time that the password and the token
+// can be read.
+func (c bootstrapCommand) Run(ctx context.Context, host Host) error {
+	b := server.Bootstrap{Email: c.Email, Organization: c.Organization, Team: c.Team, Project: c.Project}
+	made, err := b.Run(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		enc := json.NewEncoder(host.Stdout)
+		enc.SetIndent("", "  ")
+		return enc.Encode(made)
+	}
+	_, err = fmt.Fprintf(host.Stdout, `organization           %s
+team                   %s
+project                %s
+user                   %s
+e-mail                 %s
+password               %s
+personal access token  %s
+`, made.OrganizationID, made.TeamID, made.ProjectID, made.UserID, made.Email, made.Password, made.PersonalAccessToken)
+	return err
+}
+
+type auditCommand struct {
+	Verify verifyCommand `cmd:"" help:"Recompute the hash chains of the audit log."`
+}
+
+type verifyCommand struct {
+	config.Store `embed:""`
+}
+
+// Run says how many records are whole, or where the first chain is broken.
+func (c verifyCommand) Run(ctx context.Context, host Host) error {
+	db, err := server.OpenStore(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }() // it only read
+	n, err := db.VerifyAudit(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(host.Stdout, "%d records, every chain is whole\n", n)
+	return err
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"path/filepath"
+	"testing"
+
+	"merlon/internal/config"
+	"merlon/internal/errs"
+)
+
+func TestBootstrapMakesATenantOnce(t *testing.T) {
+	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test"}
+	b := Bootstrap{Email: "Ada@Example.org", Organization: "Org", Team: "Team", Project: "Project"}
+	made, err := b.Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if made.Email != "ada@example.org" || len(made.Password) < 16 || made.PersonalAccessToken == "" || made.ProjectID == "" {
+		t.Errorf("made %+v", made)
+	}
+	if _, err := b.Run(t.Context(), c); !errs.Is(err, errs.Conflict) {
+		t.Errorf("the same address again: %v, want a conflict", err)
+	}
+	if _, err := (Bootstrap{Email: "nobody"}).Run(t.Context(), c); !errs.Is(err, errs.Invalid) {
+		t.Errorf("not an address: %v, want an invalid error", err)
+	}
+}
+
+func TestADatabaseBelongsToARegionAndAKey(t *testing.T) {
+	c := config.Store{Data: t.TempDir(), Region: "eu"}
+	d, err := open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.close(logger(config.Log{}))
+
+	other := c
+	other.Region = "us"
+	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+		t.Errorf("another region: %v, want an invalid error", err)
+	}
+	other = c
+	other.MasterKeyFile = filepath.Join(t.TempDir(), "other.key")
+	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+		t.Errorf("another master key: %v, want an invalid error", err)
+	}
+	other = c
+	other.BlobURL = "file://" + t.TempDir()
+	if _, err := open(t.Context(), other); !errs.Is(err, errs.Invalid) {
+		t.Errorf("another blob storage: %v, want an invalid error", err)
+	}
+	if _, err := openWorker(t.Context(), other); !errs.Is(err, errs.Invalid) {
+		t.Errorf("a worker at another blob storage: %v, want an invalid error", err)
+	}
+	w, err := openWorker(t.Context(), c)
+	if err != nil {
+		t.Fatalf("a worker at the server's storage: %v", err)
+	}
+	w.close(logger(config.Log{}))
+}
+
+func TestAWorkerNeedsAServerFirst(t *testing.T) {
+	c := config.Store{Data: t.TempDir(), Region: "eu"}
+	if _, err := openWorker(t.Context(), c); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("worker: %v, want an unavailable error", err)
+	}
+	// Asking has left nothing behind that would keep a server from starting.
+	d, err := open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.close(logger(config.Log{}))
+}

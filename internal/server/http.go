@@ -1,0 +1,172 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// This file is the HTTP side of the process: what every request passes through,
+// and how the listener stops.
+
+// drain is how long running requests may take to end after the stop signal.
+const drain = 20 * time.Second
+
+// listen answers requests until ctx ends, then lets the running ones finish.
+func listen(ctx context.Context, l net.Listener, h http.Handler, tls certificate) error {
+	srv := &http.Server{
+		Handler: h,
+		// No limit on the body: uploads take as long as they take, and each has its own
+		// limit. Headers must come at once.
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() {
+		if tls.cert != "" {
+			failed <- srv.ServeTLS(l, tls.cert, tls.key)
+			return
+		}
+		failed <- srv.Serve(l)
+	}()
+	select {
+	case err := <-failed:
+		return fmt.Errorf("listen on %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
+	defer cancel()
+	if err := srv.Shutdown(stop); err != nil {
+		return errors.Join(fmt.Errorf("requests did not end in %s: %w", drain, err), srv.Close())
+	}
+	return nil
+}
+
+// certificate names the files of a certificate; empty means plain HTTP.
+type certificate struct{ cert, key string }
+
+// observe logs one record a request and turns a panic into an answer.
+func observe(log *slog.Logger, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		start := time.Now()
+		rec := &recorder{ResponseWriter: w}
+		defer func() {
+			if p := recover(); p != nil {
+				if p == http.ErrAbortHandler {
+					panic(p)
+				}
+				log.LogAttrs(r.Context(), slog.LevelError, "request panicked",
+					slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+				if rec.status == 0 {
+					http.Error(rec, `{"message":"internal error","statusCode":500}`, http.StatusInternalServerError)
+				}
+			}
+			log.LogAttrs(r.Context(), slog.LevelDebug, "request",
+				slog.String("method", r.Method), slog.String("path", redactPath(r.URL.Path)), slog.Int("status", rec.status),
+				slog.Int64("bytes", rec.bytes), slog.Duration("took", time.Since(start)), slog.String("ip", r.RemoteAddr))
+		}()
+		next.ServeHTTP(rec, r)
+	})
+}
+
+// redactPath hides what in an address is a credential: the token of an upload.
+func redactPath(path string) string {
+	if strings.HasPrefix(path, "/uploads/") {
+		return "/uploads/…"
+	}
+	return path
+}
+
+// A recorder remembers what was answered.
+type recorder struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+// WriteHeader remembers the status.
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// Write counts the bytes.
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	n, err := r.ResponseWriter.Write(b)
+	r.bytes += int64(n)
+	return n, err
+}
+
+// Unwrap gives http.ResponseController the writer below, for flushing streams.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+
+// secure sets the headers that no answer of the service is without.
+func secure(https bool, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages set their own
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		if https {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// forwarded replaces the peer's address by the client's when the peer is a
+// trusted proxy: the last address of X-Forwarded-For that is not a trusted one.
+func forwarded(trusted []netip.Prefix, next http.Handler) http.Handler {
+	if len(trusted) == 0 {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if client, ok := clientOf(r, trusted); ok {
+			r.RemoteAddr = net.JoinHostPort(client, "0")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func clientOf(r *http.Request, trusted []netip.Prefix) (string, bool) {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || !within(trusted, peer.Addr()) {
+		return "", false
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0; i-- {
+		addr, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			return "", false // a proxy that we trust wrote what we cannot read: keep the peer
+		}
+		if !within(trusted, addr) || i == 0 {
+			return addr.String(), true
+		}
+	}
+	return "", false
+}
+
+func within(nets []netip.Prefix, a netip.Addr) bool {
+	for _, n := range nets {
+		if n.Contains(a.Unmap()) {
+			return true
+		}
+	}
+	return false
+}

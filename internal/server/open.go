@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"merlon/internal/config"
+	"merlon/internal/errs"
+	"merlon/internal/identity"
+	"merlon/internal/mail"
+	"merlon/internal/seal"
+	"merlon/internal/store"
+	"merlon/internal/store/postgres"
+	"merlon/internal/store/sqlite"
+)
+
+// This file opens what every command that works on a deployment needs.
+
+// databaseFile is the name of the embedded database in the data folder.
+const databaseFile = "merlon.db"
+
+// OpenStore opens the deployment's database and makes sure that it is that of
+// the region.
+func OpenStore(ctx context.Context, c config.Store) (*store.DB, error) {
+	url, err := c.URL()
+	if err != nil {
+		return nil, err
+	}
+	options := store.Options{Region: c.Region}
+	var db *store.DB
+	if url != "" {
+		db, err = postgres.Open(ctx, url, options)
+	} else {
+		if err := makeData(c); err != nil {
+			return nil, err
+		}
+		db, err = sqlite.Open(ctx, c.Path(databaseFile), options)
+	}
+	if err != nil {
+		return nil, err
+	}
+	region, err := db.Once(ctx, "region", c.Region)
+	if err == nil && region != c.Region {
+		err = errs.E(errs.Invalid, "the database belongs to the region %q, not %q: set region", region, c.Region)
+	}
+	if err != nil {
+		_ = db.Close() // the first error says more
+		return nil, err
+	}
+	return db, nil
+}
+
+// makeData makes the data folder, for its owner only.
+func makeData(c config.Store) error {
+	if err := os.MkdirAll(c.Data, 0o700); err != nil {
+		return errs.Wrap(errs.Invalid, err, "data folder")
+	}
+	return nil
+}
+
+// openBox loads the master key and makes sure that it is the deployment's.
+func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, error) {
+	path := c.MasterKeyFile
+	if path == "" {
+		if err := makeData(c); err != nil {
+			return nil, err
+		}
+		path = c.Path("master.key")
+	}
+	box, err := seal.Load(path)
+	if err != nil {
+		return nil, fmt.Errorf("master key: %w", err)
+	}
+	first, err := db.Once(ctx, "master-key-fingerprint", box.Fingerprint())
+	if err != nil {
+		return nil, err
+	}
+	if first != box.Fingerprint() {
+		return nil, errs.E(errs.Invalid,
+			"the master key in %s is not the one that this database was made with: set master-key-file to the deployment's key", path)
+	}
+	return box, nil
+}
+
+// people returns the identity service on a database.
+func people(db *store.DB, box *seal.Box, authURL string) *identity.Service {
+	return identity.New(identity.Options{
+		Store: db, Post: mail.Post{Box: box, Now: db.Now}, Region: db.Region, AuthURL: authURL, Now: db.Now,
+	})
+}
+
+// logger returns the log of the process.
+func logger(c config.Log) *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo // the command line admits no other text
+	}
+	options := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, options))
+}

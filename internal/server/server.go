@@ -1,0 +1,187 @@
+// Package server composes the service out of its parts and runs it: settings in,
+// a database, an HTTP listener and workers out. It is the only package that knows
+// all the others.
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"merlon/internal/api"
+	"merlon/internal/config"
+	"merlon/internal/identity"
+	"merlon/internal/mail"
+	"merlon/internal/oidc"
+	"merlon/internal/run"
+	"merlon/internal/worker"
+)
+
+// Addresses are those under which clients reach a service.
+type Addresses struct{ BaseURL, AuthURL string }
+
+// Run serves until ctx ends. When requests are answered, it calls ready with its
+// addresses.
+func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	log := logger(c.Log)
+	d, err := open(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	defer d.close(log)
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	defer func() { _ = l.Close() }() // closed already when it was served
+	at := Addresses{}
+	at.BaseURL, at.AuthURL = c.Addresses(l.Addr())
+
+	service := people(d.db, d.box, at.AuthURL)
+	provider, err := newProvider(c, at, d, service, log)
+	if err != nil {
+		return err
+	}
+	courier, err := newCourier(c, d, log)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, log)
+	if err != nil {
+		return err
+	}
+	handler, err := newHandler(c, at, parts{d, service, provider, work}, log)
+	if err != nil {
+		return err
+	}
+
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return listen(ctx, l, handler, certificate{c.TLSCert, c.TLSKey}) })
+	g.Go(func() error { return work.Run(ctx) })
+	g.Go(func() error { courier.Run(ctx); return nil })
+	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
+	g.Go(func() error { service.Run(ctx, reportTo(ctx, log)); return nil })
+	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL, "region", c.Region)
+	ready(at)
+	return ended(g.Wait())
+}
+
+// RunWorker runs scans until ctx ends.
+func RunWorker(ctx context.Context, c config.Worker) error {
+	log := logger(c.Log)
+	d, err := openWorker(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	defer d.close(log)
+	work, err := newWorker(d, c.Store, c.Work, log)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "working", "slots", c.Workers, "region", c.Region)
+	return ended(work.Run(ctx))
+}
+
+// ended turns the end that was asked for into none.
+func ended(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+func reportTo(ctx context.Context, log *slog.Logger) func(error) {
+	return func(err error) { log.ErrorContext(ctx, "background work failed", "error", err) }
+}
+
+// parts are the services behind the HTTP addresses.
+type parts struct {
+	*deployment
+	people   *identity.Service
+	provider *oidc.Provider
+	work     *worker.Worker
+}
+
+func newProvider(c config.Server, at Addresses, d *deployment, service *identity.Service, log *slog.Logger) (*oidc.Provider, error) {
+	p, err := oidc.New(oidc.Config{
+		BaseURL: at.BaseURL, AuthURL: at.AuthURL, Aliases: c.ResourceAlias,
+		Vendors: c.TokenTypeVendor, CLIIDs: c.CLIExtraAppID,
+		Apps:           oidc.ClientApps{CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID}, IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID}},
+		AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: c.SignUp,
+		Box: d.box, Store: d.db, People: service, Now: d.db.Now, Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("identity provider: %w", err)
+	}
+	return p, nil
+}
+
+// newHandler joins the API and the identity addresses, which share no path.
+func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.Handler, error) {
+	sisters, err := c.Sisters()
+	if err != nil {
+		return nil, err
+	}
+	proxies, err := c.Proxies()
+	if err != nil {
+		return nil, err
+	}
+	cfg := api.Config{
+		Region:  api.Region{Name: c.Region, BaseURL: at.BaseURL, AuthURL: at.AuthURL},
+		Version: api.Version{Service: "merlon", Version: config.Version, Commit: config.Commit(), Environment: c.Environment, DeploymentEnv: c.Region},
+		Now:     p.db.Now, Log: log,
+		Authenticate: p.provider.Authenticate,
+		ClientApps:   clientApps(p.provider.ClientApps()),
+		Scopes:       p.db, Tenancy: p.db, Users: p.people, Tokens: p.people,
+		Analyses: Analyses(), Post: mail.Post{Box: p.box, Now: p.db.Now},
+		Scans: run.New(run.Config{
+			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
+			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,
+		}),
+	}
+	for _, s := range sisters {
+		cfg.Sisters = append(cfg.Sisters, api.Region{Name: s.Name, BaseURL: s.BaseURL, AuthURL: s.AuthURL})
+	}
+	apiHandler, identityHandler := api.New(cfg).Handler(), p.provider.Handler()
+	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if isIdentity(r.URL.Path) {
+			identityHandler.ServeHTTP(w, r)
+			return
+		}
+		apiHandler.ServeHTTP(w, r)
+	})
+	h = secure(strings.HasPrefix(at.BaseURL, "https:"), h)
+	h = observe(log, h)
+	return forwarded(proxies, h), nil
+}
+
+// clientApps is the wire form of the provider's applications.
+func clientApps(a oidc.ClientApps) api.ClientApps {
+	return api.ClientApps{
+		CLI: api.ClientApp{AppID: a.CLI.AppID}, VSCode: api.ClientApp{AppID: a.VSCode.AppID}, IntelliJ: api.ClientApp{AppID: a.IntelliJ.AppID},
+	}
+}
+
+// isIdentity reports whether an address is the identity service's. The look-up of
+// enterprise sign-on is the API's, although it begins with /auth/.
+func isIdentity(path string) bool {
+	if path == "/auth/sso/connectors" {
+		return false
+	}
+	for _, prefix := range []string{"/oidc/", "/auth/", "/.well-known/"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,36 @@
+package server
+
+import (
+	"fmt"
+	"log/slog"
+
+	"merlon/internal/advisory"
+	"merlon/internal/archive"
+	"merlon/internal/config"
+	"merlon/internal/sandbox"
+	"merlon/internal/triage"
+	"merlon/internal/worker"
+)
+
+// newWorker returns what runs scans in this process. With no slots it only
+// dispatches and tidies.
+func newWorker(d *deployment, c config.Store, w config.Work, log *slog.Logger) (*worker.Worker, error) {
+	if err := makeData(c); err != nil {
+		return nil, err
+	}
+	budget := archive.DefaultBudget
+	budget.Bytes, budget.Files = w.ExtractBytes<<20, w.ExtractFiles
+	cache := advisory.Cache{Dir: c.Path("advisories"), Source: d.db}
+	work, err := worker.New(worker.Config{
+		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
+		Ingest:     triage.New(d.db).Ingest,
+		Advisories: cache.Path,
+		Scratch:    c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
+		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
+		Budget: budget, Log: log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("worker: %w", err)
+	}
+	return work, nil
+}
