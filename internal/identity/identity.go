@@ -11,6 +11,7 @@ package identity
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"merlon/internal/audit"
@@ -74,12 +75,12 @@ const (
 	RecoveryPath = "/auth/recover"
 )
 
-// Lifetimes of what the service hands out.
+// Lifetimes of what the service hands out. Those of sessions are defaults.
 const (
-	SessionLifetime  = 14 * 24 * time.Hour // at most, however much it is used
-	SessionIdle      = 24 * time.Hour      // without use
-	SignUpLifetime   = 24 * time.Hour      // of a link that confirms an address
-	RecoveryLifetime = time.Hour           // of a link to choose a new password
+	SessionLifetime  = 12 * time.Hour // at most, however much it is used
+	SessionIdle      = 2 * time.Hour  // without use
+	SignUpLifetime   = 24 * time.Hour // of a link that confirms an address
+	RecoveryLifetime = time.Hour      // of a link to choose a new password
 )
 
 // usedEvery is how exactly the last use of a session or a token is known.
@@ -93,6 +94,11 @@ type Options struct {
 	AuthURL string // without a slash at the end
 	Limits  Limits // zero for DefaultLimits
 	Now     func() time.Time
+	// InvitedOnly lets only those sign up who have an open invitation. Others get
+	// a mail that says so; the answer to the request is the same.
+	InvitedOnly     bool
+	SessionLifetime time.Duration // zero for SessionLifetime
+	SessionIdle     time.Duration // zero for SessionIdle
 	// Revoked is told after every session of a user has ended (recovery, password
 	// change, disabling), so that refresh tokens end too; nil for nobody. Whoever
 	// is not reached still finds User.ValidFrom moved.
@@ -115,6 +121,12 @@ func New(o Options) *Service {
 	if o.Limits == (Limits{}) {
 		o.Limits = DefaultLimits
 	}
+	if o.SessionLifetime <= 0 {
+		o.SessionLifetime = SessionLifetime
+	}
+	if o.SessionIdle <= 0 {
+		o.SessionIdle = SessionIdle
+	}
 	if o.Revoked == nil {
 		o.Revoked = func(context.Context, tenant.UserID) error { return nil }
 	}
@@ -133,7 +145,7 @@ func (s *Service) Run(ctx context.Context, report func(error)) {
 	tick := time.NewTicker(time.Hour)
 	defer tick.Stop()
 	for {
-		if err := s.Store.SweepIdentity(ctx); err != nil && ctx.Err() == nil {
+		if err := s.Store.SweepIdentity(ctx, s.live()); err != nil && ctx.Err() == nil {
 			report(err)
 		}
 		select {
@@ -150,12 +162,16 @@ func (s *Service) User(ctx context.Context, id tenant.UserID) (User, error) {
 }
 
 // Provision creates a user with a confirmed address and a new strong password,
-// which it returns: the way in for a first administrator. An address that has an
-// account is a Conflict error.
+// which it returns: the way in for a first administrator. Without a first name
+// the user is called as the address begins. An address that has an account is a
+// Conflict error.
 func (s *Service) Provision(ctx context.Context, email string, n Names) (User, string, error) {
 	email, err := NormalizeEmail(email)
 	if err != nil {
 		return User{}, "", err
+	}
+	if n.FirstName == "" {
+		n.FirstName, _, _ = strings.Cut(email, "@")
 	}
 	if n, err = n.clean(); err != nil {
 		return User{}, "", err

@@ -65,6 +65,12 @@ func (w *world) process(limits identity.Limits) *identity.Service {
 	})
 }
 
+// sweep removes what has expired.
+func (w *world) sweep() error {
+	now := w.clock.Now()
+	return w.db.SweepIdentity(w.t.Context(), identity.Live{At: now, UsedSince: now.Add(-identity.SessionIdle)})
+}
+
 // user returns a new person with the password good.
 func (w *world) user(email string) identity.User {
 	w.t.Helper()
@@ -239,6 +245,39 @@ func TestSignUpExpires(t *testing.T) {
 	})
 }
 
+// Where only invited people may sign up, the answer does not say who is invited.
+func TestSignUpByInvitation(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		owner := w.user("owner@example.com")
+		w.InvitedOnly = true
+		n := identity.NewUser{Email: "ada@example.com", Password: good, Names: identity.Names{FirstName: "Ada"}}
+		ok(t, "sign up", w.SignUp(t.Context(), n, here))
+		if m := w.mail(); secret(m) != "" || m.Subject != "An invitation is needed" {
+			t.Errorf("the mail is %+v", m)
+		}
+		invite := func(email, status string, expires time.Time) {
+			ok(t, "invite", w.db.Tx(t.Context(), func(tx *store.Tx) error {
+				if _, err := tx.Exec(t.Context(), "INSERT INTO organization (id, name, industry, country, created_at, updated_at) VALUES ('o', 'O', 'other', 'FR', 0, 0) ON CONFLICT DO NOTHING"); err != nil {
+					return err
+				}
+				_, err := tx.Exec(t.Context(), `INSERT INTO invitation (id, organization_id, email, role, token_hash, status, invited_by, created_at, expires_at)
+					VALUES (?, 'o', ?, 'member', ?, ?, ?, 0, ?)`, email+status, email, email+status, status, string(owner.ID), expires.UnixMilli())
+				return err
+			}))
+		}
+		invite("ada@example.com", "cancelled", w.clock.Now().Add(time.Hour))
+		invite("eve@example.com", "pending", w.clock.Now())
+		invite("bob@example.com", "pending", w.clock.Now().Add(time.Hour))
+		for email, invited := range map[string]bool{"ada@example.com": false, "eve@example.com": false, "bob@example.com": true} {
+			n.Email = email
+			ok(t, "sign up", w.SignUp(t.Context(), n, here))
+			if m := w.mail(); (secret(m) != "") != invited {
+				t.Errorf("%s got the mail %q", email, m.Subject)
+			}
+		}
+	})
+}
+
 func TestSignUpRefuses(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		names := identity.Names{FirstName: "Ada"}
@@ -360,13 +399,13 @@ func TestSessionsEnd(t *testing.T) {
 		u, eve := w.user("ada@example.com"), w.user("eve@example.com")
 		se, err := w.signIn("ada@example.com", good, "192.0.2.1")
 		ok(t, "sign in", err)
-		// Used every 20 hours it lives until its absolute end.
-		for w.clock.Now().Before(se.ExpiresAt.Add(-20 * time.Hour)) {
-			w.clock.Advance(20 * time.Hour)
+		// Used every 90 minutes it lives until its absolute end.
+		for w.clock.Now().Before(se.ExpiresAt.Add(-90 * time.Minute)) {
+			w.clock.Advance(90 * time.Minute)
 			_, err := w.Session(t.Context(), se.Token)
 			ok(t, "session in use", err)
 		}
-		w.clock.Advance(20 * time.Hour)
+		w.clock.Advance(90 * time.Minute)
 		_, err = w.Session(t.Context(), se.Token)
 		want(t, "session at its end", err, errs.Unauthenticated)
 
@@ -438,8 +477,11 @@ func TestDisabled(t *testing.T) {
 
 func TestProvision(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		u, password, err := w.Provision(t.Context(), "Root@Example.com", identity.Names{FirstName: "Root"})
+		u, password, err := w.Provision(t.Context(), "Root@Example.com", identity.Names{})
 		ok(t, "provision", err)
+		if u.FirstName != "root" {
+			t.Errorf("the user is called %q", u.FirstName)
+		}
 		if len(password) < 20 {
 			t.Errorf("the password is %q", password)
 		}

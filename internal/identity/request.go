@@ -22,7 +22,8 @@ type NewUser struct {
 
 // SignUp sends a mail with a link that makes the account. Until somebody follows
 // it there is none, so nobody can take an address that is not theirs. The answer
-// is the same when the address has an account already; its owner gets a mail.
+// is the same when the address has an account already, or would need an
+// invitation; its owner gets a mail.
 func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 	email, err := NormalizeEmail(n.Email)
 	if err != nil {
@@ -51,9 +52,16 @@ func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 		Hash: digest(secret), Kind: SignUpRequest, Email: email, Password: password, Names: names,
 		CreatedAt: now, ExpiresAt: now.Add(SignUpLifetime),
 	}
+	invited, err := s.Store.Invited(ctx, email, now)
+	if err != nil {
+		return err
+	}
 	m := mail.Verification(email, s.link(VerifyPath, secret), r.ExpiresAt)
-	if u.ID != "" {
+	switch {
+	case u.ID != "":
 		m = mail.AlreadyRegistered(email, s.AuthURL+SignInPath, s.AuthURL+ForgotPath)
+	case s.InvitedOnly && !invited:
+		m = mail.NotInvited(email)
 	}
 	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
 }

@@ -19,7 +19,7 @@ type Session struct {
 	UserID     tenant.UserID
 	CreatedAt  time.Time
 	LastUsedAt time.Time // exact to a minute
-	ExpiresAt  time.Time // at the latest; SessionIdle without use ends it before
+	ExpiresAt  time.Time // at the latest; without use it ends before
 	AuthTime   time.Time // when the password was last typed
 	IP         string    // of the sign-in
 	UserAgent  string    // of the sign-in
@@ -97,7 +97,7 @@ func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Se
 	now := s.now()
 	se := Session{
 		ID: SessionID(tenant.NewID(s.Region, now)), Token: newSecret(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
-		AuthTime: now, ExpiresAt: now.Add(SessionLifetime), IP: o.IP, UserAgent: plain(o.UserAgent, maxUserAgent),
+		AuthTime: now, ExpiresAt: now.Add(s.SessionLifetime), IP: o.IP, UserAgent: plain(o.UserAgent, maxUserAgent),
 	}
 	e := audit.Event{Action: "session.create", TargetKind: "user", Target: string(u.ID)}
 	if err := s.Store.CreateSession(ctx, se, digest(se.Token), in.origin, e.By(o.actor(u))); err != nil {
@@ -134,7 +134,7 @@ func (s *Service) Session(ctx context.Context, token string) (Session, error) {
 	if !isSecret(token) {
 		return Session{}, errNoSession()
 	}
-	se, err := s.Store.SessionByHash(ctx, digest(token), now)
+	se, err := s.Store.SessionByHash(ctx, digest(token), s.live())
 	if isNotFound(err) {
 		return Session{}, errNoSession()
 	}
@@ -150,6 +150,12 @@ func (s *Service) Session(ctx context.Context, token string) (Session, error) {
 	return se, nil
 }
 
+// live says which sessions hold now.
+func (s *Service) live() Live {
+	now := s.now()
+	return Live{At: now, UsedSince: now.Add(-s.SessionIdle)}
+}
+
 func errNoSession() error {
 	return errs.E(errs.Unauthenticated, "there is no session, or it has ended: sign in")
 }
@@ -160,7 +166,7 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 	if !isSecret(token) {
 		return nil
 	}
-	se, err := s.Store.SessionByHash(ctx, digest(token), s.now())
+	se, err := s.Store.SessionByHash(ctx, digest(token), s.live())
 	if err == nil {
 		err = s.EndSession(ctx, tenant.Actor{UserID: se.UserID, IP: se.IP}, se.ID)
 	}
@@ -172,7 +178,7 @@ func (s *Service) SignOut(ctx context.Context, token string) error {
 
 // Sessions returns the actor's sessions, latest use first.
 func (s *Service) Sessions(ctx context.Context, by tenant.Actor) ([]Session, error) {
-	return s.Store.Sessions(ctx, by.UserID, s.now())
+	return s.Store.Sessions(ctx, by.UserID, s.live())
 }
 
 // EndSession ends one of the actor's own sessions; one that is not the actor's is

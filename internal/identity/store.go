@@ -54,10 +54,10 @@ type Sessions interface {
 	// CreateSession stores a session, forgets the user's oldest ones beyond
 	// MaxSessions, and remembers the origin, an opaque text, as known.
 	CreateSession(ctx context.Context, se Session, hash, origin string, e audit.Event) error
-	// SessionByHash returns a session that is used at now, or a NotFound error.
-	SessionByHash(ctx context.Context, hash string, now time.Time) (Session, error)
-	// Sessions returns a user's sessions that hold at now, latest use first.
-	Sessions(ctx context.Context, user tenant.UserID, now time.Time) ([]Session, error)
+	// SessionByHash returns a session that holds, or a NotFound error.
+	SessionByHash(ctx context.Context, hash string, live Live) (Session, error)
+	// Sessions returns a user's sessions that hold, latest use first.
+	Sessions(ctx context.Context, user tenant.UserID, live Live) ([]Session, error)
 	// EndSession removes a session of the user, or returns a NotFound error.
 	EndSession(ctx context.Context, user tenant.UserID, id SessionID, e audit.Event) error
 	// TouchSession records a use.
@@ -66,6 +66,10 @@ type Sessions interface {
 	// last 30 days.
 	KnownOrigin(ctx context.Context, user tenant.UserID, origin string) (bool, error)
 }
+
+// Live says when a session holds: it has not expired at At, and it was used after
+// UsedSince.
+type Live struct{ At, UsedSince time.Time }
 
 // Tokens keeps personal access tokens.
 type Tokens interface {
@@ -94,6 +98,8 @@ type Requests interface {
 	// and stores the user. It returns a NotFound error when it was used meanwhile,
 	// and a Conflict error when the address has an account.
 	ConfirmSignUp(ctx context.Context, hash string, u User, e audit.Event) error
+	// Invited reports whether an invitation for the address is open at now.
+	Invited(ctx context.Context, email string, now time.Time) (bool, error)
 }
 
 // A RequestKind is what a request asks for.
@@ -125,8 +131,8 @@ type Guard interface {
 	UncountHits(ctx context.Context, hits []Hit) error
 	// RecordUses appends the events and records the uses, in one transaction.
 	RecordUses(ctx context.Context, uses []Use) error
-	// SweepIdentity removes what has expired.
-	SweepIdentity(ctx context.Context) error
+	// SweepIdentity removes what has expired, and sessions that do not hold.
+	SweepIdentity(ctx context.Context, live Live) error
 }
 
 // A Use is an event, and the token that was used if it is one.

@@ -23,6 +23,18 @@ const (
 	NoTLS    Encryption = "none"     // only to this machine
 )
 
+// encryptionFor returns what a server gets for which nobody chose: nothing on
+// this machine, else what the port is for.
+func encryptionFor(host string, port int) Encryption {
+	switch {
+	case loopback(host):
+		return NoTLS
+	case port == 465:
+		return TLS
+	}
+	return StartTLS
+}
+
 // smtpTimeout bounds the dialogue with a server, less than the courier's lease.
 const smtpTimeout = 30 * time.Second
 
@@ -31,8 +43,8 @@ const smtpTimeout = 30 * time.Second
 type SMTPConfig struct {
 	Host       string
 	Port       int
-	Encryption Encryption
-	Username   string // empty for no authentication
+	Encryption Encryption // empty for what fits the address
+	Username   string     // empty for no authentication
 	Password   string
 	From       string      // an address, with or without a name
 	TLS        *tls.Config // nil for the system's roots
@@ -51,6 +63,9 @@ type SMTP struct {
 func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	if _, err := netmail.ParseAddress(c.From); err != nil {
 		return nil, errs.E(errs.Invalid, "mail: the sender %q is not an e-mail address", c.From)
+	}
+	if c.Encryption == "" {
+		c.Encryption = encryptionFor(c.Host, c.Port)
 	}
 	opts := []gomail.Option{gomail.WithPort(c.Port), gomail.WithTimeout(smtpTimeout), gomail.WithoutNoop()}
 	if c.TLS != nil {

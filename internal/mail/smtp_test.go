@@ -208,12 +208,24 @@ func TestSMTPSettings(t *testing.T) {
 	for name, c := range map[string]SMTPConfig{
 		"no sender":             {Host: "localhost", Port: 25, Encryption: NoTLS},
 		"in the clear, far off": {Host: "mail.example", Port: 25, Encryption: NoTLS, From: "a@example.com"},
-		"no encryption named":   {Host: "mail.example", Port: 25, From: "a@example.com"},
+		"an unknown encryption": {Host: "mail.example", Port: 25, Encryption: "ssl", From: "a@example.com"},
 		"no port":               {Host: "mail.example", Encryption: TLS, From: "a@example.com"},
 		"no host":               {Port: 25, Encryption: TLS, From: "a@example.com"},
 	} {
 		if _, err := NewSMTP(c); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: got %v, want an Invalid error", name, err)
+		}
+	}
+}
+
+func TestEncryptionFor(t *testing.T) {
+	for _, tt := range []struct {
+		host string
+		port int
+		want Encryption
+	}{{"mail.example", 587, StartTLS}, {"mail.example", 25, StartTLS}, {"mail.example", 465, TLS}, {"127.0.0.1", 25, NoTLS}, {"::1", 465, NoTLS}} {
+		if got := encryptionFor(tt.host, tt.port); got != tt.want {
+			t.Errorf("%s, port %d: got %s, want %s", tt.host, tt.port, got, tt.want)
 		}
 	}
 }

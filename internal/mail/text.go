@@ -71,6 +71,14 @@ func AlreadyRegistered(to, signIn, recovery string) Message {
 	return l.message(to, "You have an account already")
 }
 
+// NotInvited tells somebody who signed up that only invited people may.
+func NotInvited(to string) Message {
+	var l letter
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. Accounts are only for people who were invited, and there is no open invitation for this address. Ask an administrator of your organization to invite it.")
+	l.paragraph("If it was not you, do nothing.")
+	return l.message(to, "An invitation is needed")
+}
+
 // Recovery lets somebody choose a new password.
 func Recovery(to, link string, expires time.Time) Message {
 	var l letter

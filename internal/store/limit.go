@@ -103,9 +103,9 @@ func (db *DB) RecordUses(ctx context.Context, uses []identity.Use) error {
 	})
 }
 
-// SweepIdentity removes what has expired: sessions, requests, counters, origins,
-// and mails that were given up a month ago.
-func (db *DB) SweepIdentity(ctx context.Context) error {
+// SweepIdentity removes what has expired: sessions that do not hold, requests,
+// counters, origins, and mails that were given up a month ago.
+func (db *DB) SweepIdentity(ctx context.Context, live identity.Live) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		now := millis(tx.Now)
 		monthAgo := millis(tx.Now.Add(-originMemory))
@@ -113,7 +113,7 @@ func (db *DB) SweepIdentity(ctx context.Context) error {
 			query string
 			args  []any
 		}{
-			{"DELETE FROM session WHERE expires_at <= ? OR last_used_at <= ?", []any{now, millis(tx.Now.Add(-identity.SessionIdle))}},
+			{"DELETE FROM session WHERE expires_at <= ? OR last_used_at <= ?", []any{millis(live.At), millis(live.UsedSince)}},
 			{"DELETE FROM one_time_token WHERE expires_at <= ?", []any{now}},
 			{"DELETE FROM rate_window WHERE ends_at <= ?", []any{now}},
 			{"DELETE FROM known_origin WHERE last_at <= ?", []any{monthAgo}},

@@ -149,11 +149,11 @@ func TestMailIsGivenUp(t *testing.T) {
 		if attempts != 28 || len(sealed) != 0 || !strings.Contains(reason, "550 nobody here") || failed == 0 {
 			t.Errorf("%d attempts, %d bytes kept, reason %q, given up at %d", attempts, len(sealed), reason, failed)
 		}
-		if err := db.SweepIdentity(t.Context()); err != nil {
+		if err := db.SweepIdentity(t.Context(), identity.Live{At: clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		clock.Advance(30 * 24 * time.Hour)
-		if err := db.SweepIdentity(t.Context()); err != nil {
+		if err := db.SweepIdentity(t.Context(), identity.Live{At: clock.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.QueryRow(t.Context(), "SELECT COUNT(*) FROM mail_outbox").Scan(&attempts); err != nil || attempts != 0 {

@@ -8,6 +8,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/identity"
 	"merlon/internal/mail"
+	"merlon/internal/tenant"
 )
 
 // CreateRequest stores what somebody asked for by mail, and queues the mail.
@@ -39,6 +40,14 @@ func (db *DB) RequestByHash(ctx context.Context, hash string, now time.Time) (id
 		Scan(&r.Kind, &r.Email, &r.User, &r.Password, &r.Names.FirstName, &r.Names.LastName, &created, &expires)
 	r.CreatedAt, r.ExpiresAt = fromMillis(created), fromMillis(expires)
 	return r, db.classify(notFound(err, "request"))
+}
+
+// Invited reports whether an invitation for the address is open at now.
+func (db *DB) Invited(ctx context.Context, email string, now time.Time) (bool, error) {
+	var invited bool
+	err := db.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM invitation WHERE email = ? AND status = ? AND expires_at > ?)",
+		email, string(tenant.InvitationPending), millis(now)).Scan(&invited)
+	return invited, db.classify(err)
 }
 
 // ConfirmSignUp uses up a sign-up, together with the others for the address, and

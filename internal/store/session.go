@@ -47,21 +47,21 @@ func scanSession(scan func(...any) error) (se identity.Session, err error) {
 	return se, err
 }
 
-// liveSession is the condition that a session holds at a time, which is bound
-// twice, the second time less identity.SessionIdle.
+// liveSession is the condition that a session holds; both times of an
+// identity.Live are bound.
 const liveSession = "s.expires_at > ? AND s.last_used_at > ? AND u.disabled_at = 0"
 
-// SessionByHash returns a session that holds at now, or a NotFound error.
-func (db *DB) SessionByHash(ctx context.Context, hash string, now time.Time) (identity.Session, error) {
+// SessionByHash returns a session that holds, or a NotFound error.
+func (db *DB) SessionByHash(ctx context.Context, hash string, live identity.Live) (identity.Session, error) {
 	se, err := scanSession(db.QueryRow(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.token_hash = ? AND "+liveSession,
-		hash, millis(now), millis(now.Add(-identity.SessionIdle))).Scan)
+		hash, millis(live.At), millis(live.UsedSince)).Scan)
 	return se, db.classify(notFound(err, "session"))
 }
 
-// Sessions returns a user's sessions that hold at now, latest use first.
-func (db *DB) Sessions(ctx context.Context, user tenant.UserID, now time.Time) ([]identity.Session, error) {
+// Sessions returns a user's sessions that hold, latest use first.
+func (db *DB) Sessions(ctx context.Context, user tenant.UserID, live identity.Live) ([]identity.Session, error) {
 	rows, err := db.Query(ctx, "SELECT "+sessionColumns+" FROM session s JOIN app_user u ON u.id = s.user_id WHERE s.user_id = ? AND "+liveSession+
-		" ORDER BY s.last_used_at DESC, s.id DESC", string(user), millis(now), millis(now.Add(-identity.SessionIdle)))
+		" ORDER BY s.last_used_at DESC, s.id DESC", string(user), millis(live.At), millis(live.UsedSince))
 	return collect(rows, err, func(rows *sql.Rows) (identity.Session, error) { return scanSession(rows.Scan) })
 }
 
