@@ -196,7 +196,9 @@ func properties(s *scan.Summary) map[string]any {
 	p := map[string]any{"files": s.Setup.Files, "analyses": s.Setup.Analyses, "analyzers": s.Statuses, "packages": s.Packages}
 	if a := s.Setup.Advisories; a != nil {
 		p["advisories"] = a
-		p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
+		if !a.Newest.IsZero() {
+			p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
+		}
 	}
 	return p
 }

@@ -160,7 +160,11 @@ func (r *Report) totals() {
 		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))
 	}
 	if a := r.Setup.Advisories; a != nil {
-		fmt.Fprintf(&r.page, " Vulnerability data: %s up to %s.", count(a.Records, "record"), a.Newest.UTC().Format(time.DateOnly))
+		age := "of unknown age"
+		if !a.Newest.IsZero() {
+			age = "up to " + a.Newest.UTC().Format(time.DateOnly)
+		}
+		fmt.Fprintf(&r.page, " Vulnerability data: %s %s.", count(a.Records, "record"), age)
 	}
 	if r.Setup.Files == 0 {
 		fmt.Fprint(&r.page, " There was no file to look at.")
