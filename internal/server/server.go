@@ -142,7 +142,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Now:     p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
 		ClientApps:   clientApps(p.provider.ClientApps()),
-		Scopes:       p.db, Tenancy: p.db, Users: p.people, Tokens: p.people,
+		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: mail.Post{Box: p.box, Now: p.db.Now},
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
