@@ -105,6 +105,7 @@ var cluster struct {
 	url  string
 	err  error
 	stop func()
+	ctl  func(args ...string) error // pg_ctl on this cluster; nil for one that others started
 
 	mu       sync.Mutex
 	n        int
@@ -117,7 +118,7 @@ func Postgres(t testing.TB) string {
 	t.Helper()
 	cluster.once.Do(func() {
 		if cluster.url = os.Getenv("MERLON_TEST_POSTGRES"); cluster.url == "" {
-			cluster.url, cluster.stop, cluster.err = startCluster()
+			cluster.err = startCluster()
 		}
 	})
 	if cluster.err != nil {
@@ -133,6 +134,23 @@ func Postgres(t testing.TB) string {
 		}
 	})
 	return databaseURL(name)
+}
+
+// PostgresAway stops the PostgreSQL cluster without a word to its clients, calls
+// meanwhile, and starts the cluster again. It skips a test whose cluster others
+// started.
+func PostgresAway(t testing.TB, meanwhile func()) {
+	t.Helper()
+	if cluster.ctl == nil {
+		t.Skip("the PostgreSQL cluster of MERLON_TEST_POSTGRES is not ours to stop")
+	}
+	if err := cluster.ctl("-m", "immediate", "stop"); err != nil {
+		t.Fatal(err)
+	}
+	meanwhile()
+	if err := cluster.ctl("start"); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // newDatabase copies the template, which the first call makes.
@@ -180,20 +198,20 @@ func admin(ctx context.Context, statement string) error {
 
 // startCluster makes a cluster in a temporary folder and starts it on a Unix
 // socket. PostgreSQL refuses to run as root, so root runs it as nobody.
-func startCluster() (string, func(), error) {
+func startCluster() error {
 	bin, err := binDir()
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	dir, err := os.MkdirTemp("", "merlon-pg")
 	if err != nil {
-		return "", nil, err
+		return err
 	}
 	var cred *syscall.Credential
 	if os.Getuid() == 0 {
 		cred = &syscall.Credential{Uid: 65534, Gid: 65534}
 		if err := os.Chown(dir, 65534, 65534); err != nil {
-			return "", nil, err
+			return err
 		}
 	}
 	data := filepath.Join(dir, "data")
@@ -207,19 +225,23 @@ func startCluster() (string, func(), error) {
 		return nil
 	}
 	if err := run("initdb", "-D", data, "-U", "merlon", "-A", "trust", "-E", "UTF8", "--no-locale", "-N"); err != nil {
-		return "", nil, err
+		return err
 	}
 	options := "-k " + dir + " -c listen_addresses='' -c fsync=off -c max_connections=300"
-	if err := run("pg_ctl", "-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options, "start"); err != nil {
-		return "", nil, err
+	cluster.ctl = func(args ...string) error {
+		return run("pg_ctl", append([]string{"-D", data, "-w", "-l", filepath.Join(dir, "log"), "-o", options}, args...)...)
 	}
-	stop := func() {
-		if err := run("pg_ctl", "-D", data, "-m", "immediate", "stop"); err != nil {
+	if err := cluster.ctl("start"); err != nil {
+		return err
+	}
+	cluster.stop = func() {
+		if err := cluster.ctl("-m", "immediate", "stop"); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 		_ = os.RemoveAll(dir) // a temporary folder; what stays is the system's to clean
 	}
-	return "postgres://merlon@/postgres?host=" + url.QueryEscape(dir), stop, nil
+	cluster.url = "postgres://merlon@/postgres?host=" + url.QueryEscape(dir)
+	return nil
 }
 
 // binDir finds PostgreSQL's programs: on the path, or where Debian puts them.
