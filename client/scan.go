@@ -132,3 +132,8 @@ func (c *Client) WaitScan(ctx context.Context, projectID, scanID string, seen fu
 		}
 	}
 }
+
+// CancelScan asks for the end of a scan.
+func (c *Client) CancelScan(ctx context.Context, projectID, scanID string) error {
+	return c.do(ctx, call{method: http.MethodPost, path: []string{"project", projectID, "scan", scanID, "cancel"}})
+}

@@ -48,7 +48,9 @@ type commands struct {
 	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
 	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
-	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, without any server."`
+	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
+	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
+	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, here or on a server."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }
 

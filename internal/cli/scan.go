@@ -32,6 +32,8 @@ type scanCommand struct {
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
 	Workers     int   `placeholder:"N" help:"Files looked at at once. Default: one per core."`
+
+	remoteOptions `embed:""`
 }
 
 // Help is the manual of the command.
@@ -45,7 +47,10 @@ func (scanCommand) Help() string {
 
 What could not be looked at is in every report. A file .merlonignore at the root
 of the folder, in the syntax of .gitignore, removes findings of static analysis.
-The folder .git and symbolic links are left out.`
+The folder .git and symbolic links are left out.
+
+With --remote the folder is uploaded, hidden files included and .git only with
+--git, and the server's open findings of the branch are reported.`
 }
 
 // Run analyses the path and decides the exit code.
@@ -54,6 +59,9 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
+	if c.Remote {
+		return c.runRemote(ctx, host, analyses)
+	}
 	advisories, err := openAdvisories(c.Advisories)
 	if err != nil {
 		return err
@@ -61,10 +69,6 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if advisories != nil {
 		defer func() { _ = advisories.Close() }() // read only
 	}
-	out := &output{path: c.Output, stdout: host.Stdout}
-	defer out.abandon()
-	var summary scan.Summary
-	report := newReport(c.Format, out)
 	options := scan.Options{
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
@@ -76,9 +80,22 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
-	err = scan.Run(ctx, options, scan.Tee(&summary, report, progress(host.Stderr)))
-	if err != nil {
-		return fmt.Errorf("scan %s: %w", c.Path, err)
+	return c.present(host, func(h scan.Handler) error {
+		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
+			return fmt.Errorf("scan %s: %w", c.Path, err)
+		}
+		return nil
+	})
+}
+
+// present writes the report of what tell tells, and decides the exit code.
+func (c *scanCommand) present(host Host, tell func(scan.Handler) error) error {
+	out := &output{path: c.Output, stdout: host.Stdout}
+	defer out.abandon()
+	var summary scan.Summary
+	report := newReport(c.Format, out)
+	if err := tell(scan.Tee(&summary, report)); err != nil {
+		return err
 	}
 	if err := report.Close(); err != nil {
 		return err

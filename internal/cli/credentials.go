@@ -1,0 +1,215 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/client"
+	"merlon/internal/config"
+	"merlon/internal/errs"
+)
+
+// This file keeps what `merlon login` was given: one sign-in for each server, in
+// a file that only its owner may read. Several commands may run at once and a
+// refresh token holds only once, so whoever changes the file locks it first.
+
+// credentials is the content of the file.
+type credentials struct {
+	Default string            `json:"default"` // server of the last sign-in
+	Servers map[string]signIn `json:"servers"` // by address of the API
+}
+
+// A signIn is what a person's sign-in gave.
+type signIn struct {
+	AuthURL string    `json:"authUrl"`
+	Email   string    `json:"email"`
+	Access  string    `json:"accessToken"`
+	Refresh string    `json:"refreshToken"`
+	Expires time.Time `json:"expires"`
+}
+
+func (s signIn) tokens() client.Tokens {
+	return client.Tokens{Access: s.Access, Refresh: s.Refresh, Expires: s.Expires}
+}
+
+func (s *signIn) keep(t client.Tokens) {
+	s.Access, s.Refresh, s.Expires = t.Access, t.Refresh, t.Expires
+}
+
+// A wallet is the file.
+type wallet struct{ path string }
+
+// openWallet finds the file in the user's folder of settings.
+func openWallet(host Host) (wallet, error) {
+	dir := host.Getenv("XDG_CONFIG_HOME")
+	if home := host.Getenv("HOME"); !filepath.IsAbs(dir) && home != "" {
+		dir = filepath.Join(home, ".config")
+	}
+	if !filepath.IsAbs(dir) {
+		var err error
+		if dir, err = os.UserConfigDir(); err != nil {
+			return wallet{}, fmt.Errorf("find the folder of your settings: %w", err)
+		}
+	}
+	return wallet{filepath.Join(dir, "merlon", "credentials.json")}, nil
+}
+
+// read returns what the file holds; no file holds nothing.
+func (w wallet) read() (credentials, error) {
+	c := credentials{Servers: map[string]signIn{}}
+	text, err := os.ReadFile(w.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(text, &c); err != nil {
+		return c, fmt.Errorf("%s is damaged; sign in again after removing it: %w", w.path, err)
+	}
+	if c.Servers == nil {
+		c.Servers = map[string]signIn{}
+	}
+	return c, nil
+}
+
+// change lets f change what the file holds, while nobody else does.
+func (w wallet) change(f func(*credentials) error) error {
+	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
+		return err
+	}
+	unlock, err := lockFile(w.path + ".lock")
+	if err != nil {
+		return fmt.Errorf("lock your credentials: %w", err)
+	}
+	defer unlock()
+	c, err := w.read()
+	if err != nil {
+		return err
+	}
+	if err := f(&c); err != nil {
+		return err
+	}
+	return w.write(c)
+}
+
+// write replaces the file as a whole.
+func (w wallet) write(c credentials) error {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(w.path), ".credentials-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(tmp.Name()) }() // it has its name by then
+	_, err = tmp.Write(append(text, '\n'))
+	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), w.path)
+}
+
+// source gives the access tokens of the sign-in on a server. The one who finds
+// the access token ended gets a new one for all, under the lock.
+func (w wallet) source(id *client.Identity) client.Source {
+	var mu sync.Mutex
+	var tokens client.Tokens
+	return func(ctx context.Context, rejected string) (string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		good := func() bool { return tokens.Fresh(time.Now()) && tokens.Access != rejected }
+		if good() {
+			return tokens.Access, nil
+		}
+		err := w.change(func(c *credentials) error {
+			s := c.Servers[id.BaseURL]
+			if tokens = s.tokens(); good() {
+				return nil
+			}
+			if s.Refresh == "" {
+				return notSignedIn(id.BaseURL)
+			}
+			var err error
+			if tokens, err = id.Refresh(ctx, s.Refresh); err != nil {
+				return ended(id.BaseURL, err)
+			}
+			s.keep(tokens)
+			c.Servers[id.BaseURL] = s
+			return nil
+		})
+		return tokens.Access, err
+	}
+}
+
+func notSignedIn(server string) error {
+	return errs.E(errs.Unauthenticated, "not signed in to %s: run merlon login --server %s, or set MERLON_TOKEN to a personal access token", server, server)
+}
+
+// ended says in words that a sign-in does not hold any more.
+func ended(server string, err error) error {
+	var failure *client.Error
+	if errors.As(err, &failure) && failure.Code == "invalid_grant" {
+		return errs.Wrap(errs.Unauthenticated, err, "the sign-in to %s has ended: run merlon login --server %s", server, server)
+	}
+	return fmt.Errorf("renew the sign-in: %w", err)
+}
+
+// serverOptions are the options of commands that talk to a server.
+type serverOptions struct {
+	Server  string `placeholder:"URL" group:"Server" help:"Address of the server's API, as the server calls itself. Default: that of the last merlon login."`
+	AuthURL string `placeholder:"URL" group:"Server" help:"Address of the server's identity service. Default: that of merlon login, or --server."`
+}
+
+// identity returns the identity service that is meant, and the wallet.
+func (o serverOptions) identity(host Host) (*client.Identity, wallet, error) {
+	w, err := openWallet(host)
+	if err != nil {
+		return nil, w, err
+	}
+	c, err := w.read()
+	if err != nil {
+		return nil, w, err
+	}
+	id := &client.Identity{BaseURL: strings.TrimRight(o.Server, "/"), AuthURL: strings.TrimRight(o.AuthURL, "/")}
+	if id.BaseURL == "" {
+		id.BaseURL = c.Default
+	}
+	if id.BaseURL == "" {
+		return nil, w, errs.E(errs.Invalid, "name the server: --server URL, or MERLON_SERVER")
+	}
+	if id.AuthURL == "" {
+		id.AuthURL = c.Servers[id.BaseURL].AuthURL
+	}
+	if _, err := client.New(client.Options{BaseURL: id.BaseURL}); err != nil {
+		return nil, w, errs.Wrap(errs.Invalid, err, "--server")
+	}
+	return id, w, nil
+}
+
+// connect returns a client of the server, as the owner of the personal access
+// token, or without one as who has signed in.
+func (o serverOptions) connect(host Host, token string) (*client.Client, error) {
+	id, w, err := o.identity(host)
+	if err != nil {
+		return nil, err
+	}
+	source := w.source(id)
+	if token != "" {
+		source = id.PersonalToken(token)
+	}
+	return newClient(id, source)
+}
+
+func newClient(id *client.Identity, source client.Source) (*client.Client, error) {
+	return client.New(client.Options{BaseURL: id.BaseURL, Source: source, UserAgent: "merlon/" + config.Version})
+}

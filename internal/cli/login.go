@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/url"
+	"os/exec"
+	"runtime"
+	"time"
+
+	"merlon/client"
+	"merlon/internal/errs"
+)
+
+type loginCommand struct {
+	serverOptions `embed:""`
+
+	Device  bool `help:"Sign in with another device: print a code to type there."`
+	Browser bool `default:"true" negatable:"" help:"Open the browser. Without it the address is only printed."`
+}
+
+// Help is the manual of the command.
+func (loginCommand) Help() string {
+	return `The browser signs in and comes back to a port of this machine; with --device a
+browser on any machine does. What the server gives is kept for you alone in
+merlon/credentials.json in the folder of your settings, until merlon logout.`
+}
+
+// signInTime is how long a person has to sign in with the browser.
+const signInTime = 5 * time.Minute
+
+// Run signs in.
+func (c *loginCommand) Run(ctx context.Context, host Host) error {
+	id, w, err := c.identity(host)
+	if err != nil {
+		return err
+	}
+	var tokens client.Tokens
+	if c.Device {
+		tokens, err = byDevice(ctx, host, id)
+	} else {
+		tokens, err = c.byBrowser(ctx, host, id)
+	}
+	if err != nil {
+		return fmt.Errorf("sign in to %s: %w", id.BaseURL, err)
+	}
+	api, err := newClient(id, client.Static(tokens.Access))
+	if err != nil {
+		return err
+	}
+	profile, err := api.Profile(ctx)
+	if err != nil {
+		return fmt.Errorf("ask %s who you are: %w", id.BaseURL, err)
+	}
+	err = w.change(func(all *credentials) error {
+		s := signIn{AuthURL: id.AuthURL, Email: profile.Email}
+		s.keep(tokens)
+		all.Default, all.Servers[id.BaseURL] = id.BaseURL, s
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep your credentials: %w", err)
+	}
+	if tokens.Refresh == "" {
+		host.complain("the server gave no refresh token: sign in again in a few minutes")
+	}
+	_, err = fmt.Fprintf(host.Stdout, "Signed in to %s as %s.\n", id.BaseURL, profile.Email)
+	return err
+}
+
+// byDevice signs in with a code that the person types elsewhere.
+func byDevice(ctx context.Context, host Host, id *client.Identity) (client.Tokens, error) {
+	d, err := id.Device(ctx)
+	if err != nil {
+		return client.Tokens{}, err
+	}
+	if _, err := fmt.Fprintf(host.Stderr, "Open %s on any device and type the code %s\n", d.Page, d.User); err != nil {
+		return client.Tokens{}, err
+	}
+	return id.WaitDevice(ctx, d)
+}
+
+// byBrowser signs in with the browser, which is sent back to a port of the
+// loopback interface (RFC 8252, section 7.3).
+func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Identity) (client.Tokens, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return client.Tokens{}, err
+	}
+	in := client.SignIn{Redirect: "http://" + listener.Addr().String() + "/callback", State: rand.Text(), Verifier: rand.Text() + rand.Text()}
+	back := &callback{state: in.State, result: make(chan url.Values, 1)}
+	server := &http.Server{Handler: back, ReadHeaderTimeout: 10 * time.Second}
+	go func() { _ = server.Serve(listener) }() // ends with Shutdown
+	defer func() {
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second) // the last page must leave
+		defer cancel()
+		_ = server.Shutdown(closing) // the process ends soon
+	}()
+	page, err := id.SignInAddress(ctx, in)
+	if err != nil {
+		return client.Tokens{}, err
+	}
+	if _, err := fmt.Fprintf(host.Stderr, "Sign in with the browser:\n%s\n", page); err != nil {
+		return client.Tokens{}, err
+	}
+	if c.Browser {
+		openBrowser(page)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, signInTime, fmt.Errorf("nobody signed in within %v", signInTime))
+	defer cancel()
+	select {
+	case <-ctx.Done():
+		return client.Tokens{}, context.Cause(ctx)
+	case answer := <-back.result:
+		if code := answer.Get("code"); code != "" {
+			return id.Redeem(ctx, in, code)
+		}
+		return client.Tokens{}, errs.E(errs.Unauthenticated, "the server says: %s %s", answer.Get("error"), answer.Get("error_description"))
+	}
+}
+
+// openBrowser opens the page, as well as it can: the address is printed too.
+func openBrowser(page string) {
+	command := []string{"xdg-open", page}
+	switch runtime.GOOS {
+	case "darwin":
+		command[0] = "open"
+	case "windows":
+		command = []string{"rundll32", "url.dll,FileProtocolHandler", page}
+	}
+	cmd := exec.Command(command[0], command[1:]...)
+	if cmd.Start() == nil {
+		go func() { _ = cmd.Wait() }() // it is the browser's own business how it ends
+	}
+}
+
+// callback takes the browser back. Only the first answer with the right state
+// counts; anything else on this machine may call the port as well.
+type callback struct {
+	state  string
+	result chan url.Values
+}
+
+func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	query := r.URL.Query()
+	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
+		http.NotFound(w, r)
+		return
+	}
+	select {
+	case c.result <- query:
+	default: // the browser asks again for what it has
+	}
+	status, text := http.StatusOK, "You are signed in. Close this page and go back to the command line."
+	if query.Get("code") == "" {
+		status, text = http.StatusBadRequest, "The sign-in failed: "+query.Get("error")+" "+query.Get("error_description")
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	w.Header().Set("Referrer-Policy", "no-referrer") // the address holds the code
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintf(w, "<!doctype html><title>Merlon</title><p>%s</p>\n", html.EscapeString(text)) // the browser may be gone
+}
+
+type logoutCommand struct {
+	serverOptions `embed:""`
+}
+
+// Run ends the sign-in at the server and forgets it here.
+func (c *logoutCommand) Run(ctx context.Context, host Host) error {
+	id, w, err := c.identity(host)
+	if err != nil {
+		return err
+	}
+	var revoked error
+	err = w.change(func(all *credentials) error {
+		s, ok := all.Servers[id.BaseURL]
+		if !ok {
+			return notSignedIn(id.BaseURL)
+		}
+		if s.Refresh != "" {
+			revoked = id.Revoke(ctx, s.Refresh)
+		}
+		delete(all.Servers, id.BaseURL)
+		if all.Default == id.BaseURL {
+			all.Default = ""
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if revoked != nil {
+		return fmt.Errorf("your credentials are forgotten here, but %s was not told: %w", id.BaseURL, revoked)
+	}
+	_, err = fmt.Fprintf(host.Stdout, "Signed out of %s.\n", id.BaseURL)
+	return err
+}
