@@ -26,7 +26,7 @@ import (
 const (
 	requestLife = 30 * time.Minute // to sign in and agree
 	codeLife    = time.Minute
-	maxParam    = 2048 // bytes of state, nonce and the like
+	maxParam    = 1024 // bytes of state, nonce and the like
 	sealRequest = "oidc authorization request"
 )
 

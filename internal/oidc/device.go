@@ -36,6 +36,10 @@ const (
 // probability of less than one in a thousand.
 var userCodes = identity.Limit{Max: 20, Window: 15 * time.Minute}
 
+// deviceStarts bounds how many flows an address may begin: each is a row that a
+// stranger makes.
+var deviceStarts = identity.Limit{Max: 60, Window: 15 * time.Minute}
+
 // DeviceAuthorization begins a device flow.
 func (s *server) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oidc.DeviceAuthorizationRequest]) (*op.Response, error) {
 	if !op.ValidateGrantType(r.Client, oidc.GrantTypeDeviceCode) {
@@ -47,6 +51,10 @@ func (s *server) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oi
 	scopes := knownScopes(r.Data.Scopes)
 	if !slices.Contains(scopes, "openid") {
 		return nil, failure(http.StatusBadRequest, "invalid_scope", "the scope openid is required")
+	}
+	origin := originOf(ctx)
+	if err := s.People.Limiter().Allow(ctx, origin, deviceStarts.Hit("device-start", origin.Address())); err != nil {
+		return nil, s.fail(ctx, err, "")
 	}
 	now := s.Now()
 	secret := rand.Text() + rand.Text()
@@ -115,7 +123,7 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if err := s.admitted(ctx, d.UserID, d.CreatedAt); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(grant.Grant{UserID: d.UserID, ClientID: d.ClientID, Scopes: d.Scopes, AuthTime: d.AuthTime},
+	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, Scopes: d.Scopes, AuthTime: d.AuthTime},
 		slices.Contains(d.Scopes, "offline_access"))
 	fresh, err := s.Store.RedeemDevice(ctx, d.Hash, t)
 	if err != nil {
@@ -157,7 +165,7 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	view := deviceView{Code: strings.TrimSpace(r.PostForm.Get("user_code"))}
 	origin := pageOrigin(r)
-	if err := p.People.Limiter().Allow(r.Context(), origin, userCodes.Hit("device-user", string(se.UserID)), userCodes.Hit("device-address", origin.IP)); err != nil {
+	if err := p.People.Limiter().Allow(r.Context(), origin, userCodes.Hit("device-user", string(se.UserID)), userCodes.Hit("device-address", origin.Address())); err != nil {
 		return err
 	}
 	d, err := p.Store.DeviceByUserCode(r.Context(), p.userCodeHash(view.Code))

@@ -87,6 +87,25 @@ func TestDeviceRefusals(t *testing.T) {
 	})
 }
 
+// TestDeviceFlowsAreBounded checks that a stranger cannot fill the database.
+func TestDeviceFlowsAreBounded(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := newWorld(t, db, clock)
+		for range 60 {
+			w.device()
+		}
+		a := w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().CLI.AppID, "scope", "openid").want(t, 429, "temporarily_unavailable")
+		if a.header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		// What has ended is removed in the end.
+		clock.Advance(25 * time.Hour)
+		if n, err := db.CollectGrants(t.Context()); err != nil || n != 60 {
+			t.Errorf("removed %d, %v; want 60", n, err)
+		}
+	})
+}
+
 // TestUserCodesCannotBeGuessed checks that one person gets only a few tries.
 func TestUserCodesCannotBeGuessed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {

@@ -122,7 +122,6 @@ func (s *server) Keys(ctx context.Context, _ *op.Request[struct{}]) (*op.Respons
 func cached(data any, life time.Duration) *op.Response {
 	resp := op.NewResponse(data)
 	resp.Header.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(life.Seconds())))
-	resp.Header.Set("Pragma", "") // takes back what machine set
 	return resp
 }
 
@@ -175,10 +174,10 @@ func (s *server) tokens(ctx context.Context, i issue, refresh string) (*op.Respo
 
 // begin returns a new grant, with its first refresh token if it is to outlive the
 // access token.
-func (p *Provider) begin(g grant.Grant, offline bool) (t grant.Tokens, refresh string) {
+func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t grant.Tokens, refresh string) {
 	now := p.Now()
 	g.ID, g.CreatedAt, g.ExpiresAt = rand.Text(), now, p.tokensEnd()
-	t.Grant = g
+	t.Grant, t.IP = g, originOf(ctx).IP
 	if offline {
 		refresh = rand.Text() + rand.Text()
 		t.Refresh = &grant.Refresh{Hash: grant.Hash(refresh), GrantID: g.ID, CreatedAt: now, ExpiresAt: now.Add(p.RefreshLifetime)}

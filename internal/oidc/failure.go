@@ -73,6 +73,9 @@ func (p *Provider) fail(ctx context.Context, err error, unauthenticated string) 
 		case errs.Invalid, errs.Forbidden, errs.NotFound:
 			return failure(http.StatusBadRequest, "invalid_request", "%s", e.Message)
 		case errs.TooMany:
+			if o, ok := ctx.Value(originKey{}).(origin); ok && e.Members["retryAfter"] != "" {
+				o.header.Set("Retry-After", e.Members["retryAfter"])
+			}
 			return failure(http.StatusTooManyRequests, "temporarily_unavailable", "%s", e.Message)
 		case errs.Unavailable:
 			p.Log.ErrorContext(ctx, "identity request failed", "error", err)
@@ -88,10 +91,17 @@ func (p *Provider) fail(ctx context.Context, err error, unauthenticated string) 
 
 type originKey struct{}
 
+// An origin is where a request came from, and the header of its answer, which the
+// library does not hand on.
+type origin struct {
+	identity.Origin
+	header http.Header
+}
+
 // originOf returns where the request came from.
 func originOf(ctx context.Context) identity.Origin {
-	o, _ := ctx.Value(originKey{}).(identity.Origin)
-	return o
+	o, _ := ctx.Value(originKey{}).(origin)
+	return o.Origin
 }
 
 // machine wraps a machine endpoint: it checks the form, remembers the origin,
@@ -100,7 +110,9 @@ func (p *Provider) machine(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Cache-Control", "no-store")
-		h.Set("Pragma", "no-cache") // RFC 6749, section 5.1
+		if r.Method == http.MethodPost {
+			h.Set("Pragma", "no-cache") // RFC 6749, section 5.1
+		}
 		h.Set("X-Content-Type-Options", "nosniff")
 		aw := &answer{ResponseWriter: w}
 		defer aw.finish(r)
@@ -108,7 +120,7 @@ func (p *Provider) machine(next http.Handler) http.Handler {
 			op.WriteError(aw, r, err, nil)
 			return
 		}
-		o := identity.Origin{IP: remoteIP(r), UserAgent: r.UserAgent()}
+		o := origin{identity.Origin{IP: remoteIP(r), UserAgent: r.UserAgent()}, h}
 		next.ServeHTTP(aw, r.WithContext(context.WithValue(r.Context(), originKey{}, o)))
 	})
 }

@@ -9,11 +9,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
@@ -360,6 +362,73 @@ func TestConsent(t *testing.T) {
 		clock.Advance(31 * time.Minute)
 		if a := w.submit(page, "/auth/consent", "decision", "allow"); a.status != 400 {
 			t.Errorf("old request: got %d", a.status)
+		}
+	})
+}
+
+// TestOnlyOneWins sends the same code, and then the same refresh token, many
+// times at once.
+func TestOnlyOneWins(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := newWorld(t, db, clock)
+		const times = 8
+		race := func(send func() answer) (won []answer) {
+			answers := make([]answer, times)
+			var wg sync.WaitGroup
+			for i := range answers {
+				wg.Go(func() { answers[i] = send() })
+			}
+			wg.Wait()
+			for _, a := range answers {
+				switch {
+				case a.status == 200:
+					won = append(won, a)
+				case a.status != 400 || a.json["error"] != "invalid_grant":
+					t.Errorf("got %d %s", a.status, a.text)
+				}
+			}
+			return won
+		}
+		code := w.code().Get("code")
+		won := race(func() answer { return w.redeem(code) })
+		if len(won) != 1 {
+			t.Fatalf("the code was exchanged %d times", len(won))
+		}
+		w.holds(won[0].member(t, "access_token"), false) // the others were replays
+		token := w.redeem(w.code().Get("code")).member(t, "refresh_token")
+		won = race(func() answer { return w.refresh(token) })
+		if len(won) != 1 {
+			t.Fatalf("the refresh token was exchanged %d times", len(won))
+		}
+		w.holds(won[0].member(t, "access_token"), false)
+		w.refresh(won[0].member(t, "refresh_token")).want(t, 400, "invalid_grant")
+	})
+}
+
+// TestGrantsAreAudited checks that every change left a record, and no secret.
+func TestGrantsAreAudited(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := newWorld(t, db, clock)
+		code := w.code().Get("code")
+		a := w.redeem(code).want(t, 200, "")
+		w.redeem(code).want(t, 400, "invalid_grant")
+		w.submit(w.submit(w.get("/auth/device"), "/auth/device", "user_code", w.device().member(t, "user_code")), "/auth/device", "decision", "allow")
+		var got []string
+		err := db.ExportAudit(t.Context(), "", 0, func(r audit.Record) error {
+			for _, secret := range []string{code, a.member(t, "access_token"), a.member(t, "refresh_token"), w.pat, w.password} {
+				if strings.Contains(r.Detail+r.Target, secret) {
+					t.Errorf("%s holds a secret: %s", r.Action, r.Detail)
+				}
+			}
+			if strings.HasPrefix(r.Action, "grant.") || strings.HasPrefix(r.Action, "device.") || strings.HasPrefix(r.Action, "signing_key.") {
+				got = append(got, r.Action+" "+r.Actor)
+			}
+			return nil
+		})
+		jo := string(w.user.ID)
+		want := []string{"signing_key.create ", "grant.create " + jo, "grant.revoke ", "device.approve " + jo}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
 	})
 }

@@ -120,7 +120,7 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err := s.admitted(ctx, c.UserID, c.CreatedAt); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(grant.Grant{UserID: c.UserID, ClientID: c.ClientID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
+	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
 	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t, s.tokensEnd())
 	if err != nil {
 		return nil, s.fail(ctx, err, "")

@@ -88,7 +88,7 @@ func (tx *Tx) addGrant(ctx context.Context, t oidcgrant.Tokens) error {
 			return err
 		}
 	}
-	return tx.audit(ctx, audit.Event{Actor: g.UserID, Client: g.ClientID, Action: "grant.create", TargetKind: "grant", Target: g.ID,
+	return tx.audit(ctx, audit.Event{Actor: g.UserID, Client: g.ClientID, IP: t.IP, Action: "grant.create", TargetKind: "grant", Target: g.ID,
 		Detail: map[string]any{"scopes": g.Scopes, "refresh": t.Refresh != nil}})
 }
 

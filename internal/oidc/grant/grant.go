@@ -111,4 +111,5 @@ type Admission struct {
 type Tokens struct {
 	Grant   Grant
 	Refresh *Refresh // nil without offline access
+	IP      string   // of the application, for the audit log
 }
