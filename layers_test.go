@@ -60,7 +60,7 @@ var mayImport = map[string]string{
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
 	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
-	"internal/api/apitest": vocabulary + " internal/api internal/store internal/store/storetest internal/identity internal/mail internal/seal",
+	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
 	"internal/worker":      vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",

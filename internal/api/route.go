@@ -151,6 +151,10 @@ func (r route) operation(a *API) huma.Operation {
 		o.Security = []map[string][]string{{"bearer": {}}}
 		o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
 	}
+	if all, one := r.rule.needs.Names(), r.rule.orAny.Names(); len(all)+len(one) > 0 {
+		o.Description = "Needs the permission " + strings.Join(all, " and ") + strings.Join(one, " or ") + "."
+		o.Extensions = map[string]any{"x-permissions": map[string][]string{"all": all, "any": one}}
+	}
 	return o
 }
 

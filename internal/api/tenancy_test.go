@@ -23,13 +23,21 @@ type world struct {
 	team string // path of its team, whose manager is the administrator and "team_manager"
 	proj string // path of a project in it
 	who  map[string]tenant.UserID
+
+	prefix string // of the people's addresses
 }
 
 // newWorld makes a world through the API alone.
 func newWorld(t *testing.T, db *store.DB, clock *storetest.Clock) *world {
 	t.Helper()
-	w := &world{Runner: apitest.New(t, db, clock), t: t, who: map[string]tenant.UserID{}}
-	admin := w.Person("administrator")
+	return populate(t, apitest.New(t, db, clock), "")
+}
+
+// populate makes a world beside others; the prefix tells its people from theirs.
+func populate(t *testing.T, r *apitest.Runner, prefix string) *world {
+	t.Helper()
+	w := &world{Runner: r, t: t, who: map[string]tenant.UserID{}, prefix: prefix}
+	admin := w.Person(prefix + "administrator")
 	w.who["administrator"] = admin
 	w.org = "/organization/" + w.As(admin).Post("/organization", newOrganization).Want(201).Text("organizationId")
 	w.team = "/team/" + w.As(admin).Post(w.org+"/team", map[string]any{"name": "Red", "description": ""}).Want(200).Text("teamId")
@@ -41,7 +49,7 @@ func newWorld(t *testing.T, db *store.DB, clock *storetest.Clock) *world {
 		w.join(role, "member")
 		w.as("administrator").Post(w.team+"/member", map[string]any{"userId": w.who[role], "role": role}).Want(200)
 	}
-	w.who["stranger"] = w.Person("stranger")
+	w.who["stranger"] = w.Person(prefix + "stranger")
 	return w
 }
 
@@ -51,8 +59,8 @@ func (w *world) as(name string) apitest.Caller { return w.As(w.who[name]) }
 // join invites a new person with the name, who accepts.
 func (w *world) join(name, role string) {
 	w.t.Helper()
-	w.who[name] = w.Person(name)
-	token := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email(name), "role": role}).Want(201).Text("token")
+	w.who[name] = w.Person(w.prefix + name)
+	token := w.as("administrator").Post(w.org+"/invite", map[string]any{"email": apitest.Email(w.prefix + name), "role": role}).Want(201).Text("token")
 	w.as(name).Post("/organization/invite/accept", map[string]any{"token": token}).Want(200)
 }
 

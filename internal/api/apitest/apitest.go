@@ -26,10 +26,12 @@ import (
 	"github.com/google/uuid"
 
 	"merlon/internal/api"
+	"merlon/internal/blob"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/identity"
 	"merlon/internal/mail"
+	"merlon/internal/run"
 	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
@@ -77,6 +79,13 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Post:         r.post,
 		Analyses:     finding.Analyses,
 	}
+	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Scans = run.New(run.Config{
+		Store: db, Uploads: db, Blobs: blobs, Key: box.Derive("upload"), BaseURL: BaseURL, Available: finding.Analyses, Now: clock.Now,
+	})
 	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now})
 	c.Users, c.Tokens = r.Identity, r.Identity
 	for _, o := range options {
