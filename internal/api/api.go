@@ -50,6 +50,9 @@ type Config struct {
 	Analyses []finding.Analysis
 	// Scans starts, shows and ends scans.
 	Scans Scans
+	// Results and Numbers read findings, and Results decides about them.
+	Results Results
+	Numbers Numbers
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at

@@ -1,11 +1,16 @@
 package api
 
-import "merlon/internal/tenant"
+import (
+	"slices"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+)
 
 // routes is the table of every address: what it is called, what it does, who may
 // call it, and which function answers. Handlers stand in one file per resource.
 func (a *API) routes() []route {
-	return []route{
+	return slices.Concat(resultRoutes(), unbuiltRoutes(), []route{
 		op("GET", "/", "getVersion", "Version of the service", open("health probe"), (*API).getVersion),
 		op("GET", "/client-apps", "getClientApps", "Identifiers of the client applications", open("needed before any token can be had"), (*API).getClientApps),
 
@@ -81,5 +86,41 @@ func (a *API) routes() []route {
 		op("GET", "/projects/{projectId}/scans/{scanId}/evaluation-status", "getEvaluationStatus", "State of the policy evaluation of a scan", needs(tenant.ProjectResults), (*API).getEvaluationStatus),
 		op("GET", "/projects/{projectId}/scans/{scanId}/violations", "listScanViolations", "Policy violations of a scan", needs(tenant.ProjectResults), (*API).listScanViolations),
 		op("GET", "/projects/{projectId}/violations", "listProjectViolations", "Policy violations of a project", needs(tenant.ProjectResults), (*API).listProjectViolations),
+	})
+}
+
+// resultRoutes are the addresses of what scans found.
+func resultRoutes() []route {
+	read, state := needs(tenant.ProjectResults), needs(tenant.ProjectState)
+	const results = "/project/{projectId}/results"
+	routes := []route{
+		op("GET", "/project/{projectId}/branches", "listBranches", "Branches that have findings", needs(tenant.ProjectRead), (*API).listBranches),
+		op("GET", results+"/overview", "getProjectOverview", "How the project stands", read, (*API).getOverview),
+		op("GET", results+"/export", "exportResults", "Every finding, one a line", read, (*API).exportResults).lists(),
+		op("GET", results+"/sca/grouped", "listGroupedSca", "Vulnerable packages by advisory and package", read, (*API).listPackageGroups),
+		op("GET", results+"/sca/packages", "listScaPackages", "Packages that were seen", read, (*API).listPackages),
+		op("GET", results+"/container/packages", "listContainerPackages", "Packages in images", read, (*API).listImagePackages),
+		op("GET", results+"/container/images", "listContainerImages", "Images that were analysed", read, (*API).listImages),
+		op("GET", results+"/container/images/grouped", "listGroupedContainerImages", "Images by repository", read, (*API).listImageGroups),
+		op("GET", results+"/{vulnerabilityId}/similar", "listSimilarResults", "Findings of the same rule", read, (*API).listSimilar),
+		op("PATCH", results+"/batch", "updateResults", "Decide about many findings", state, (*API).updateResults),
+		op("PATCH", results+"/{vulnerabilityId}", "updateResult", "Decide about a finding", state, (*API).updateResult),
 	}
+	for _, a := range finding.Analyses {
+		name := operationNames[a]
+		routes = append(routes,
+			op("GET", results+"/"+string(a), "list"+name+"Results", "Findings of the analysis "+string(a), read, listResults(a)),
+			op("GET", results+"/"+string(a)+"/{vulnerabilityId}", "get"+name+"Result", "One finding of the analysis "+string(a), read, getResult(a)))
+	}
+	for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.CICD, finding.Secret} {
+		routes = append(routes, op("GET", results+"/"+string(a)+"/grouped", "listGrouped"+operationNames[a],
+			"Findings of the analysis "+string(a)+" by rule", read, listRuleGroups(a)))
+	}
+	return routes
+}
+
+// operationNames are the names of analyses inside of operation names.
+var operationNames = map[finding.Analysis]string{
+	finding.SAST: "Sast", finding.SCA: "Sca", finding.IaC: "Iac", finding.Secret: "Secret", finding.CICD: "Cicd",
+	finding.Container: "Container", finding.DAST: "Dast", finding.API: "Api",
 }

@@ -128,7 +128,7 @@ func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tena
 		if err != nil {
 			return err
 		}
-		rows, err = db.Query(ctx, `SELECT p.project_id, s.analysis, s.severity, SUM(s.findings) FROM project_stats p
+		rows, err = db.Query(ctx, `SELECT p.project_id, s.analysis, s.severity, CAST(SUM(s.findings) AS BIGINT) FROM project_stats p
 			JOIN branch_stats s ON s.project_id = p.project_id AND s.branch = p.branch
 			WHERE p.organization_id = ? AND s.status <= 2 AND `+in+" GROUP BY p.project_id, s.analysis, s.severity", string(sc.Organization), arg)
 		return each(rows, err, func(rows *sql.Rows) error {
@@ -194,7 +194,7 @@ func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.Proje
 			cond, list := db.Dialect.In("d.branch", branches)
 			which, args = cond, append(args, list)
 		}
-		rows, err := db.Query(ctx, `SELECT d.project_id, d.day, d.severity, SUM(d.opened), SUM(d.solved)
+		rows, err := db.Query(ctx, `SELECT d.project_id, d.day, d.severity, CAST(SUM(d.opened) AS BIGINT), CAST(SUM(d.solved) AS BIGINT)
 			FROM project_stats p JOIN branch_day d ON d.project_id = p.project_id
 			WHERE p.organization_id = ? AND `+in+" AND d.day >= ? AND d.day <= ? AND "+which+`
 			GROUP BY d.project_id, d.day, d.severity ORDER BY d.project_id, d.day, d.severity`, args...)

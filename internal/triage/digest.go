@@ -44,17 +44,17 @@ func (d Digest) next() Digest {
 // has its own copy of a rule: what one tenant's scanner says is never shown to
 // another.
 func RuleID(org tenant.OrganizationID, ruleID string) string {
-	return derived("rule", string(org), ruleID)
+	return Derived("rule", string(org), ruleID)
 }
 
 // PackageID returns the identifier of a package on a branch of a project.
 func PackageID(project tenant.ProjectID, branch string, p *finding.Package) string {
-	return derived("package", string(project), branch, p.Ecosystem, p.Name, p.Version, p.Path)
+	return Derived("package", string(project), branch, p.Ecosystem, p.Name, p.Version, p.Path)
 }
 
-// derived returns the UUID of version 8 (RFC 9562, section 5.8) that is a hash of
+// Derived returns the UUID of version 8 (RFC 9562, section 5.8) that is a hash of
 // the parts, each with its length.
-func derived(parts ...string) string {
+func Derived(parts ...string) string {
 	h := sha256.New()
 	var n [8]byte
 	for _, p := range parts {

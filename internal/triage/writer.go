@@ -51,13 +51,13 @@ func (in *ingest) write(ctx context.Context, b *Batch) error {
 // change adds an automatic entry to a finding's history.
 func (w *writer) change(k *Known, kind ChangeKind, value, previous, reason string) {
 	w.batch.Changes = append(w.batch.Changes, Change{
-		ID: newID(), Flaw: k.Flaw, Finding: k.ID, Kind: kind, Value: value, Previous: previous, Reason: reason, Run: w.in.run.ID,
+		ID: NewID(), Flaw: k.Flaw, Finding: k.ID, Kind: kind, Value: value, Previous: previous, Reason: reason, Run: w.in.run.ID,
 	})
 }
 
-// newID returns a UUID of version 7, so that new rows stand side by side in an
+// NewID returns a UUID of version 7, so that new rows stand side by side in an
 // index.
-func newID() string { return uuid.Must(uuid.NewV7()).String() } // fails only without randomness
+func NewID() string { return uuid.Must(uuid.NewV7()).String() } // fails only without randomness
 
 // resolve ends a finding that the scan looked for in vain.
 func (w *writer) resolve(k *Known) {
@@ -173,7 +173,7 @@ func (d *differ) Finding(f *finding.Finding) error {
 
 // open makes a new finding, as was decided about its flaw on other branches.
 func (d *differ) open(row *Row) {
-	row.ID, row.New, row.Effect = ID(newID()), true, Opened
+	row.ID, row.New, row.Effect = ID(NewID()), true, Opened
 	decided := d.in.branch.Decisions[row.Flaw]
 	if decided.Status == Confirmed || decided.Status == Ignored {
 		row.Cell.Status = decided.Status

@@ -76,6 +76,8 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Scopes:       db,
 		Tenancy:      db,
 		Stats:        db,
+		Results:      db,
+		Numbers:      db,
 		Post:         r.post,
 		Analyses:     finding.Analyses,
 	}

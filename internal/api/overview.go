@@ -1,0 +1,142 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+type overviewIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Branches  string `query:"branches" doc:"Only these; the reference branch when missing."`
+}
+
+type severityCount struct {
+	Severity finding.Severity `json:"severity"`
+	Count    int              `json:"count"`
+}
+
+type stateCount struct {
+	State triage.Status `json:"state"`
+	Count int           `json:"count"`
+}
+
+type analysisCount struct {
+	AnalysisType finding.Analysis `json:"analysisType"`
+	Count        int              `json:"count"`
+}
+
+type dayCount struct {
+	Date     string           `json:"date" doc:"The day in UTC, as 2026-11-20."`
+	Severity finding.Severity `json:"severity"`
+	Count    int              `json:"count" doc:"Findings that were new on that day."`
+}
+
+type overviewOut struct {
+	Body struct {
+		TotalBySeverity         []severityCount  `json:"totalBySeverity" doc:"Active findings: to_verify and confirmed."`
+		TotalByState            []stateCount     `json:"totalByState"`
+		TotalByAnalysisType     []analysisCount  `json:"totalByAnalysisType" doc:"Active findings."`
+		VulnerabilitiesOverTime []dayCount       `json:"vulnerabilitiesOverTime" doc:"The last 30 days; days without new findings are left out."`
+		RiskScore               int64            `json:"riskScore"`
+		RiskLevel               triage.RiskLevel `json:"riskLevel"`
+	}
+}
+
+// overviewDays is how far an overview looks back.
+const overviewDays = 30
+
+// getOverview answers how a project stands. The risk is always that of the
+// reference branch.
+func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) (*overviewOut, error) {
+	p, err := a.Results.Project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	ids := []tenant.ProjectID{sc.Project}
+	standings, err := a.Stats.Standings(ctx, sc, ids)
+	if err != nil {
+		return nil, err
+	}
+	standing, scanned := standings[sc.Project]
+	branches := plainList(in.Branches)
+	if branches == nil {
+		branches = []string{standing.Branch}
+	}
+	cells, err := a.Numbers.ProjectCells(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	cells = slices.DeleteFunc(cells, func(c triage.BranchCell) bool {
+		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity)
+	})
+	today := a.Now()
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, branches, today.AddDate(0, 0, 1-overviewDays), today)
+	if err != nil {
+		return nil, err
+	}
+	out := &overviewOut{}
+	out.Body.TotalBySeverity, out.Body.TotalByState, out.Body.TotalByAnalysisType = totals(cells)
+	out.Body.VulnerabilitiesOverTime = overTime(days)
+	out.Body.RiskLevel = triage.LowRisk
+	if scanned {
+		out.Body.RiskScore, out.Body.RiskLevel = standing.RiskScore, standing.RiskLevel
+	}
+	return out, nil
+}
+
+// totals adds up cells: active ones by severity and by analysis, all of them by
+// state.
+func totals(cells []triage.BranchCell) ([]severityCount, []stateCount, []analysisCount) {
+	bySeverity, byState, byAnalysis := map[finding.Severity]int{}, map[triage.Status]int{}, map[finding.Analysis]int{}
+	for _, c := range cells {
+		byState[c.Cell.Status] += c.Count.N
+		if c.Cell.Status.Active() {
+			bySeverity[c.Cell.Severity] += c.Count.N
+			byAnalysis[c.Cell.Analysis] += c.Count.N
+		}
+	}
+	severities, states, analyses := []severityCount{}, []stateCount{}, []analysisCount{}
+	for _, s := range finding.Severities {
+		severities = append(severities, severityCount{s, bySeverity[s]})
+	}
+	for _, s := range triage.Statuses {
+		states = append(states, stateCount{s, byState[s]})
+	}
+	for _, n := range finding.Analyses {
+		analyses = append(analyses, analysisCount{n, byAnalysis[n]})
+	}
+	return severities, states, analyses
+}
+
+// overTime adds up the days of all projects.
+func overTime(days []triage.DayCount) []dayCount {
+	type key struct {
+		day      time.Time
+		severity finding.Severity
+	}
+	sum := map[key]int{}
+	for _, d := range days {
+		sum[key{d.Day, d.Severity}] += d.Opened
+	}
+	out := []dayCount{}
+	for k, n := range sum {
+		if n > 0 {
+			out = append(out, dayCount{Date: k.day.Format(time.DateOnly), Severity: k.severity, Count: n})
+		}
+	}
+	slices.SortFunc(out, func(a, b dayCount) int {
+		if a.Date != b.Date {
+			if a.Date < b.Date {
+				return -1
+			}
+			return 1
+		}
+		return b.Severity.Rank() - a.Severity.Rank()
+	})
+	return out
+}

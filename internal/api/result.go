@@ -1,0 +1,205 @@
+package api
+
+import (
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file holds how a finding looks on the wire. Clients of three generations
+// read it: each element is flat for some, and wrapped in base for others.
+
+// resultBody is an element of a list of findings.
+type resultBody struct {
+	ResultFields
+	HistoryItems       []historyBody `json:"historyItems"`
+	Vulnerability      any           `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
+	ScaDetectedPackage *libraryBody  `json:"scaDetectedPackage,omitempty"`
+	Package            *libraryBody  `json:"package,omitempty"`
+
+	Base           resultBase     `json:"base"`
+	Library        *libraryBody   `json:"library,omitempty"`
+	Metadata       *advisoryBody  `json:"metadata,omitempty"`
+	AutofixRecords *[]autofixBody `json:"autofixRecords,omitempty"`
+	Secret         *secretBody    `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
+}
+
+// resultBase is the finding as other clients read it.
+type resultBase struct {
+	ResultFields
+	HistoryItems  historyList `json:"historyItems"`
+	Vulnerability any         `json:"vulnerability" doc:"The rule; null for a vulnerable package."`
+}
+
+type historyList struct {
+	Items []historyBody `json:"items"`
+}
+
+// ResultFields are the fields that both forms have.
+type ResultFields struct {
+	ID                    triage.ID        `json:"id" format:"uuid"`
+	ProjectID             tenant.ProjectID `json:"projectId" format:"uuid"`
+	CreatedAt             time.Time        `json:"createdAt"`
+	UpdateAt              time.Time        `json:"updateAt"`
+	TimeToFix             *string          `json:"timeToFix" doc:"Always null: nothing estimates it."`
+	CurrentState          triage.Status    `json:"currentState"`
+	CurrentSeverity       finding.Severity `json:"currentSeverity"`
+	CurrentPriority       triage.Priority  `json:"currentPriority"`
+	PriorityScore         int              `json:"priorityScore" doc:"0 to 100."`
+	PriorityManual        bool             `json:"priorityManualOverride" doc:"Somebody chose the priority."`
+	ContextualExplanation *string          `json:"contextualExplanation"`
+	Message               string           `json:"message"`
+	Language              string           `json:"language"`
+	Path                  string           `json:"path"`
+	VulnerableStartLine   int              `json:"vulnerableStartLine"`
+	VulnerableEndLine     int              `json:"vulnerableEndLine"`
+	Branch                string           `json:"branch"`
+	ScannerType           finding.Analysis `json:"scannerType"`
+	VulnerabilityType     finding.Analysis `json:"vulnerabilityType"`
+	CodeSnippets          []snippetBody    `json:"codeSnippets"`
+	DataFlowItems         []flowBody       `json:"dataFlowItems"`
+	CVSSScore             *float64         `json:"cvssScore"`
+}
+
+// ruleBody is a rule.
+type ruleBody struct {
+	ID                string           `json:"id" format:"uuid"`
+	RuleID            string           `json:"ruleId" doc:"The rule's own permanent name."`
+	CWE               []string         `json:"cwe"`
+	CWEArray          []string         `json:"cweArray"`
+	Name              string           `json:"name"`
+	ShortDescription  string           `json:"shortDescription"`
+	Description       string           `json:"description"`
+	HowToPrevent      string           `json:"howToPrevent"`
+	OWASPTop10        []string         `json:"owaspTop10"`
+	Severity          string           `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW"`
+	Language          string           `json:"language"`
+	VulnerabilityType finding.Analysis `json:"vulnerabilityType"`
+	Link              string           `json:"link,omitempty"`
+}
+
+// libraryBody is a package with a known vulnerability.
+type libraryBody struct {
+	ID             string           `json:"id" format:"uuid"`
+	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
+	PackageName    string           `json:"packageName"`
+	PackageVersion string           `json:"packageVersion"`
+	FileName       string           `json:"fileName"`
+	Ecosystem      string           `json:"ecosystem"`
+	Path           []string         `json:"path" doc:"Packages from the root to the parent."`
+	IsDev          bool             `json:"isDev"`
+	IsTransitive   bool             `json:"isTransitive"`
+}
+
+// advisoryBody is a known vulnerability.
+type advisoryBody struct {
+	GHSAID            string                `json:"ghsaId"`
+	CVE               string                `json:"cve"`
+	InternalID        string                `json:"internalId"`
+	Summary           string                `json:"summary"`
+	Details           string                `json:"details"`
+	SeverityGH        string                `json:"severityGh"`
+	SchemaVersion     string                `json:"schemaVersion"`
+	ModifiedAt        string                `json:"modifiedAt,omitempty"`
+	PublishedAt       string                `json:"publishedAt,omitempty"`
+	CWEs              []advisoryCWE         `json:"cwes"`
+	Aliases           []advisoryAlias       `json:"aliases"`
+	References        []advisoryReference   `json:"references"`
+	Severities        []advisorySeverity    `json:"severities"`
+	Packages          []advisoryPackageBody `json:"packages"`
+	VulnerabilityType finding.Analysis      `json:"vulnerabilityType"`
+}
+
+type advisoryCWE struct {
+	ID    string `json:"id"`
+	CWEID string `json:"cweId"`
+}
+
+type advisoryAlias struct {
+	ID    string `json:"id"`
+	Alias string `json:"alias"`
+}
+
+type advisoryReference struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+type advisorySeverity struct {
+	ID    string `json:"id"`
+	Type  string `json:"type"`
+	Score string `json:"score"`
+}
+
+type advisoryPackageBody struct {
+	ID           string `json:"id"`
+	Ecosystem    string `json:"ecosystem"`
+	PackageName  string `json:"packageName"`
+	Introduced   string `json:"introduced"`
+	Fixed        string `json:"fixed"`
+	FixAvailable bool   `json:"fixAvailable"`
+}
+
+// autofixBody is an upgrade that clears an advisory.
+type autofixBody struct {
+	CVEID                      string `json:"cveId"`
+	VulnerablePackage          string `json:"vulnerablePackage"`
+	VulnerableVersion          string `json:"vulnerableVersion"`
+	RecommendedProposedVersion string `json:"recommendedProposedVersion"`
+	InstallCommand             string `json:"installCommand"`
+	HasFixAvailable            bool   `json:"hasFixAvailable"`
+}
+
+type secretBody struct {
+	Kind     string `json:"kind"`
+	Redacted string `json:"redacted"`
+}
+
+type codeLine struct {
+	Line    int    `json:"line"`
+	Content string `json:"content"`
+}
+
+type snippetBody struct {
+	ID                  string     `json:"id"`
+	VulnerableStartLine int        `json:"vulnerableStartLine"`
+	VulnerableEndLine   int        `json:"vulnerableEndLine"`
+	StartLine           int        `json:"startLine"`
+	EndLine             int        `json:"endLine"`
+	Code                []codeLine `json:"code"`
+	Language            string     `json:"language"`
+}
+
+type flowBody struct {
+	ID            string           `json:"id"`
+	NameHighlight string           `json:"nameHighlight"`
+	Path          string           `json:"path"`
+	Line          int              `json:"line"`
+	Language      string           `json:"language"`
+	Code          []codeLine       `json:"code"`
+	Type          finding.StepKind `json:"type" enum:"source,intermediate,sink"`
+	Order         int              `json:"order"`
+}
+
+type historyBody struct {
+	ID       string            `json:"id"`
+	Type     triage.ChangeKind `json:"type"`
+	Value    string            `json:"value"`
+	Previous string            `json:"previous,omitempty"`
+	Reason   string            `json:"reason,omitempty"`
+	ScanID   string            `json:"scanId,omitempty" doc:"The scan that made the change."`
+	Date     time.Time         `json:"date"`
+	UserID   string            `json:"userId,omitempty"`
+	User     *historyUser      `json:"user,omitempty"`
+}
+
+type historyUser struct {
+	ID        string `json:"id"`
+	FirstName string `json:"firstName"`
+	LastName  string `json:"lastName"`
+	Email     string `json:"email"`
+	Picture   string `json:"picture"`
+}

@@ -1,0 +1,247 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+type listGroupsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ResultPaging
+	ResultFilter
+	Sort  string `query:"sort" doc:"occurrenceCount (default), highestSeverity, lastSeen, currentSeverity, currentPriority, createdAt, highestCvss or currentCVSS."`
+	Order string `query:"order" doc:"DESC (default): the most, the worst or the newest first; or ASC."`
+}
+
+// defaultGroups is the size of a page of groups when none is named.
+const defaultGroups = 10
+
+// occurrenceBody is a finding as groups list it.
+type occurrenceBody struct {
+	ID                  triage.ID        `json:"id" format:"uuid"`
+	Path                string           `json:"path"`
+	VulnerableStartLine int              `json:"vulnerableStartLine"`
+	VulnerableEndLine   int              `json:"vulnerableEndLine"`
+	PackageVersion      string           `json:"packageVersion,omitempty"`
+	CurrentState        triage.Status    `json:"currentState"`
+	CurrentSeverity     finding.Severity `json:"currentSeverity"`
+	CurrentPriority     triage.Priority  `json:"currentPriority"`
+	CurrentCVSS         float64          `json:"currentCvss"`
+	CreatedAt           time.Time        `json:"createdAt"`
+	IsDev               bool             `json:"isDev"`
+	IsTransitive        bool             `json:"isTransitive"`
+}
+
+func viewOccurrence(o triage.Occurrence) occurrenceBody {
+	return occurrenceBody{
+		ID: o.ID, Path: o.Path, VulnerableStartLine: o.StartLine, VulnerableEndLine: o.EndLine, PackageVersion: o.Version,
+		CurrentState: o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: o.CVSS, CreatedAt: o.CreatedAt,
+		IsDev: o.Dev, IsTransitive: o.Transit,
+	}
+}
+
+// occurrenceOf returns a finding as groups list it.
+func occurrenceOf(f *triage.Finding) triage.Occurrence {
+	r := &f.Report
+	o := triage.Occurrence{
+		ID: f.ID, RuleID: f.RuleID, Path: r.Location.Path, StartLine: r.Location.StartLine, EndLine: r.Location.EndLine,
+		Status: f.Status, Severity: r.Severity, Priority: f.Priority, CVSS: f.CVSS, CreatedAt: f.CreatedAt,
+	}
+	if r.Package != nil {
+		p := r.Package.Package
+		o.Package, o.Version, o.Dev, o.Transit = p.Name, p.Version, p.Dev, p.Scope == finding.Transitive
+	}
+	return o
+}
+
+// GroupBody is what both kinds of groups have.
+type GroupBody struct {
+	Vulnerability     any              `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
+	OccurrenceCount   int              `json:"occurrenceCount"`
+	SeverityBreakdown SeverityCounts   `json:"severityBreakdown"`
+	HighestSeverity   finding.Severity `json:"highestSeverity"`
+	Occurrences       []occurrenceBody `json:"occurrences" doc:"The worst first, at most 100."`
+	FirstSeen         time.Time        `json:"firstSeen"`
+	LastSeen          time.Time        `json:"lastSeen"`
+}
+
+// SeverityCounts are numbers of findings by severity.
+type SeverityCounts struct {
+	Critical int `json:"critical"`
+	High     int `json:"high"`
+	Medium   int `json:"medium"`
+	Low      int `json:"low"`
+}
+
+func countsOf(n map[finding.Severity]int) SeverityCounts {
+	return SeverityCounts{n[finding.Critical], n[finding.High], n[finding.Medium], n[finding.Low]}
+}
+
+type ruleGroupBody struct {
+	GroupBody
+	RuleID     string `json:"ruleId" format:"uuid"`
+	Language   string `json:"language"`
+	HasAutofix bool   `json:"hasAutofix"`
+}
+
+type packageGroupBody struct {
+	GroupBody
+	CVEID           string  `json:"cveId"`
+	PackageName     string  `json:"packageName"`
+	HighestCVSS     float64 `json:"highestCvss"`
+	DevCount        int     `json:"devCount"`
+	DirectCount     int     `json:"directCount"`
+	TransitiveCount int     `json:"transitiveCount"`
+	HasFix          bool    `json:"hasFix"`
+}
+
+// GroupsBody is the envelope of a list of groups.
+type GroupsBody struct {
+	ProjectID        tenant.ProjectID   `json:"projectId" format:"uuid"`
+	ProjectName      string             `json:"projectName"`
+	Page             int                `json:"page"`
+	Limit            int                `json:"limit"`
+	TotalPages       int                `json:"totalPages"`
+	Sort             string             `json:"sort"`
+	Order            string             `json:"order"`
+	Severity         []finding.Severity `json:"severity"`
+	Status           []triage.Status    `json:"status"`
+	Priority         []triage.Priority  `json:"priority"`
+	Total            int                `json:"total" doc:"Groups."`
+	TotalOccurrences int                `json:"totalOccurrences" doc:"Findings in all of them."`
+	IsProjectParsed  bool               `json:"isProjectParsed" doc:"A scan of the project has ended with results."`
+	ScanEnvelope
+}
+
+type ruleGroupsOut struct {
+	Body struct {
+		GroupsBody
+		Groups []ruleGroupBody `json:"groupedVulnerabilities"`
+	}
+}
+
+type packageGroupsOut struct {
+	Body struct {
+		GroupsBody
+		Groups []packageGroupBody `json:"groupedVulnerabilities"`
+	}
+}
+
+// listRuleGroups returns the handler of an analysis's findings by rule.
+func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *listGroupsIn) (*ruleGroupsOut, error) {
+	return func(a *API, ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
+		out := &ruleGroupsOut{}
+		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false}, &out.Body.GroupsBody)
+		if err != nil {
+			return nil, err
+		}
+		out.Body.Groups = make([]ruleGroupBody, len(page.Groups))
+		for i := range page.Groups {
+			g := &page.Groups[i]
+			out.Body.Groups[i] = ruleGroupBody{GroupBody: viewGroup(g), RuleID: g.RuleID, Language: g.Rule.Language, HasAutofix: g.Fixable}
+		}
+		return out, nil
+	}
+}
+
+// listPackageGroups answers vulnerable packages by advisory and package.
+func (a *API) listPackageGroups(ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*packageGroupsOut, error) {
+	out := &packageGroupsOut{}
+	page, err := a.groups(ctx, sc, in, groupsOf{finding.SCA, true}, &out.Body.GroupsBody)
+	if err != nil {
+		return nil, err
+	}
+	out.Body.Groups = make([]packageGroupBody, len(page.Groups))
+	for i := range page.Groups {
+		g := &page.Groups[i]
+		id := g.Rule.ID
+		if g.Rule.Advisory != nil {
+			id = g.Rule.Advisory.ID
+		}
+		out.Body.Groups[i] = packageGroupBody{
+			GroupBody: viewGroup(g), CVEID: id, PackageName: g.Package, HighestCVSS: g.CVSS,
+			DevCount: g.Dev, DirectCount: g.Direct, TransitiveCount: g.Transit, HasFix: g.Fixable,
+		}
+	}
+	return out, nil
+}
+
+// groupsOf says which groups are asked for.
+type groupsOf struct {
+	analysis  finding.Analysis
+	byPackage bool
+}
+
+// groups reads a page of groups and fills the envelope.
+func (a *API) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of groupsOf, envelope *GroupsBody) (triage.GroupPage, error) {
+	p, err := a.Results.Project(ctx, sc)
+	if err != nil {
+		return triage.GroupPage{}, err
+	}
+	var ps parser
+	q := triage.GroupQuery{Filter: ps.filter(&in.ResultFilter, of.analysis, p.Settings), ByPackage: of.byPackage, Occurrences: maxOccurrences}
+	q.Sort, q.Ascending = ps.groupOrder(in.Sort, in.Order)
+	if err := ps.err(); err != nil {
+		return triage.GroupPage{}, err
+	}
+	number, size := in.get()
+	if (in.ResultPaging == ResultPaging{Page: in.Page, PageNumber: in.PageNumber}) {
+		size = defaultGroups
+	}
+	size = min(size, maxOccurrences)
+	q.Offset, q.Limit = (number-1)*size, size
+	page, err := a.Results.Groups(ctx, sc, q)
+	if err != nil {
+		return page, err
+	}
+	*envelope = GroupsBody{
+		ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, TotalPages: pages(page.Total, size),
+		Sort: string(q.Sort), Order: map[bool]string{false: "DESC", true: "ASC"}[q.Ascending],
+		Severity: notNull(q.Severities), Status: notNull(q.Statuses), Priority: notNull(q.Priorities),
+		Total: page.Total, TotalOccurrences: page.Findings,
+	}
+	if envelope.ScanEnvelope, err = a.envelope(ctx, sc, p, in.Branch); err != nil {
+		return page, err
+	}
+	standing, err := a.Stats.Standings(ctx, sc, []tenant.ProjectID{p.ID})
+	envelope.IsProjectParsed = len(standing) > 0
+	return page, err
+}
+
+var groupSorts = []triage.GroupSort{triage.ByOccurrences, triage.ByHighest, triage.ByLastSeen, triage.ByGroupState, triage.ByGroupUrgency,
+	triage.ByGroupAge, triage.ByHighestCVSS, triage.ByGroupCVSS}
+
+// groupOrder reads sort and order of a list of groups.
+func (p *parser) groupOrder(sort, order string) (key triage.GroupSort, ascending bool) {
+	key = triage.ByOccurrences
+	if keys := enum(p, "sort", groupSorts, sort); len(keys) > 0 {
+		key = keys[0]
+	}
+	switch strings.ToLower(order) {
+	case "asc":
+		ascending = true
+	case "", "desc":
+	default:
+		p.wrong("order", "expected asc or desc")
+	}
+	return key, ascending
+}
+
+func viewGroup(g *triage.Group) GroupBody {
+	out := GroupBody{
+		Vulnerability: viewRule(g.RuleID, &g.Rule), OccurrenceCount: g.Count, SeverityBreakdown: countsOf(g.BySeverity),
+		HighestSeverity: g.Highest, Occurrences: make([]occurrenceBody, len(g.Occurrences)), FirstSeen: g.FirstSeen, LastSeen: g.LastSeen,
+	}
+	for i, o := range g.Occurrences {
+		out.Occurrences[i] = viewOccurrence(o)
+	}
+	if g.Rule.Advisory != nil {
+		out.Vulnerability = viewAdvisory(g.RuleID, &g.Rule, nil)
+	}
+	return out
+}

@@ -1,0 +1,277 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/run"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// Results reads and decides about the findings of a scope's project.
+type Results interface {
+	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
+	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
+	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)
+	Similar(ctx context.Context, sc tenant.Scope, f triage.Finding, path string, limit int) ([]triage.Finding, int, error)
+	Groups(ctx context.Context, sc tenant.Scope, q triage.GroupQuery) (triage.GroupPage, error)
+	Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (triage.Finding, error)
+	Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.ListedPackage, int, error)
+}
+
+// Numbers are what overviews and envelopes show.
+type Numbers interface {
+	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error)
+	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
+	LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, error)
+	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, first, last time.Time) ([]triage.DayCount, error)
+}
+
+type listResultsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ResultPaging
+	ResultFilter
+	Sort   string `query:"sort" doc:"currentState, currentSeverity, currentPriority, language, createdAt, updateAt or currentCVSS; without it active findings come first, the worst before others."`
+	Order  string `query:"order" doc:"asc or desc; enumerations ascend from critical to low."`
+	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before, with the same filters and order. It is exact while findings come and go."`
+}
+
+type listResultsOut struct {
+	Body ResultsBody
+}
+
+// ResultsBody is the envelope of a list.
+type ResultsBody struct {
+	ProjectID       tenant.ProjectID   `json:"projectId" format:"uuid"`
+	ProjectName     string             `json:"projectName"`
+	Page            int                `json:"page"`
+	Limit           int                `json:"limit"`
+	Total           int                `json:"total"`
+	TotalPages      int                `json:"totalPages"`
+	Sort            string             `json:"sort,omitempty"`
+	Order           string             `json:"order,omitempty"`
+	Severity        []finding.Severity `json:"severity"`
+	Status          []triage.Status    `json:"status"`
+	Priority        []triage.Priority  `json:"priority"`
+	Language        string             `json:"language,omitempty"`
+	Vulnerabilities []resultBody       `json:"vulnerabilities"`
+	NextCursor      *string            `json:"nextCursor" doc:"null at the end."`
+	ScanEnvelope
+}
+
+// ScanEnvelope is what every list says of the project as a whole.
+type ScanEnvelope struct {
+	ScanProjectInfo *scanInfoBody  `json:"scanProjectInfo,omitempty"`
+	VulnCountByType map[string]int `json:"vulnCountByType" doc:"Findings of each analysis on the branch, or on all branches."`
+}
+
+type scanInfoBody struct {
+	ScanID   string    `json:"scanId" format:"uuid"`
+	State    run.State `json:"state"`
+	CreateAt time.Time `json:"createAt"`
+	ScanType string    `json:"scanType,omitempty"`
+}
+
+// listResults returns the handler of the list of an analysis.
+func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *listResultsIn) (*listResultsOut, error) {
+	return func(a *API, ctx context.Context, sc tenant.Scope, in *listResultsIn) (*listResultsOut, error) {
+		p, err := a.Results.Project(ctx, sc)
+		if err != nil {
+			return nil, err
+		}
+		q, err := in.query(analysis, p.Settings)
+		if err != nil {
+			return nil, err
+		}
+		page, err := a.Results.Findings(ctx, sc, q)
+		if err != nil {
+			return nil, err
+		}
+		envelope, err := a.envelope(ctx, sc, p, in.Branch)
+		if err != nil {
+			return nil, err
+		}
+		number, size := in.get()
+		body := ResultsBody{
+			ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, Total: page.Total, TotalPages: pages(page.Total, size),
+			Sort: in.Sort, Order: in.Order, Severity: notNull(q.Severities), Status: notNull(q.Statuses), Priority: notNull(q.Priorities),
+			Language: in.Language, Vulnerabilities: make([]resultBody, len(page.Findings)), ScanEnvelope: envelope,
+		}
+		for i := range page.Findings {
+			body.Vulnerabilities[i] = viewResult(&page.Findings[i])
+		}
+		if page.Next != nil {
+			next := page.Next.String()
+			body.NextCursor = &next
+		}
+		return &listResultsOut{Body: body}, nil
+	}
+}
+
+// query reads the parameters of a list.
+func (in *listResultsIn) query(analysis finding.Analysis, settings project.Settings) (triage.Query, error) {
+	var p parser
+	q := triage.Query{Filter: p.filter(&in.ResultFilter, analysis, settings)}
+	q.Sort, q.Descending = p.order(in.Sort, in.Order)
+	number, size := in.get()
+	q.Offset, q.Limit = (number-1)*size, size
+	if in.Cursor != "" {
+		c, err := triage.ParseCursor(in.Cursor)
+		if err != nil {
+			p.wrong("cursor", err.Error())
+		}
+		q.After = &c
+	}
+	return q, p.err()
+}
+
+// envelope returns what every list says of the project.
+func (a *API) envelope(ctx context.Context, sc tenant.Scope, p project.Project, branch string) (ScanEnvelope, error) {
+	e := ScanEnvelope{VulnCountByType: map[string]int{}}
+	for _, analysis := range finding.Analyses {
+		e.VulnCountByType[string(analysis)] = 0
+	}
+	cells, err := a.Numbers.ProjectCells(ctx, sc)
+	if err != nil {
+		return e, err
+	}
+	for _, c := range cells {
+		if (branch == "" || branch == c.Branch) && p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity) {
+			e.VulnCountByType[string(c.Cell.Analysis)] += c.Count.N
+		}
+	}
+	last, err := a.Numbers.LastScan(ctx, sc)
+	if err != nil || last == nil {
+		return e, err
+	}
+	e.ScanProjectInfo = &scanInfoBody{ScanID: string(last.ID), State: last.State, CreateAt: last.CreatedAt, ScanType: string(last.Source)}
+	return e, nil
+}
+
+type resultIn struct {
+	ProjectID       string `path:"projectId" format:"uuid"`
+	VulnerabilityID string `path:"vulnerabilityId"`
+	Language        string `query:"language" doc:"Accepted; texts are in English."`
+}
+
+type resultOut struct {
+	Body resultDetail
+}
+
+// resultDetail is one finding under both names that clients read.
+type resultDetail struct {
+	ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
+	VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
+	Vulnerability   resultBody       `json:"vulnerability"`
+	TypedResult
+}
+
+// TypedResult is a finding under the name of its analysis.
+type TypedResult struct {
+	SAST      *resultBody `json:"sast,omitempty"`
+	IaC       *resultBody `json:"iac,omitempty"`
+	SCA       *resultBody `json:"sca,omitempty"`
+	CICD      *resultBody `json:"cicd,omitempty"`
+	Secret    *resultBody `json:"secret,omitempty"`
+	Container *resultBody `json:"container,omitempty"`
+	DAST      *resultBody `json:"dast,omitempty"`
+	API       *resultBody `json:"api,omitempty"`
+}
+
+func typed(a finding.Analysis, b *resultBody) (t TypedResult) {
+	switch a {
+	case finding.SAST:
+		t.SAST = b
+	case finding.IaC:
+		t.IaC = b
+	case finding.SCA:
+		t.SCA = b
+	case finding.CICD:
+		t.CICD = b
+	case finding.Secret:
+		t.Secret = b
+	case finding.Container:
+		t.Container = b
+	case finding.DAST:
+		t.DAST = b
+	case finding.API:
+		t.API = b
+	}
+	return t
+}
+
+func viewDetail(f *triage.Finding) resultDetail {
+	b := viewResult(f)
+	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b, TypedResult: typed(f.Report.Analysis, &b)}
+}
+
+// findingID reads the identifier of a finding.
+func findingID(text string) (triage.ID, error) {
+	id, err := tenant.ParseID("vulnerabilityId", text)
+	return triage.ID(id), err
+}
+
+// getResult returns the handler of one finding of an analysis.
+func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *resultIn) (*resultOut, error) {
+	return func(a *API, ctx context.Context, sc tenant.Scope, in *resultIn) (*resultOut, error) {
+		id, err := findingID(in.VulnerabilityID)
+		if err != nil {
+			return nil, err
+		}
+		f, err := a.Results.Finding(ctx, sc, id)
+		if err != nil {
+			return nil, err
+		}
+		if f.Report.Analysis != analysis {
+			return nil, errs.E(errs.NotFound, "vulnerability not found")
+		}
+		return &resultOut{Body: viewDetail(&f)}, nil
+	}
+}
+
+type similarIn struct {
+	ProjectID       string `path:"projectId" format:"uuid"`
+	VulnerabilityID string `path:"vulnerabilityId"`
+	PathFilter      string `query:"pathFilter" maxLength:"500" doc:"Part of the path of the similar ones."`
+}
+
+type similarOut struct {
+	Body struct {
+		ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
+		VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
+		TypedResult
+		SimilarOccurrences []occurrenceBody `json:"similarOccurrences" doc:"The worst first, at most 100."`
+		TotalSimilar       int              `json:"totalSimilar"`
+	}
+}
+
+// maxOccurrences bounds the findings that are listed inside of another element.
+const maxOccurrences = 100
+
+// listSimilar answers the findings of the same rule on the same branch.
+func (a *API) listSimilar(ctx context.Context, sc tenant.Scope, in *similarIn) (*similarOut, error) {
+	id, err := findingID(in.VulnerabilityID)
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.Results.Finding(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	similar, total, err := a.Results.Similar(ctx, sc, f, in.PathFilter, maxOccurrences)
+	if err != nil {
+		return nil, err
+	}
+	b := viewResult(&f)
+	out := &similarOut{}
+	out.Body.ProjectID, out.Body.VulnerabilityID, out.Body.TypedResult = f.ProjectID, f.ID, typed(f.Report.Analysis, &b)
+	out.Body.SimilarOccurrences, out.Body.TotalSimilar = []occurrenceBody{}, total
+	for i := range similar {
+		out.Body.SimilarOccurrences = append(out.Body.SimilarOccurrences, viewOccurrence(occurrenceOf(&similar[i])))
+	}
+	return out, nil
+}

@@ -1,0 +1,227 @@
+package api
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file reads the parameters of the result lists. Clients spell them in many
+// ways; all are taken on every list.
+
+// ResultPaging are the parameters that choose a page. What is out of range is
+// moved into it.
+type ResultPaging struct {
+	Page           int `query:"page"`
+	PageNumber     int `query:"pageNumber" doc:"Another name of page."`
+	Limit          int `query:"limit" doc:"At most 500; 100 when missing."`
+	PageSize       int `query:"pageSize" doc:"Another name of limit."`
+	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of limit."`
+	PerPage        int `query:"perPage" doc:"Another name of limit."`
+}
+
+// Sizes of a page of results. A client's severity gate reads one page without
+// naming a size, so that is not small.
+const (
+	defaultResults = 100
+	maxResults     = 500
+	maxPageNumber  = 1 << 30 // keeps page times size an integer
+)
+
+// get returns the page, from 1, and its size.
+func (p ResultPaging) get() (page, size int) {
+	page = min(max(p.Page, p.PageNumber, 1), maxPageNumber)
+	for _, n := range []int{p.Limit, p.PageSize, p.PageSizeNumber, p.PerPage} {
+		if n != 0 {
+			return page, min(max(n, 1), maxResults)
+		}
+	}
+	return page, defaultResults
+}
+
+// ResultFilter are the parameters that choose findings.
+type ResultFilter struct {
+	Severity       string `query:"severity" doc:"Any of critical, high, medium, low."`
+	SeverityFilter string `query:"severityFilter" doc:"Another name of severity."`
+	Status         string `query:"status" doc:"Any of to_verify, confirmed, resolved, ignored."`
+	StatusFilter   string `query:"statusFilter" doc:"Another name of status."`
+	Priority       string `query:"priority" doc:"Any of critical_urgent, urgent, normal, low, very_low."`
+	PriorityFilter string `query:"priorityFilter" doc:"Another name of priority."`
+	Language       string `query:"language"`
+	SearchQuery    string `query:"searchQuery" maxLength:"200" doc:"Part of message, path, package, rule or advisory."`
+	Query          string `query:"query" maxLength:"200" doc:"Another name of searchQuery."`
+	Branch         string `query:"branch"`
+	HasAutofix     string `query:"hasAutofix" doc:"true: an upgrade that clears it is known."`
+	PackageType    string `query:"packageType" doc:"Any of direct, dev, transitive."`
+	PackageFilter  string `query:"packageManagerFilter" doc:"Another name of packageType."`
+	ImageID        string `query:"imageId" doc:"Findings of one container image."`
+	ClassType      string `query:"classType" doc:"Findings of a class of packages in images."`
+}
+
+// parser collects what is wrong with a query.
+type parser struct{ details []errs.Detail }
+
+func (p *parser) wrong(name, message string) {
+	p.details = append(p.details, errs.Detail{Location: "query." + name, Message: message})
+}
+
+// err returns an Invalid error that lists what was wrong, or nil.
+func (p *parser) err() error {
+	if p.details == nil {
+		return nil
+	}
+	return &errs.Error{Kind: errs.Invalid, Message: p.details[0].Location + ": " + p.details[0].Message, Details: p.details}
+}
+
+// words splits a list parameter.
+func words(texts ...string) []string {
+	var out []string
+	for _, text := range texts {
+		for w := range strings.SplitSeq(text, ",") {
+			if w = strings.ToLower(strings.TrimSpace(w)); w != "" {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// enum reads a list of values of an enumeration, in any case.
+func enum[T ~string](p *parser, name string, allowed []T, texts ...string) []T {
+	var out []T
+	for _, w := range words(texts...) {
+		i := slices.IndexFunc(allowed, func(v T) bool { return strings.EqualFold(string(v), w) })
+		if i < 0 {
+			p.wrong(name, "expected any of "+joined(allowed))
+			return nil
+		}
+		if !slices.Contains(out, allowed[i]) {
+			out = append(out, allowed[i])
+		}
+	}
+	return out
+}
+
+func joined[T ~string](list []T) string {
+	var b strings.Builder
+	for i, v := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(string(v))
+	}
+	return b.String()
+}
+
+// oldStatuses are statuses that clients still offer and that no finding has.
+var oldStatuses = []triage.Status{"not_exploitable", "proposed_not_exploitable", "in_review"}
+
+// boolean reads a parameter that may be missing.
+func (p *parser) boolean(name, text string) *bool {
+	var v bool
+	switch strings.ToLower(text) {
+	case "":
+		return nil
+	case "true", "1":
+		v = true
+	case "false", "0":
+	default:
+		p.wrong(name, "expected true or false")
+	}
+	return &v
+}
+
+// filter reads the parameters. shown is what the project's settings show of the
+// analysis.
+func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.Settings) triage.Filter {
+	f := triage.Filter{
+		Analysis: a, Branch: in.Branch, Language: in.Language, Search: strings.TrimSpace(first(in.SearchQuery, in.Query)),
+		Severities: enum(p, "severity", finding.Severities, in.Severity, in.SeverityFilter),
+		Priorities: enum(p, "priority", triage.Priorities, in.Priority, in.PriorityFilter),
+		Origins:    enum(p, "packageType", triage.Origins, in.PackageType, in.PackageFilter),
+		Fixable:    p.boolean("hasAutofix", in.HasAutofix),
+	}
+	statuses := enum(p, "status", slices.Concat(triage.Statuses, oldStatuses), in.Status, in.StatusFilter)
+	for _, s := range statuses {
+		if !slices.Contains(oldStatuses, s) {
+			f.Statuses = append(f.Statuses, s)
+		}
+	}
+	f.Nothing = len(statuses) > 0 && len(f.Statuses) == 0
+	if in.ImageID != "" {
+		if _, err := tenant.ParseID("imageId", in.ImageID); err != nil {
+			p.wrong("imageId", "expected a UUID")
+		}
+	}
+	if in.ImageID != "" || in.ClassType != "" {
+		f.Nothing = true // no finding belongs to an image yet: images are not analysed
+	}
+	for _, text := range []string{f.Branch, f.Language, f.Search} {
+		if strings.IndexByte(text, 0) >= 0 {
+			p.wrong("searchQuery", "texts hold no NUL character")
+		}
+	}
+	hide(&f, settings)
+	return f
+}
+
+// hide narrows the filter to the severities that the project's settings show.
+func hide(f *triage.Filter, settings project.Settings) {
+	var shown []finding.Severity
+	for _, s := range finding.Severities {
+		if settings.Shown(f.Analysis, s) {
+			shown = append(shown, s)
+		}
+	}
+	if len(shown) == len(finding.Severities) {
+		return
+	}
+	if len(f.Severities) == 0 {
+		f.Severities = shown
+	} else {
+		f.Severities = slices.DeleteFunc(slices.Clone(f.Severities), func(s finding.Severity) bool { return !slices.Contains(shown, s) })
+	}
+	f.Nothing = f.Nothing || len(f.Severities) == 0
+}
+
+// first returns the first text that is not empty.
+func first(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
+
+// sortKeys are the keys that lists take; updatedAt and currentCvss are other
+// spellings.
+var sortKeys = map[string]triage.SortKey{
+	"": triage.ByDefault, "currentstate": triage.ByStatus, "currentseverity": triage.BySeverity, "currentpriority": triage.ByPriority,
+	"language": triage.ByLanguage, "createdat": triage.ByCreated, "updateat": triage.ByUpdated, "updatedat": triage.ByUpdated,
+	"currentcvss": triage.ByCVSS,
+}
+
+// order reads sort and order. Without an order, enumerations go from their first
+// value, critical, to their last, and times and scores from the highest.
+func (p *parser) order(sort, order string) (key triage.SortKey, descending bool) {
+	key, ok := sortKeys[strings.ToLower(sort)]
+	if !ok {
+		p.wrong("sort", "expected one of currentState, currentSeverity, currentPriority, language, createdAt, updateAt, currentCVSS")
+	}
+	switch strings.ToLower(order) {
+	case "asc":
+	case "desc":
+		descending = true
+	case "":
+		descending = key == triage.ByCreated || key == triage.ByUpdated || key == triage.ByCVSS
+	default:
+		p.wrong("order", "expected asc or desc")
+	}
+	return key, descending && key != triage.ByDefault
+}

@@ -1,0 +1,184 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"merlon/internal/errs"
+	"merlon/internal/tenant"
+)
+
+// This file holds the operations of the contract that are not built yet. They
+// have their true permission rules and answer 501 with a clear text, so that no
+// client takes them for a wrong address.
+
+// unbuilt returns a route that answers 501. what is the subject of the text.
+func unbuilt(method, path, id, what string, r rule) route {
+	return route{method: method, path: path, id: id, summary: what + " (not built yet)", rule: r, status: http.StatusOK,
+		register: func(a *API, r route) {
+			o := r.operation(a)
+			o.Errors = append(o.Errors, http.StatusNotImplemented)
+			for rest := path; ; {
+				_, after, ok := strings.Cut(rest, "{")
+				if !ok {
+					break
+				}
+				var name string
+				name, rest, _ = strings.Cut(after, "}")
+				o.Parameters = append(o.Parameters, &huma.Param{Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString}})
+			}
+			huma.Register(a.huma, o, func(ctx context.Context, _ *struct{}) (*struct{}, error) {
+				return nil, a.problem(ctx, &errs.Error{Kind: errs.NotImplemented, Code: "not_built",
+					Message: what + ": this version of the service does not offer this operation yet"})
+			})
+		}}
+}
+
+// unbuiltRoutes lists them.
+func unbuiltRoutes() []route {
+	routes := unbuiltReports()
+	routes = append(routes, unbuiltFixes()...)
+	routes = append(routes, unbuiltPolicies()...)
+	routes = append(routes, unbuiltHosts()...)
+	return append(routes, unbuiltRegistries()...)
+}
+
+func unbuiltReports() []route {
+	const p = "/project/{projectId}"
+	read, report := needs(tenant.ProjectResults), needs(tenant.ProjectReport)
+	return []route{
+		unbuilt("GET", "/dockerhub/search/images", "searchImages", "Search of public images", authenticated()),
+		unbuilt("DELETE", p+"/results/container/images/{imageId}", "deleteContainerImage", "Deletion of an image", needs(tenant.ProjectUpdate)),
+		unbuilt("GET", p+"/owasp-report/{format}", "getOwaspReport", "Report by OWASP category", report),
+		unbuilt("GET", p+"/cwe-report/{format}", "getCweReport", "Report by CWE", report),
+		unbuilt("GET", p+"/sbom", "getSbom", "Bill of materials", report),
+		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),
+		unbuilt("GET", "/team/{teamId}/report/{reportType}/{format}", "getTeamReport", "Report of a team", needs(tenant.TeamRead|tenant.ProjectReport)),
+		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}", "createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),
+		unbuilt("GET", p+"/results/top-vulnerabilities", "listTopVulnerabilities", "The most urgent findings", read),
+		unbuilt("GET", p+"/results/{type}/{vulnerabilityId}/priority-decomposition", "getPriorityDecomposition", "Parts of a priority", read),
+		unbuilt("GET", p+"/results/sca/licenses/summary", "getLicenseSummary", "Licences of packages", read),
+		unbuilt("GET", p+"/results/sca/licenses/{spdxId}/packages", "listLicensePackages", "Packages of a licence", read),
+		unbuilt("PUT", p+"/sca/packages/{packageId}/license", "setPackageLicense", "Licence of a package", needs(tenant.ProjectState)),
+		unbuilt("PUT", p+"/sca/packages/{packageId}/license-ignore", "ignorePackageLicense", "Ignoring of a licence", needs(tenant.ProjectState)),
+		unbuilt("GET", "/organization/{organizationId}/licenses/classifications", "getLicenseClasses", "Classes of licences", needs(tenant.OrgRead)),
+		unbuilt("PUT", "/organization/{organizationId}/licenses/classifications", "setLicenseClasses", "Classes of licences", needs(tenant.OrgManage)),
+		unbuilt("DELETE", "/organization/{organizationId}/licenses/classifications", "resetLicenseClasses", "Classes of licences", needs(tenant.OrgManage)),
+	}
+}
+
+func unbuiltFixes() []route {
+	const p, chat = "/project/{projectId}", "/project/{projectId}/security-champion"
+	read, state, results := needs(tenant.ProjectRead), needs(tenant.ProjectState), needs(tenant.ProjectResults)
+	return []route{
+		unbuilt("POST", p+"/results/sca/autofix", "startScaAutofix", "Upgrade of dependencies", state),
+		unbuilt("GET", p+"/results/sca/autofix/{jobId}/status", "getScaAutofixStatus", "Upgrade of dependencies", results),
+		unbuilt("GET", p+"/results/sca/autofix/{jobId}", "getScaAutofix", "Upgrade of dependencies", results),
+		unbuilt("POST", p+"/autofix", "startAutofix", "Fix of a finding", state),
+		unbuilt("POST", p+"/autofix/batch", "startBatchAutofix", "Fix of several findings", state),
+		unbuilt("POST", chat+"/conversation", "startConversation", "Assistant", read),
+		unbuilt("GET", chat+"/{conversationId}/stream", "streamConversation", "Assistant", read),
+		unbuilt("POST", chat+"/conversations/list", "listConversations", "Assistant", read),
+		unbuilt("POST", chat+"/{conversationId}/messages", "listMessages", "Assistant", read),
+		unbuilt("POST", chat+"/{conversationId}/delete", "deleteConversation", "Assistant", read),
+		unbuilt("POST", chat+"/{conversationId}/stop", "stopConversation", "Assistant", read),
+		unbuilt("POST", p+"/ai/conversation/start", "startOldConversation", "Assistant", read),
+		unbuilt("POST", p+"/ai/conversation/{conversationId}/message", "sendOldMessage", "Assistant", read),
+		unbuilt("GET", p+"/ai/conversation/{conversationId}/stream", "streamOldConversation", "Assistant", read),
+		unbuilt("POST", p+"/vulnerability/{vulnerabilityId}/ai/autofix", "startOldAutofix", "Fix of a finding", state),
+	}
+}
+
+func unbuiltPolicies() []route {
+	const o, p = "/organization/{organizationId}/policies", "/projects/{projectId}"
+	read, manage, results := needs(tenant.OrgRead), needs(tenant.OrgManage), needs(tenant.ProjectResults)
+	return []route{
+		unbuilt("POST", o, "createPolicy", "Policies", manage),
+		unbuilt("GET", o, "listPolicies", "Policies", read),
+		unbuilt("GET", o+"/{policyId}", "getPolicy", "Policies", read),
+		unbuilt("PUT", o+"/{policyId}", "updatePolicy", "Policies", manage),
+		unbuilt("DELETE", o+"/{policyId}", "deletePolicy", "Policies", manage),
+		unbuilt("PUT", o+"/{policyId}/toggle", "togglePolicy", "Policies", manage),
+		unbuilt("POST", o+"/validate", "validatePolicy", "Policies", manage),
+		unbuilt("GET", o+"/{policyId}/yaml", "exportPolicy", "Policies", read),
+		unbuilt("GET", p+"/effective-policies", "getEffectivePolicies", "Policies", needs(tenant.ProjectRead)),
+		unbuilt("GET", p+"/scans/{scanId}/compliance", "getCompliance", "Compliance", results),
+		unbuilt("GET", p+"/compliance-history", "getComplianceHistory", "Compliance", results),
+		unbuilt("GET", p+"/violation-stats", "getViolationStats", "Compliance", results),
+		unbuilt("GET", "/organization/{organizationId}/compliance-overview", "getComplianceOverview", "Compliance", read),
+	}
+}
+
+func unbuiltHosts() []route {
+	const o, lab = "/organization/{organizationId}", "/integrations/gitlab"
+	read, manage, scan := needs(tenant.OrgRead), needs(tenant.OrgIntegrations), needs(tenant.ProjectScan)
+	link := needs(tenant.OrgIntegrations | tenant.ProjectUpdate)
+	return []route{
+		unbuilt("POST", o+"/project/{projectId}/github/link", "linkGithub", "GitHub", link),
+		unbuilt("DELETE", o+"/project/{projectId}/github/unlink", "unlinkGithub", "GitHub", link),
+		unbuilt("POST", o+"/github/install/callback", "installGithub", "GitHub", manage),
+		unbuilt("GET", o+"/github/repositories", "listGithubRepositories", "GitHub", read),
+		unbuilt("GET", o+"/github/repositories/{repositoryId}/branches", "listGithubBranches", "GitHub", read),
+		unbuilt("POST", "/project/{projectId}/github/start-scan", "startGithubScan", "GitHub", scan),
+		unbuilt("POST", lab+"/install/{organizationId}", "beginGitlab", "GitLab", manage),
+		unbuilt("POST", lab+o+"/install/callback", "installGitlab", "GitLab", manage),
+		unbuilt("GET", lab+o+"/repositories", "listGitlabRepositories", "GitLab", read),
+		unbuilt("POST", lab+o+"/project/{projectId}/link", "linkGitlab", "GitLab", link),
+		unbuilt("DELETE", lab+o+"/project/{projectId}/unlink", "unlinkGitlab", "GitLab", link),
+		unbuilt("POST", lab+"/project/{projectId}/start-scan", "startGitlabScan", "GitLab", scan),
+		unbuilt("GET", lab+o+"/repositories/{repositoryId}/branches", "listGitlabBranches", "GitLab", read),
+		unbuilt("GET", o+"/integrations/overview", "getIntegrations", "Overview of integrations", read),
+	}
+}
+
+// unbuiltRegistries lists the registries of images: the operations that all have,
+// and those of some.
+func unbuiltRegistries() []route {
+	read, scan, manage := needs(tenant.ProjectRead), needs(tenant.ProjectScan), needs(tenant.OrgIntegrations)
+	const all, hub = "/integrations/container-registry/organization/{organizationId}", "/integrations/github-container-registry"
+	const org = "/organization/{organizationId}"
+	routes := []route{
+		unbuilt("GET", all+"/credentials", "listRegistryCredentials", "Registries", manage),
+		unbuilt("GET", all+"/credentials/{registryType}/{credentialId}/projects", "listCredentialProjects", "Registries", manage),
+		unbuilt("PUT", all+"/credentials/{registryType}/{credentialId}/projects", "setCredentialProjects", "Registries", manage),
+		unbuilt("POST", all+"/bulk-apply", "applyCredential", "Registries", manage),
+		unbuilt("GET", hub+org+"/token", "getGithubRegistryToken", "GitHub registry", manage),
+		unbuilt("GET", hub+org+"/images", "listGithubImages", "GitHub registry", needs(tenant.OrgRead)),
+		unbuilt("GET", hub+org+"/images/{packageName}/tags", "listGithubImageTags", "GitHub registry", needs(tenant.OrgRead)),
+		unbuilt("POST", hub+org+"/pat", "storeGithubRegistryToken", "GitHub registry", manage),
+		unbuilt("DELETE", hub+org+"/pat", "deleteGithubRegistryToken", "GitHub registry", manage),
+		unbuilt("GET", hub+org+"/pat/status", "getGithubRegistryTokenStatus", "GitHub registry", needs(tenant.OrgRead)),
+		unbuilt("POST", hub+"/project/{projectId}/scan", "scanGithubImage", "GitHub registry", scan),
+		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials", "listEcrOrganizationCredentials", "Registry ecr", manage),
+		unbuilt("POST", "/integrations/ecr/container-registry"+org+"/credentials/prepare-iam-role", "prepareEcrRole", "Registry ecr", manage),
+		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "listEcrCredentialProjects", "Registry ecr", manage),
+		unbuilt("PUT", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "setEcrCredentialProjects", "Registry ecr", manage),
+	}
+	for _, r := range []struct{ name, level, tags string }{ // level: what stands between credential and image
+		{"gitlab", "", "/images/{repositoryId}/tags"}, {"dockerhub", "", "/images/{repositoryName}/tags"},
+		{"gcr", "", "/images/{repositoryId}/tags"}, {"ecr", "", "/images/{repositoryId}/tags"},
+		{"acr", "", "/images/{repositoryId}/tags"}, {"quay", "", "/images/{repositoryId}/tags"},
+		{"harbor", "projects", "/images/{repository}/tags"}, {"jfrog", "repositories", "/images/{imageName}/tags"},
+		{"scaleway", "namespaces", "/images/{imageId}/tags"},
+	} {
+		base, id := "/integrations/"+r.name+"/container-registry", strings.ToUpper(r.name[:1])+r.name[1:]
+		project, text := base+"/project/{projectId}", "Registry "+r.name
+		images := project
+		if r.level != "" {
+			images = project + "/credentials/{credentialId}"
+			routes = append(routes, unbuilt("GET", images+"/"+r.level, "list"+id+"Groups", text, read))
+		}
+		routes = append(routes,
+			unbuilt("POST", base+org+"/credentials", "store"+id+"Credential", text, manage),
+			unbuilt("DELETE", base+org+"/credentials/{credentialId}", "delete"+id+"Credential", text, manage),
+			unbuilt("GET", project+"/credentials", "list"+id+"Credentials", text, read),
+			unbuilt("GET", project+"/credentials/{credentialId}", "get"+id+"Credential", text, read),
+			unbuilt("POST", project+"/scan", "scan"+id+"Image", text, scan),
+			unbuilt("GET", images+"/images", "list"+id+"Images", text, read),
+			unbuilt("GET", images+r.tags, "list"+id+"Tags", text, read))
+	}
+	return routes
+}
