@@ -24,6 +24,7 @@ const vocabulary = "internal/errs internal/tenant internal/project internal/find
 var mayImport = map[string]string{
 	".":           "",
 	"cmd/merlon":  "internal/cli",
+	"test/bench":  "client internal/store/storetest",
 	"test/faults": "",
 	"client":      "",
 	"examples":    "",

@@ -140,7 +140,12 @@ func (s *site) put(url string, body io.Reader) int {
 	s.must(err)
 	res, err := http.DefaultClient.Do(req)
 	s.must(err)
-	s.must(res.Body.Close())
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	s.must(err)
+	if res.StatusCode != http.StatusOK {
+		s.t.Logf("PUT: %s", text)
+	}
 	return res.StatusCode
 }
 
