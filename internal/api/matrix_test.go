@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"merlon/internal/api/apitest"
+	"merlon/internal/finding"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
 	"merlon/internal/tenant"
@@ -185,11 +186,40 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 		"sessionId": uuid.NewString(), // whose session is the handler's business
 		"scanId":    admin.Post(s.proj+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
 	}
+	s.addFindings()
+	for name, value := range map[string]string{ // what only operations that are not built name
+		"imageId": "", "packageId": "", "jobId": "", "conversationId": "", "policyId": "", "repositoryId": "", "credentialId": "",
+		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",
+		"packageName": "image", "repositoryName": "image", "repository": "image", "imageName": "image",
+	} {
+		if s.ids[name] = value; value == "" {
+			s.ids[name] = uuid.NewString()
+		}
+	}
 	return s
 }
 
-// address fills in the parameters of a path.
+// addFindings gives the project a finding of each analysis.
+func (s *stage) addFindings() {
+	scanned := &scanned{}
+	for _, a := range finding.Analyses {
+		scanned.code(a, finding.High, "x", "x."+string(a), 1)
+	}
+	s.scan("main", scanned)
+	for _, a := range finding.Analyses {
+		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" + string(a)).Want(200).Text("vulnerabilities.0.id")
+	}
+	s.ids["vulnerabilityId"] = s.ids["/sast/"]
+}
+
+// address fills in the parameters of a path. The identifier of a finding is one of
+// the analysis that the path names.
 func (s *stage) address(path string, ids map[string]string) string {
+	if analysis, rest, ok := strings.Cut(strings.TrimPrefix(path, "/project/{projectId}/results/"), "/"); ok &&
+		rest == "{vulnerabilityId}" && ids["vulnerabilityId"] == s.ids["vulnerabilityId"] {
+		ids = maps.Clone(ids)
+		ids["vulnerabilityId"] = s.ids["/"+analysis+"/"]
+	}
 	return placeholders.ReplaceAllStringFunc(path, func(p string) string { return ids[strings.Trim(p, "{}")] })
 }
 
@@ -282,8 +312,8 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 			for _, name := range d.parameters {
 				broken := maps.Clone(s.ids)
 				broken[name] = "nonsense"
-				if a := s.as("administrator").Do(d.method, s.address(d.path, broken), map[string]any{}); a.Status != 400 {
-					t.Errorf("%s %s with the %s nonsense: got %d, want 400\n%s", d.method, d.path, name, a.Status, a.Body)
+				if a := s.as("administrator").Do(d.method, s.address(d.path, broken), map[string]any{}); a.Status != 400 && a.Status != 501 {
+					t.Errorf("%s %s with the %s nonsense: got %d, want 400, or 501 where nothing is built\n%s", d.method, d.path, name, a.Status, a.Body)
 				}
 			}
 			if !slices.Contains(d.parameters, "organizationId") || len(d.parameters) < 2 {
@@ -292,7 +322,11 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 			mixed := maps.Clone(s.ids)
 			mixed["organizationId"] = s.ids["foreign"]
 			for _, who := range []string{"administrator", "foreign_administrator"} {
-				if a := s.as(who).Do(d.method, s.address(d.path, mixed), map[string]any{"name": "x"}); a.Status != 404 {
+				a := s.as(who).Do(d.method, s.address(d.path, mixed), map[string]any{"name": "x"})
+				if own := who == "foreign_administrator" && !slices.Contains(d.parameters, "projectId"); own && a.Status == 501 {
+					continue // the organization is the caller's, and nothing is built that could be missing in it
+				}
+				if a.Status != 404 {
 					t.Errorf("%s %s with another tenant's organization as %s: got %d, want 404\n%s", d.method, d.path, who, a.Status, a.Body)
 				}
 			}
