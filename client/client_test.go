@@ -289,7 +289,17 @@ func TestSignIn(t *testing.T) {
 	if diff := cmp.Diff(want, u.Query()); diff != "" || u.Scheme+"://"+u.Host+u.Path != auth+"/oidc/auth" {
 		t.Errorf("%s (-want +got):\n%s", page, diff)
 	}
-	got, err := s.identity().Redeem(t.Context(), in, "c")
+	for name, answer := range map[string]url.Values{
+		"no code":         {"state": {"s"}, "error": {"access_denied"}},
+		"another state":   {"state": {"t"}, "code": {"c"}},
+		"no state":        {"code": {"c"}},
+		"another service": {"state": {"s"}, "code": {"c"}, "iss": {"https://evil.example.com/oidc"}},
+	} {
+		if got, err := s.identity().Redeem(t.Context(), in, answer); err == nil {
+			t.Errorf("Redeem with %s = %+v", name, got)
+		}
+	}
+	got, err := s.identity().Redeem(t.Context(), in, url.Values{"state": {"s"}, "code": {"c"}, "iss": {auth + "/oidc"}})
 	if err != nil || got.Access != "a1" || got.Refresh != "r1" || !got.Fresh(time.Now().Add(9*time.Minute)) || got.Fresh(time.Now().Add(10*time.Minute)) {
 		t.Errorf("Redeem = %+v, %v", got, err)
 	}
@@ -418,11 +428,14 @@ func TestStartScanNeedsAddress(t *testing.T) {
 func TestFindings(t *testing.T) {
 	s := newService()
 	s.HandleFunc("GET api.example.com/project/p/results/secret", func(w http.ResponseWriter, r *http.Request) {
-		page := r.FormValue("pageNumber")
+		page, next := "1", `"2"`
+		if c := r.FormValue("cursor"); c != "" {
+			page, next = c, map[string]string{"2": `"3"`, "3": "null"}[c]
+		}
 		if diff := cmp.Diff([]string{"to_verify", "confirmed"}, r.Form["status"]); diff != "" || r.FormValue("branch") != "main" || r.Form.Has("severity") {
 			t.Errorf("query = %v", r.Form)
 		}
-		answer(w, 200, fmt.Sprintf(`{"totalPages":3,"vulnerabilities":[{"id":"%s1","base":{"vulnerability":{"name":"n"}}},{"id":"%s2"}]}`, page, page))
+		answer(w, 200, fmt.Sprintf(`{"nextCursor":%s,"vulnerabilities":[{"id":"%s1","base":{"vulnerability":{"name":"n"}}},{"id":"%s2"}]}`, next, page, page))
 	})
 	var got []string
 	for f, err := range s.client(t, nil).Findings(t.Context(), "p", "secret", Filter{Branch: "main", States: []string{"to_verify", "confirmed"}}) {
@@ -430,11 +443,8 @@ func TestFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		got = append(got, f.ID)
-		if f.ID == "31" {
-			break
-		}
 	}
-	if diff := cmp.Diff([]string{"11", "12", "21", "22", "31"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"11", "12", "21", "22", "31", "32"}, got); diff != "" {
 		t.Errorf("ids (-want +got):\n%s", diff)
 	}
 	for _, err := range s.client(t, nil).Findings(t.Context(), "p", "sast", Filter{}) {

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -126,8 +127,24 @@ func (i *Identity) SignInAddress(ctx context.Context, s SignIn) (string, error) 
 	}.Encode(), nil
 }
 
-// Redeem returns the tokens for the code that the browser brought back.
-func (i *Identity) Redeem(ctx context.Context, s SignIn, code string) (Tokens, error) {
+// Redeem returns the tokens for what the browser brought back in the query of the
+// redirect address. It refuses an answer to another sign-in, and one of another
+// identity service (RFC 9207).
+func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tokens, error) {
+	auth, err := i.auth()
+	if err != nil {
+		return Tokens{}, err
+	}
+	if subtle.ConstantTimeCompare([]byte(answer.Get("state")), []byte(s.State)) != 1 {
+		return Tokens{}, errors.New("the browser brought the answer to another sign-in")
+	}
+	if iss := answer.Get("iss"); iss != "" && iss != auth+"/oidc" {
+		return Tokens{}, fmt.Errorf("the browser brought the answer of another identity service, %s", iss)
+	}
+	code := answer.Get("code")
+	if code == "" {
+		return Tokens{}, &Error{Status: http.StatusBadRequest, Code: answer.Get("error"), Message: strings.TrimSpace(answer.Get("error") + ": " + answer.Get("error_description"))}
+	}
 	return i.token(ctx, url.Values{
 		"grant_type": {"authorization_code"}, "code": {code}, "redirect_uri": {s.Redirect}, "code_verifier": {s.Verifier},
 	})

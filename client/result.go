@@ -5,7 +5,6 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 )
 
@@ -26,6 +25,7 @@ type Finding struct {
 	EndLine   int       `json:"vulnerableEndLine"`
 	Branch    string    `json:"branch"`
 	Type      string    `json:"vulnerabilityType"`
+	Message   string    `json:"message"` // of this one; the rule has the general texts
 
 	Snippets []Snippet `json:"codeSnippets"`
 	Flow     []Step    `json:"dataFlowItems"`
@@ -38,11 +38,19 @@ type Finding struct {
 	Library  *Library  `json:"library"`  // of a dependency
 	Advisory *Advisory `json:"metadata"` // of a dependency
 	Fixes    []Fix     `json:"autofixRecords"`
+	Secret   *Secret   `json:"secret"`
+}
+
+// A Secret is a secret that was found; it never reaches the service whole.
+type Secret struct {
+	Kind     string `json:"kind"`
+	Redacted string `json:"redacted"`
 }
 
 // A Rule is what a finding is an instance of.
 type Rule struct {
 	ID               string   `json:"id"`
+	RuleID           string   `json:"ruleId"` // the rule's own permanent name
 	CWE              []string `json:"cwe"`
 	Name             string   `json:"name"`
 	ShortDescription string   `json:"shortDescription"`
@@ -51,6 +59,7 @@ type Rule struct {
 	OWASP            []string `json:"owaspTop10"`
 	Severity         string   `json:"severity"` // in capitals
 	Language         string   `json:"language"`
+	Link             string   `json:"link"`
 }
 
 // A Library is a dependency of a project.
@@ -96,10 +105,11 @@ type Snippet struct {
 
 // A Step is a station of a path through the code.
 type Step struct {
-	Line int    `json:"line"`
-	Code []Line `json:"code"`
-	Type string `json:"type"` // "source", "intermediate" or "sink"
-	Path string `json:"path"` // empty: the finding's
+	Message string `json:"nameHighlight"`
+	Path    string `json:"path"` // empty: the finding's
+	Line    int    `json:"line"`
+	Code    []Line `json:"code"`
+	Type    string `json:"type"` // "source", "intermediate" or "sink"
 }
 
 // A Line is a line of code.
@@ -116,7 +126,9 @@ type Filter struct {
 }
 
 // Findings walks over the findings of a project that an analysis made: "sast",
-// "sca", "iac", "secret", "cicd" or "container"; the worst come first.
+// "sca", "iac", "secret", "cicd", "container", "dast" or "api"; the worst come
+// first. It asks for page after page, by the cursor of the page before, so that
+// none is missed or comes twice while findings come and go.
 func (c *Client) Findings(ctx context.Context, projectID, analysis string, f Filter) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		query := url.Values{"pageSizeNumber": {"100"}, "sort": {"currentSeverity"}, "order": {"asc"}}
@@ -124,11 +136,10 @@ func (c *Client) Findings(ctx context.Context, projectID, analysis string, f Fil
 			query.Set("branch", f.Branch)
 		}
 		query["status"], query["severity"] = f.States, f.Severities
-		for page := 1; ; page++ {
-			query.Set("pageNumber", strconv.Itoa(page))
+		for {
 			var out struct {
 				Findings []Finding `json:"vulnerabilities"`
-				Pages    int       `json:"totalPages"`
+				Next     *string   `json:"nextCursor"`
 			}
 			op := call{method: http.MethodGet, path: []string{"project", projectID, "results", analysis}, query: query, out: &out}
 			if err := c.do(ctx, op); err != nil {
@@ -140,9 +151,10 @@ func (c *Client) Findings(ctx context.Context, projectID, analysis string, f Fil
 					return
 				}
 			}
-			if page >= out.Pages || len(out.Findings) == 0 {
+			if out.Next == nil {
 				return
 			}
+			query.Set("cursor", *out.Next)
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"merlon/client"
-	"merlon/internal/errs"
 )
 
 type loginCommand struct {
@@ -117,10 +116,7 @@ func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Iden
 	case <-ctx.Done():
 		return client.Tokens{}, context.Cause(ctx)
 	case answer := <-back.result:
-		if code := answer.Get("code"); code != "" {
-			return id.Redeem(ctx, in, code)
-		}
-		return client.Tokens{}, errs.E(errs.Unauthenticated, "the server says: %s %s", answer.Get("error"), answer.Get("error_description"))
+		return id.Redeem(ctx, in, answer)
 	}
 }
 

@@ -68,7 +68,7 @@ func newFakeServer(t *testing.T) *fakeServer {
 		if r.FormValue("branch") != f.branch {
 			t.Errorf("findings of branch %q are asked for", r.FormValue("branch"))
 		}
-		f.say(`{"totalPages":1,"vulnerabilities":[`+f.lists[r.PathValue("type")]+`]}`)(w, r)
+		f.say(`{"nextCursor":null,"vulnerabilities":[`+f.lists[r.PathValue("type")]+`]}`)(w, r)
 	}))
 	f.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -179,7 +179,8 @@ func (f *fakeServer) scan(w http.ResponseWriter, r *http.Request) {
 }
 
 const secretFinding = `{"id":"f1","currentState":"to_verify","currentSeverity":"high","path":"a.py","vulnerableStartLine":3,"vulnerableEndLine":3,
-	"language":"python","base":{"vulnerability":{"id":"secrets/credentials/x","name":"A key","shortDescription":"A key in a file","severity":"HIGH","cwe":["CWE-798"]}},
+	"language":"python","base":{"vulnerability":{"id":"6a9b","ruleId":"secrets/credentials/x","name":"A key","shortDescription":"A key in a file","severity":"HIGH","cwe":["CWE-798"]}},
+	"secret":{"kind":"A key","redacted":"AK…(20)"},
 	"codeSnippets":[{"startLine":2,"code":[{"line":2,"content":"a"},{"line":3,"content":"key"}]}]}`
 
 const scaFinding = `{"id":"f2","currentState":"to_verify","currentSeverity":"critical","path":"package-lock.json","vulnerableStartLine":7,"vulnerableEndLine":7,
@@ -214,7 +215,7 @@ func TestRemoteScanWithToken(t *testing.T) {
 	if diff := cmp.Diff(map[string]string{"a.py": "x", ".env": "y"}, f.uploaded); diff != "" {
 		t.Errorf("uploaded (-want +got):\n%s", diff)
 	}
-	for _, want := range []string{"app: 2 files, secrets/credentials", "HIGH (1)", "A key", "a.py:3"} {
+	for _, want := range []string{"app: 2 files, secrets/credentials", "HIGH (1)", "A key  [secrets/credentials/x]", "a.py:3  AK…(20)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)
 		}

@@ -16,9 +16,6 @@ import (
 
 // This file turns what a server tells of a scan into the messages of a local one.
 
-// listed are the analyses whose findings a server lists.
-var listed = []finding.Analysis{finding.SAST, finding.SCA, finding.IaC, finding.Secret, finding.CICD, finding.Container}
-
 // uploader is the analyzer that stands for what was not uploaded.
 const uploader = "upload"
 
@@ -49,7 +46,7 @@ func (r *remoteScan) replay(ctx context.Context, s client.Scan, want replayed, h
 		return err
 	}
 	rules := map[string]bool{}
-	for _, a := range listed {
+	for _, a := range finding.Analyses {
 		if !want.wants(a) || !slices.Contains(config.Analyses, a) {
 			continue
 		}
@@ -109,7 +106,7 @@ func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string
 	}
 	out := &finding.Finding{
 		RuleID: rule.ID, Analysis: a, Severity: finding.Severity(strings.ToLower(f.Severity)), Language: f.Language,
-		Message:  cmp.Or(rule.ShortDescription, rule.Name),
+		Message:  cmp.Or(f.Message, rule.ShortDescription, rule.Name),
 		Location: finding.Location{Path: f.Path, StartLine: f.StartLine, EndLine: f.EndLine},
 	}
 	if len(f.Snippets) > 0 {
@@ -117,7 +114,7 @@ func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string
 	}
 	for _, s := range f.Flow {
 		out.Steps = append(out.Steps, finding.Step{
-			Kind: finding.StepKind(s.Type), Snippet: snippet(0, s.Code),
+			Kind: finding.StepKind(s.Type), Message: s.Message, Snippet: snippet(0, s.Code),
 			Location: finding.Location{Path: cmp.Or(s.Path, f.Path), StartLine: s.Line, EndLine: s.Line},
 		})
 	}
@@ -129,6 +126,9 @@ func give(h scan.Handler, a finding.Analysis, f client.Finding, given map[string
 			out.Package.Upgrade = f.Fixes[0].Version
 		}
 	}
+	if s := f.Secret; s != nil {
+		out.Secret = &finding.SecretMatch{Kind: s.Kind, Redacted: s.Redacted}
+	}
 	return h.Finding(out)
 }
 
@@ -137,7 +137,7 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 	severity := finding.Severity(strings.ToLower(f.Severity))
 	if r := f.Base.Rule; r != nil {
 		return &finding.Rule{
-			ID: r.ID, Analysis: a, Name: r.Name, ShortDescription: r.ShortDescription, Description: r.Description,
+			ID: cmp.Or(r.RuleID, r.ID), Analysis: a, Name: r.Name, Link: r.Link, ShortDescription: r.ShortDescription, Description: r.Description,
 			HowToPrevent: r.HowToPrevent, CWE: r.CWE, OWASP: r.OWASP, Language: r.Language,
 			Severity: cmp.Or(finding.Severity(strings.ToLower(r.Severity)), severity), Confidence: finding.Likely,
 		}
