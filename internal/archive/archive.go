@@ -57,7 +57,7 @@ type Summary struct {
 
 // A Skip is an entry that was not written.
 type Skip struct {
-	Path   string // printable, perhaps shortened
+	Path   string // of the file it would have been; quoted when it cannot be shown
 	Reason string // for people, such as "larger than 512 MiB"
 }
 

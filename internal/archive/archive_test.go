@@ -26,7 +26,7 @@ import (
 )
 
 // small is a budget that tests can exceed.
-var small = Budget{Files: 50, Bytes: 64 << 20, FileBytes: 48 << 20, Ratio: 100, Depth: 5, PathBytes: 100}
+var small = Budget{Files: 50, Bytes: 64 << 20, FileBytes: 48 << 20, Ratio: 100, Depth: 5, PathBytes: 300}
 
 // an item is what a test puts into an archive.
 type item struct {
@@ -213,7 +213,7 @@ func TestExtract(t *testing.T) {
 // TestSkips puts each bad entry between two good ones.
 func TestSkips(t *testing.T) {
 	device := fs.ModeDevice
-	long := strings.Repeat("n", 101)
+	long := strings.Repeat("n", 301)
 	for _, test := range []struct {
 		name   string
 		item   item
@@ -226,7 +226,7 @@ func TestSkips(t *testing.T) {
 		{"backslash", item{name: `..\evil`}, `"..\\evil"`, "its name has a backslash"},
 		{"control character", item{name: "a\nb"}, `"a\nb"`, "its name has control characters"},
 		{"not UTF-8", item{name: "a\xff"}, `"a\xff"`, "its name is not UTF-8"},
-		{"long name", item{name: long}, "", "its name is longer than 100 bytes"},
+		{"long name", item{name: long}, "", "its name is longer than 300 bytes"},
 		{"deep", item{name: "1/2/3/4/5/6"}, "", "it lies deeper than 5 folders"},
 		{"device", item{name: "dev", mode: device}, "", "neither a file nor a folder"},
 		{"link outside", item{name: "l", mode: fs.ModeSymlink, link: "../../etc/passwd"}, "", "a link to what is not in the archive"},
@@ -235,6 +235,7 @@ func TestSkips(t *testing.T) {
 		{"twice", item{name: "first", content: "other"}, "", "the archive holds this name more than once"},
 		{"file as folder", item{name: "first/below", content: "x"}, "", "a file of the archive stands where its folder should be"},
 		{"too large", item{name: "large", content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},
+		{"too large with a long name", item{name: "äöü/" + strings.Repeat("l", 250), content: strings.Repeat("x", 2000)}, "", "larger than 1024 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := small

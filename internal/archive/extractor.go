@@ -63,9 +63,9 @@ func (x *extractor) skip(name, format string, args ...any) {
 }
 
 // printable returns the name as it may be shown: without control characters, and
-// at most 200 bytes long.
+// whole unless it is so long that no file has it.
 func printable(name string) string {
-	const most = 200
+	const most = 4096 // PATH_MAX
 	if len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
 	}
