@@ -15,6 +15,7 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/server"
 	"merlon/internal/store"
 )
 
@@ -42,7 +43,7 @@ func (c importCommand) Run(ctx context.Context, host Host) error {
 		}
 		return printReport(host.Stdout, report)
 	}
-	db, err := openStore(ctx, c.Store)
+	db, err := server.OpenStore(ctx, c.Store)
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (c advisoriesStatusCommand) meta(ctx context.Context) (advisory.Meta, strin
 		}
 		return f.Meta(), f.Data().Digest, f.Close()
 	}
-	db, err := openStore(ctx, c.Store)
+	db, err := server.OpenStore(ctx, c.Store)
 	if err != nil {
 		return advisory.Meta{}, "", err
 	}

@@ -42,6 +42,7 @@ func (h Host) complain(text string) {
 type commands struct {
 	ConfigFile settingsFile `name:"config" placeholder:"FILE" help:"Settings file (docs/configuration.md); also MERLON_CONFIG."`
 
+	Demo       demoCommand       `cmd:"" help:"Run the service; the first time with a tenant and a scan of the sample application."`
 	Serve      serveCommand      `cmd:"" help:"Run the service: the API, sign-in, and workers."`
 	Worker     workerCommand     `cmd:"" help:"Run scans for a service on another machine."`
 	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`

@@ -58,7 +58,9 @@ type Server struct {
 
 	TokenLifetime   time.Duration `default:"10m" group:"Sign-in" help:"Lifetime of an access token."`
 	RefreshLifetime time.Duration `default:"336h" group:"Sign-in" help:"Lifetime of a refresh token."`
-	SignUp          bool          `default:"true" negatable:"" group:"Sign-in" help:"Let anybody make an account with a verified e-mail address."`
+	SessionLifetime time.Duration `default:"12h" group:"Sign-in" help:"Longest lifetime of a browser session."`
+	SessionIdle     time.Duration `default:"2h" group:"Sign-in" help:"A browser session that is not used for so long ends."`
+	SignUp          bool          `default:"true" negatable:"" group:"Sign-in" help:"Let anybody with a verified e-mail address make an account; otherwise only those who are invited."`
 	TokenTypeVendor []string      `default:"merlon" placeholder:"NAME" group:"Sign-in" help:"Vendor parts that are accepted in urn:<vendor>:token-type:personal_access_token."`
 	ResourceAlias   []string      `placeholder:"URL" group:"Sign-in" help:"Further values of the resource parameter that stand for the base URL."`
 	CLIAppID        string        `name:"cli-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the cli application. Default: made once and stored; the same for the two below."`
@@ -67,7 +69,7 @@ type Server struct {
 	CLIExtraAppID   []string      `name:"cli-extra-app-id" placeholder:"ID" group:"Sign-in" help:"Further identifiers that stand for the cli application."`
 
 	SMTPAddress      string `name:"smtp-address" placeholder:"HOST:PORT" group:"Mail" help:"Mail server. Default: mails are written to the folder outbox in the data folder."`
-	SMTPEncryption   string `name:"smtp-encryption" default:"starttls" enum:"starttls,tls,none" group:"Mail" help:"How the way to the mail server is protected: starttls, tls, or none (only on this machine)."`
+	SMTPEncryption   string `name:"smtp-encryption" default:"auto" enum:"auto,starttls,tls,none" group:"Mail" help:"How the way to the mail server is protected: starttls, tls, none (only on this machine), or auto, which goes by the address."`
 	SMTPUser         string `name:"smtp-user" placeholder:"NAME" group:"Mail" help:"User at the mail server."`
 	SMTPPasswordFile string `name:"smtp-password-file" type:"path" placeholder:"FILE" group:"Mail" help:"File that holds the password at the mail server."`
 	MailFrom         string `default:"merlon@localhost" placeholder:"ADDRESS" group:"Mail" help:"Sender of mails."`

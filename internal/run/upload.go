@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/google/uuid"
@@ -100,6 +101,9 @@ func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader)
 	if err != nil {
 		if alive.err != nil && !errs.Is(err, errs.TooLarge) {
 			return errs.Wrap(errs.Invalid, alive.err, "the upload was cut: send it again to the same address")
+		}
+		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+			return errs.Wrap(errs.Unavailable, err, "there is no room for the upload at the moment: send it again to the same address later")
 		}
 		return err
 	}

@@ -40,7 +40,7 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 		return nil, err
 	}
 	defer func() { _ = db.Close() }() // everything is committed by then
-	service := people(db, nil, "")    // it sends no mail, so it needs no key
+	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
 	user, password, err := service.Provision(ctx, b.Email, identity.Names{FirstName: "Administrator"})
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"merlon/internal/blob"
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/mail"
 	"merlon/internal/seal"
 	"merlon/internal/store"
 )
@@ -119,6 +120,9 @@ func (d *deployment) findBlobs(ctx context.Context, c config.Store) error {
 	d.blobs = blobs
 	return nil
 }
+
+// post seals mails for the queue.
+func (d *deployment) post() mail.Post { return mail.Post{Box: d.box, Now: d.db.Now} }
 
 func (d *deployment) close(log *slog.Logger) {
 	if err := errors.Join(d.blobs.Close(), d.db.Close()); err != nil {

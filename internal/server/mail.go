@@ -19,7 +19,7 @@ func newCourier(c config.Server, d *deployment, log *slog.Logger) (*mail.Courier
 	if err != nil {
 		return nil, err
 	}
-	return &mail.Courier{Queue: d.db, Sender: sender, Post: mail.Post{Box: d.box, Now: d.db.Now}, Log: log}, nil
+	return &mail.Courier{Queue: d.db, Sender: sender, Post: d.post(), Log: log}, nil
 }
 
 func newSender(c config.Server) (mail.Sender, error) {
@@ -40,8 +40,12 @@ func newSender(c config.Server) (mail.Sender, error) {
 			return nil, fmt.Errorf("smtp-password-file: %w", err)
 		}
 	}
+	encryption := mail.Encryption(c.SMTPEncryption)
+	if c.SMTPEncryption == "auto" {
+		encryption = ""
+	}
 	return mail.NewSMTP(mail.SMTPConfig{
-		Host: host, Port: port, Encryption: mail.Encryption(c.SMTPEncryption), From: c.MailFrom,
+		Host: host, Port: port, Encryption: encryption, From: c.MailFrom,
 		Username: c.SMTPUser, Password: strings.TrimRight(string(password), "\r\n"),
 	})
 }

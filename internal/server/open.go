@@ -8,8 +8,6 @@ import (
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
-	"merlon/internal/identity"
-	"merlon/internal/mail"
 	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/postgres"
@@ -84,22 +82,21 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	return box, nil
 }
 
-// people returns the identity service on a database.
-func people(db *store.DB, box *seal.Box, authURL string) *identity.Service {
-	return identity.New(identity.Options{
-		Store: db, Post: mail.Post{Box: box, Now: db.Now}, Region: db.Region, AuthURL: authURL, Now: db.Now,
-	})
-}
-
-// logger returns the log of the process.
+// logger returns the log of the process. Libraries that log on their own write
+// to the default logger: of them only warnings are kept.
 func logger(c config.Log) *slog.Logger {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
 		level = slog.LevelInfo // the command line admits no other text
 	}
+	slog.SetDefault(slog.New(handler(c, max(level, slog.LevelWarn))))
+	return slog.New(handler(c, level))
+}
+
+func handler(c config.Log, level slog.Level) slog.Handler {
 	options := &slog.HandlerOptions{Level: level}
 	if c.LogFormat == "json" {
-		return slog.New(slog.NewJSONHandler(os.Stderr, options))
+		return slog.NewJSONHandler(os.Stderr, options)
 	}
-	return slog.New(slog.NewTextHandler(os.Stderr, options))
+	return slog.NewTextHandler(os.Stderr, options)
 }

@@ -18,9 +18,9 @@ import (
 	"merlon/internal/api"
 	"merlon/internal/config"
 	"merlon/internal/identity"
-	"merlon/internal/mail"
 	"merlon/internal/oidc"
 	"merlon/internal/run"
+	"merlon/internal/tenant"
 	"merlon/internal/worker"
 )
 
@@ -47,8 +47,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	at := Addresses{}
 	at.BaseURL, at.AuthURL = c.Addresses(l.Addr())
 
-	service := people(d.db, d.box, at.AuthURL)
-	provider, err := newProvider(c, at, d, service, log)
+	service, provider, err := newIdentity(c, at, d, log)
 	if err != nil {
 		return err
 	}
@@ -112,18 +111,29 @@ type parts struct {
 	work     *worker.Worker
 }
 
-func newProvider(c config.Server, at Addresses, d *deployment, service *identity.Service, log *slog.Logger) (*oidc.Provider, error) {
-	p, err := oidc.New(oidc.Config{
-		BaseURL: at.BaseURL, AuthURL: at.AuthURL, Aliases: c.ResourceAlias,
-		Vendors: c.TokenTypeVendor, CLIIDs: c.CLIExtraAppID,
-		Apps:           oidc.ClientApps{CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID}, IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID}},
-		AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: c.SignUp,
+// newIdentity returns who people are and the provider that says so to
+// applications. Each tells the other: the provider asks for sessions, and ends an
+// application's grants when all of a person's sessions end.
+func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger) (*identity.Service, *oidc.Provider, error) {
+	var provider *oidc.Provider
+	service := identity.New(identity.Options{
+		Store: d.db, Post: d.post(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now,
+		InvitedOnly: !c.SignUp, SessionLifetime: c.SessionLifetime, SessionIdle: c.SessionIdle,
+		Revoked: func(ctx context.Context, u tenant.UserID) error { return provider.Revoke(ctx, u) },
+	})
+	provider, err := oidc.New(oidc.Config{
+		BaseURL: at.BaseURL, AuthURL: at.AuthURL, Aliases: c.ResourceAlias, Vendors: c.TokenTypeVendor,
+		Apps: oidc.ClientApps{
+			CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID},
+			IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID},
+		},
+		CLIIDs: c.CLIExtraAppID, AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
 		Box: d.box, Store: d.db, People: service, Now: d.db.Now, Log: log,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("identity provider: %w", err)
+		return nil, nil, fmt.Errorf("identity provider: %w", err)
 	}
-	return p, nil
+	return service, provider, nil
 }
 
 // newHandler joins the API and the identity addresses, which share no path.
@@ -143,7 +153,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Authenticate: p.provider.Authenticate,
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Users: p.people, Tokens: p.people,
-		Analyses: Analyses(), Post: mail.Post{Box: p.box, Now: p.db.Now},
+		Analyses: Analyses(), Post: p.post(),
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

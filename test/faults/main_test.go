@@ -163,11 +163,17 @@ func (p *process) kill() {
 // returns its process id.
 func (p *process) stopScan() int {
 	p.t.Helper()
+	return stopScanOf(p.t, p.cmd.Process.Pid, "")
+}
+
+// stopScanOf does so with a scan below a folder.
+func stopScanOf(t *testing.T, pid int, below string) int {
+	t.Helper()
 	deadline := time.Now().Add(30 * time.Second)
 	for time.Now().Before(deadline) {
-		for _, pid := range children(p.cmd.Process.Pid) {
+		for _, pid := range children(pid) {
 			cmdline, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
-			if strings.Contains(string(cmdline), "\x00scan\x00") {
+			if strings.Contains(string(cmdline), "\x00scan\x00") && strings.Contains(string(cmdline), below) {
 				if err := syscall.Kill(pid, syscall.SIGSTOP); err == nil {
 					return pid
 				}
@@ -175,8 +181,16 @@ func (p *process) stopScan() int {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	p.t.Fatal("the worker never ran a scan")
+	t.Fatal("the worker never ran a scan")
 	return 0
+}
+
+// resume lets a stopped scan go on.
+func resume(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // children returns the processes that the process started, and that these did.

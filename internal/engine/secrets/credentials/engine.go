@@ -22,9 +22,11 @@ import (
 
 // engine is the compiled rule set. It may be used by several goroutines.
 type engine struct {
-	detector *detect.Detector
-	skip     sources.SkipFunc
-	rules    map[string]*finding.Rule // by the rule's name in the rule set
+	main    *detect.Detector // every rule but those of the next two
+	generic *detect.Detector
+	storage *detect.Detector
+	skip    sources.SkipFunc
+	rules   map[string]*finding.Rule // by the rule's name in the rule set
 }
 
 // load builds the engine, once in a process; it takes some 30 ms.
@@ -36,16 +38,25 @@ var load = sync.OnceValues(func() (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules for credentials: %w", err)
 	}
-	d := detect.NewDetectorContext(context.Background(), cfg, detect.ValidationOptions{})
-	// What may be ignored is decided in triage, where it is on record, not by a
-	// comment beside the secret.
-	d.IgnoreGitleaksAllow = true
-	e := &engine{detector: d, skip: d.SkipFunc(), rules: map[string]*finding.Rule{}}
+	e := &engine{rules: map[string]*finding.Rule{}}
+	e.main = detector(cfg, func(id string) bool { return id != genericRule && id != storageRule && id != storageName })
+	e.generic = detector(cfg, func(id string) bool { return id == genericRule })
+	e.storage = detector(cfg, func(id string) bool { return id == storageRule || id == storageName })
+	e.skip = e.main.SkipFunc()
 	for id, r := range cfg.Rules {
 		e.rules[id] = describe(id, r.Description)
 	}
 	return e, nil
 })
+
+// detector compiles those of the rules that keep says.
+func detector(cfg *config.Config, keep func(id string) bool) *detect.Detector {
+	d := detect.NewDetectorContext(context.Background(), only(cfg, keep), detect.ValidationOptions{})
+	// What may be ignored is decided in triage, where it is on record, not by a
+	// comment beside the secret.
+	d.IgnoreGitleaksAllow = true
+	return d
+}
 
 // A window is the part of a text that is searched at once. The library looks for
 // lines and neighbours in the whole of what it is given for each match, so that
@@ -98,25 +109,42 @@ func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) 
 	return e.prune(out), nil
 }
 
-// prune removes what a rule that goes by names only says about a secret that
-// another rule knows.
+// prune removes what a less certain rule says about a secret that a more certain
+// one knows; the least certain is the generic one.
 func (e *engine) prune(secrets []secret) []secret {
-	// secrets are sorted by start: reach is how far the certain ones that begin
-	// at or before a place go.
-	var starts, reach []int
-	for _, s := range secrets {
-		if e.rules[s.rule].Confidence != finding.Uncertain {
-			far := s.at.end
-			if n := len(reach); n > 0 {
-				far = max(far, reach[n-1])
-			}
-			starts, reach = append(starts, s.at.start), append(reach, far)
+	certainty := func(s secret) int {
+		switch {
+		case s.rule == genericRule:
+			return 0
+		case e.rules[s.rule].Confidence == finding.Uncertain:
+			return 1
 		}
+		return 2
 	}
-	return slices.DeleteFunc(secrets, func(s secret) bool {
-		n := sort.SearchInts(starts, s.at.start+1)
-		return e.rules[s.rule].Confidence == finding.Uncertain && n > 0 && reach[n-1] >= s.at.end
-	})
+	for _, level := range []int{1, 2} {
+		var known []span
+		for _, s := range secrets {
+			if certainty(s) >= level {
+				known = append(append(known, s.at), s.others...)
+			}
+		}
+		covered := cover(known)
+		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return certainty(s) < level && covered(s.at) })
+	}
+	return secrets
+}
+
+// cover returns a function that reports whether a span lies in one of the known.
+func cover(known []span) func(span) bool {
+	slices.SortFunc(known, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	starts, reach := make([]int, len(known)), make([]int, len(known)) // reach: how far those up to here go
+	for i, k := range known {
+		starts[i], reach[i] = k.start, max(k.end, reach[max(i-1, 0)])
+	}
+	return func(s span) bool {
+		n := sort.SearchInts(starts, s.start+1)
+		return n > 0 && reach[n-1] >= s.end
+	}
 }
 
 // lineStart returns the offset at which the line of the byte begins.
@@ -130,28 +158,44 @@ func lineStart(text string, at int) int {
 // search runs the rules over a part of the text.
 func (e *engine) search(ctx context.Context, path, text string, part span) []secret {
 	piece := text[part.start:part.end]
-	fragment := sources.Fragment{Raw: piece, StartLine: 1, Attributes: map[string]string{sources.AttrPath: path}}
+	out := apply(ctx, e.main, path, whole(piece))
+	if x := assignments(piece); x.text != "" {
+		out = append(out, apply(ctx, e.generic, path, x)...)
+	}
+	if storageKey(piece) {
+		out = append(out, apply(ctx, e.storage, path, whole(piece))...)
+	}
+	out = slices.DeleteFunc(out, func(s secret) bool { return embedded(piece, s.at) })
+	for i := range out {
+		if s := &out[i]; s.at != (span{}) {
+			s.at = s.at.shift(part.start)
+		}
+		for j := range out[i].others {
+			out[i].others[j] = out[i].others[j].shift(part.start)
+		}
+	}
+	return out
+}
+
+// apply runs one rule set over an excerpt; places are those of the text that
+// it is from.
+func apply(ctx context.Context, d *detect.Detector, path string, x excerpt) []secret {
+	fragment := sources.Fragment{Raw: x.text, StartLine: 1, Attributes: map[string]string{sources.AttrPath: path}}
 	var out []secret
 	var lines []int
 	//lint:ignore SA1019 its successor takes a source that opens the file itself
-	for _, f := range e.detector.DetectContext(ctx, fragment) {
+	for _, f := range d.DetectContext(ctx, fragment) {
 		if lines == nil {
-			lines = lineStarts(piece)
+			lines = lineStarts(x.text)
 		}
 		s := secret{rule: f.RuleID, value: f.Secret}
 		if f.StartLine > 0 {
-			s.at = locate(piece, lines, f.StartLine, f.Match, f.Secret)
-			if embedded(piece, s.at) {
-				continue
-			}
+			s.at = x.origin(locate(x.text, lines, f.StartLine, f.Match, f.Secret))
 		}
 		for _, set := range f.RequiredSets {
 			for _, c := range set.Components {
-				s.others = append(s.others, locate(piece, lines, c.StartLine, c.Match, c.Secret).shift(part.start))
+				s.others = append(s.others, x.origin(locate(x.text, lines, c.StartLine, c.Match, c.Secret)))
 			}
-		}
-		if f.StartLine > 0 {
-			s.at = s.at.shift(part.start)
 		}
 		out = append(out, s)
 	}
@@ -174,6 +218,9 @@ func lineStarts(text string) []int {
 // any form of token comes up by chance: it touches a "+" or "/" of a run that is
 // longer than itself by more than a key and value would need.
 func embedded(text string, at span) bool {
+	if at == (span{}) {
+		return false
+	}
 	if touches := func(i int) bool { return i >= 0 && i < len(text) && (text[i] == '+' || text[i] == '/') }; !touches(at.start-1) && !touches(at.end) {
 		return false
 	}

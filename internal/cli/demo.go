@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"merlon/client"
+	"merlon/examples"
+	"merlon/internal/config"
+	"merlon/internal/finding"
+	"merlon/internal/server"
+)
+
+// This file is the first minute with Merlon: a service with a tenant, and a scan
+// of the sample application through the service's own API.
+
+// credentialsFile is where the first start writes how to sign in, in the data
+// folder.
+const credentialsFile = "credentials.json"
+
+type demoCommand struct {
+	config.Server `embed:""`
+}
+
+// Run serves like serve. The first time it makes a tenant and scans the sample.
+func (c demoCommand) Run(ctx context.Context, host Host) error {
+	path := c.Path(credentialsFile)
+	made, err := readCredentials(path)
+	first := errors.Is(err, fs.ErrNotExist)
+	if first {
+		made, err = c.prepare(ctx, path)
+	}
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err = server.Run(ctx, c.Server, func(at server.Addresses) {
+		go func() {
+			if err := show(ctx, host, at, *made, first); err != nil {
+				stop(err)
+				return
+			}
+			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n", at.BaseURL, path) // the log says so too
+		}()
+	})
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// prepare makes the tenant, writes its credentials, and imports the sample's
+// vulnerability records.
+func (c demoCommand) prepare(ctx context.Context, path string) (*server.Bootstrapped, error) {
+	b := server.Bootstrap{Email: "admin@merlon.local", Organization: "Example", Team: "Bookshop", Project: "bookshop"}
+	made, err := b.Run(ctx, c.Store)
+	if err != nil {
+		return nil, fmt.Errorf("make the first tenant: %w", err)
+	}
+	text, err := json.MarshalIndent(made, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return nil, fmt.Errorf("write the credentials: %w", err)
+	}
+	return made, c.importSample(ctx)
+}
+
+// importSample imports the records that concern the sample application.
+func (c demoCommand) importSample(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "merlon-sample")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
+	if err := os.CopyFS(dir, examples.Advisories); err != nil {
+		return err
+	}
+	db, err := server.OpenStore(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	_, err = importInto(ctx, db, []string{filepath.Join(dir, "advisories")})
+	return errors.Join(err, db.Close())
+}
+
+func readCredentials(path string) (*server.Bootstrapped, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	made := &server.Bootstrapped{}
+	if err := json.Unmarshal(text, made); err != nil {
+		return nil, fmt.Errorf("credentials %s: %w", path, err)
+	}
+	return made, nil
+}
+
+// show scans the sample application, unless that was done before, and prints the
+// project's findings by severity.
+func show(ctx context.Context, host Host, at server.Addresses, made server.Bootstrapped, first bool) error {
+	id := client.Identity{BaseURL: at.BaseURL, AuthURL: at.AuthURL}
+	c, err := client.New(client.Options{BaseURL: at.BaseURL, Source: id.PersonalToken(made.PersonalAccessToken)})
+	if err != nil {
+		return err
+	}
+	project := string(made.ProjectID)
+	if first {
+		if err := scanSample(ctx, host, c, project); err != nil {
+			return fmt.Errorf("scan the sample application: %w", err)
+		}
+	}
+	return printFindings(ctx, host, c, project)
+}
+
+// scanSample uploads the sample application and waits for the end of its scan.
+func scanSample(ctx context.Context, host Host, c *client.Client, project string) error {
+	dir, err := os.MkdirTemp("", "merlon-sample")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
+	if err := os.CopyFS(dir, examples.Bookshop); err != nil {
+		return err
+	}
+	var archive bytes.Buffer
+	if _, err := client.Pack(ctx, &archive, filepath.Join(dir, "bookshop"), client.Packing{}); err != nil {
+		return err
+	}
+	began := time.Now()
+	scan, err := c.StartScan(ctx, project, client.NewScan{Branch: "main"})
+	if err != nil {
+		return err
+	}
+	if err := c.Upload(ctx, scan.UploadURL, &archive, int64(archive.Len())); err != nil {
+		return err
+	}
+	done, err := c.WaitScan(ctx, project, scan.ID, func(client.Scan) {})
+	if err != nil {
+		return err
+	}
+	if done.State == "failed" {
+		return errors.New(done.ErrorMessage)
+	}
+	_, err = fmt.Fprintf(host.Stdout, "scanned the sample application in %.1f s: %s\n", time.Since(began).Seconds(), done.State)
+	return err
+}
+
+// printFindings prints the project's findings, worst first, and their counts.
+func printFindings(ctx context.Context, host Host, c *client.Client, project string) error {
+	var all []client.Finding
+	for _, a := range server.Analyses() {
+		for f, err := range c.Findings(ctx, project, string(a), client.Filter{}) {
+			if err != nil {
+				return err
+			}
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b client.Finding) int {
+		return finding.Severity(b.Severity).Rank() - finding.Severity(a.Severity).Rank()
+	})
+	counts := map[string]int{}
+	t := tabwriter.NewWriter(host.Stdout, 0, 0, 2, ' ', 0)
+	p := printer{w: t}
+	for _, f := range all {
+		counts[f.Severity]++
+		p.f("%s\t%s\t%s:%d\t%s\n", f.Severity, f.Type, f.Path, f.StartLine, title(f))
+	}
+	p.f("\n")
+	for _, s := range finding.Severities {
+		p.f("%s\t%d\n", s, counts[string(s)])
+	}
+	return errors.Join(p.err, t.Flush())
+}
+
+// title is what a finding is, in a few words.
+func title(f client.Finding) string {
+	if f.Library != nil && f.Advisory != nil {
+		return f.Library.Name + " " + f.Library.Version + ": " + f.Advisory.Summary
+	}
+	if f.Base.Rule != nil {
+		return f.Base.Rule.Name
+	}
+	return f.Type
+}
