@@ -18,6 +18,7 @@ import (
 
 	"merlon/internal/finding"
 	"merlon/internal/mail"
+	"merlon/internal/seal"
 	"merlon/internal/tenant"
 )
 
@@ -43,6 +44,10 @@ type Config struct {
 	// Users and Tokens are the identity service.
 	Users  Users
 	Tokens Tokens
+	// Requests remembers requests with an Idempotency-Key, and Box seals their
+	// answers.
+	Requests Requests
+	Box      *seal.Box
 	// Post writes the mails that invite people.
 	Post mail.Post
 	// Analyses are those that the program can make: a new project starts with

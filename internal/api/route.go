@@ -137,13 +137,22 @@ func (r route) operation(a *API) huma.Operation {
 				a.refuse(ctx, err)
 				return
 			}
-			next(huma.WithContext(ctx, withScope(ctx.Context(), sc)))
+			ctx = huma.WithContext(ctx, withScope(ctx.Context(), sc))
+			if r.creates && ctx.Header("Idempotency-Key") != "" {
+				a.once(ctx, sc, r, next)
+				return
+			}
+			next(ctx)
 		}},
 	}
 	// Any other failure has the same shape: a conflict, a limit, a part that is away.
 	o.Responses = map[string]*huma.Response{"default": {Description: "Any other failure", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
 	}}}
+	if r.creates {
+		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
+			Description: "A name for this request. Sent again under the same name within 24 hours, it is not done again: the first answer is repeated, with the header Idempotent-Replayed."}}
+	}
 	if r.answer != nil {
 		o.Responses[strconv.Itoa(r.status)] = &huma.Response{Description: http.StatusText(r.status), Content: r.answer}
 	}
@@ -157,6 +166,8 @@ func (r route) operation(a *API) huma.Operation {
 	}
 	return o
 }
+
+func ptr[T any](v T) *T { return &v }
 
 // tag groups the operations of the document by their first fixed word.
 func tag(path string) string {

@@ -127,6 +127,20 @@ type Actor struct {
 	UserAgent string // for the audit log
 }
 
+// A RequestKey is what a client calls a request, so that sending it twice does
+// it once: an Idempotency-Key, which counts for one caller and one operation.
+type RequestKey struct {
+	Actor UserID
+	Route string // operationId
+	Key   string
+}
+
+// The codes of errors about a RequestKey.
+const (
+	KeyReused = "idempotency_key_reused" // for another request
+	KeyInUse  = "idempotency_key_in_use" // by a request that is under way
+)
+
 // A Target names what a request is about: the most specific identifier that its
 // address carries, with the others as a claim to be verified.
 type Target struct {

@@ -79,6 +79,8 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Results:      db,
 		Numbers:      db,
 		Post:         r.post,
+		Requests:     db,
+		Box:          box,
 		Analyses:     finding.Analyses,
 	}
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())

@@ -8,16 +8,19 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // A Document checks answers against an OpenAPI 3.1 document, whose schemas are
-// JSON Schema of the dialect 2020-12.
+// JSON Schema of the dialect 2020-12. It is safe for concurrent use.
 type Document struct {
 	compiler   *jsonschema.Compiler
 	operations []operation
-	schemas    map[string]*jsonschema.Schema // by place in the document
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by place in the document
 }
 
 type operation struct {
@@ -110,6 +113,8 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 }
 
 func (d *Document) validate(place string, body []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	schema := d.schemas[place]
 	if schema == nil {
 		var err error
