@@ -27,6 +27,7 @@ import (
 const (
 	programVariable = "SANDBOX_TEST_PROGRAM"
 	parentVariable  = "SANDBOX_TEST_PARENT"
+	refuseVariable  = "SANDBOX_TEST_REFUSE" // kinds of namespaces that the system refuses
 	ordinaryUser    = 12345
 )
 
@@ -39,6 +40,12 @@ func TestMain(m *testing.M) {
 	if program = os.Getenv(programVariable); program != "" {
 		if os.Getenv(parentVariable) != "" {
 			os.Exit(parent())
+		}
+		for _, kind := range strings.Fields(os.Getenv(refuseVariable)) {
+			if err := os.WriteFile("/proc/sys/user/max_"+kind+"_namespaces", []byte("0"), 0); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
 		}
 		os.Exit(m.Run())
 	}
@@ -84,6 +91,29 @@ func TestAsOrdinaryUser(t *testing.T) {
 	}
 	if !bytes.Contains(out, []byte("--- PASS: TestRefuses")) {
 		t.Errorf("the tests did not run:\n%s", out)
+	}
+}
+
+// TestInContainer runs tests again as a root that is none outside and has no
+// nobody, in a system that refuses namespaces.
+func TestInContainer(t *testing.T) {
+	if os.Getenv(refuseVariable) != "" || !canUnshare() {
+		t.Skip("needs a namespace of its own")
+	}
+	for _, refused := range []string{"user", "user net", "user mnt net ipc"} {
+		t.Run(refused, func(t *testing.T) {
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=TestAllows|TestRefuses")
+			cmd.Env = []string{programVariable + "=" + program, refuseVariable + "=" + refused, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
+			cmd.SysProcAttr = &syscall.SysProcAttr{
+				Cloneflags:  unix.CLONE_NEWUSER,
+				UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}},
+				GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}},
+			}
+			out, err := cmd.CombinedOutput()
+			if err != nil || !bytes.Contains(out, []byte("--- PASS: TestRefuses")) {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 
@@ -252,6 +282,9 @@ func TestRefuses(t *testing.T) {
 		{"signal the parent", []string{"signal", strconv.Itoa(os.Getpid())}, []string{"no landlock", "only mounts"}},
 	}
 	for name, without := range layers {
+		if strings.Contains(os.Getenv(refuseVariable), "net") && name != "all" {
+			continue // the namespaces are left out already
+		}
 		spec := Spec{ReadOnly: []string{ro}, without: without}
 		for _, test := range tests {
 			if slices.Contains(test.without, name) {

@@ -132,7 +132,9 @@ func newPlan(spec Spec) (*plan, error) {
 		Limits: spec.Limits.withDefaults(), Parent: os.Getpid(), User: -1, Without: spec.without,
 	}
 	if os.Geteuid() == 0 {
-		p.User = nobody
+		if err := p.leaveRoot(); err != nil {
+			return nil, err
+		}
 	}
 	if !hasKey(p.Env, "GOMEMLIMIT") {
 		// The collector works harder before the limit ends the program.
@@ -163,7 +165,7 @@ func newPlan(spec Spec) (*plan, error) {
 		g.Source = source
 		if p.User >= 0 {
 			if err := hand(*g, p.User); err != nil {
-				return nil, fmt.Errorf("give a file to the sandbox: %w", err)
+				p.stayRoot("%s cannot be given to nobody (%v)", g.Path, reason(err))
 			}
 		}
 	}
@@ -178,6 +180,29 @@ func newPlan(spec Spec) (*plan, error) {
 	}
 	p.Files = append(p.Files, grant{Path: filepath.Clean(p.Path), Source: source, Exec: true})
 	return p, nil
+}
+
+// leaveRoot has the program run as nobody, if there is one.
+func (p *plan) leaveRoot() error {
+	for _, path := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {
+		ids, err := identity(path)
+		if err != nil {
+			return err
+		}
+		there := func(m syscall.SysProcIDMap) bool { return m.ContainerID <= nobody && nobody < m.ContainerID+m.Size }
+		if !slices.ContainsFunc(ids, there) {
+			p.stayRoot("this system has no user nobody")
+			return nil
+		}
+	}
+	p.User = nobody
+	return nil
+}
+
+// stayRoot has the program run as root after all.
+func (p *plan) stayRoot(format string, args ...any) {
+	p.User = -1
+	p.Warnings = append(p.Warnings, "runs as root without capabilities: "+fmt.Sprintf(format, args...))
 }
 
 func hasKey(env []string, key string) bool {
