@@ -19,7 +19,8 @@ import (
 // A job is one analyzer in one scan.
 type job struct {
 	*Analyzer
-	status Status
+	idle   bool         // has failed before it began; never changes
+	status Status       // of the goroutine that emits only
 	spent  atomic.Int64 // nanoseconds in calls
 	stuck  atomic.Int32 // calls that did not end when they were told to
 }
@@ -35,18 +36,11 @@ const grace = 2 * time.Second
 func newJob(a *Analyzer, unmet string) *job {
 	j := &job{Analyzer: a, status: Status{Analyzer: a.ID, Analysis: a.Analysis, State: Succeeded, Reasons: []Reason{}}}
 	if unmet != "" {
-		j.fail(Reason{Code: "unavailable", Message: unmet})
+		j.idle = true
+		j.add(Reason{Code: "unavailable", Message: unmet})
+		j.status.State = Failed
 	}
 	return j
-}
-
-// failed reports whether the job has failed before it began.
-func (j *job) failed() bool { return j.status.State == Failed }
-
-// fail ends the job without a claim.
-func (j *job) fail(r Reason) {
-	j.add(r)
-	j.status.State = Failed
 }
 
 // add records something that was not looked at.

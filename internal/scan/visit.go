@@ -85,7 +85,7 @@ func (t *tree) weight() int64 {
 
 // outOfReach records the files and folders that the job would have looked at.
 func (d *driver) outOfReach(j *job) {
-	if j.failed() {
+	if j.idle {
 		return
 	}
 	for _, r := range d.tree.left {
@@ -116,7 +116,7 @@ func (d *driver) visit(ctx context.Context, file File) *visit {
 		return b
 	}
 	for i, j := range d.jobs {
-		if j.File == nil || j.failed() || ctx.Err() != nil {
+		if j.File == nil || j.idle || ctx.Err() != nil {
 			continue
 		}
 		o := &outcome{limit: d.Limits.Findings}
@@ -194,7 +194,7 @@ func (d *driver) emitVisit(v *visit) error {
 func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	started := map[*job]chan *outcome{}
 	for _, j := range d.jobs {
-		if j.Project == nil || j.failed() {
+		if j.Project == nil || j.idle {
 			continue
 		}
 		done := make(chan *outcome, 1)
