@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -323,10 +322,10 @@ func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c chang
 		return err
 	}
 	rows = nil
-	severities := maps.Clone(c.opened)
-	maps.Copy(severities, c.solved)
-	for s := range severities {
-		rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Severities, s), c.opened[s], c.solved[s]})
+	for _, s := range finding.Severities {
+		if c.opened[s] != 0 || c.solved[s] != 0 {
+			rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Severities, s), c.opened[s], c.solved[s]})
+		}
 	}
 	return tx.insertRows(ctx, "branch_day", "project_id, branch, day, severity, opened, solved",
 		` ON CONFLICT (project_id, branch, day, severity)

@@ -50,7 +50,7 @@ func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open f
 		return run.Outcome{}, err
 	}
 	for range maxRestarts {
-		in := &ingest{Store: t.store, size: t.batchSize, sc: sc, run: r, open: open, report: report}
+		in := &ingest{Store: t.store, size: t.BatchSize, sc: sc, run: r, open: open, report: report}
 		err := in.apply(ctx)
 		if err == nil {
 			return run.Outcome{

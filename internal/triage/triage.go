@@ -132,8 +132,11 @@ type Store interface {
 
 // A Triage applies scans to findings.
 type Triage struct {
-	store     Store
-	batchSize int
+	store Store
+
+	// BatchSize is how many rows a transaction writes, about. Smaller ones keep
+	// other writers waiting for a shorter time, and write more.
+	BatchSize int
 }
 
 // New returns a Triage over the store.
