@@ -30,14 +30,12 @@ func (a *API) getEvaluationStatus(ctx context.Context, sc tenant.Scope, in *scan
 type scanViolationsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	ScanID    string `path:"scanId" format:"uuid"`
-	Page      int    `query:"page" minimum:"1" default:"1"`
-	Limit     int    `query:"limit" minimum:"1" default:"20" doc:"At most 100."`
+	ClampedPage
 }
 
 type projectViolationsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
-	Page      int    `query:"page" minimum:"1" default:"1"`
-	Limit     int    `query:"limit" minimum:"1" default:"20" doc:"At most 100."`
+	ClampedPage
 }
 
 type violationsOut struct {
@@ -53,15 +51,16 @@ func (a *API) listScanViolations(ctx context.Context, sc tenant.Scope, in *scanV
 	if _, err := a.scan(ctx, sc, &scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}); err != nil {
 		return nil, err
 	}
-	return noViolations(in.Page, in.Limit), nil
+	return noViolations(in.ClampedPage), nil
 }
 
 func (a *API) listProjectViolations(_ context.Context, _ tenant.Scope, in *projectViolationsIn) (*violationsOut, error) {
-	return noViolations(in.Page, in.Limit), nil
+	return noViolations(in.ClampedPage), nil
 }
 
-func noViolations(page, limit int) *violationsOut {
+func noViolations(p ClampedPage) *violationsOut {
 	out := &violationsOut{}
-	out.Body.Violations, out.Body.Page, out.Body.Limit = []struct{}{}, page, min(limit, maxPage)
+	out.Body.Violations = []struct{}{}
+	out.Body.Page, out.Body.Limit = p.get()
 	return out
 }

@@ -123,7 +123,11 @@ func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipar
 			return run.Started{}, errs.Wrap(errs.Invalid, err, "the form cannot be read: its parts or its boundary are malformed")
 		}
 		if part.FileName() != "" || part.FormName() == "scan" {
-			return a.Scans.StartWith(ctx, sc, in, part)
+			started, err := a.Scans.StartWith(ctx, sc, in, part)
+			if err != nil {
+				return started, err
+			}
+			return started, a.nothingFollows(ctx, sc, started, form)
 		}
 		text, err := readSmall(part)
 		if err != nil {
@@ -137,6 +141,18 @@ func (a *API) startFromForm(ctx context.Context, sc tenant.Scope, form *multipar
 		}
 	}
 	return run.Started{}, errs.E(errs.Invalid, "the form holds no file: send the zip archive as the part named scan")
+}
+
+// nothingFollows makes sure that no field stands behind the file: it would have
+// come too late to count, and the findings would go to another branch than its
+// sender thinks. Such a scan is cancelled.
+func (a *API) nothingFollows(ctx context.Context, sc tenant.Scope, started run.Started, form *multipart.Reader) error {
+	part, err := form.NextPart()
+	if err != nil || part.FormName() != "branch" && part.FormName() != "sourceType" {
+		return nil // the file is whole: how the form ends does not matter
+	}
+	_, err = a.Scans.Cancel(ctx, sc, started.Run.ID)
+	return errors.Join(errs.E(errs.Invalid, "the field %s stands behind the file: send it before", part.FormName()), err)
 }
 
 type uploadIn struct {
@@ -320,14 +336,10 @@ func list[T any](l []T) []T {
 	return l
 }
 
-// maxPage is how many elements a page of scans or violations has at most.
-const maxPage = 100
-
 type listScansIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Branch    string `query:"branch" doc:"Only scans of the branch."`
-	Page      int    `query:"page" minimum:"1" default:"1"`
-	PageSize  int    `query:"pageSize" minimum:"1" default:"20" doc:"At most 100."`
+	ClampedPage
 }
 
 type listScansOut struct {
@@ -339,11 +351,11 @@ type listScansOut struct {
 }
 
 func (a *API) listScans(ctx context.Context, sc tenant.Scope, in *listScansIn) (*listScansOut, error) {
-	size := min(in.PageSize, maxPage)
-	if in.Page > 1<<31/maxPage {
-		return nil, errs.E(errs.Invalid, "there is no page %d", in.Page)
+	page, size := in.get()
+	if page > 1<<31/maxPageSize {
+		return nil, errs.E(errs.Invalid, "there is no page %d", page)
 	}
-	runs, total, err := a.Scans.Runs(ctx, sc, run.Query{Branch: in.Branch, Offset: (in.Page - 1) * size, Limit: size})
+	runs, total, err := a.Scans.Runs(ctx, sc, run.Query{Branch: in.Branch, Offset: (page - 1) * size, Limit: size})
 	if err != nil {
 		return nil, err
 	}
@@ -352,6 +364,6 @@ func (a *API) listScans(ctx context.Context, sc tenant.Scope, in *listScansIn) (
 	for i := range runs {
 		out.Body.Scans = append(out.Body.Scans, scanSummary(&runs[i]))
 	}
-	out.Body.TotalScans, out.Body.TotalPages = total, (total+size-1)/size
+	out.Body.TotalScans, out.Body.TotalPages = total, pages(total, size)
 	return out, nil
 }

@@ -37,6 +37,8 @@ type fakeScans struct {
 	run      run.Run
 	query    run.Query
 	uploaded error
+
+	cancelled run.ID
 }
 
 func (f *fakeScans) started() run.Started {
@@ -76,7 +78,8 @@ func (f *fakeScans) Runs(_ context.Context, _ tenant.Scope, q run.Query) ([]run.
 	return []run.Run{f.run}, 41, nil
 }
 
-func (f *fakeScans) Cancel(_ context.Context, _ tenant.Scope, _ run.ID) (run.Run, error) {
+func (f *fakeScans) Cancel(_ context.Context, _ tenant.Scope, id run.ID) (run.Run, error) {
+	f.cancelled = id
 	return f.run, nil
 }
 
@@ -195,6 +198,27 @@ func TestStartScan(t *testing.T) {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestFieldBehindTheFile(t *testing.T) {
+	srv, fake := scanServer(t)
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	part, err := w.CreateFormFile("scan", "x.zip")
+	if err == nil {
+		_, err = io.WriteString(part, "PK data")
+	}
+	if err == nil {
+		err = w.WriteField("branch", "late")
+	}
+	if err != nil {
+		t.Fatal(err, w.Close())
+	}
+	fake.run = run.Run{ID: scanID}
+	status, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/start", w.FormDataContentType(), &b)
+	if status != 400 || !strings.Contains(got["message"].(string), "branch stands behind the file") || fake.cancelled != scanID {
+		t.Errorf("status %d, %v; cancelled %q", status, got, fake.cancelled)
 	}
 }
 

@@ -105,6 +105,9 @@ func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader)
 		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 			return errs.Wrap(errs.Unavailable, err, "there is no room for the upload at the moment: send it again to the same address later")
 		}
+		if errs.Is(err, errs.TooLarge) {
+			return errs.Wrap(errs.TooLarge, err, "an archive has at most %d GiB", MaxUpload>>30)
+		}
 		return err
 	}
 	// A client that goes away now has sent everything.
