@@ -117,6 +117,7 @@ func New(c Config) *API {
 		writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address")
 	})
 	a.huma = humachi.New(a.router, humaConfig(c))
+	a.describeProblem()
 	a.table = a.routes()
 	for _, r := range a.table {
 		r.validate()

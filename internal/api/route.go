@@ -129,8 +129,9 @@ func (r route) validate() {
 func (r route) operation(a *API) huma.Operation {
 	o := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status,
-		Tags:   []string{tag(r.path)},
-		Errors: []int{http.StatusBadRequest},
+		Tags: []string{tag(r.path)},
+		// Any other failure has the same shape: a conflict, a limit, a part that is away.
+		Responses: map[string]*huma.Response{"400": aProblem, "default": aProblem},
 		Middlewares: huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
 			sc, err := a.admit(ctx, r)
 			if err != nil {
@@ -145,10 +146,6 @@ func (r route) operation(a *API) huma.Operation {
 			next(ctx)
 		}},
 	}
-	// Any other failure has the same shape: a conflict, a limit, a part that is away.
-	o.Responses = map[string]*huma.Response{"default": {Description: "Any other failure", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
-	}}}
 	if r.creates {
 		o.Parameters = []*huma.Param{{Name: "Idempotency-Key", In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: ptr(maxKey)},
 			Description: "A name for this request. Sent again under the same name within 24 hours, it is not done again: the first answer is repeated, with the header Idempotent-Replayed."}}
@@ -158,13 +155,25 @@ func (r route) operation(a *API) huma.Operation {
 	}
 	if r.rule.access != anyone {
 		o.Security = []map[string][]string{{"bearer": {}}}
-		o.Errors = append(o.Errors, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound)
+		o.Responses["401"], o.Responses["403"], o.Responses["404"] = aProblem, aProblem, aProblem
 	}
 	if all, one := r.rule.needs.Names(), r.rule.orAny.Names(); len(all)+len(one) > 0 {
 		o.Description = "Needs the permission " + strings.Join(all, " and ") + strings.Join(one, " or ") + "."
 		o.Extensions = map[string]any{"x-permissions": map[string][]string{"all": all, "any": one}}
 	}
 	return o
+}
+
+// aProblem stands for the answer to every failure, which the document describes
+// once.
+var aProblem = &huma.Response{Ref: "#/components/responses/Problem"}
+
+// describeProblem puts what aProblem refers to into the document.
+func (a *API) describeProblem() {
+	c := a.huma.OpenAPI().Components
+	c.Responses = map[string]*huma.Response{"Problem": {Description: "A failure", Content: map[string]*huma.MediaType{
+		"application/json": {Schema: c.Schemas.Schema(reflect.TypeFor[Problem](), true, "Problem")},
+	}}}
 }
 
 func ptr[T any](v T) *T { return &v }

@@ -31,6 +31,7 @@ type operation struct {
 }
 
 type response struct {
+	Ref     string                     `json:"$ref"`
 	Content map[string]json.RawMessage `json:"content"`
 }
 
@@ -89,6 +90,9 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 		}
 		key, r = "default", op.responses["default"]
 	}
+	if r.Ref != "" {
+		return d.checkProblem(method+" "+op.path, r.Ref, status, header, body)
+	}
 	if len(r.Content) == 0 {
 		if len(body) > 0 {
 			return fmt.Errorf("%s %s answered %d with a body, the document has none", method, op.path, status)
@@ -108,6 +112,18 @@ func (d *Document) Check(method, path string, status int, header http.Header, bo
 	place := "#/paths/" + escape(op.path) + "/" + strings.ToLower(method) + "/responses/" + key + "/content/" + escape(kind) + "/schema"
 	if err := d.validate(place, body); err != nil {
 		return fmt.Errorf("%s %s answered %d: %w\n%s", method, op.path, status, err, body)
+	}
+	return nil
+}
+
+// checkProblem checks an answer that the document describes elsewhere: every
+// failure is one.
+func (d *Document) checkProblem(operation, ref string, status int, header http.Header, body []byte) error {
+	if kind, _, err := mime.ParseMediaType(header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return fmt.Errorf("%s answered %d as %q, want application/json", operation, status, header.Get("Content-Type"))
+	}
+	if err := d.validate(ref+"/content/application~1json/schema", body); err != nil {
+		return fmt.Errorf("%s answered %d: %w\n%s", operation, status, err, body)
 	}
 	return nil
 }
