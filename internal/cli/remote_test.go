@@ -240,7 +240,7 @@ func TestRemoteScanExitCodes(t *testing.T) {
 		"suspicious":      {`{"id":"scan-1","state":"completed","suspicious":true,"warnings":["no Landlock"]}`, "", nil, ExitOK, "something else was probably uploaded"},
 		"warnings":        {`{"id":"scan-1","state":"completed","warnings":["no Landlock"]}`, "", nil, ExitOK, "the server warns: no Landlock"},
 		"not asked for":   {status("degraded"), scaFinding, []string{"--analyses", "secret"}, ExitOK, ""},
-		"json":            {status("succeeded"), scaFinding, []string{"--format", "json"}, ExitFindings, `"CVE-2026-1"`},
+		"json":            {status("succeeded"), scaFinding, []string{"--format", "json"}, ExitFindings, `"sca/CVE-2026-1"`},
 		"sarif":           {status("succeeded"), scaFinding, []string{"--format", "sarif"}, ExitFindings, `"external/cwe/cwe-79"`},
 		"branch":          {"", "", []string{"--branch", "b"}, ExitOK, ""},
 		"without waiting": {"", "", []string{"--no-wait"}, ExitOK, "scan-1\n"},

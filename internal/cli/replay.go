@@ -148,7 +148,7 @@ func ruleOf(a finding.Analysis, f client.Finding) *finding.Rule {
 	d := f.Advisory
 	id := cmp.Or(d.CVE, d.GHSA, d.Internal)
 	rule := &finding.Rule{
-		ID: id, Analysis: a, Name: cmp.Or(d.Summary, id), ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
+		ID: string(a) + "/" + id, OWASP: []string{"A06:2021"}, Analysis: a, Name: cmp.Or(d.Summary, id), ShortDescription: cmp.Or(d.Summary, id), Description: d.Details,
 		Severity: severity, Confidence: finding.Certain,
 		Advisory: &finding.Advisory{ID: id, GHSA: d.GHSA, CVE: d.CVE, Summary: d.Summary, Details: d.Details},
 	}
