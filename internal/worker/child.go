@@ -162,13 +162,21 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 	return nil
 }
 
-// outOfMemory reports whether the child ended for want of memory: the runtime of
-// a Go program said so, in one of its several ways (runtime/malloc.go, mheap.go,
-// os_linux.go), or it broke off with most of it in use (the runtime
-// crashes when an allocation of its own fails).
+// wantsMemory is how programs say that they got no more memory: the runtime of
+// Go, in its several ways (runtime/malloc.go, mheap.go, os_linux.go), and
+// libraries in C.
+var wantsMemory = []string{"out of memory", "cannot allocate memory", "failed to allocate"}
+
+// outOfMemory reports whether the child ended for want of memory: it said so, or
+// broke off with most of it in use, because the runtime may also crash when an
+// allocation of its own fails.
 func (e ended) outOfMemory(limit int64) bool {
-	return strings.Contains(e.complaints, "out of memory") || strings.Contains(e.complaints, "cannot allocate memory") ||
-		e.decode != nil && e.result.Memory > limit/100*70
+	for _, said := range wantsMemory {
+		if strings.Contains(e.complaints, said) {
+			return true
+		}
+	}
+	return e.decode != nil && e.result.Memory > limit/100*70
 }
 
 // lastWords is the first line of what the child said at its end. It is text of
