@@ -69,6 +69,7 @@ func (a *API) createAccount(ctx context.Context, sc tenant.Scope, in *createAcco
 	return &accountAnswer{Body: showAccount(m)}, nil
 }
 
+// An AccountPath names a service account of an organization.
 type AccountPath struct {
 	OrganizationPath
 	AccountID string `path:"accountId" format:"uuid"`

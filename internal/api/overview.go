@@ -75,7 +75,7 @@ func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) 
 		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity)
 	})
 	today := a.Now()
-	days, err := a.Numbers.DayCounts(ctx, sc, ids, branches, today.AddDate(0, 0, 1-overviewDays), today)
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, branches, triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
 	if err != nil {
 		return nil, err
 	}

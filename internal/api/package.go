@@ -126,6 +126,7 @@ type imagesOut struct {
 	}
 }
 
+// An ImagesPage says which page of images an answer is.
 type ImagesPage struct {
 	TotalPages  int `json:"totalPages"`
 	CurrentPage int `json:"currentPage"`

@@ -28,7 +28,7 @@ type Numbers interface {
 	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error)
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
 	LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, error)
-	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, first, last time.Time) ([]triage.DayCount, error)
+	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error)
 }
 
 type listResultsIn struct {

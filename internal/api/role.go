@@ -71,6 +71,7 @@ func (a *API) createRole(ctx context.Context, sc tenant.Scope, in *createRole) (
 	return &roleAnswer{Body: showRole(r)}, nil
 }
 
+// A RolePath names a custom role of an organization.
 type RolePath struct {
 	OrganizationPath
 	RoleID string `path:"roleId" format:"uuid"`

@@ -182,13 +182,12 @@ func cell(analysis, severity, status, priority int) triage.Cell {
 	}
 }
 
-// DayCounts returns what branches gained and lost on the days from the first to
-// the last, ordered by project, day and severity; branches as in BranchCells.
-func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, first, last time.Time) ([]triage.DayCount, error) {
+// DayCounts returns what branches gained and lost on the days, ordered by project, day and severity; branches as in BranchCells.
+func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error) {
 	out := []triage.DayCount{}
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)
-		args := []any{string(sc.Organization), arg, day(first), day(last)}
+		args := []any{string(sc.Organization), arg, day(days.First), day(days.Last)}
 		which := "d.branch = p.branch"
 		if branches != nil {
 			cond, list := db.Dialect.In("d.branch", branches)

@@ -30,6 +30,9 @@ type AnalysisStanding struct {
 	Open      map[finding.Severity]int
 }
 
+// Days are the days from First to Last, both of them.
+type Days struct{ First, Last time.Time }
+
 // A DayCount is what a branch gained and lost on a day, in a severity.
 type DayCount struct {
 	ProjectID tenant.ProjectID
