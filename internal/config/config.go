@@ -66,6 +66,7 @@ type Server struct {
 	CLIAppID        string        `name:"cli-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the cli application. Default: made once and stored; the same for the two below."`
 	VSCodeAppID     string        `name:"vscode-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the vscode application."`
 	IntelliJAppID   string        `name:"intellij-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the intellij application."`
+	ClientsFile     string        `name:"confidential-clients-file" type:"path" placeholder:"FILE" group:"Sign-in" help:"YAML list of applications that keep a secret, such as a web application, or a service that introspects tokens: id, name, secret, redirect-uris, post-logout-redirect-uris."`
 	CLIExtraAppID   []string      `name:"cli-extra-app-id" placeholder:"ID" group:"Sign-in" help:"Further identifiers that stand for the cli application."`
 
 	SMTPAddress      string `name:"smtp-address" placeholder:"HOST:PORT" group:"Mail" help:"Mail server. Default: mails are written to the folder outbox in the data folder."`

@@ -121,13 +121,17 @@ func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger)
 		InvitedOnly: !c.SignUp, SessionLifetime: c.SessionLifetime, SessionIdle: c.SessionIdle,
 		Revoked: func(ctx context.Context, u tenant.UserID) error { return provider.Revoke(ctx, u) },
 	})
-	provider, err := oidc.New(oidc.Config{
+	clients, err := confidentialClients(c.ClientsFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	provider, err = oidc.New(oidc.Config{
 		BaseURL: at.BaseURL, AuthURL: at.AuthURL, Aliases: c.ResourceAlias, Vendors: c.TokenTypeVendor,
 		Apps: oidc.ClientApps{
 			CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID},
 			IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID},
 		},
-		CLIIDs: c.CLIExtraAppID, AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
+		CLIIDs: c.CLIExtraAppID, Clients: clients, AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
 		Box: d.box, Store: d.db, People: service, Now: d.db.Now, Log: log,
 	})
 	if err != nil {
