@@ -55,9 +55,10 @@ type Config struct {
 	Analyses []finding.Analysis
 	// Scans starts, shows and ends scans.
 	Scans Scans
-	// Results and Numbers read findings, and Results decides about them.
-	Results Results
-	Numbers Numbers
+	// Results, Numbers and Overviews read findings; Results decides about them.
+	Results   Results
+	Numbers   Numbers
+	Overviews Overviews
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at

@@ -100,6 +100,11 @@ func totals(cells []triage.BranchCell) ([]severityCount, []stateCount, []analysi
 			byAnalysis[c.Cell.Analysis] += c.Count.N
 		}
 	}
+	return showTotals(bySeverity, byState, byAnalysis)
+}
+
+// showTotals returns totals in the order of their enumerations, zeros included.
+func showTotals(bySeverity map[finding.Severity]int, byState map[triage.Status]int, byAnalysis map[finding.Analysis]int) ([]severityCount, []stateCount, []analysisCount) {
 	severities, states, analyses := []severityCount{}, []stateCount{}, []analysisCount{}
 	for _, s := range finding.Severities {
 		severities = append(severities, severityCount{s, bySeverity[s]})

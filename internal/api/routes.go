@@ -96,6 +96,7 @@ func resultRoutes() []route {
 	routes := []route{
 		op("GET", "/project/{projectId}/branches", "listBranches", "Branches that have findings", needs(tenant.ProjectRead), (*API).listBranches),
 		op("GET", results+"/overview", "getProjectOverview", "How the project stands", read, (*API).getOverview),
+		op("GET", "/organization/{organizationId}/results/overview", "getOrganizationOverview", "How the projects stand that the caller may read", needs(tenant.OrgRead), (*API).getOrgOverview),
 		op("GET", results+"/export", "exportResults", "Every finding, one a line", read, (*API).exportResults).lists(),
 		op("GET", results+"/sca/grouped", "listGroupedSca", "Vulnerable packages by advisory and package", read, (*API).listPackageGroups),
 		op("GET", results+"/sca/packages", "listScaPackages", "Packages that were seen", read, (*API).listPackages),

@@ -156,7 +156,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Now:     p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
 		ClientApps:   clientApps(p.provider.ClientApps()),
-		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Users: p.people, Tokens: p.people,
+		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(),
 		Requests: p.db, Box: p.box,
 		Scans: run.New(run.Config{

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/project"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -17,6 +18,9 @@ import (
 // reference branch. Whoever changes findings or the project's settings calls it
 // in the same transaction.
 func (tx *Tx) refreshStats(ctx context.Context, sc tenant.Scope) error {
+	if _, err := tx.lockFindings(ctx, sc); err != nil {
+		return err
+	}
 	settings, err := projectSettings(ctx, tx, sc)
 	if err != nil {
 		return err
@@ -48,16 +52,29 @@ func (tx *Tx) refreshStats(ctx context.Context, sc tenant.Scope) error {
 	score := triage.RiskScore(risk)
 	level := code(triage.RiskLevels, triage.LevelOf(score))
 	if _, err := tx.Exec(ctx, `INSERT INTO project_stats
-		(project_id, organization_id, branch, critical, high, medium, low, risk_score, risk_level, level_since)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-		ON CONFLICT (project_id) DO UPDATE SET branch = excluded.branch, critical = excluded.critical, high = excluded.high,
+		(project_id, organization_id, branch, hidden, critical, high, medium, low, risk_score, risk_level, level_since)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (project_id) DO UPDATE SET branch = excluded.branch, hidden = excluded.hidden, critical = excluded.critical, high = excluded.high,
 		medium = excluded.medium, low = excluded.low, risk_score = excluded.risk_score, risk_level = excluded.risk_level,
 		level_since = CASE WHEN project_stats.risk_level = excluded.risk_level AND project_stats.level_since > 0
 			THEN project_stats.level_since ELSE excluded.level_since END`,
-		string(sc.Project), string(sc.Organization), branch, open[1], open[2], open[3], open[4], score, level, millis(tx.Now)); err != nil {
+		string(sc.Project), string(sc.Organization), branch, hiddenBits(settings), open[1], open[2], open[3], open[4], score, level, millis(tx.Now)); err != nil {
 		return fmt.Errorf("write numbers of project: %w", err)
 	}
 	return nil
+}
+
+// hiddenBits is the column hidden: one bit for each analysis and severity that
+// the settings do not show.
+func hiddenBits(s project.Settings) (bits int64) {
+	for i, a := range finding.Analyses {
+		for j, severity := range finding.Severities {
+			if !s.Shown(a, severity) {
+				bits |= 1 << (i*len(finding.Severities) + j)
+			}
+		}
+	}
+	return bits
 }
 
 // Standings returns how those of the projects stand that belong to the scope's
@@ -132,43 +149,14 @@ func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tena
 			JOIN branch_stats s ON s.project_id = p.project_id AND s.branch = p.branch
 			WHERE p.organization_id = ? AND s.status <= 2 AND `+in+" GROUP BY p.project_id, s.analysis, s.severity", string(sc.Organization), arg)
 		return each(rows, err, func(rows *sql.Rows) error {
-			var project tenant.ProjectID
+			var id tenant.ProjectID
 			var analysis, severity, n int
-			if err := rows.Scan(&project, &analysis, &severity, &n); err != nil {
+			if err := rows.Scan(&id, &analysis, &severity, &n); err != nil {
 				return err
 			}
-			if i, ok := index[key{project, value(finding.Analyses, analysis)}]; ok {
+			if i, ok := index[key{id, value(finding.Analyses, analysis)}]; ok {
 				out[i].Open[value(finding.Severities, severity)] += n
 			}
-			return nil
-		})
-	})
-}
-
-// BranchCells returns the numbers of findings of branches: of the scope's project
-// if it has one, else of the projects with the identifiers. branches limits them
-// to some; nil means the reference branch of each project.
-func (db *DB) BranchCells(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string) ([]triage.BranchCell, error) {
-	out := []triage.BranchCell{}
-	return out, inChunks(texts(ids), func(ids []string) error {
-		in, arg := db.Dialect.In("p.project_id", ids)
-		args := []any{string(sc.Organization), arg}
-		which := "s.branch = p.branch"
-		if branches != nil {
-			cond, list := db.Dialect.In("s.branch", branches)
-			which, args = cond, append(args, list)
-		}
-		rows, err := db.Query(ctx, `SELECT s.project_id, s.branch, s.analysis, s.severity, s.status, s.priority, s.findings, s.risk
-			FROM project_stats p JOIN branch_stats s ON s.project_id = p.project_id
-			WHERE p.organization_id = ? AND `+in+" AND s.findings <> 0 AND "+which, args...)
-		return each(rows, err, func(rows *sql.Rows) error {
-			var c triage.BranchCell
-			var analysis, severity, status, priority int
-			if err := rows.Scan(&c.ProjectID, &c.Branch, &analysis, &severity, &status, &priority, &c.Count.N, &c.Count.Risk); err != nil {
-				return err
-			}
-			c.Cell = cell(analysis, severity, status, priority)
-			out = append(out, c)
 			return nil
 		})
 	})
@@ -182,7 +170,9 @@ func cell(analysis, severity, status, priority int) triage.Cell {
 	}
 }
 
-// DayCounts returns what branches gained and lost on the days, ordered by project, day and severity; branches as in BranchCells.
+// DayCounts returns what branches gained and lost on the days, ordered by
+// project, day and severity; of the branches with the names, or with nil of the
+// reference branch of each project.
 func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error) {
 	out := []triage.DayCount{}
 	return out, inChunks(texts(ids), func(ids []string) error {

@@ -78,6 +78,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Stats:        db,
 		Results:      db,
 		Numbers:      db,
+		Overviews:    db,
 		Post:         r.post,
 		Requests:     db,
 		Box:          box,

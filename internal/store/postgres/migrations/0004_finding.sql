@@ -177,6 +177,7 @@ CREATE TABLE project_stats (
     organization_id TEXT COLLATE "C" NOT NULL,
     revision        BIGINT NOT NULL DEFAULT 0,  -- grows with every decision
     branch          TEXT COLLATE "C" NOT NULL DEFAULT '',   -- the reference branch; empty while nothing was scanned
+    hidden          BIGINT NOT NULL DEFAULT 0,  -- bit 4 * (analysis - 1) + severity - 1: such findings are not shown
     critical        BIGINT NOT NULL DEFAULT 0,  -- active findings that are shown
     high            BIGINT NOT NULL DEFAULT 0,
     medium          BIGINT NOT NULL DEFAULT 0,

@@ -1,0 +1,375 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// Overviews looks at all projects of an organization that the caller may read.
+type Overviews interface {
+	OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error)
+	ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.ProjectSummary, error)
+	TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.TeamSummary, error)
+	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error)
+}
+
+type orgOverviewIn struct {
+	OrganizationID         string `path:"organizationId" format:"uuid"`
+	SeverityFilter         string `query:"severityFilter" doc:"Any of CRITICAL, HIGH, MEDIUM, LOW."`
+	StatusFilter           string `query:"statusFilter" doc:"Any of to_verify, confirmed, in_review, resolved, ignored; without it the active ones: to_verify and confirmed."`
+	AnalysisTypes          string `query:"analysisTypes" doc:"Any of SAST, SCA, IAC, CONTAINER, CICD, SECRET, DAST, API."`
+	IncludeResolved        string `query:"includeResolved" doc:"Count resolved ones too. Default false."`
+	DateFrom               string `query:"dateFrom" doc:"Findings first seen on this day or later, as 2026-11-20 or RFC 3339."`
+	DateTo                 string `query:"dateTo" doc:"Findings first seen on this day or earlier; a time ends there."`
+	Branches               string `query:"branches" doc:"Only these; the reference branch of each project when missing."`
+	TeamIDs                string `query:"teamIds" doc:"Only projects of these teams."`
+	TrendPeriodDays        int    `query:"trendPeriodDays" minimum:"1" maximum:"365" default:"7"`
+	ComparisonPeriod       string `query:"comparisonPeriod" doc:"week, month or quarter: adds the numbers of the last one and the one before."`
+	ProjectsPage           int    `query:"projectsPage" minimum:"1" maximum:"1000000" default:"1"`
+	ProjectsPageSize       int    `query:"projectsPageSize" minimum:"1" maximum:"100" default:"50"`
+	TeamsPage              int    `query:"teamsPage" minimum:"1" maximum:"1000000" default:"1"`
+	TeamsPageSize          int    `query:"teamsPageSize" minimum:"1" maximum:"100" default:"50"`
+	SortBy                 string `query:"sortBy" doc:"total_vulnerabilities (default), critical_count, risk_level or name."`
+	SortOrder              string `query:"sortOrder" doc:"DESC (default): the most or the worst first; or ASC."`
+	IncludeProjectsSummary string `query:"includeProjectsSummary" doc:"Default true."`
+	IncludeTeamsSummary    string `query:"includeTeamsSummary" doc:"Default true."`
+	IncludeOverTimeData    string `query:"includeOverTimeData" doc:"Default true."`
+	TopVulnerableLimit     int    `query:"topVulnerableLimit" minimum:"1" maximum:"50" default:"10"`
+}
+
+// orgOverviewQuery is what the parameters say.
+type orgOverviewQuery struct {
+	filter          triage.OverviewFilter
+	page            triage.SummaryPage
+	period          int // days that are compared with those before; 0 for none
+	projects, teams bool
+	overTime        bool
+}
+
+// query reads the parameters.
+func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
+	var p parser
+	q := orgOverviewQuery{filter: triage.OverviewFilter{
+		Severities: enum(&p, "severityFilter", finding.Severities, in.SeverityFilter),
+		Analyses:   enum(&p, "analysisTypes", finding.Analyses, in.AnalysisTypes),
+		Branches:   plainList(in.Branches),
+		Statuses:   p.countedStatuses(in.StatusFilter, in.IncludeResolved),
+	}}
+	q.filter.From, q.filter.To = p.day("dateFrom", in.DateFrom, 0), p.day("dateTo", in.DateTo, 24*time.Hour)
+	for _, text := range plainList(in.TeamIDs) {
+		id, err := tenant.ParseID("teamIds", text)
+		if err != nil {
+			p.wrong("teamIds", "expected UUIDs")
+		}
+		q.filter.Teams = append(q.filter.Teams, tenant.TeamID(id))
+	}
+	q.page.Sort = triage.ByTotal
+	if keys := enum(&p, "sortBy", []triage.SummarySort{triage.ByTotal, triage.ByCritical, triage.ByRisk, triage.ByName}, in.SortBy); len(keys) > 0 {
+		q.page.Sort = keys[0]
+	}
+	if orders := enum(&p, "sortOrder", []string{"desc", "asc"}, in.SortOrder); len(orders) > 0 {
+		q.page.Ascending = orders[0] == "asc"
+	}
+	if periods := enum(&p, "comparisonPeriod", []string{"week", "month", "quarter"}, in.ComparisonPeriod); len(periods) > 0 {
+		q.period = map[string]int{"week": 7, "month": 30, "quarter": 91}[periods[0]]
+	}
+	yes := func(name, text string) bool { v := p.boolean(name, text); return v == nil || *v }
+	q.projects, q.teams = yes("includeProjectsSummary", in.IncludeProjectsSummary), yes("includeTeamsSummary", in.IncludeTeamsSummary)
+	q.overTime = yes("includeOverTimeData", in.IncludeOverTimeData)
+	return q, p.err()
+}
+
+// countedStatuses reads which statuses matter.
+func (p *parser) countedStatuses(filter, includeResolved string) []triage.Status {
+	resolved := p.boolean("includeResolved", includeResolved)
+	statuses := enum(p, "statusFilter", slices.Concat(triage.Statuses, oldStatuses), filter)
+	if statuses == nil {
+		statuses = []triage.Status{triage.ToVerify, triage.Confirmed}
+		if resolved != nil && *resolved {
+			statuses = append(statuses, triage.Resolved)
+		}
+	}
+	return statuses
+}
+
+// day reads a date or a time; a date stands for its beginning and later.
+func (p *parser) day(name, text string, later time.Duration) time.Time {
+	if text == "" {
+		return time.Time{}
+	}
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return t.Add(later)
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1970 || t.Year() > 9999 {
+		p.wrong(name, "expected a date as 2026-11-20, or a time of RFC 3339")
+	}
+	return t
+}
+
+// RiskCounts are numbers of projects by risk level.
+type RiskCounts struct {
+	CriticalRiskProjects int `json:"criticalRiskProjects"`
+	HighRiskProjects     int `json:"highRiskProjects"`
+	MediumRiskProjects   int `json:"mediumRiskProjects"`
+	LowRiskProjects      int `json:"lowRiskProjects"`
+}
+
+func (r *RiskCounts) add(n map[triage.RiskLevel]int) {
+	r.CriticalRiskProjects += n[triage.CriticalRisk]
+	r.HighRiskProjects += n[triage.HighRisk]
+	r.MediumRiskProjects += n[triage.MediumRisk]
+	r.LowRiskProjects += n[triage.LowRisk]
+}
+
+// SummaryCounts are numbers of findings by severity.
+type SummaryCounts struct {
+	CriticalCount        int `json:"criticalCount"`
+	HighCount            int `json:"highCount"`
+	MediumCount          int `json:"mediumCount"`
+	LowCount             int `json:"lowCount"`
+	TotalVulnerabilities int `json:"totalVulnerabilities"`
+}
+
+func summaryCounts(n map[finding.Severity]int, total int) SummaryCounts {
+	return SummaryCounts{n[finding.Critical], n[finding.High], n[finding.Medium], n[finding.Low], total}
+}
+
+type projectOverviewBody struct {
+	ProjectID   tenant.ProjectID `json:"projectId" format:"uuid"`
+	ProjectName string           `json:"projectName"`
+	TeamID      tenant.TeamID    `json:"teamId" format:"uuid"`
+	TeamName    string           `json:"teamName"`
+	RiskLevel   triage.RiskLevel `json:"riskLevel"`
+	SummaryCounts
+	SASTCount      int `json:"sastCount"`
+	SCACount       int `json:"scaCount"`
+	IaCCount       int `json:"iacCount"`
+	ContainerCount int `json:"containerCount"`
+	CICDCount      int `json:"cicdCount"`
+	SecretCount    int `json:"secretCount"`
+}
+
+type teamOverviewBody struct {
+	TeamID       tenant.TeamID `json:"teamId" format:"uuid"`
+	TeamName     string        `json:"teamName"`
+	ProjectCount int           `json:"projectCount"`
+	SummaryCounts
+	RiskCounts
+}
+
+type topProjectBody struct {
+	ProjectID          tenant.ProjectID `json:"projectId" format:"uuid"`
+	ProjectName        string           `json:"projectName"`
+	TeamID             tenant.TeamID    `json:"teamId" format:"uuid"`
+	TeamName           string           `json:"teamName"`
+	VulnerabilityCount int              `json:"vulnerabilityCount"`
+	CriticalCount      int              `json:"criticalCount"`
+	HighCount          int              `json:"highCount"`
+	RiskLevel          triage.RiskLevel `json:"riskLevel"`
+	OpenCount          int              `json:"openCount"`
+	NewLast7Days       int              `json:"newLast7Days"`
+}
+
+// comparisonBody compares a period with the one before it.
+type comparisonBody struct {
+	Days           int `json:"days"`
+	New            int `json:"newIssues"`
+	Solved         int `json:"solvedIssues"`
+	PreviousNew    int `json:"previousNewIssues"`
+	PreviousSolved int `json:"previousSolvedIssues"`
+}
+
+type orgOverviewBody struct {
+	OrganizationID          tenant.OrganizationID `json:"organizationId" format:"uuid"`
+	TotalProjects           int                   `json:"totalProjects"`
+	TotalTeams              int                   `json:"totalTeams" doc:"Teams with projects that the caller may read."`
+	TotalBySeverity         []severityCount       `json:"totalBySeverity"`
+	TotalByState            []stateCount          `json:"totalByState" doc:"Of all states, whatever is counted elsewhere."`
+	TotalByAnalysisType     []analysisCount       `json:"totalByAnalysisType"`
+	VulnerabilitiesOverTime []dayCount            `json:"vulnerabilitiesOverTime" doc:"Days of the trend period without new findings are left out."`
+	ProjectsSummary         []projectOverviewBody `json:"projectsSummary"`
+	TeamsSummary            []teamOverviewBody    `json:"teamsSummary"`
+	TopVulnerableProjects   []topProjectBody      `json:"topVulnerableProjects"`
+	RiskCounts
+	NewIssuesLast7Days    int             `json:"newIssuesLast7Days"`
+	SolvedIssuesLast7Days int             `json:"solvedIssuesLast7Days"`
+	SolvedIssues          int             `json:"solvedIssues"`
+	NewIssues             int             `json:"newIssues"`
+	CriticalIssues        int             `json:"criticalIssues"`
+	HighIssues            int             `json:"highIssues"`
+	MediumIssues          int             `json:"mediumIssues"`
+	LowIssues             int             `json:"lowIssues"`
+	Comparison            *comparisonBody `json:"comparison,omitempty"`
+}
+
+type orgOverviewOut struct {
+	Body orgOverviewBody
+}
+
+// allTeams is how many teams the totals of an overview are taken from.
+const allTeams = 1 << 20
+
+// getOrgOverview answers how the projects of an organization stand that the
+// caller may read.
+func (a *API) getOrgOverview(ctx context.Context, sc tenant.Scope, in *orgOverviewIn) (*orgOverviewOut, error) {
+	q, err := in.query()
+	if err != nil {
+		return nil, err
+	}
+	out := &orgOverviewOut{Body: orgOverviewBody{OrganizationID: sc.Organization, ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
+	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewIn, orgOverviewQuery, *orgOverviewBody) error{
+		a.fillTotals, a.fillProjects, a.fillTop, a.fillDays,
+	} {
+		if err := fill(ctx, sc, in, q, &out.Body); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// fillTotals adds up all projects and their teams.
+func (a *API) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+	counts, err := a.Overviews.OverviewCounts(ctx, sc, q.filter)
+	if err != nil {
+		return err
+	}
+	bySeverity, byState, byAnalysis := map[finding.Severity]int{}, map[triage.Status]int{}, map[finding.Analysis]int{}
+	for _, c := range counts {
+		byState[c.Status] += c.N
+		if slices.Contains(q.filter.Statuses, c.Status) {
+			bySeverity[c.Severity] += c.N
+			byAnalysis[c.Analysis] += c.N
+		}
+	}
+	out.TotalBySeverity, out.TotalByState, out.TotalByAnalysisType = showTotals(bySeverity, byState, byAnalysis)
+	out.CriticalIssues, out.HighIssues = bySeverity[finding.Critical], bySeverity[finding.High]
+	out.MediumIssues, out.LowIssues = bySeverity[finding.Medium], bySeverity[finding.Low]
+	all := q.page
+	all.Limit = allTeams
+	teams, err := a.Overviews.TeamSummaries(ctx, sc, q.filter, all)
+	if err != nil {
+		return err
+	}
+	out.TotalTeams = len(teams)
+	from, to := bounds(len(teams), in.TeamsPage, in.TeamsPageSize)
+	for i, t := range teams {
+		out.TotalProjects += t.Projects
+		out.RiskCounts.add(t.ByRisk)
+		if q.teams && i >= from && i < to {
+			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects, SummaryCounts: summaryCounts(t.BySeverity, t.Total)}
+			body.RiskCounts.add(t.ByRisk)
+			out.TeamsSummary = append(out.TeamsSummary, body)
+		}
+	}
+	return nil
+}
+
+// bounds returns the indexes of a page, from 1, of n elements.
+func bounds(n, page, size int) (from, to int) {
+	from = min((page-1)*size, n)
+	return from, min(from+size, n)
+}
+
+// fillProjects adds the page of projects.
+func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+	if !q.projects {
+		return nil
+	}
+	p := q.page
+	p.Offset, p.Limit = (in.ProjectsPage-1)*in.ProjectsPageSize, in.ProjectsPageSize
+	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter, p)
+	for _, s := range projects {
+		n := s.ByAnalysis
+		out.ProjectsSummary = append(out.ProjectsSummary, projectOverviewBody{
+			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, RiskLevel: s.RiskLevel,
+			SummaryCounts: summaryCounts(s.BySeverity, s.Total), SASTCount: n[finding.SAST], SCACount: n[finding.SCA], IaCCount: n[finding.IaC],
+			ContainerCount: n[finding.Container], CICDCount: n[finding.CICD], SecretCount: n[finding.Secret],
+		})
+	}
+	return err
+}
+
+// fillTop adds the projects with the most findings.
+func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+	out.TopVulnerableProjects = []topProjectBody{}
+	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter, triage.SummaryPage{Sort: triage.ByTotal, Limit: in.TopVulnerableLimit})
+	if err != nil {
+		return err
+	}
+	ids := make([]tenant.ProjectID, len(projects))
+	for i, s := range projects {
+		ids[i] = s.ID
+	}
+	today := a.Now()
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, q.filter.Branches, triage.Days{First: today.AddDate(0, 0, -6), Last: today})
+	if err != nil {
+		return err
+	}
+	recent := map[tenant.ProjectID]int{}
+	for _, d := range days {
+		recent[d.ProjectID] += d.Opened
+	}
+	for _, s := range projects {
+		if s.Total == 0 {
+			break // they are ordered by it
+		}
+		out.TopVulnerableProjects = append(out.TopVulnerableProjects, topProjectBody{
+			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, VulnerabilityCount: s.Total,
+			CriticalCount: s.BySeverity[finding.Critical], HighCount: s.BySeverity[finding.High], RiskLevel: s.RiskLevel,
+			OpenCount: s.Active, NewLast7Days: recent[s.ID],
+		})
+	}
+	return nil
+}
+
+// fillDays adds what came and went.
+func (a *API) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q orgOverviewQuery, out *orgOverviewBody) error {
+	out.VulnerabilitiesOverTime = []dayCount{}
+	today := a.Now().UTC().Truncate(24 * time.Hour)
+	days, err := a.Overviews.OverviewDays(ctx, sc, q.filter, triage.Days{First: time.Unix(0, 0), Last: today})
+	if err != nil {
+		return err
+	}
+	age := func(d triage.DayCount) int { return int(today.Sub(d.Day) / (24 * time.Hour)) }
+	var trend []triage.DayCount
+	if q.period > 0 {
+		out.Comparison = &comparisonBody{Days: q.period}
+	}
+	for _, d := range days {
+		out.NewIssues += d.Opened
+		out.SolvedIssues += d.Solved
+		if age(d) < 7 {
+			out.NewIssuesLast7Days += d.Opened
+			out.SolvedIssuesLast7Days += d.Solved
+		}
+		if inTrend(d.Day, q.filter, age(d) < in.TrendPeriodDays) {
+			trend = append(trend, d)
+		}
+		switch c := out.Comparison; {
+		case c == nil:
+		case age(d) < q.period:
+			c.New, c.Solved = c.New+d.Opened, c.Solved+d.Solved
+		case age(d) < 2*q.period:
+			c.PreviousNew, c.PreviousSolved = c.PreviousNew+d.Opened, c.PreviousSolved+d.Solved
+		}
+	}
+	if q.overTime {
+		out.VulnerabilitiesOverTime = overTime(trend)
+	}
+	return nil
+}
+
+// inTrend reports whether a day is shown over time: inside of the dates that were
+// named, or else recent.
+func inTrend(day time.Time, f triage.OverviewFilter, recent bool) bool {
+	if f.From.IsZero() && f.To.IsZero() {
+		return recent
+	}
+	return (f.From.IsZero() || !day.Before(f.From.Truncate(24*time.Hour))) && (f.To.IsZero() || day.Before(f.To))
+}

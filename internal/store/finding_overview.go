@@ -1,0 +1,224 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file looks at all projects of an organization that the caller may read,
+// together.
+
+// A lens is the beginning of every query of an overview: the tables mine (the
+// projects that are looked at, with their team), and cells (their findings by
+// sort).
+type lens struct {
+	db   *DB
+	text string
+	args []any
+}
+
+// newLens returns the lens of a filter.
+func (db *DB) newLens(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (*lens, error) {
+	r, err := db.readable(ctx, sc)
+	if err != nil {
+		return nil, fmt.Errorf("read what is readable: %w", db.classify(err))
+	}
+	l := &lens{db: db}
+	var arms []string
+	for _, a := range db.byTeam(sc, r, "") {
+		arms = append(arms, "SELECT p.id, p.name, p.team_id FROM "+a.from)
+		l.args = append(l.args, a.args...)
+	}
+	l.text = "WITH mine AS (SELECT a.id, a.name, a.team_id FROM (" + strings.Join(arms, " UNION ALL ") + ") a"
+	if f.Teams != nil {
+		in, arg := db.Dialect.In("a.team_id", texts(f.Teams))
+		l.text, l.args = l.text+" WHERE "+in, append(l.args, arg)
+	}
+	w := &where{}
+	w.and("(p.hidden >> (4 * (b.analysis - 1) + b.severity - 1)) & 1 = 0")
+	anyOf(w, "b.severity", finding.Severities, f.Severities)
+	anyOf(w, "b.analysis", finding.Analyses, f.Analyses)
+	w.branches(db, "b.branch", f.Branches)
+	source := "branch_stats b"
+	if !f.From.IsZero() || !f.To.IsZero() { // the kept numbers do not know when findings came
+		source = "finding b"
+		w.and("b.created_at >= ? AND b.created_at < ?", millis(f.From), until(f.To))
+	}
+	counted := "SUM(b.findings)"
+	if source == "finding b" {
+		counted = "COUNT(*)"
+	}
+	l.text += "), cells AS (SELECT m.id, b.analysis, b.severity, b.status, " + counted + ` AS n FROM mine m
+		JOIN project_stats p ON p.project_id = m.id JOIN ` + source + " ON b.project_id = m.id WHERE " + w.text.String() +
+		" GROUP BY m.id, b.analysis, b.severity, b.status), counted AS (SELECT c.id, c.analysis, c.severity, c.status, c.n FROM cells c WHERE c.status IN (" + codes(triage.Statuses, f.Statuses) + ")) "
+	l.args = append(l.args, w.args...)
+	return l, nil
+}
+
+// until is the end of a range, exclusive.
+func until(t time.Time) int64 {
+	if t.IsZero() {
+		return 1 << 60
+	}
+	return millis(t)
+}
+
+// branches adds that the branch is one of the names, or with nil the reference
+// branch of the project p.
+func (w *where) branches(db *DB, column string, names []string) {
+	if names == nil {
+		w.and(column + " = p.branch")
+		return
+	}
+	in, arg := db.Dialect.In(column, names)
+	w.and(in, arg)
+}
+
+// codes lists the numbers of values; 0, which nothing has, for none.
+func codes[T comparable](list, values []T) string {
+	out := []string{"0"}
+	for _, v := range values {
+		out = append(out, fmt.Sprint(code(list, v)))
+	}
+	return strings.Join(out, ", ")
+}
+
+// query runs a query behind the lens.
+func (l *lens) query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return l.db.Query(ctx, l.text+query, append(append([]any{}, l.args...), args...)...)
+}
+
+// OverviewCounts counts findings of the readable projects of the scope's
+// organization by sort, whatever their status.
+func (db *DB) OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.query(ctx, "SELECT analysis, severity, status, CAST(SUM(n) AS BIGINT) FROM cells GROUP BY analysis, severity, status")
+	return collect(rows, err, func(rows *sql.Rows) (c triage.OverviewCount, err error) {
+		var analysis, severity, status int
+		err = rows.Scan(&analysis, &severity, &status, &c.N)
+		c.Analysis, c.Severity, c.Status = value(finding.Analyses, analysis), value(finding.Severities, severity), value(triage.Statuses, status)
+		return c, err
+	})
+}
+
+// bySeverity are the columns critical to low and the sum of the table counted.
+const bySeverity = `CAST(COALESCE(SUM(CASE WHEN severity = 1 THEN n END), 0) AS BIGINT) AS critical,
+	CAST(COALESCE(SUM(CASE WHEN severity = 2 THEN n END), 0) AS BIGINT) AS high,
+	CAST(COALESCE(SUM(CASE WHEN severity = 3 THEN n END), 0) AS BIGINT) AS medium,
+	CAST(COALESCE(SUM(CASE WHEN severity = 4 THEN n END), 0) AS BIGINT) AS low, CAST(COALESCE(SUM(n), 0) AS BIGINT) AS total`
+
+// summaryOrders gives the order of each sort key, the most or worst first.
+var summaryOrders = map[triage.SummarySort][2]string{ // descending, ascending
+	triage.ByTotal:    {"total DESC", "total"},
+	triage.ByCritical: {"critical DESC", "critical"},
+	triage.ByRisk:     {"risk, total DESC", "risk DESC, total"},
+	triage.ByName:     {"name DESC", "name"},
+}
+
+// ProjectSummaries returns a page of the readable projects of the scope's
+// organization with their numbers.
+func (db *DB) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.ProjectSummary, error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return nil, err
+	}
+	var columns []string
+	for i := range finding.Analyses {
+		columns = append(columns, fmt.Sprintf("CAST(COALESCE(SUM(CASE WHEN analysis = %d THEN n END), 0) AS BIGINT) AS a%d", i+1, i+1))
+	}
+	rows, err := l.query(ctx, `SELECT m.id, m.name, m.team_id, t.name, COALESCE(s.risk_level, 4) AS risk, COALESCE(c.critical, 0) AS critical,
+		COALESCE(c.high, 0), COALESCE(c.medium, 0), COALESCE(c.low, 0), COALESCE(c.total, 0) AS total, COALESCE(c.active, 0),
+		COALESCE(c.a1, 0), COALESCE(c.a2, 0), COALESCE(c.a3, 0), COALESCE(c.a4, 0), COALESCE(c.a5, 0), COALESCE(c.a6, 0), COALESCE(c.a7, 0), COALESCE(c.a8, 0)
+		FROM mine m JOIN team t ON t.id = m.team_id LEFT JOIN project_stats s ON s.project_id = m.id
+		LEFT JOIN (SELECT id, `+bySeverity+", CAST(COALESCE(SUM(CASE WHEN status <= 2 THEN n END), 0) AS BIGINT) AS active, "+
+		strings.Join(columns, ", ")+" FROM counted GROUP BY id) c ON c.id = m.id ORDER BY "+orderOf(p, "m.name")+", m.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
+	return collect(rows, err, func(rows *sql.Rows) (triage.ProjectSummary, error) {
+		s := triage.ProjectSummary{BySeverity: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
+		var risk int
+		var n [4]int
+		var a [8]int
+		err := rows.Scan(&s.ID, &s.Name, &s.TeamID, &s.TeamName, &risk, &n[0], &n[1], &n[2], &n[3], &s.Total, &s.Active,
+			&a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &a[6], &a[7])
+		for i, severity := range finding.Severities {
+			s.BySeverity[severity] = n[i]
+		}
+		for i, analysis := range finding.Analyses {
+			s.ByAnalysis[analysis] = a[i]
+		}
+		s.RiskLevel = value(triage.RiskLevels, risk)
+		return s, err
+	})
+}
+
+// orderOf returns the ORDER BY of a page of summaries; name is the column that
+// the sort key name means.
+func orderOf(p triage.SummaryPage, name string) string {
+	i := 0
+	if p.Ascending {
+		i = 1
+	}
+	return strings.Replace(summaryOrders[p.Sort][i], "name", name, 1)
+}
+
+// TeamSummaries returns a page of the teams of those projects with their numbers.
+func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.TeamSummary, error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := l.query(ctx, `SELECT t.id, t.name, x.projects, x.risk, x.r1, x.r2, x.r3, x.r4, COALESCE(c.critical, 0) AS critical,
+		COALESCE(c.high, 0), COALESCE(c.medium, 0), COALESCE(c.low, 0), COALESCE(c.total, 0) AS total
+		FROM (SELECT m.team_id, COUNT(*) AS projects, MIN(COALESCE(s.risk_level, 4)) AS risk,
+			COUNT(CASE WHEN s.risk_level = 1 THEN 1 END) AS r1, COUNT(CASE WHEN s.risk_level = 2 THEN 1 END) AS r2,
+			COUNT(CASE WHEN s.risk_level = 3 THEN 1 END) AS r3, COUNT(CASE WHEN COALESCE(s.risk_level, 4) = 4 THEN 1 END) AS r4
+			FROM mine m LEFT JOIN project_stats s ON s.project_id = m.id GROUP BY m.team_id) x
+		JOIN team t ON t.id = x.team_id
+		LEFT JOIN (SELECT m.team_id, `+bySeverity+` FROM counted k JOIN mine m ON m.id = k.id GROUP BY m.team_id) c ON c.team_id = t.id
+		ORDER BY `+orderOf(p, "t.name")+", t.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
+	return collect(rows, err, func(rows *sql.Rows) (triage.TeamSummary, error) {
+		s := triage.TeamSummary{BySeverity: map[finding.Severity]int{}, ByRisk: map[triage.RiskLevel]int{}}
+		var worst int
+		var r, n [4]int
+		err := rows.Scan(&s.ID, &s.Name, &s.Projects, &worst, &r[0], &r[1], &r[2], &r[3], &n[0], &n[1], &n[2], &n[3], &s.Total)
+		for i, severity := range finding.Severities {
+			s.BySeverity[severity] = n[i]
+		}
+		for i, level := range triage.RiskLevels {
+			s.ByRisk[level] = r[i]
+		}
+		return s, err
+	})
+}
+
+// OverviewDays returns what those projects gained and lost on the days, by day
+// and severity.
+func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return nil, err
+	}
+	w := &where{}
+	w.and("d.day >= ? AND d.day <= ?", day(days.First), day(days.Last))
+	anyOf(w, "d.severity", finding.Severities, f.Severities)
+	w.branches(db, "d.branch", f.Branches)
+	rows, err := l.query(ctx, `SELECT d.day, d.severity, CAST(SUM(d.opened) AS BIGINT), CAST(SUM(d.solved) AS BIGINT) FROM mine m
+		JOIN project_stats p ON p.project_id = m.id JOIN branch_day d ON d.project_id = m.id WHERE `+w.text.String()+
+		" GROUP BY d.day, d.severity ORDER BY d.day, d.severity", w.args...)
+	return collect(rows, err, func(rows *sql.Rows) (c triage.DayCount, err error) {
+		var at int64
+		var severity int
+		err = rows.Scan(&at, &severity, &c.Opened, &c.Solved)
+		c.Day, c.Severity = time.Unix(at*86400, 0).UTC(), value(finding.Severities, severity)
+		return c, err
+	})
+}
