@@ -129,7 +129,10 @@ func newBuilder(dir string) (*builder, error) {
 	if b.spill, err = create(filepath.Join(dir, "spill")); err != nil {
 		return nil, errors.Join(err, b.out.file.Close())
 	}
-	b.out.write([]byte(magic))
+	if err := b.out.write([]byte(magic)); err != nil {
+		b.close()
+		return nil, err
+	}
 	return b, nil
 }
 

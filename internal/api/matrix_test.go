@@ -25,9 +25,9 @@ import (
 // A documented route.
 type documented struct {
 	method, path string
-	open         bool // needs no caller
-	all, any     tenant.Permissions
-	parameters   []string // of the path, as the operation declares them
+	open         bool               // needs no caller
+	needs        tenant.Permissions // all of them
+	parameters   []string           // of the path, as the operation declares them
 }
 
 func documentedRoutes(t *testing.T, r *apitest.Runner) []documented {
@@ -39,7 +39,7 @@ func documentedRoutes(t *testing.T, r *apitest.Runner) []documented {
 	var doc struct {
 		Paths map[string]map[string]struct {
 			Security    []any                       `json:"security"`
-			Permissions struct{ All, Any []string } `json:"x-permissions"`
+			Permissions []string                    `json:"x-permissions"`
 			Parameters  []struct{ Name, In string } `json:"parameters"`
 		} `json:"paths"`
 	}
@@ -51,10 +51,7 @@ func documentedRoutes(t *testing.T, r *apitest.Runner) []documented {
 		for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
 			op := doc.Paths[path][method]
 			d := documented{method: strings.ToUpper(method), path: path, open: len(op.Security) == 0}
-			if d.all, err = tenant.ParsePermissions(op.Permissions.All); err != nil {
-				t.Fatal(err)
-			}
-			if d.any, err = tenant.ParsePermissions(op.Permissions.Any); err != nil {
+			if d.needs, err = tenant.ParsePermissions(op.Permissions); err != nil {
 				t.Fatal(err)
 			}
 			for _, p := range op.Parameters {
@@ -130,7 +127,7 @@ func (d documented) expect(a role) int {
 	if a.name == "nobody" {
 		return 401
 	}
-	if d.all|d.any == 0 {
+	if d.needs == 0 {
 		return admitted
 	}
 	level, sees := tenant.OrganizationLevel, tenant.Permissions(0)
@@ -144,7 +141,7 @@ func (d documented) expect(a role) int {
 	switch {
 	case a.organization == "" || sees&^has != 0:
 		return 404
-	case d.all&^has != 0 || d.any != 0 && d.any&has == 0:
+	case d.needs&^has != 0:
 		return 403
 	}
 	return admitted
@@ -293,7 +290,7 @@ func wanted(status int) string {
 // was done, or refused for what it asks. Routes that take what is the caller's
 // own may refuse that by themselves.
 func wasAdmitted(d documented, a *apitest.Answer) bool {
-	if d.open || d.all|d.any == 0 {
+	if d.open || d.needs == 0 {
 		return a.Status != 401
 	}
 	return a.Status != 401 && a.Status != 403 && a.Status != 404 && a.Status < 500 || a.Status == 501
@@ -306,7 +303,7 @@ func TestAddressesThatDoNotHoldTogether(t *testing.T) {
 		r := apitest.New(t, db, clock)
 		s := newStage(t, r, 1)
 		for _, d := range documentedRoutes(t, r) {
-			if d.open || d.all|d.any == 0 {
+			if d.open || d.needs == 0 {
 				continue
 			}
 			for _, name := range d.parameters {

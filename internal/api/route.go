@@ -37,7 +37,6 @@ type route struct {
 type rule struct {
 	access access
 	needs  tenant.Permissions // all of them
-	orAny  tenant.Permissions // or one of these
 }
 
 type access uint8
@@ -63,17 +62,8 @@ func authenticated() rule { return rule{access: signedIn} }
 // needs admits callers with every one of the permissions.
 func needs(p tenant.Permissions) rule { return rule{access: permission, needs: p} }
 
-// needsAny admits callers with at least one of the permissions.
-func needsAny(p tenant.Permissions) rule { return rule{access: permission, orAny: p} }
-
 // admits returns a Forbidden error that names what is missing, or nil.
 func (r rule) admits(sc tenant.Scope) error {
-	if r.orAny != 0 {
-		if sc.Permissions&r.orAny != 0 {
-			return nil
-		}
-		return errs.E(errs.Forbidden, "you need one of the permissions %s here", strings.Join(r.orAny.Names(), ", "))
-	}
 	return sc.Require(r.needs)
 }
 
@@ -101,12 +91,6 @@ func (r route) created() route {
 	return r
 }
 
-// accepted makes the route answer 202 and honour an Idempotency-Key.
-func (r route) accepted() route {
-	r.status, r.creates = http.StatusAccepted, true
-	return r
-}
-
 // starts makes the route honour an Idempotency-Key while it answers 200.
 func (r route) starts() route {
 	r.creates = true
@@ -116,7 +100,7 @@ func (r route) starts() route {
 // validate panics when a row of the table is not whole: a mistake of ours that
 // the first test or start finds.
 func (r route) validate() {
-	if r.rule.access == undecided || r.rule.access == permission && r.rule.needs == 0 && r.rule.orAny == 0 {
+	if r.rule.access == undecided || r.rule.access == permission && r.rule.needs == 0 {
 		panic("api: " + r.method + " " + r.path + " has no permission rule")
 	}
 	if r.rule.access == permission && !strings.Contains(r.path, "Id}") {
@@ -157,9 +141,9 @@ func (r route) operation(a *API) huma.Operation {
 		o.Security = []map[string][]string{{"bearer": {}}}
 		o.Responses["401"], o.Responses["403"], o.Responses["404"] = aProblem, aProblem, aProblem
 	}
-	if all, one := r.rule.needs.Names(), r.rule.orAny.Names(); len(all)+len(one) > 0 {
-		o.Description = "Needs the permission " + strings.Join(all, " and ") + strings.Join(one, " or ") + "."
-		o.Extensions = map[string]any{"x-permissions": map[string][]string{"all": all, "any": one}}
+	if names := r.rule.needs.Names(); len(names) > 0 {
+		o.Description = "Needs the permission " + strings.Join(names, " and ") + "."
+		o.Extensions = map[string]any{"x-permissions": names}
 	}
 	return o
 }

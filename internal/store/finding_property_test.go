@@ -32,7 +32,6 @@ type model struct {
 	paths    map[int]string                   // where each flaw stands at present
 	branches map[string]map[int]*modelFinding // by branch and flaw
 	decided  map[int]triage.Status            // by flaw
-	shown    map[string]map[int]triage.Status // last compared, for messages
 	ids      map[string]map[int]triage.ID     // never change
 }
 
