@@ -20,9 +20,9 @@ type configCommand struct {
 
 // Run prints the settings in force as a settings file, secrets hidden.
 func (c configCommand) Run(host Host, parsed *kong.Context) error {
-	flags := settingsOf(parsed.Model)
+	flags := optionsOf(parsed.Model.Node, "config")
 	if c.Reference {
-		_, err := host.Stdout.Write(reference(flags))
+		_, err := host.Stdout.Write(reference(flags, parsed.Model.Node))
 		return err
 	}
 	if err := c.Validate(); err != nil {
@@ -50,11 +50,11 @@ func (c configCommand) Run(host Host, parsed *kong.Context) error {
 	return err
 }
 
-// settingsOf returns the options of the config command, which are serve's.
-func settingsOf(app *kong.Application) []*kong.Flag {
+// optionsOf returns the options of the command below the node.
+func optionsOf(app *kong.Node, command string) []*kong.Flag {
 	var flags []*kong.Flag
 	for _, node := range app.Children {
-		if node.Name != "config" {
+		if node.Name != command {
 			continue
 		}
 		for _, f := range node.Flags {
@@ -70,17 +70,17 @@ func settingsOf(app *kong.Application) []*kong.Flag {
 var groups = []string{"Addresses", "Storage", "Region", "Sign-in", "Mail", "Scans", "Log"}
 
 // reference returns the manual of the settings, docs/configuration.md.
-func reference(flags []*kong.Flag) []byte {
+func reference(flags []*kong.Flag, app *kong.Node) []byte {
 	var b bytes.Buffer
 	b.WriteString(`# Settings
 
-Every setting is an option of ` + "`merlon serve`" + `, a key of the settings file, and an
+Every setting is an option of a command, a key of the settings file, and an
 environment variable; the command line is stronger than the environment, the
 environment stronger than the file. The file is YAML, named by ` + "`--config FILE`" + ` or
 ` + "`MERLON_CONFIG`" + `; a key that is not in this list is an error. A list is a YAML
 list in the file and separated by commas (sisters: semicolons) in a variable.
-` + "`merlon worker`" + ` and ` + "`merlon admin`" + ` take the settings of the groups that concern
-them. ` + "`merlon config`" + ` prints what is in force, secrets hidden.
+The first chapters are those of ` + "`merlon serve`" + `; ` + "`merlon worker`" + ` and ` + "`merlon admin`" + ` take
+what concerns them. ` + "`merlon config`" + ` prints what is in force, secrets hidden.
 
 This page is printed by ` + "`merlon config --reference`" + `.
 `)
@@ -93,9 +93,31 @@ This page is printed by ` + "`merlon config --reference`" + `.
 			group = f.Group.Key
 			fmt.Fprintf(&b, "\n## %s\n\n| key | variable | default | meaning |\n|---|---|---|---|\n", group)
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", f.Name, variable(f.Name), defaultText(f), strings.ReplaceAll(f.Help, "|", "\\|"))
+		row(&b, f)
+	}
+	known := map[string]bool{}
+	for _, f := range flags {
+		known[f.Name] = true
+	}
+	for _, command := range clientCommands {
+		fmt.Fprintf(&b, "\n## merlon %s\n\n| key | variable | default | meaning |\n|---|---|---|---|\n", command)
+		for _, f := range optionsOf(app, command) {
+			if !known[f.Name] {
+				row(&b, f)
+			}
+		}
 	}
 	return b.Bytes()
+}
+
+// clientCommands are the commands that people run beside a service, and whose
+// options are settings too.
+var clientCommands = []string{"scan", "login", "logout"}
+
+// row writes the line of one setting.
+func row(b *bytes.Buffer, f *kong.Flag) {
+	help := strings.ReplaceAll(strings.ReplaceAll(f.Help, "|", "\\|"), "\n", " ")
+	fmt.Fprintf(b, "| `%s` | `%s` | %s | %s |\n", f.Name, variable(f.Name), defaultText(f), help)
 }
 
 func defaultText(f *kong.Flag) string {

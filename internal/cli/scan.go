@@ -31,7 +31,7 @@ type scanCommand struct {
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
-	Workers     int   `placeholder:"N" help:"Files looked at at once. Default: one per core."`
+	Parallel    int   `name:"parallel" placeholder:"N" help:"Files looked at at once. Default: one per core."`
 
 	remoteOptions `embed:""`
 }
@@ -74,7 +74,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
-		Workers:   c.Workers,
+		Workers:   c.Parallel,
 		Version:   config.Version,
 	}
 	if advisories != nil { // not a nil *File in an interface
