@@ -80,7 +80,7 @@ type heldChunk struct {
 }
 
 // maxHeld bounds the decoded chunks that a File keeps.
-const maxHeld = 256
+const maxHeld = 1024
 
 // Open opens a data file, or builds one in a temporary file from an OSV folder or
 // zip. Close removes that file again.

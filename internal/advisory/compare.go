@@ -177,7 +177,7 @@ func leadingNumber(s string) string {
 	return strings.TrimLeft(s, "0")
 }
 
-// inRange reports whether the version is in the range. A version that cannot be
+// inRange reports whether the version is in the range, whose events are sorted. A version that cannot be
 // read is in a range that holds everything.
 func (c *comparer) inRange(events []event, version string) (hit, error) {
 	if everything(events) {
@@ -190,14 +190,13 @@ func (c *comparer) inRange(events []event, version string) (hit, error) {
 	if err != nil || !before {
 		return hit{}, err
 	}
-	events, err = c.sorted(events)
-	if err != nil {
-		return hit{}, err
-	}
 	var h hit
 	for _, e := range events {
+		if e.kind == limit {
+			continue
+		}
 		n := 1
-		if e.version != "0" || e.kind != introduced {
+		if !e.zero() {
 			if n, err = c.compare(version, e.version); err != nil {
 				return hit{}, err
 			}
@@ -217,7 +216,7 @@ func everything(events []event) bool {
 	starts := false
 	for _, e := range events {
 		switch {
-		case e.kind == introduced && e.version == "0":
+		case e.zero():
 			starts = true
 		case e.kind != introduced && !(e.kind == limit && e.version == "*"):
 			return false
@@ -246,20 +245,13 @@ func (c *comparer) beforeLimits(events []event, version string) (bool, error) {
 	return none, nil
 }
 
-// sorted returns the events that begin and end the range in the order of their
-// versions; those at one version stay in the order of the record.
-func (c *comparer) sorted(events []event) ([]event, error) {
-	out := make([]event, 0, len(events))
-	for _, e := range events {
-		if e.kind != limit {
-			out = append(out, e)
-		}
-	}
+// sort brings events into the order of their versions, which evaluation relies
+// on; those at one version stay in the order of the record, limits come last.
+func (c *comparer) sort(events []event) error {
 	var failed error
-	slices.SortStableFunc(out, func(a, b event) int {
-		za, zb := a.kind == introduced && a.version == "0", b.kind == introduced && b.version == "0"
-		if za || zb {
-			return cmp.Compare(btoi(zb), btoi(za))
+	slices.SortStableFunc(events, func(a, b event) int {
+		if n := cmp.Or(btoi(a.kind == limit)-btoi(b.kind == limit), btoi(b.zero())-btoi(a.zero())); n != 0 || a.kind == limit || a.zero() {
+			return n
 		}
 		n, err := c.compare(a.version, b.version)
 		if err != nil {
@@ -267,8 +259,11 @@ func (c *comparer) sorted(events []event) ([]event, error) {
 		}
 		return n
 	})
-	return out, failed
+	return failed
 }
+
+// zero reports whether a range begins before all versions.
+func (e event) zero() bool { return e.kind == introduced && e.version == "0" }
 
 func btoi(b bool) int {
 	if b {

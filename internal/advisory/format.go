@@ -15,7 +15,7 @@ import (
 // text is its length and its bytes.
 //
 //	magic                                       8 bytes, names the version of the format
-//	chunks      zstd(record …)                  what records say, by number; about 64 KiB each
+//	chunks      zstd(record …)                  what records say, by number; about 16 KiB each
 //	blocks      text table, affected …, crc     what records say of one package
 //	chunk table {first record, offset, length} …
 //	index       {hash, offset, length} …        sorted by the hash of the package's key
@@ -32,7 +32,7 @@ const (
 	tailSize  = 4*8 + 4
 	digestLen = 32
 
-	chunkSize  = 64 << 10 // of text, before compression
+	chunkSize  = 16 << 10 // of text, before compression
 	maxChunk   = 64 << 20 // one record may be longer than chunkSize
 	maxBlock   = 64 << 20
 	chunkEntry = 20

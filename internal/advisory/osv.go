@@ -366,6 +366,9 @@ func (o *osvRange) reduce(ecosystem string) ([]event, error) {
 	if !starts {
 		return nil, errors.New("a range does not say where it begins")
 	}
+	if err := compare.sort(events); err != nil && !errors.Is(err, errNoOrder) {
+		return nil, err
+	}
 	return events, nil
 }
 

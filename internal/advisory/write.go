@@ -1,0 +1,124 @@
+package advisory
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"os"
+	"slices"
+)
+
+// This file writes the parts of a data file and counts what is in it.
+
+// writeTables ends the file.
+func (b *builder) writeTables(index encoder) error {
+	meta, err := json.Marshal(b.report.Meta)
+	if err != nil {
+		return fmt.Errorf("describe the data file: %w", err)
+	}
+	chunks := b.out.offset
+	var tail encoder
+	tail.u64(chunks)
+	tail.u64(chunks + uint64(len(b.table.b)))
+	tail.u64(chunks + uint64(len(b.table.b)+len(index.b)))
+	tail.u64(uint64(b.numbers))
+	tail.u32(checksum(slices.Concat(tail.b, b.table.b, index.b, meta)))
+	for _, part := range [][]byte{b.table.b, index.b, meta, tail.b} {
+		if err := b.out.write(part); err != nil {
+			return err
+		}
+	}
+	digest := b.out.sum.Sum(nil)
+	b.report.Digest = fmt.Sprintf("%x", digest)
+	if err := b.out.write(digest); err != nil {
+		return err
+	}
+	b.report.Size = int64(b.out.offset)
+	return b.out.flush()
+}
+
+// An output is a file being written, its length and its digest.
+type output struct {
+	file   *os.File
+	buf    *bufio.Writer
+	sum    hash.Hash
+	offset uint64
+}
+
+func create(path string) (*output, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create a data file: %w", err)
+	}
+	return &output{file: f, sum: sha256.New(), buf: bufio.NewWriterSize(f, 1<<20)}, nil
+}
+
+func (o *output) write(b []byte) error {
+	o.offset += uint64(len(b))
+	_, _ = o.sum.Write(b) // never fails
+	if _, err := o.buf.Write(b); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	return nil
+}
+
+// flush makes everything that was written durable.
+func (o *output) flush() error {
+	if err := o.buf.Flush(); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	if err := o.file.Sync(); err != nil {
+		return fmt.Errorf("write the data file: %w", err)
+	}
+	return nil
+}
+
+// A counter counts records and packages by ecosystem.
+type counter struct {
+	by  map[string]*tally
+	all tally
+}
+
+// A tally counts each record once.
+type tally struct {
+	seen     []uint64 // a bit for each record
+	n        int
+	packages int
+}
+
+func newCounter(records uint32) *counter {
+	return &counter{by: map[string]*tally{}, all: newTally(records)}
+}
+
+func newTally(records uint32) tally { return tally{seen: make([]uint64, records/64+1)} }
+
+func (t *tally) add(number uint32) {
+	if bit := uint64(1) << (number % 64); t.seen[number/64]&bit == 0 {
+		t.seen[number/64] |= bit
+		t.n++
+	}
+}
+
+func (c *counter) add(b *block) {
+	t := c.by[b.key.base]
+	if t == nil {
+		one := tally{seen: make([]uint64, len(c.all.seen))}
+		t = &one
+		c.by[b.key.base] = t
+	}
+	t.packages++
+	for i := range b.list {
+		t.add(b.list[i].number)
+		c.all.add(b.list[i].number)
+	}
+}
+
+func (c *counter) ecosystems() map[string]Count {
+	out := map[string]Count{}
+	for base, t := range c.by {
+		out[base] = Count{Records: t.n, Packages: t.packages}
+	}
+	return out
+}
