@@ -16,6 +16,7 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 var update = flag.Bool("update", false, "rewrite what is checked in")
@@ -60,6 +61,24 @@ func examine(t *testing.T, tree fs.FS, advisories scan.Advisories) *result {
 	return r
 }
 
+// pass is a pass over files, by name.
+func pass(t *testing.T, files map[string]string) *scan.ProjectPass {
+	t.Helper()
+	tree := fstest.MapFS{}
+	for name, text := range files {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return &scan.ProjectPass{Context: t.Context(), FS: tree}
+}
+
+func nameSet(files map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for name := range files {
+		out[name] = true
+	}
+	return out
+}
+
 func packageLine(p finding.Package) string {
 	line := fmt.Sprintf("%s:%d %s %s@%s %s", p.Path, p.Line, p.Ecosystem, p.Name, p.Version, p.PURL)
 	if p.Scope != "" {
@@ -99,10 +118,10 @@ func record(id, ecosystem, name, fixed, rest string) string {
 		id, name, rest, ecosystem, name, fixed)
 }
 
-// TestTrees compares everything that the analyzer says of each tree below
-// testdata with what is checked in; go test -update rewrites it.
-func TestTrees(t *testing.T) {
-	advisories := openAdvisories(t,
+// flaws are the records that the trees are looked up in.
+func flaws(t *testing.T) *advisory.File {
+	t.Helper()
+	return openAdvisories(t,
 		record("CVE-2020-1", "npm", "lodash", "4.17.19", ""), record("CVE-2020-2", "PyPI", "Django", "2.2.5", ""),
 		record("CVE-2020-3", "Go", "golang.org/x/text", "0.3.3", ""), record("CVE-2020-4", "Maven", "org.apache.logging.log4j:log4j-core", "2.15.0", ""),
 		record("CVE-2020-5", "NuGet", "newtonsoft.json", "13.0.1", ""), record("CVE-2020-6", "Packagist", "symfony/yaml", "3.4.1", ""),
@@ -114,26 +133,67 @@ func TestTrees(t *testing.T) {
 		record("CVE-2020-17", "GitHub Actions", "tj-actions/changed-files", "46.0.1", ""),
 		record("MAL-2020-1", "npm", "fork", "99", ""),
 	)
-	for _, name := range []string{"formats", "unlocked", "malformed", "silent"} {
+}
+
+// TestFormats runs the exam of every analyzer over one lock file of each format.
+func TestFormats(t *testing.T) {
+	advisories := flaws(t)
+	scantest.Run(t, Analyzer, func(o *scan.Options) { o.Advisories = advisories })
+}
+
+// TestInventory compares the packages of the same files with what is checked in.
+func TestInventory(t *testing.T) {
+	r := examine(t, os.DirFS("testdata/formats"), flaws(t))
+	golden(t, "testdata/formats.packages", strings.Join(r.packages, "\n")+"\n")
+}
+
+// TestTrees compares everything that the analyzer says of trees in which
+// something is missing or broken with what is checked in.
+func TestTrees(t *testing.T) {
+	for _, name := range []string{"partial", "unlocked", "malformed", "silent"} {
 		t.Run(name, func(t *testing.T) {
-			r := examine(t, os.DirFS(filepath.Join("testdata", name)), advisories)
-			got := strings.Join(slices.Concat([]string{"# packages"}, r.packages, []string{"", "# findings"}, r.findings,
-				[]string{"", "# degraded"}, r.degraded), "\n") + "\n"
-			golden := filepath.Join("testdata", name+".txt")
-			if *update {
-				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			r := examine(t, archive(t, "testdata/"+name+".txtar"), flaws(t))
+			golden(t, "testdata/"+name+".said", strings.Join(slices.Concat([]string{"# packages"}, r.packages, []string{"", "# findings"}, r.findings,
+				[]string{"", "# degraded"}, r.degraded), "\n")+"\n")
 		})
 	}
+}
+
+// golden compares a text with a file; go test -update rewrites the file.
+func golden(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// archive reads a file that holds files, each behind a line "-- name --".
+func archive(t *testing.T, path string) fstest.MapFS {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := fstest.MapFS{}
+	var file *fstest.MapFile
+	for line := range strings.Lines(string(text)) {
+		if name, ok := strings.CutPrefix(line, "-- "); ok {
+			file = &fstest.MapFile{}
+			tree[strings.TrimSuffix(strings.TrimSpace(name), " --")] = file
+			continue
+		}
+		file.Data = append(file.Data, line...)
+	}
+	return tree
 }
 
 // TestEvidence looks at one finding and its rule whole.

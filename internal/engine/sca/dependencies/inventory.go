@@ -36,9 +36,10 @@ func takeInventory(p *scan.ProjectPass) ([]finding.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv := inventory{ProjectPass: p, files: map[string]bool{}}
+	inv := inventory{ProjectPass: p, files: map[string]bool{}, folders: map[string][]string{}}
 	for _, f := range p.Files {
 		inv.files[f.Path] = true
+		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
 	}
 	for _, f := range p.Files {
 		if err := p.Context.Err(); err != nil {
@@ -49,8 +50,24 @@ func takeInventory(p *scan.ProjectPass) ([]finding.Package, error) {
 			inv.unlocked(f)
 		}
 	}
-	slices.SortFunc(inv.packages, comparePackages)
-	return slices.CompactFunc(inv.packages, func(a, b finding.Package) bool { return comparePackages(a, b) == 0 }), nil
+	return unique(inv.packages), nil
+}
+
+// unique sorts the packages and joins those that a file names more than once.
+func unique(list []finding.Package) []finding.Package {
+	slices.SortFunc(list, func(a, b finding.Package) int { return cmp.Or(comparePackages(a, b), cmp.Compare(a.Line, b.Line)) })
+	out := list[:0]
+	for _, pkg := range list {
+		if n := len(out); n > 0 && comparePackages(out[n-1], pkg) == 0 {
+			out[n-1].Dev = out[n-1].Dev && pkg.Dev
+			if pkg.Scope == finding.Direct {
+				out[n-1].Scope = finding.Direct
+			}
+			continue
+		}
+		out = append(out, pkg)
+	}
+	return out
 }
 
 // wanted reports whether the file is a manifest or a lock file.
@@ -79,6 +96,7 @@ func comparePackages(a, b finding.Package) int {
 type inventory struct {
 	*scan.ProjectPass
 	files    map[string]bool
+	folders  map[string][]string // names of the files by folder
 	packages []finding.Package
 }
 
@@ -88,7 +106,7 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 	api := simplefileapi.New(f.Path, info)
 	var content []byte
 	for _, r := range readers {
-		if !r.FileRequired(api) {
+		if !r.FileRequired(api) || inv.locked(f.Path, manifest{locks: r.locks, above: true}) {
 			continue
 		}
 		if content == nil {
@@ -156,6 +174,9 @@ func (inv *inventory) add(file string, r reader, found []*extractor.Package, con
 	if len(unfixed) > 0 {
 		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " + names(unfixed)})
 	}
+	if r.includes {
+		inv.leftOut(file, content)
+	}
 	if r.partial != "" && len(found) > 0 {
 		inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: r.partial})
 	}
@@ -178,6 +199,15 @@ func convert(x *extractor.Package, r reader, file string) (finding.Package, bool
 	}
 	if !r.pinned(x) {
 		pkg.Version = ""
+	}
+	if role, ok := x.Metadata.(*npmRole); ok {
+		pkg.Dev = role.dev
+		if role.known {
+			pkg.Scope = finding.Transitive
+		}
+		if role.direct {
+			pkg.Scope = finding.Direct
+		}
 	}
 	if groups, ok := x.Metadata.(interface{ DepGroups() []string }); ok {
 		pkg.Dev = devOnly(groups.DepGroups())

@@ -24,7 +24,6 @@ import (
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/gradleversioncatalog"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/pomxml"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/bunlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/packagelockjson"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/pnpmlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/yarnlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/julia/manifesttoml"
@@ -55,6 +54,7 @@ type reader struct {
 	scope     finding.Dependency // of its packages, when the file itself says no more
 	includes  bool               // its files may include others
 	partial   string             // why its packages are not all; empty when they are
+	locks     []string           // beside or above one of these its files are not read
 }
 
 const (
@@ -65,7 +65,7 @@ const (
 )
 
 var readers = []reader{
-	{make: packagelockjson.New, ecosystem: "npm"},
+	{make: newNpmLock, ecosystem: "npm"},
 	{make: yarnlock.New, ecosystem: "npm"},
 	{make: pnpmlock.New, ecosystem: "npm"},
 	{make: bunlock.New, ecosystem: "npm"},
@@ -76,14 +76,14 @@ var readers = []reader{
 	{make: pdmlock.New, ecosystem: "PyPI"},
 	{make: uvlock.New, ecosystem: "PyPI"},
 	{make: pylock.New, ecosystem: "PyPI"},
-	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial},
+	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial, locks: pythonLocks},
 	{make: pomxml.New, ecosystem: "Maven", scope: finding.Direct, partial: mavenPartial},
 	{make: gradlelockfile.New, ecosystem: "Maven"},
 	{make: gradleverificationmetadataxml.New, ecosystem: "Maven"},
-	{make: gradleversioncatalog.New, ecosystem: "Maven", scope: finding.Direct, partial: gradlePartial},
+	{make: gradleversioncatalog.New, ecosystem: "Maven", scope: finding.Direct, partial: gradlePartial, locks: []string{"gradle.lockfile"}},
 	{make: packageslockjson.New, ecosystem: "NuGet"},
 	{make: packagesconfig.New, ecosystem: "NuGet"},
-	{make: csproj.New, ecosystem: "NuGet", scope: finding.Direct, partial: nugetPartial},
+	{make: csproj.New, ecosystem: "NuGet", scope: finding.Direct, partial: nugetPartial, locks: []string{"packages.lock.json"}},
 	{make: nugetcpm.New, ecosystem: "NuGet", scope: finding.Direct},
 	{make: paketlock.New, ecosystem: "NuGet"},
 	{make: composerlock.New, ecosystem: "Packagist"},

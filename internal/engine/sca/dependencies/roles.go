@@ -25,7 +25,7 @@ type roles struct {
 // apply sets the scope of a package.
 func (r roles) apply(pkg *finding.Package) {
 	switch {
-	case !r.known || pkg.Path == "":
+	case !r.known || pkg.Scope != finding.UnknownDependency:
 	case r.direct[pkg.Name], pkg.Ecosystem == "PyPI" && r.direct[pythonName(pkg.Name)]:
 		pkg.Scope = finding.Direct
 	default:
@@ -40,12 +40,7 @@ func rolesOf(inv *inventory, file string, content []byte) roles {
 	switch path.Base(file) {
 	case "go.mod":
 		return goRoles(file, content)
-	case "package-lock.json", "npm-shrinkwrap.json":
-		if r := npmLockRoles(content); r.known {
-			return r
-		}
-		return packageJSONRoles(inv, path.Join(dir, "package.json"))
-	case "yarn.lock", "pnpm-lock.yaml", "bun.lock":
+	case "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock":
 		return packageJSONRoles(inv, path.Join(dir, "package.json"))
 	case "composer.lock":
 		return composerRoles(inv, path.Join(dir, "composer.json"))
@@ -66,7 +61,7 @@ func rolesOf(inv *inventory, file string, content []byte) roles {
 }
 
 func goRoles(file string, content []byte) roles {
-	f, err := modfile.ParseLax(file, content, nil)
+	f, err := modfile.Parse(file, content, nil)
 	if err != nil {
 		return roles{}
 	}
@@ -82,12 +77,8 @@ func goRoles(file string, content []byte) roles {
 	return r
 }
 
-// An npmPackage is an entry of package-lock.json, version 2 and later, or a
-// package.json.
+// An npmPackage is a package.json.
 type npmPackage struct {
-	Name         string            `json:"name"`
-	Version      string            `json:"version"`
-	Link         bool              `json:"link"`
 	Dependencies map[string]string `json:"dependencies"`
 	Dev          map[string]string `json:"devDependencies"`
 	Optional     map[string]string `json:"optionalDependencies"`
@@ -100,37 +91,6 @@ func (p npmPackage) direct(into map[string]bool) {
 			into[name] = true
 		}
 	}
-}
-
-// npmLockRoles reads the entries that are the project and its workspaces: those
-// that do not lie below node_modules.
-func npmLockRoles(content []byte) roles {
-	var lock struct {
-		Packages map[string]npmPackage `json:"packages"`
-	}
-	if json.Unmarshal(content, &lock) != nil || lock.Packages == nil {
-		return roles{}
-	}
-	r := roles{known: true, direct: map[string]bool{}, ours: map[string]bool{}}
-	for place, pkg := range lock.Packages {
-		if strings.Contains(place, "node_modules/") {
-			continue
-		}
-		pkg.direct(r.direct)
-		if place != "" {
-			name := pkg.Name
-			if name == "" {
-				name = path.Base(place)
-			}
-			r.ours[name+"@"+pkg.Version] = true
-		}
-	}
-	for place, pkg := range lock.Packages {
-		if i := strings.LastIndex(place, "node_modules/"); i >= 0 && !pkg.Link {
-			delete(r.ours, place[i+len("node_modules/"):]+"@"+pkg.Version) // a published one has the same name
-		}
-	}
-	return r
 }
 
 func packageJSONRoles(inv *inventory, file string) roles {
@@ -209,8 +169,16 @@ func tomlLockRoles(content []byte) roles {
 			r.ours[m[1]+"@"+version[1]] = true
 		}
 		if _, list, ok := strings.Cut(body, "\ndependencies = ["); ok {
-			list, _, _ = strings.Cut(list, "]")
-			for _, dep := range tomlText.FindAllStringSubmatch(list, -1) {
+			end := "\n" // the list stands on one line
+			if strings.HasPrefix(list, "\n") {
+				end = "\n]"
+			}
+			list, _, _ = strings.Cut(list, end)
+			text := tomlText
+			if strings.Contains(list, `name = "`) {
+				text = tomlTable
+			}
+			for _, dep := range text.FindAllStringSubmatch(list, -1) {
 				r.direct[dep[1]] = true
 			}
 		}
@@ -223,7 +191,8 @@ var (
 	tomlVersion = regexp.MustCompile(`(?m)^version = "([^"]+)"`)
 	tomlSource  = regexp.MustCompile(`(?m)^source = .*$`)
 	tomlLocal   = regexp.MustCompile(`^source = \{ (?:virtual|editable|directory|path|workspace) = `)
-	tomlText    = regexp.MustCompile(`(?:^|[\[,\n{]\s*)(?:name = )?"([^" ]+)[^"]*"`)
+	tomlText    = regexp.MustCompile(`"([^" ]+)[^"]*"`)
+	tomlTable   = regexp.MustCompile(`name = "([^"]+)"`)
 )
 
 // askedRoles takes what the manifest beside a lock file asks for as direct.

@@ -106,15 +106,10 @@ func (inv *inventory) locked(file string, m manifest) bool {
 
 // any reports whether a file of the folder has such a name.
 func (inv *inventory) any(dir, pattern string) bool {
-	for file := range inv.files {
-		if path.Dir(file) != dir {
-			continue
-		}
-		if ok, err := path.Match(pattern, path.Base(file)); err == nil && ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(inv.folders[dir], func(name string) bool {
+		ok, err := path.Match(pattern, name)
+		return err == nil && ok
+	})
 }
 
 // ask adds what the manifest asks for and says what is not known.

@@ -1,0 +1,50 @@
+package dependencies
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"merlon/internal/scan"
+)
+
+// This file says which lines of a requirements file the library's reader leaves
+// out (https://pip.pypa.io/en/stable/reference/requirements-file-format/).
+
+var (
+	includeLine = regexp.MustCompile(`^(?:-r|--requirement|-c|--constraint)[ =]*(\S+)`)
+	optionLine  = regexp.MustCompile(`^--?(?:i|index-url|extra-index-url|f|find-links|trusted-host|pre|no-index|only-binary|no-binary|prefer-binary|require-hashes|use-feature)\b`)
+)
+
+// leftOut degrades what a requirements file names by address, and files that it
+// includes and that are not there.
+func (inv *inventory) leftOut(file string, content []byte) {
+	var addresses, missing []string
+	for line := range strings.Lines(string(content)) {
+		line = strings.TrimSpace(line)
+		if i := strings.Index(line, " #"); i >= 0 {
+			line = strings.TrimSpace(line[:i])
+		}
+		m := includeLine.FindStringSubmatch(line)
+		switch {
+		case line == "" || line[0] == '#' || optionLine.MatchString(line):
+		case m != nil:
+			if target := path.Join(path.Dir(file), m[1]); !inv.files[target] {
+				missing = append(missing, m[1])
+			}
+		case strings.Contains(line, "://"), strings.HasPrefix(line, "-e"), strings.HasPrefix(line, "--editable"):
+			addresses = append(addresses, withoutSecret(line))
+		}
+	}
+	if len(addresses) > 0 {
+		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "names these by address, so they were not checked: " + names(addresses)})
+	}
+	if len(missing) > 0 {
+		inv.Degrade(scan.Reason{Code: "unreadable", Path: file, Message: "includes files that are not there: " + names(missing)})
+	}
+}
+
+var userPart = regexp.MustCompile(`://[^/@\s]*@`)
+
+// withoutSecret removes name and password from an address.
+func withoutSecret(line string) string { return oneLine(userPart.ReplaceAllString(line, "://")) }

@@ -1,3 +1,0 @@
-defp deps do
-  [{:plug, "~> 1.3"}]
-end

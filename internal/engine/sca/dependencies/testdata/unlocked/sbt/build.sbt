@@ -1,1 +1,0 @@
-libraryDependencies += "org.typelevel" %% "cats-core" % "2.0.0"
