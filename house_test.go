@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,11 +35,18 @@ type source struct {
 	text  string
 }
 
-// sources parses every Go file that a person wrote.
+// sources returns every Go file that a person wrote.
 func sources(t *testing.T) []source {
 	t.Helper()
-	var out []source
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	out, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var parsed = sync.OnceValues(func() (out []source, err error) {
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -64,11 +72,8 @@ func sources(t *testing.T) []source {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+	return out, err
+})
 
 func TestEveryPackageHasOneComment(t *testing.T) {
 	comments := map[string]int{}
