@@ -32,16 +32,6 @@ type deployment struct {
 	project string
 }
 
-// program builds the command.
-func program(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(folder(t), "merlon")
-	if out, err := exec.Command("go", "build", "-o", path, "merlon/cmd/merlon").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
-	}
-	return path
-}
-
 // newDeployment bootstraps a deployment and serves it.
 func newDeployment(t *testing.T, program string, p place, flags ...string) *deployment {
 	t.Helper()

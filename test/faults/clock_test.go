@@ -90,7 +90,7 @@ func (s *site) inProcess(clock *storetest.Clock) {
 	s.must(err)
 	w, err := worker.New(worker.Config{
 		Jobs: db, Runs: db, DB: db.Write, Pool: db.Pool, Blobs: s.blobs, Ingest: triage.New(db).Ingest,
-		Scratch: s.place.Scratch, Slots: 1, Timing: quick, Log: slog.New(slog.DiscardHandler),
+		Scratch: s.place.Scratch, Program: s.place.Program, Slots: 1, Timing: quick, Log: slog.New(slog.DiscardHandler),
 	})
 	s.must(err)
 	ctx, cancel := context.WithCancel(context.Background())

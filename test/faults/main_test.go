@@ -12,12 +12,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"merlon/internal/blob"
-	"merlon/internal/cli"
 	"merlon/internal/sandbox"
 	"merlon/internal/store"
 	"merlon/internal/store/postgres"
@@ -27,22 +27,44 @@ import (
 	"merlon/internal/worker"
 )
 
-// TestMain makes the test binary three programs: the tests, a worker's process,
-// and the command line, which workers run for their scans.
+// TestMain makes the test binary two programs: the tests, and a worker's process.
 func TestMain(m *testing.M) {
 	sandbox.Init()
-	switch {
-	case os.Getenv(workerVariable) != "":
+	if os.Getenv(workerVariable) != "" {
 		os.Exit(workerMain())
-	case len(os.Args) > 1 && os.Args[1] == "scan":
-		os.Exit(cli.Main(os.Args[1:]))
 	}
 	// The tests wait more than they work: for leases to run out.
 	flag.Parse()
 	if err := flag.Set("test.parallel", "8"); err != nil {
 		panic(err)
 	}
-	storetest.Main(m)
+	storetest.Main(m, func() { _ = os.RemoveAll(built.dir) }) // a temporary folder
+}
+
+// built is the program, without the race detector of the tests: workers run it
+// for their scans.
+var built struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// program builds the program, once, and returns its path.
+func program(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "merlon-faults-"); built.err != nil {
+			return
+		}
+		out, err := exec.Command("go", "build", "-o", built.dir, "merlon/cmd/merlon").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("build: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return filepath.Join(built.dir, "merlon")
 }
 
 // A place says where a site is.
@@ -51,6 +73,7 @@ type place struct {
 	Postgres string // URL of the database
 	Blobs    string // URL
 	Scratch  string // folder
+	Program  string // that workers run
 }
 
 func (p place) open(ctx context.Context, now func() time.Time) (*store.DB, error) {
@@ -95,7 +118,7 @@ func work(ctx context.Context, log *slog.Logger) error {
 	}
 	w, err := worker.New(worker.Config{
 		Jobs: db, Runs: db, DB: db.Write, Pool: db.Pool, Blobs: blobs, Ingest: triage.New(db).Ingest,
-		Scratch: p.Scratch, Slots: 2, Log: log,
+		Scratch: p.Scratch, Program: p.Program, Slots: 2, Log: log,
 	})
 	if err != nil {
 		return err

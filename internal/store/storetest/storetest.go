@@ -58,8 +58,13 @@ func (c *Clock) Advance(d time.Duration) {
 // started. A package that calls Each or Postgres has
 //
 //	func TestMain(m *testing.M) { storetest.Main(m) }
-func Main(m *testing.M) {
+//
+// Functions in after are called when the tests have run.
+func Main(m *testing.M, after ...func()) {
 	code := m.Run()
+	for _, f := range after {
+		f()
+	}
 	if cluster.stop != nil {
 		cluster.stop()
 	}
