@@ -154,7 +154,7 @@ func (m *model) stream(t testing.TB, reported []int, blind map[string]bool) []by
 
 func TestScansFollowTheModel(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
-		for seed := range uint64(4) {
+		for seed := range uint64(2) {
 			s := newFindingStore(t, db, clock)
 			m := &model{paths: map[int]string{}, branches: map[string]map[int]*modelFinding{}, decided: map[int]triage.Status{},
 				ids: map[string]map[int]triage.ID{}}

@@ -170,7 +170,7 @@ func bigFinding(i int) *finding.Finding {
 func TestIngestAndAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		s := newFindingStore(t, db, clock)
-		const n = 3000 // more than a batch
+		const n = 2100 // more than a batch
 		stream := bigStream(t, n)
 		for _, step := range []struct {
 			name, branch string
