@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -184,7 +185,8 @@ func (b *builder) openPrevious(path string) (*File, error) {
 	err = f.eachRecord(func(number uint32, raw string) error {
 		d := decoder{s: raw}
 		id, modified, _ := d.head()
-		b.ids[id] = known{modified: millis(modified), number: number, previous: true}
+		// A clone, because id is a piece of a chunk and would keep all of it.
+		b.ids[strings.Clone(id)] = known{modified: millis(modified), number: number, previous: true}
 		return d.err
 	})
 	if err != nil {
