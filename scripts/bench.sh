@@ -15,7 +15,7 @@ echo
 run() { echo "== $1: $2"; go test -run '^$' -bench "^($2)\$" "${@:3}" "$1"; echo "load $(cut -d' ' -f1 /proc/loadavg)"; echo; }
 
 run ./test/bench 'BenchmarkExchange' -benchtime 10s
-run ./internal/store 'BenchmarkTeamProjects|BenchmarkOrganizationProjects' -timeout 60m
+run ./internal/store 'BenchmarkProjects' -timeout 60m
 run ./internal/store 'BenchmarkIngest' -benchtime 1x -timeout 60m
 run ./internal/advisory 'BenchmarkMatch'
 run ./test/bench 'BenchmarkUpload' -benchtime 3x

@@ -22,14 +22,13 @@ type Projects interface {
 	UpdateProject(ctx context.Context, sc tenant.Scope, edit func(*project.Project) error) (project.Project, error)
 	DeleteProject(ctx context.Context, sc tenant.Scope) error
 	TeamProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
-	OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error)
+	OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, project.Totals, error)
 }
 
 // ProjectStats says how projects stand on their reference branches.
 type ProjectStats interface {
 	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error)
 	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error)
-	ProjectTotals(ctx context.Context, sc tenant.Scope) (project.Totals, error)
 }
 
 // ProjectBody is an element of a team's project list: the 26 fields of the

@@ -113,17 +113,13 @@ type organizationProjectsAnswer struct {
 		Projects       []projectSummaryBody `json:"projects"`
 		TotalProjects  int                  `json:"totalProjects"`
 		TotalPages     int                  `json:"totalPages"`
-		MainStatistics statisticsBody       `json:"mainStatistics"`
+		MainStatistics statisticsBody       `json:"mainStatistics" doc:"Of all projects that the caller may read; of thousands of projects up to 30 seconds old."`
 	}
 }
 
 func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope, in *listOrganizationProjects) (*organizationProjectsAnswer, error) {
 	number, size := in.get()
-	page, err := a.Tenancy.OrganizationProjects(ctx, sc, project.Query{Search: in.Search, Page: number, Size: size})
-	if err != nil {
-		return nil, err
-	}
-	totals, err := a.Stats.ProjectTotals(ctx, sc)
+	page, totals, err := a.Tenancy.OrganizationProjects(ctx, sc, project.Query{Search: in.Search, Page: number, Size: size})
 	if err != nil {
 		return nil, err
 	}

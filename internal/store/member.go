@@ -375,8 +375,8 @@ func (db *DB) RemoveOrganizationMember(ctx context.Context, sc tenant.Scope, use
 			return err
 		}
 		for _, statement := range []string{
-			"DELETE FROM project_member WHERE user_id = ? AND project_id IN (SELECT id FROM project WHERE organization_id = ?)",
-			"DELETE FROM team_member WHERE user_id = ? AND team_id IN (SELECT id FROM team WHERE organization_id = ?)",
+			"DELETE FROM project_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM project p WHERE p.id = project_id AND p.organization_id = ?)",
+			"DELETE FROM team_member WHERE user_id = ? AND EXISTS (SELECT 1 FROM team t WHERE t.id = team_id AND t.organization_id = ?)",
 			"DELETE FROM organization_member WHERE user_id = ? AND organization_id = ?",
 		} {
 			if _, err := tx.Exec(ctx, statement, user, sc.Organization); err != nil {

@@ -75,7 +75,8 @@ func (db *DB) nameHas(text string) (cond string, pattern any) {
 	return "p.name " + db.Dialect.Like() + ` ? ESCAPE '\'`, contains(text)
 }
 
-// A projectGrant is a role for one project.
+// A projectGrant is a project that somebody may read because of a role for that
+// project alone.
 type projectGrant struct {
 	project string
 	team    tenant.TeamID
@@ -93,31 +94,48 @@ func (g singleGrants) ids(keep func(projectGrant) bool) []string {
 	return ids
 }
 
+// reads returns whether a role, given at a level of the organization, lets its
+// holder read projects. The custom roles are read once: a join would look for
+// each of them again with every membership.
+func (db *DB) reads(ctx context.Context, sc tenant.Scope, at tenant.Level) (func(tenant.RoleID) bool, error) {
+	custom, err := db.Roles(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	byID := map[tenant.RoleID]tenant.Role{}
+	for _, r := range custom {
+		byID[r.ID] = r
+	}
+	return func(id tenant.RoleID) bool {
+		r := byID[id]
+		return rolePermissions(id, at, sql.NullString{String: string(r.Level), Valid: r.ID != ""},
+			sql.NullInt64{Int64: int64(r.Permissions), Valid: r.ID != ""})&tenant.ProjectRead != 0
+	}, nil
+}
+
 // granted returns the projects of the scope's organization that the caller may
 // read because of a role for that project alone.
 func (db *DB) granted(ctx context.Context, sc tenant.Scope) (singleGrants, error) {
-	rows, err := db.Query(ctx, `SELECT p.id, p.team_id, g.role, r.level, r.permissions
-		FROM project_member g JOIN project p ON p.id = g.project_id
-		LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = p.organization_id
-		WHERE g.user_id = ? AND p.organization_id = ? ORDER BY p.id`, sc.Actor.UserID, sc.Organization)
-	type row struct {
-		projectGrant
-		reads bool
+	reads, err := db.reads(ctx, sc, tenant.ProjectLevel)
+	if err != nil {
+		return nil, err
 	}
-	found, err := collect(rows, err, func(rows *sql.Rows) (r row, err error) {
-		var role tenant.RoleID
-		var level sql.NullString
-		var permissions sql.NullInt64
-		err = rows.Scan(&r.project, &r.team, &role, &level, &permissions)
-		r.reads = rolePermissions(role, tenant.ProjectLevel, level, permissions)&tenant.ProjectRead != 0
-		return r, err
-	})
+	// CROSS JOIN makes SQLite begin with the grants: without statistics it takes the
+	// organization's projects first, a million of them for one grant.
+	rows, err := db.Query(ctx, `SELECT p.id, p.team_id, g.role FROM project_member g CROSS JOIN project p
+		WHERE p.id = g.project_id AND g.user_id = ? AND p.organization_id = ? ORDER BY p.id`, sc.Actor.UserID, sc.Organization)
 	var grants singleGrants
-	for _, r := range found {
-		if r.reads {
-			grants = append(grants, r.projectGrant)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var g projectGrant
+		var role tenant.RoleID
+		if err := rows.Scan(&g.project, &g.team, &role); err != nil {
+			return err
 		}
-	}
+		if reads(role) {
+			grants = append(grants, g)
+		}
+		return nil
+	})
 	return grants, err
 }
 
@@ -138,23 +156,25 @@ func (db *DB) readable(ctx context.Context, sc tenant.Scope) (reach, error) {
 		err := db.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(projects), 0) AS BIGINT) FROM team WHERE organization_id = ?", sc.Organization).Scan(&r.total)
 		return r, err
 	}
-	rows, err := db.Query(ctx, `SELECT t.id, t.projects, g.role, r.level, r.permissions
-		FROM team_member g JOIN team t ON t.id = g.team_id
-		LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = t.organization_id
-		WHERE g.user_id = ? AND t.organization_id = ? ORDER BY t.id`, sc.Actor.UserID, sc.Organization)
+	reads, err := db.reads(ctx, sc, tenant.TeamLevel)
+	if err != nil {
+		return r, err
+	}
+	rows, err := db.Query(ctx, `SELECT t.id, t.projects, g.role FROM team_member g CROSS JOIN team t
+		WHERE t.id = g.team_id AND g.user_id = ? AND t.organization_id = ?`, sc.Actor.UserID, sc.Organization)
 	inTeams := map[tenant.TeamID]bool{}
-	_, err = collect(rows, err, func(rows *sql.Rows) (struct{}, error) {
+	err = each(rows, err, func(rows *sql.Rows) error {
 		var id tenant.TeamID
 		var n int
 		var role tenant.RoleID
-		var level sql.NullString
-		var permissions sql.NullInt64
-		err := rows.Scan(&id, &n, &role, &level, &permissions)
-		if rolePermissions(role, tenant.TeamLevel, level, permissions)&tenant.ProjectRead != 0 {
+		if err := rows.Scan(&id, &n, &role); err != nil {
+			return err
+		}
+		if reads(role) {
 			r.teams, r.inTeam = append(r.teams, string(id)), r.inTeam+n
 			inTeams[id] = true
 		}
-		return struct{}{}, err
+		return nil
 	})
 	if err != nil {
 		return r, err
@@ -173,20 +193,24 @@ func (db *DB) readable(ctx context.Context, sc tenant.Scope) (reach, error) {
 const fewProjects = 500
 
 // OrganizationProjects returns a page of the projects of the scope's
-// organization that the caller may read.
-func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, error) {
-	page, err := db.organizationProjects(ctx, sc, q)
-	if err != nil {
-		return page, fmt.Errorf("list the organization's projects: %w", db.classify(err))
+// organization that the caller may read, and the totals of them all, which for
+// many projects may be some seconds old.
+func (db *DB) OrganizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (project.Page, project.Totals, error) {
+	page, totals, err := project.Page{}, project.Totals{}, error(nil)
+	r, err := db.readable(ctx, sc)
+	if err == nil {
+		page, err = db.organizationProjects(ctx, sc, r, q)
 	}
-	return page, nil
+	if err == nil {
+		totals, err = db.totals(ctx, sc, r)
+	}
+	if err != nil {
+		return page, totals, fmt.Errorf("list the organization's projects: %w", db.classify(err))
+	}
+	return page, totals, nil
 }
 
-func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, q project.Query) (page project.Page, err error) {
-	r, err := db.readable(ctx, sc)
-	if err != nil {
-		return page, err
-	}
+func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, r reach, q project.Query) (page project.Page, err error) {
 	arms := db.byTeam(sc, r, q.Search)
 	switch {
 	case q.Search != "":
@@ -213,8 +237,8 @@ func (db *DB) organizationProjects(ctx context.Context, sc tenant.Scope, q proje
 }
 
 // walk returns how many projects of the organization are looked at by name to
-// find the first need readable ones: four times what an even spread takes.
-func walk(need int, r reach) int { return min(4*need*(r.total/r.inTeam+1)+fewProjects, r.total) }
+// find the first need readable ones: twice what an even spread takes.
+func walk(need int, r reach) int { return min(2*need*(r.total/r.inTeam+1)+fewProjects, r.total) }
 
 // An arm is one source of readable projects: what stands behind FROM, where p has
 // an id and a name. The arms of a reach share no project.

@@ -2,7 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"merlon/internal/project"
@@ -13,14 +17,91 @@ import (
 // recent is how far back "recent" goes in the totals: the contract's seven days.
 const recent = 7 * 24 * time.Hour
 
-// ProjectTotals adds up how those projects of the scope's organization stand on
-// their reference branches that the caller may read.
-func (db *DB) ProjectTotals(ctx context.Context, sc tenant.Scope) (project.Totals, error) {
-	var t project.Totals
-	r, err := db.readable(ctx, sc)
-	if err != nil {
-		return t, fmt.Errorf("read what is readable: %w", db.classify(err))
+// Totals of many projects are added up at most once in totalsLife for the same
+// reach, and kept: of a million projects that takes about a second. manyProjects
+// is from when on, maxTotals how many are kept.
+const (
+	totalsLife   = 30 * time.Second
+	manyProjects = 2_000
+	maxTotals    = 1_000
+)
+
+// A totalsCache keeps totals by reach.
+type totalsCache struct {
+	mu      sync.Mutex
+	entries map[string]*keptTotals
+}
+
+// keptTotals are totals of a reach, or about to be: done is closed when they are
+// there.
+type keptTotals struct {
+	done   chan struct{}
+	at     time.Time
+	totals project.Totals
+	err    error
+}
+
+// totals adds up how the projects of the reach stand on their reference branches.
+func (db *DB) totals(ctx context.Context, sc tenant.Scope, r reach) (project.Totals, error) {
+	if r.inTeam+len(r.single) < manyProjects && (!r.all || r.total < manyProjects) {
+		return db.addUp(ctx, sc, r)
 	}
+	for {
+		k, mine := db.keptTotals.claim(r.key(sc), db.now())
+		if mine {
+			k.totals, k.err = db.addUp(ctx, sc, r)
+			close(k.done)
+			if k.err != nil {
+				db.keptTotals.drop(r.key(sc), k)
+			}
+			return k.totals, k.err
+		}
+		select {
+		case <-k.done:
+		case <-ctx.Done():
+			return project.Totals{}, ctx.Err()
+		}
+		if k.err == nil { // else whoever added up failed or went away: do it here
+			return k.totals, nil
+		}
+	}
+}
+
+// key names the reach: who reads the same projects shares the totals.
+func (r reach) key(sc tenant.Scope) string {
+	if r.all {
+		return string(sc.Organization)
+	}
+	teams, single := slices.Sorted(slices.Values(r.teams)), slices.Sorted(slices.Values(r.single))
+	sum := sha256.Sum256([]byte(strings.Join(teams, ",") + ";" + strings.Join(single, ",")))
+	return string(sc.Organization) + string(sum[:])
+}
+
+// claim returns the totals under the key, or new ones that the caller adds up.
+func (c *totalsCache) claim(key string, now time.Time) (k *keptTotals, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.entries[key]; k != nil && now.Sub(k.at).Abs() < totalsLife {
+		return k, false
+	}
+	if c.entries == nil || len(c.entries) >= maxTotals {
+		c.entries = map[string]*keptTotals{} // rare, and all of it can be added up again
+	}
+	k = &keptTotals{done: make(chan struct{}), at: now}
+	c.entries[key] = k
+	return k, true
+}
+
+// drop forgets totals that could not be added up.
+func (c *totalsCache) drop(key string, k *keptTotals) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.entries[key] == k {
+		delete(c.entries, key)
+	}
+}
+
+func (db *DB) addUp(ctx context.Context, sc tenant.Scope, r reach) (t project.Totals, err error) {
 	if r.all {
 		err = db.addTotals(ctx, &t, "project_stats s WHERE s.organization_id = ?", []any{sc.Organization})
 		return t, err

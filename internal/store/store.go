@@ -28,7 +28,8 @@ import (
 // concurrent use.
 type DB struct {
 	Options
-	rebound sync.Map // query text → text with the dialect's placeholders
+	rebound    sync.Map // query text → text with the dialect's placeholders
+	keptTotals totalsCache
 }
 
 // Options say how a DB reaches its database.

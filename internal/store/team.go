@@ -66,9 +66,9 @@ func (db *DB) Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
 	all := sc.Permissions&tenant.TeamRead != 0
 	if !all {
 		query = "SELECT " + teamColumns + `, g.role, r.level, r.permissions
-			FROM team_member g JOIN team t ON t.id = g.team_id
+			FROM team_member g CROSS JOIN team t
 			LEFT JOIN custom_role r ON r.id = g.role AND r.organization_id = t.organization_id
-			WHERE g.user_id = ? AND t.organization_id = ? ORDER BY t.name, t.id`
+			WHERE t.id = g.team_id AND g.user_id = ? AND t.organization_id = ? ORDER BY t.name, t.id`
 		args = []any{sc.Actor.UserID, sc.Organization}
 	}
 	rows, err := db.Query(ctx, query, args...)

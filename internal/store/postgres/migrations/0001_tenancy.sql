@@ -59,7 +59,7 @@ CREATE TABLE team (
     created_at      BIGINT NOT NULL,
     updated_at      BIGINT NOT NULL
 );
-CREATE INDEX team_organization ON team (organization_id, name, id);
+CREATE INDEX team_organization ON team (organization_id, projects);
 
 CREATE TABLE team_member (
     team_id    TEXT COLLATE "C" NOT NULL REFERENCES team (id) ON DELETE CASCADE,
@@ -68,7 +68,7 @@ CREATE TABLE team_member (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (team_id, user_id)
 );
-CREATE INDEX team_member_user ON team_member (user_id);
+CREATE INDEX team_member_user ON team_member (user_id, team_id, role);
 
 CREATE TABLE project (
     id              TEXT COLLATE "C" PRIMARY KEY,
@@ -90,7 +90,7 @@ CREATE TABLE project_member (
     created_at BIGINT NOT NULL,
     PRIMARY KEY (project_id, user_id)
 );
-CREATE INDEX project_member_user ON project_member (user_id);
+CREATE INDEX project_member_user ON project_member (user_id, project_id, role);
 
 CREATE TABLE invitation (
     id              TEXT COLLATE "C" PRIMARY KEY,
