@@ -20,8 +20,9 @@ import (
 // invitationLife is how long an invitation can be accepted.
 const invitationLife = 7 * 24 * time.Hour
 
-// maxInvitations bounds the open invitations of an organization: each of them is
-// a mail to a stranger.
+// maxInvitations bounds the invitations that an organization makes in the life of
+// one and nobody accepted, cancelled ones too: each of them is a mail to a
+// stranger.
 const maxInvitations = 1000
 
 const invitationColumns = `i.id, i.organization_id, o.name, i.email, i.role, i.teams, i.status, i.invited_by, i.created_at, i.expires_at`
@@ -112,7 +113,7 @@ func (tx *Tx) inviting(ctx context.Context, sc tenant.Scope, i tenant.Invitation
 	err := tx.QueryRow(ctx, `SELECT
 		(SELECT COUNT(*) FROM organization_member m JOIN app_user u ON u.id = m.user_id WHERE m.organization_id = ? AND u.email = ?),
 		(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND email = ? AND status = 'pending' AND expires_at > ?),
-		(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND status = 'pending' AND expires_at > ?)`,
+		(SELECT COUNT(*) FROM invitation WHERE organization_id = ? AND status <> 'accepted' AND expires_at > ?)`,
 		sc.Organization, i.Email, sc.Organization, i.Email, millis(tx.Now), sc.Organization, millis(tx.Now)).Scan(&member, &same, &open)
 	switch {
 	case err != nil:
@@ -122,7 +123,7 @@ func (tx *Tx) inviting(ctx context.Context, sc tenant.Scope, i tenant.Invitation
 	case same > 0:
 		return errs.E(errs.Conflict, "%s has an open invitation; cancel it first", i.Email)
 	case open >= maxInvitations:
-		return errs.E(errs.Conflict, "the organization has %d open invitations, more are not possible", open)
+		return errs.E(errs.Conflict, "the organization has sent %d invitations in seven days that nobody accepted, more are not possible", open)
 	}
 	return nil
 }
