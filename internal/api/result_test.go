@@ -65,7 +65,7 @@ func (s *scanned) vulnerable(cve, name, version string, scope finding.Dependency
 	f := &finding.Finding{
 		RuleID: "sca/" + cve, Analyzer: "sca/test", Analysis: finding.SCA, Severity: finding.High, Message: name + " is vulnerable", Language: "javascript",
 		Location: finding.Location{Path: p.Path, StartLine: 3, EndLine: 3},
-		Package:  &finding.PackageMatch{Package: p, Introduced: "0", Fixed: []string{"9.9.9"}, Upgrade: "9.9.9"},
+		Package:  &finding.PackageMatch{Package: p, Introduced: "0", Fixed: []string{"0.0.1", "9.9.9"}, Upgrade: "9.9.9"},
 	}
 	f.Fingerprint = finding.Print(f.RuleID, p.Path, name+version, 0)
 	s.findings = append(s.findings, f)
@@ -304,6 +304,7 @@ func TestResultElement(t *testing.T) {
 			"vulnerabilities.0.library.path.0":                   "root@1.0.0",
 			"vulnerabilities.0.scaDetectedPackage.fileName":      "package-lock.json",
 			"vulnerabilities.0.autofixRecords.0.installCommand":  "npm install left-pad@9.9.9",
+			"vulnerabilities.0.metadata.packages.0.fixed":        "9.9.9",
 			"vulnerabilities.0.cvssScore":                        8.1,
 			"vulnerabilities.0.metadata.packages.0.fixAvailable": true,
 		} {

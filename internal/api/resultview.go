@@ -121,13 +121,10 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 	if match == nil {
 		return out
 	}
-	fixed := ""
-	if len(match.Fixed) > 0 {
-		fixed = match.Fixed[0]
-	}
+	// Of the versions that clear the advisory only one later than the present helps.
 	out.Packages = []advisoryPackageBody{{
 		ID: id("package", 0), Ecosystem: match.Package.Ecosystem, PackageName: match.Package.Name,
-		Introduced: match.Introduced, Fixed: fixed, FixAvailable: fixed != "",
+		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "",
 	}}
 	return out
 }
