@@ -20,13 +20,14 @@ import (
 // jumps are what a clock may do while a scan is at work.
 var jumps = map[string]time.Duration{"forward": 400 * 24 * time.Hour, "back": -400 * 24 * time.Hour}
 
-// looking is how long a reaper looks before it takes a worker for dead.
-const looking = 600 * time.Millisecond
+// looking is how long a reaper looks before it takes a worker for dead. It is long
+// enough for a busy machine to renew a lease in time, race detector and all.
+const looking = 6 * time.Second
 
 // quick is a Timing with which looking is short.
 var quick = job.Timing{
-	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 50 * time.Millisecond,
-	Look: 100 * time.Millisecond, Looks: 5,
+	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 250 * time.Millisecond,
+	Look: looking / 6, Looks: 5,
 }
 
 func TestClockJumps(t *testing.T) {
@@ -60,7 +61,7 @@ func clockJump(t *testing.T, p place, jump time.Duration) {
 	another := s.scan(s.sc, "another", archive)
 
 	clock.Advance(jump)
-	time.Sleep(5 * looking) // a lease that is watched by the clock is lost by now
+	time.Sleep(looking + looking/2) // a lease that is watched by the clock is lost by now
 	resume(t, scan)
 
 	for _, id := range []run.ID{atWork, waiting, another} {
