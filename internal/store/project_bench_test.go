@@ -89,7 +89,7 @@ func (e *estate) fill(b *testing.B) {
 	numbers := "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < %d) "
 	hex := "printf('%%08x', %s)"
 	if e.DB.Dialect.Name() == "postgres" {
-		numbers = "WITH n AS (SELECT generate_series(0, %d - 1) AS i) "
+		numbers = "WITH n AS (SELECT generate_series(0, %d - 1)::bigint AS i) "
 		hex = "lpad(to_hex((%s)::bigint), 8, '0')"
 	}
 	team := fmt.Sprintf(hex, "i %% 5000") + " || '-0000-8000-8000-00000000dead'"
