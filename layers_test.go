@@ -45,6 +45,7 @@ var mayImport = map[string]string{
 	"internal/seal":     "",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
+	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/secrets internal/engine/sca",
