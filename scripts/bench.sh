@@ -16,6 +16,6 @@ run() { echo "== $1: $2"; go test -run '^$' -bench "^($2)\$" "${@:3}" "$1"; echo
 
 run ./test/bench 'BenchmarkExchange' -benchtime 10s
 run ./internal/store 'BenchmarkProjects' -timeout 60m
-run ./internal/store 'BenchmarkIngest' -benchtime 1x -timeout 60m
+run ./internal/store 'BenchmarkIngest|BenchmarkList' -benchtime 1x -timeout 60m
 run ./internal/advisory 'BenchmarkMatch'
 run ./test/bench 'BenchmarkUpload' -benchtime 3x
