@@ -1,0 +1,97 @@
+// Package lang is the contract of a language: how its files are recognised, how
+// its source and its patterns become generic trees, and the few facts about its
+// meaning that the layers above ask for. Each language is a folder below that
+// declares one Language; package lang/all lists them.
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"unsafe"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A Language is one language. It is a value: declaring it registers nothing.
+type Language struct {
+	// Name is permanent, in lower case: "java". It is the folder's name.
+	Name string
+
+	// Spellings are the names by which rules call the language, Name included.
+	Spellings []string
+
+	// Grammar parses the concrete syntax and says which files are the language's.
+	Grammar *cst.Language
+
+	// Lower lowers the whole concrete tree: it opens the FileKind node and adds
+	// everything below it. It must not panic and needs no Finish.
+	Lower func(*Lowering)
+
+	// Patterns says how a fragment is made a file that the grammar accepts.
+	Patterns Patterns
+
+	// Meaning says what the layers above must know.
+	Meaning Meaning
+}
+
+// Meaning holds the facts about a language that are not in a tree.
+type Meaning struct {
+	// Flow: the lowering is complete enough to follow data through functions and
+	// files. Without it only rules of search mode and local taint rules apply.
+	Flow bool
+
+	// AssignDeclares: the first assignment to a name in a function declares it
+	// (Python, Ruby, PHP).
+	AssignDeclares bool
+	// BlockScope: a declaration belongs to its block (but "var" to the function).
+	BlockScope bool
+	// ImplicitThis: a name may be a member of the enclosing class (Java, C#, Kotlin).
+	ImplicitThis bool
+	// SelfParameter: the first parameter of a method is the receiver (Python).
+	SelfParameter bool
+	// Constructor is the name of constructors where the source gives them one that
+	// is not the class': "__init__", "constructor", "initialize", "__construct".
+	Constructor string
+	// ImplicitImports are packages whose names need no import: "java.lang".
+	ImplicitImports []string
+	// PackagePerFolder: the files of a folder share their top-level names (Go, Java).
+	PackagePerFolder bool
+	// FileModule: a file is a module named for its path (Python, JavaScript).
+	FileModule bool
+	// Comment starts a comment that runs to the end of the line: "//", "#".
+	Comment string
+}
+
+// Parse lowers a file. The tree holds a copy of nothing: src must not change.
+// Errors are those of package cst.
+func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File, error) {
+	t, err := l.Grammar.Parse(src, limits)
+	if err != nil {
+		return nil, err
+	}
+	return l.lower(path, t), nil
+}
+
+// lower lowers a concrete tree.
+func (l *Language) lower(path string, t *cst.Tree) *tree.File {
+	f := &tree.File{Path: path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(t.Source), len(t.Source))}
+	f.Nodes = make([]tree.Node, 0, len(t.Nodes)*2/3+1)
+	b := &Lowering{Builder: tree.Builder{File: f}, CST: t}
+	l.Lower(b)
+	return b.Finish()
+}
+
+// Is reports whether rules call the language by the name.
+func (l *Language) Is(name string) bool { return slices.Contains(l.Spellings, name) }
+
+// Validate checks the declaration.
+func (l *Language) Validate() error {
+	switch {
+	case l.Name == "" || !l.Is(l.Name):
+		return fmt.Errorf("language %q: its name is not among its spellings", l.Name)
+	case l.Grammar == nil || l.Lower == nil:
+		return fmt.Errorf("language %s: no grammar or no lowering", l.Name)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package lang
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Patterns says how the fragments that rules write become files of the language.
+//
+// The signs of patterns are first replaced by names that no source has; the
+// result is put into one context after the other until the grammar accepts it; the
+// tree is lowered as any file is; then the names become Ellipsis, Metavariable and
+// so on, and the part that the fragment made is cut out. So a pattern goes through
+// the very code that the source goes through.
+type Patterns struct {
+	// Contexts are tried in order. The first is usually Context{"", ""}.
+	Contexts []Context
+
+	// Prepare rewrites what a mere name cannot stand for, before the signs are
+	// replaced: typed metavariables, an ellipsis where the grammar wants more than a
+	// name. It may use the names below (Ellipsis, Name). Nil changes nothing.
+	Prepare func(text string) []string // alternatives, tried in order in each context
+
+	// Sigil is false in languages in which "$X" is a variable anyway and stays as it
+	// is (PHP, Bash): their lowering makes "$X" in upper case a Name with its "$",
+	// which Restore recognises. True elsewhere.
+	Sigil bool
+
+	// Finish changes the finished pattern. Nil changes nothing.
+	Finish func(*tree.File) *tree.File
+}
+
+// A Context is what stands around a fragment.
+type Context struct{ Before, After string }
+
+// The names that stand for the signs of patterns. They are legal identifiers
+// everywhere; Capital is for languages in which a capital letter matters.
+const (
+	placeholder   = "qzmv_"      // qzmv_X stands for $X
+	manyHolder    = "qzmany_"    // qzmany_X stands for $...X
+	EllipsisName  = "qzellipsis" // stands for ...
+	DeepName      = "qzdeep"     // qzdeep(e) stands for <... e ...>
+	TypedName     = "qztyped"    // qztyped(T, x) stands for (T $X); a lowering or Prepare writes it
+	capitalHolder = "Qzmv_"
+)
+
+// Placeholder returns the name that stands for a metavariable "$X".
+func Placeholder(metavariable string) string {
+	return placeholder + strings.TrimPrefix(metavariable, "$")
+}
+
+var (
+	signMany = regexp.MustCompile(`\$\.\.\.([A-Z_][A-Z_0-9]*)`)
+	signMeta = regexp.MustCompile(`\$([A-Z_][A-Z_0-9]*)\b`)
+	holders  = regexp.MustCompile(`(?:[qQ]zmv_|qzmany_)[A-Z_0-9]+|qzellipsis`)
+)
+
+// errPattern says that no context made the grammar accept the fragment.
+var errPattern = errors.New("the pattern is not valid in this language")
+
+// ParsePattern parses a fragment. The root of the result is the fragment's node,
+// or a Block when it is several statements. An error names the language.
+func (l *Language) ParsePattern(text string) (*tree.File, error) {
+	if len(text) > 64<<10 {
+		return nil, fmt.Errorf("%s: the pattern has %d bytes, more than 65536", l.Name, len(text))
+	}
+	alternatives := []string{text}
+	if l.Patterns.Prepare != nil {
+		alternatives = l.Patterns.Prepare(text)
+	}
+	contexts := l.Patterns.Contexts
+	if len(contexts) == 0 {
+		contexts = []Context{{}}
+	}
+	for _, c := range contexts {
+		for _, alternative := range alternatives {
+			if f := l.pattern(c, l.replaceSigns(alternative)); f != nil {
+				return f, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%s: %w: %s", l.Name, errPattern, oneLine(text))
+}
+
+// replaceSigns replaces the signs of patterns by names.
+func (l *Language) replaceSigns(text string) string {
+	text = signMany.ReplaceAllString(text, manyHolder+"$1")
+	if l.Patterns.Sigil {
+		text = signMeta.ReplaceAllString(text, placeholder+"$1")
+	}
+	text = strings.ReplaceAll(text, "<...", DeepName+"(")
+	text = strings.ReplaceAll(text, "...>", ")")
+	return strings.ReplaceAll(text, "...", EllipsisName)
+}
+
+// pattern parses the fragment in the context; nil when the grammar does not accept
+// it.
+func (l *Language) pattern(c Context, fragment string) *tree.File {
+	fragment = strings.TrimSpace(fragment)
+	if fragment == "" {
+		return nil
+	}
+	t, err := l.Grammar.Parse([]byte(c.Before+fragment+c.After), cst.Limits{})
+	if err != nil || t.Errors {
+		return nil
+	}
+	f := l.lower("", t)
+	if len(f.Unknown) > 0 {
+		return nil
+	}
+	start := uint32(len(c.Before))
+	f = cut(f, start, start+uint32(len(fragment)))
+	if f == nil {
+		return nil
+	}
+	f = Restore(f)
+	if l.Patterns.Finish != nil {
+		f = l.Patterns.Finish(f)
+	}
+	return f
+}
+
+// cut returns the part of the tree that lies in the range: one node, or a Block of
+// siblings. Nil when the context broke the fragment apart.
+func cut(f *tree.File, start, end uint32) *tree.File {
+	var tops []int32
+	for i := int32(0); i < int32(len(f.Nodes)); {
+		n := &f.Nodes[i]
+		inside := n.Start >= start && n.End <= end && n.End > n.Start
+		switch {
+		case inside && i != tree.Root || inside && start == 0 && int(end) == len(f.Source) && n.Kind != tree.FileKind:
+			tops = append(tops, i)
+			i = n.Next
+		case n.Start >= end || n.End <= start || n.Next == i+1:
+			if n.Start < end && n.End > start && n.Next == i+1 && n.Kind != tree.FileKind {
+				return nil // a leaf that reaches across the edge
+			}
+			if n.Start >= end || n.End <= start {
+				i = n.Next
+			} else {
+				i++
+			}
+		default:
+			i++
+		}
+	}
+	if len(tops) == 0 {
+		return nil
+	}
+	for _, i := range tops[1:] {
+		if f.Nodes[i].Parent != f.Nodes[tops[0]].Parent {
+			return nil
+		}
+	}
+	out := &tree.File{Language: f.Language, Source: f.Source}
+	b := &tree.Builder{File: out}
+	if len(tops) == 1 {
+		copyNode(b, f, tops[0], tree.RoleNone)
+	} else {
+		b.Open(tree.Block, tree.RoleNone, start, end)
+		for _, i := range tops {
+			copyNode(b, f, i, f.Nodes[i].Role)
+		}
+	}
+	return b.Finish()
+}
+
+// copyNode copies a subtree.
+func copyNode(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
+	n := &f.Nodes[i]
+	c := b.Open(n.Kind, role, n.Start, n.End)
+	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
+	for child := range f.Children(i) {
+		copyNode(b, f, child, f.Nodes[child].Role)
+	}
+	b.Close()
+}
+
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package lang
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
+
+// Restore turns the names that stand for the signs of patterns back into the
+// pattern kinds. A node that only carries such a sign (a statement, parameter,
+// type, annotation, import or member that is nothing but an ellipsis) becomes the
+// sign itself, with its role.
+func Restore(f *tree.File) *tree.File {
+	out := &tree.File{Path: f.Path, Language: f.Language, Source: f.Source}
+	r := &restoration{f: f, b: &tree.Builder{File: out}}
+	r.node(tree.Root, f.Nodes[tree.Root].Role)
+	return r.b.Finish()
+}
+
+type restoration struct {
+	f *tree.File
+	b *tree.Builder
+}
+
+// node copies the node, or what it stands for.
+func (r *restoration) node(i int32, role tree.Role) {
+	n := &r.f.Nodes[i]
+	if inner := r.carrier(i); inner >= 0 {
+		r.node(inner, role)
+		return
+	}
+	if kind, text, ok := sign(n); ok {
+		c := r.b.Leaf(kind, role, text, n.Start, n.End)
+		r.b.File.Nodes[c].Flags = n.Flags
+		return
+	}
+	if n.Kind == tree.Call {
+		switch callee := r.f.Child(i, tree.RoleCallee); {
+		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == DeepName && r.f.Count(i, tree.RoleArgument) == 1:
+			r.b.Open(tree.Deep, role, n.Start, n.End)
+			r.node(r.f.Child(i, tree.RoleArgument), tree.RoleValue)
+			r.b.Close()
+			return
+		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 2:
+			r.typed(i, role)
+			return
+		}
+	}
+	if n.Kind == tree.Member {
+		if p := r.f.Child(i, tree.RoleProperty); r.f.Is(p, tree.Name) && r.f.Text(p) == EllipsisName {
+			r.b.Open(tree.Member, role, n.Start, n.End)
+			r.b.File.Nodes[len(r.b.File.Nodes)-1].Text = "..."
+			r.node(r.f.Child(i, tree.RoleObject), tree.RoleObject)
+			r.b.Close()
+			return
+		}
+	}
+	c := r.b.Open(n.Kind, role, n.Start, n.End)
+	r.b.File.Nodes[c].Text, r.b.File.Nodes[c].Flags = original(n.Text), n.Flags
+	if n.Kind == tree.String && strings.HasPrefix(n.Text, "=~/") {
+		r.b.File.Nodes[c].Flags |= tree.Pattern
+	}
+	for child := range r.f.Children(i) {
+		r.node(child, r.f.Nodes[child].Role)
+	}
+	r.b.Close()
+}
+
+// typed makes a Typed of a call of TypedName(type, metavariable).
+func (r *restoration) typed(i int32, role tree.Role) {
+	n := &r.f.Nodes[i]
+	first := r.f.Child(i, tree.RoleArgument)
+	second := r.f.Nodes[first].Next
+	r.b.Open(tree.Typed, role, n.Start, n.End)
+	if r.f.Is(first, tree.Type) || r.f.Dotted(first) == "" {
+		r.node(first, tree.RoleType)
+	} else if kind, text, ok := sign(&r.f.Nodes[first]); ok {
+		r.b.Leaf(kind, tree.RoleType, text, r.f.Nodes[first].Start, r.f.Nodes[first].End)
+	} else {
+		r.b.Leaf(tree.Type, tree.RoleType, r.f.Dotted(first), r.f.Nodes[first].Start, r.f.Nodes[first].End)
+	}
+	r.node(second, tree.RoleValue)
+	r.b.Close()
+}
+
+// carriers are the kinds that a lone ellipsis or "$...X" takes the place of, with
+// the role in which it stands.
+var carriers = map[tree.Kind][]tree.Role{
+	tree.ExpressionStatement: {tree.RoleValue}, tree.Parameter: {tree.RoleTarget, tree.RoleType},
+	tree.Field: {tree.RoleType, tree.RoleTarget}, tree.Variable: {tree.RoleType, tree.RoleTarget},
+	tree.Annotation: {tree.RoleValue}, tree.Import: {tree.RolePath, tree.RoleName},
+	tree.TypeParameter: {tree.RoleName}, tree.Keyword: {tree.RoleName, tree.RoleValue},
+	tree.Pair: {tree.RoleKey, tree.RoleValue}, tree.Spread: {tree.RoleValue}, tree.Attribute: {tree.RoleName},
+	tree.Function: {tree.RoleName}, tree.Case: nil, tree.Catch: nil,
+}
+
+// carrier returns the sign that the node only carries, None when it is more than
+// that: every child is the ellipsis or the same "$...X".
+func (r *restoration) carrier(i int32) int32 {
+	if _, ok := carriers[r.f.Nodes[i].Kind]; !ok {
+		return tree.None
+	}
+	first := tree.None
+	for c := range r.f.Children(i) {
+		kind, text, ok := sign(&r.f.Nodes[c])
+		if !ok || kind == tree.Metavariable && r.f.Nodes[i].Kind != tree.Parameter {
+			return tree.None
+		}
+		if kind == tree.Metavariable {
+			return tree.None
+		}
+		if first >= 0 {
+			if _, other, _ := sign(&r.f.Nodes[first]); other != text {
+				return tree.None
+			}
+		} else {
+			first = c
+		}
+	}
+	return first
+}
+
+// sign returns the pattern kind that a leaf stands for.
+func sign(n *tree.Node) (tree.Kind, string, bool) {
+	switch n.Kind {
+	case tree.Ellipsis, tree.MetaEllipsis, tree.Metavariable:
+		return n.Kind, n.Text, true
+	case tree.Name, tree.Type, tree.Token:
+	default:
+		return 0, "", false
+	}
+	switch {
+	case n.Text == EllipsisName || n.Text == "...":
+		return tree.Ellipsis, "", true
+	case strings.HasPrefix(n.Text, manyHolder) && holders.FindString(n.Text) == n.Text:
+		return tree.MetaEllipsis, "$..." + n.Text[len(manyHolder):], true
+	case (strings.HasPrefix(n.Text, placeholder) || strings.HasPrefix(n.Text, capitalHolder)) && holders.FindString(n.Text) == n.Text:
+		return tree.Metavariable, "$" + n.Text[len(placeholder):], true
+	case n.Kind != tree.Token && signMeta.FindString(n.Text) == n.Text && n.Text != "":
+		return tree.Metavariable, n.Text, true
+	}
+	return 0, "", false
+}
+
+// original gives a text that holds such names its signs back, for strings.
+func original(text string) string {
+	if !strings.Contains(text, "qz") && !strings.Contains(text, "Qz") {
+		return text
+	}
+	text = strings.ReplaceAll(text, DeepName+"(", "<...")
+	return holders.ReplaceAllStringFunc(text, func(s string) string {
+		switch {
+		case s == EllipsisName:
+			return "..."
+		case strings.HasPrefix(s, manyHolder):
+			return "$..." + s[len(manyHolder):]
+		default:
+			return "$" + s[len(placeholder):]
+		}
+	})
+}
