@@ -79,7 +79,20 @@ func (l *Language) lower(path string, t *cst.Tree) *tree.File {
 	f.Nodes = make([]tree.Node, 0, len(t.Nodes)*2/3+1)
 	b := &Lowering{Builder: tree.Builder{File: f}, CST: t}
 	l.Lower(b)
+	if t.Errors {
+		b.missed()
+	}
 	return b.Finish()
+}
+
+// missed lists the errors of the concrete tree that the lowering passed over.
+func (l *Lowering) missed() {
+	for i := int32(0); i < int32(len(l.CST.Nodes)); i++ {
+		start, end := l.Range(i)
+		if l.CST.Nodes[i].Flags&cst.Error != 0 && !slices.Contains(l.File.Unknown, tree.Range{Start: start, End: end}) {
+			l.File.Missed(start, end)
+		}
+	}
 }
 
 // Is reports whether rules call the language by the name.

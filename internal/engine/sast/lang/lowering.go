@@ -10,6 +10,8 @@ import (
 type Lowering struct {
 	tree.Builder
 	CST *cst.Tree
+
+	table []Rule // by the grammar's kind; see Table
 }
 
 // Kind returns the grammar's name of the node, "" for none.
