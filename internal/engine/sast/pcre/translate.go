@@ -1,0 +1,390 @@
+package pcre
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A translator rewrites an expression for both engines at once: linear is for the
+// regexp package, full for the backtracking one. What they spell alike goes into
+// both.
+type translator struct {
+	in  string
+	pos int
+
+	linear, full []byte
+	backtracks   bool // linear is not valid: only the other engine can do it
+
+	names []string // of the groups so far
+	scope scope
+	open  []group
+
+	// Where the last thing that a quantifier may follow begins in linear and in full;
+	// atom.full is -1 for none. It may have a quantifier already.
+	atom     mark
+	repeated bool
+}
+
+// A mark is a place in both texts.
+type mark struct{ linear, full int }
+
+var nowhere = mark{-1, -1}
+
+// A scope holds the flags that a group may change for itself.
+type scope struct {
+	multiline bool // $ matches before every line end
+	extended  bool // white space and comments do not count
+}
+
+// A group is one that has been opened and not yet closed.
+type group struct {
+	scope scope // outside
+	start mark
+}
+
+const (
+	horizontal = "\t \u00a0\u1680\u180e\u2000-\u200a\u202f\u205f\u3000"
+	vertical   = "\n-\r\u0085\u2028\u2029"
+)
+
+// classes are the escapes that stand for sets of characters, for use inside
+// brackets.
+var classes = map[byte]string{
+	'd': "0-9", 'D': "\\D", 'w': "0-9A-Za-z_", 'W': "\\W",
+	's': "\t-\r ", 'S': "\\S",
+	'h': horizontal, 'v': vertical,
+	'H': "\x00-\x08\x0a-\x1f!-\u009f\u00a1-\u167f\u1681-\u180d\u180f-\u1fff\u200b-\u202e\u2030-\u205e\u2060-\u2fff\u3001-\U0010ffff",
+	'V': "\x00-\x09\x0e-\u0084\u0086-\u2027\u202a-\U0010ffff",
+}
+
+// outside gives the sets that are spelled otherwise outside brackets.
+var outside = map[byte]string{
+	'D': "[^0-9]", 'W': "[^0-9A-Za-z_]", 'S': "[^\t-\r ]", 'H': "[^" + horizontal + "]", 'V': "[^" + vertical + "]",
+}
+
+// posix are the named sets of [[:name:]].
+var posix = map[string]string{
+	"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\x00-\x7f", "blank": "\t ", "cntrl": "\x00-\x1f\x7f",
+	"digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "punct": "!-/:-@\\[-`{-~", "space": "\t-\r ",
+	"upper": "A-Z", "word": "0-9A-Za-z_", "xdigit": "0-9A-Fa-f",
+}
+
+func (t *translator) run() error {
+	t.atom = nowhere
+	for t.pos < len(t.in) {
+		if err := t.step(); err != nil {
+			return fmt.Errorf("malformed regular expression, near character %d: %w", utf8.RuneCountInString(t.in[:t.pos])+1, err)
+		}
+	}
+	if len(t.open) > 0 {
+		return errors.New("malformed regular expression: a group is not closed")
+	}
+	return nil
+}
+
+// step reads one element.
+func (t *translator) step() error {
+	c := t.in[t.pos]
+	switch {
+	case t.scope.extended && strings.IndexByte(" \t\n\v\f\r", c) >= 0:
+		t.pos++
+	case t.scope.extended && c == '#':
+		if end := strings.IndexByte(t.in[t.pos:], '\n'); end >= 0 {
+			t.pos += end + 1
+		} else {
+			t.pos = len(t.in)
+		}
+	case c == '\\':
+		return t.escape()
+	case c == '[':
+		return t.class()
+	case c == '(':
+		return t.openGroup()
+	case c == ')':
+		return t.closeGroup()
+	case c == '|':
+		t.pos++
+		t.both("|")
+		t.atom = nowhere
+	case c == '^':
+		t.pos++
+		t.both("^")
+		t.atom = nowhere
+	case c == '$':
+		t.pos++
+		t.dollar()
+	case c == '*' || c == '+' || c == '?' || c == '{' && quantifier(t.in[t.pos:]) > 0:
+		return t.repeat()
+	default:
+		r, size := utf8.DecodeRuneInString(t.in[t.pos:])
+		t.pos += size
+		if c == '.' {
+			t.begin()
+			t.both(".")
+			return nil
+		}
+		t.literal(r)
+	}
+	return nil
+}
+
+// begin notes that an atom begins here.
+func (t *translator) begin() { t.atom, t.repeated = mark{len(t.linear), len(t.full)}, false }
+
+func (t *translator) both(s string) {
+	t.linear = append(t.linear, s...)
+	t.full = append(t.full, s...)
+}
+
+// literal emits one character that stands for itself.
+func (t *translator) literal(r rune) {
+	t.begin()
+	t.both(quote(r))
+}
+
+// quote returns a character in a form that stands for itself in both engines,
+// inside brackets and outside.
+func quote(r rune) string {
+	if r < utf8.RuneSelf && r > ' ' && r != 0x7f && !isWord(byte(r)) {
+		return "\\" + string(r)
+	}
+	return string(r)
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
+
+// atEnd is \Z of PCRE. That of the backtracking engine knows no last line end.
+const atEnd = `(?=\n?\z)`
+
+// dollar emits the end of the text, before a last line end if there is one. The
+// linear engine has no such assertion; taking the line end along makes the same
+// texts match.
+func (t *translator) dollar() {
+	t.atom = nowhere
+	if t.scope.multiline {
+		t.both("$")
+		return
+	}
+	t.linear = append(t.linear, `(?:\n?\z)`...)
+	t.full = append(t.full, atEnd...)
+}
+
+// quantifier returns the length of {n}, {n,} or {n,m} at the start of s, 0 if it
+// is something else; then the brace stands for itself.
+func quantifier(s string) int {
+	i, digits := 1, 0
+	for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+		digits++
+	}
+	if digits == 0 || digits > 6 {
+		return 0
+	}
+	if i < len(s) && s[i] == ',' {
+		for i++; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+			digits++
+		}
+	}
+	if i < len(s) && s[i] == '}' && digits <= 12 {
+		return i + 1
+	}
+	return 0
+}
+
+// repeat emits a quantifier. A possessive one becomes an atomic group.
+func (t *translator) repeat() error {
+	if t.atom == nowhere {
+		return fmt.Errorf("nothing to repeat before %q", t.in[t.pos])
+	}
+	size := 1
+	if t.in[t.pos] == '{' {
+		size = quantifier(t.in[t.pos:])
+	}
+	q := t.in[t.pos : t.pos+size]
+	t.pos += size
+	if t.repeated {
+		t.wrap("(?:", "")
+	}
+	t.repeated = true
+	switch {
+	case t.pos < len(t.in) && t.in[t.pos] == '+':
+		t.pos++
+		t.backtracks = true
+		t.wrap("(?>", q)
+		t.repeated = false
+	case t.pos < len(t.in) && t.in[t.pos] == '?':
+		t.pos++
+		t.both(q + "?")
+	default:
+		t.both(q)
+	}
+	return nil
+}
+
+// wrap puts the last atom and what follows into a group.
+func (t *translator) wrap(open, tail string) {
+	t.linear = append(slices.Insert(t.linear, t.atom.linear, []byte(open)...), tail+")"...)
+	t.full = append(slices.Insert(t.full, t.atom.full, []byte(open)...), tail+")"...)
+}
+
+// openGroup reads "(" and what makes the group special.
+func (t *translator) openGroup() error {
+	if len(t.open) >= maxDepth {
+		return fmt.Errorf("groups are nested more than %d deep", maxDepth)
+	}
+	rest := t.in[t.pos:]
+	if strings.HasPrefix(rest, "(*") {
+		return errors.New("verbs such as (*SKIP) are not supported")
+	}
+	if !strings.HasPrefix(rest, "(?") {
+		t.pos++
+		t.capture("")
+		return nil
+	}
+	for _, look := range []string{"(?=", "(?!", "(?<=", "(?<!", "(?>"} {
+		if strings.HasPrefix(rest, look) {
+			t.pos += len(look)
+			t.backtracks = true
+			t.push(look, look)
+			return nil
+		}
+	}
+	switch {
+	case strings.HasPrefix(rest, "(?:"):
+		t.pos += 3
+		t.push("(?:", "(?:")
+		return nil
+	case strings.HasPrefix(rest, "(?#"):
+		end := strings.IndexByte(rest, ')')
+		if end < 0 {
+			return errors.New("a comment is not closed")
+		}
+		t.pos += end + 1
+		return nil
+	case strings.HasPrefix(rest, "(?P="):
+		return t.nameRef(4, ')')
+	case strings.HasPrefix(rest, "(?("):
+		return t.conditional()
+	}
+	for _, named := range []struct{ open, shut string }{{"(?P<", ">"}, {"(?<", ">"}, {"(?'", "'"}} {
+		if strings.HasPrefix(rest, named.open) {
+			name, _, ok := strings.Cut(rest[len(named.open):], named.shut)
+			if !ok || !isName(name) {
+				return errors.New("malformed name of a group")
+			}
+			t.pos += len(named.open) + len(name) + 1
+			t.capture(name)
+			return nil
+		}
+	}
+	return t.flags()
+}
+
+func isName(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !isWord(s[i]) || i == 0 && s[i] >= '0' && s[i] <= '9' {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 128
+}
+
+// capture opens a group that is numbered. For the backtracking engine it gets its
+// number as its name, because that engine numbers groups with names last.
+func (t *translator) capture(name string) {
+	t.names = append(t.names, name)
+	t.push("(", "(?<"+strconv.Itoa(len(t.names)-1)+">")
+}
+
+func (t *translator) push(linear, full string) {
+	t.open = append(t.open, group{t.scope, mark{len(t.linear), len(t.full)}})
+	t.linear = append(t.linear, linear...)
+	t.full = append(t.full, full...)
+	t.atom = nowhere
+}
+
+func (t *translator) closeGroup() error {
+	if len(t.open) == 0 {
+		return errors.New("a parenthesis closes nothing")
+	}
+	g := t.open[len(t.open)-1]
+	t.open = t.open[:len(t.open)-1]
+	t.pos++
+	t.both(")")
+	t.scope, t.atom, t.repeated = g.scope, g.start, false
+	return nil
+}
+
+// conditional reads "(?(1)" or "(?(name)".
+func (t *translator) conditional() error {
+	name, _, ok := strings.Cut(t.in[t.pos+3:], ")")
+	n := t.groupNumber(strings.Trim(name, "<>'"))
+	if !ok || n < 0 {
+		return errors.New("conditions other than on a group are not supported")
+	}
+	t.pos += 3 + len(name) + 1
+	t.backtracks = true
+	open := "(?(" + strconv.Itoa(n) + ")"
+	t.push(open, open)
+	return nil
+}
+
+// flags reads "(?i)", "(?i-s:" and the like.
+func (t *translator) flags() error {
+	on, out, next := true, "", t.scope
+	i := t.pos + 2
+	for ; i < len(t.in) && t.in[i] != ')' && t.in[i] != ':'; i++ {
+		switch c := t.in[i]; c {
+		case '-':
+			on = false
+			out += "-"
+		case 'i', 's':
+			out += string(c)
+		case 'm':
+			next.multiline = on
+			out += "m"
+		case 'x':
+			next.extended = on
+		default:
+			return fmt.Errorf("(?%c is not supported", c)
+		}
+	}
+	if i == len(t.in) {
+		return errors.New("flags are not closed")
+	}
+	out = strings.TrimSuffix(out, "-")
+	shut := t.in[i]
+	t.pos = i + 1
+	if shut == ':' {
+		t.push("(?"+out+":", "(?"+out+":")
+	} else if out != "" {
+		t.both("(?" + out + ")")
+		t.atom = nowhere
+	}
+	t.scope = next
+	return nil
+}
+
+// groupNumber returns the number of the group with the name or number, -1 for none.
+func (t *translator) groupNumber(name string) int {
+	if n, err := strconv.Atoi(name); err == nil {
+		if n < 0 {
+			n += len(t.names)
+		}
+		if n < 1 || n > 999 {
+			return -1
+		}
+		return n
+	}
+	for i, have := range t.names {
+		if i > 0 && have == name && name != "" {
+			return i
+		}
+	}
+	return -1
+}
