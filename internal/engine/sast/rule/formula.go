@@ -1,0 +1,83 @@
+package rule
+
+import "merlon/internal/engine/sast/pcre"
+
+// An Op says what a Formula is.
+type Op uint8
+
+// The operators. The older spelling of the format is on the right, then the newer.
+const (
+	OpPattern  Op = iota + 1 // pattern; a string
+	OpRegex                  // pattern-regex; regex. Every pattern of a rule for the language "regex"
+	OpAll                    // patterns; all: a conjunction
+	OpAny                    // pattern-either; any
+	OpNot                    // pattern-not; not. One child; only directly below OpAll
+	OpInside                 // pattern-inside; inside. One child
+	OpAnywhere               // semgrep-internal-pattern-anywhere; anywhere. One child: the file holds it somewhere
+)
+
+// A Formula is a tree of conditions on ranges of a file. pattern-not-inside is
+// OpNot of OpInside, pattern-not-regex is OpNot of OpRegex.
+type Formula struct {
+	Op       Op
+	Line     int          // in the rule file, from 1; for a block of text, of its first line of text
+	Text     string       // OpPattern: the pattern. OpRegex: the expression
+	Regex    *pcre.Regexp // OpRegex: compiled; ^ and $ match at lines
+	Children []*Formula   // OpAll, OpAny: at least one for OpAny. OpNot, OpInside, OpAnywhere: one
+
+	// Where holds conditions on what the formula matched. The older spelling has them
+	// only below patterns.
+	Where []Condition
+	// Focus moves the range of a match to metavariables. Each element is one
+	// focus-metavariable: a list of names, any of which may be the range (union);
+	// several elements intersect.
+	Focus [][]string
+	As    string // binds the range to this metavariable; "" for none
+	Fix   string // replacement for what this formula matched; "" for none
+}
+
+// A ConditionKind says what a Condition asks.
+type ConditionKind uint8
+
+// The kinds of conditions, with the fields of Condition that they use.
+const (
+	CondRegex    ConditionKind = iota + 1 // metavariable-regex: Regex, ConstantPropagation
+	CondFormula                           // metavariable-pattern: Formula, Language
+	CondCompare                           // metavariable-comparison: Expr. Metavariable may be ""
+	CondType                              // metavariable-type: Types, Language
+	CondAnalysis                          // metavariable-analysis: Analyzer, Mode
+	CondName                              // metavariable-name: Name, Modules
+)
+
+// Analyzers of CondAnalysis.
+const (
+	Entropy   = "entropy"
+	EntropyV2 = "entropy_v2" // Mode is "lax", "default" or "strict"
+	ReDoS     = "redos"
+)
+
+// A Condition asks something of the text, or the node, that a metavariable is
+// bound to.
+type Condition struct {
+	Kind         ConditionKind
+	Line         int
+	Metavariable string // with its sigil: "$X", "$...ARGS"
+
+	// Regex is anchored: Regex.Match asks whether it matches at the start of the text
+	// of the metavariable, as re.match of Python does.
+	Regex               *pcre.Regexp
+	ConstantPropagation bool // the constant that the metavariable is known to hold counts as its text
+
+	Formula  *Formula
+	Language string // canonical; "" is the language of the rule
+
+	Expr *Expr
+
+	Types []string // one of them; text, in the syntax of the language
+
+	Analyzer string
+	Mode     string
+
+	Name    string   // "django-view" or ""
+	Modules []string // the name is defined in one of them
+}
