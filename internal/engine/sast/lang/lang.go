@@ -53,8 +53,20 @@ type Meaning struct {
 	// Constructor is the name of constructors where the source gives them one that
 	// is not the class': "__init__", "constructor", "initialize", "__construct".
 	Constructor string
-	// ImplicitImports are packages whose names need no import: "java.lang".
-	ImplicitImports []string
+	// VarHoists: a Variable with the text "var" belongs to the function (JavaScript).
+	VarHoists bool
+	// Builtin returns the qualified name of a type or function that needs no import:
+	// "java.lang.Runtime" for "Runtime"; "" for a name that it does not know. Nil: none.
+	Builtin func(name string) string
+	// ImportBindsFirst: an import without Name and Alias binds the first part of the
+	// module's name (Python's "import os.path" binds os), otherwise the last one.
+	ImportBindsFirst bool
+	// ImportFunction is a function whose call with a string is an import: "require".
+	ImportFunction string
+	// ModulePrefix is a prefix of module names that changes nothing: "node:".
+	ModulePrefix string
+	// Literals are the types of literals, by kind: tree.String → "java.lang.String".
+	Literals map[tree.Kind]string
 	// PackagePerFolder: the files of a folder share their top-level names (Go, Java).
 	PackagePerFolder bool
 	// FileModule: a file is a module named for its path (Python, JavaScript).

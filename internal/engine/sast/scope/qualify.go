@@ -1,0 +1,354 @@
+package scope
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file gives names their qualified names, and values their types.
+
+// maxChain bounds how far a name is followed from variable to variable.
+const maxChain = 8
+
+// Qualified returns the dotted name of what the expression or Type refers to, as
+// seen from outside of the file: "os.path.join" for p.join after "from os import
+// path as p", "java.sql.Statement", "express.Router". A name that the file does not
+// declare is itself: "eval", "document.cookie". It is "" for a local variable and
+// for anything that is no name, and for an instance: "x.m" of a local x has none.
+func (s *Info) Qualified(i int32) string { return s.qualified(i, 0) }
+
+func (s *Info) qualified(i int32, depth int) string {
+	if i < 0 || depth > maxChain {
+		return ""
+	}
+	f := s.File
+	switch n := &f.Nodes[i]; n.Kind {
+	case tree.Name:
+		return s.qualifiedName(i, n.Text, depth)
+	case tree.Type:
+		if n.Text == "[]" || n.Text == "*" || n.Text == "|" || n.Text == "func" || n.Text == "map" || n.Text == "chan" {
+			return ""
+		}
+		first := firstPart(n.Text)
+		q := s.qualifiedName(i, first, depth)
+		if q == "" {
+			return ""
+		}
+		return q + n.Text[len(first):]
+	case tree.Member:
+		p := f.Child(i, tree.RoleProperty)
+		if !f.Is(p, tree.Name) {
+			return ""
+		}
+		q := s.qualified(f.Child(i, tree.RoleObject), depth+1)
+		if q == "" {
+			return ""
+		}
+		if f.Nodes[p].Text == "default" {
+			return q
+		}
+		return q + "." + f.Nodes[p].Text
+	case tree.Index:
+		if k := f.Child(i, tree.RoleIndex); f.Is(k, tree.String) && s.Meaning.FileModule {
+			if q := s.qualified(f.Child(i, tree.RoleObject), depth+1); q != "" {
+				return q + "." + f.Nodes[k].Text
+			}
+		}
+	case tree.Call:
+		return s.required(i)
+	case tree.Await:
+		return s.qualified(f.Child(i, tree.RoleValue), depth+1)
+	}
+	return ""
+}
+
+// required returns the module of a call that imports one.
+func (s *Info) required(i int32) string {
+	f := s.File
+	if s.Meaning.ImportFunction == "" {
+		return ""
+	}
+	c := f.Child(i, tree.RoleCallee)
+	arg := f.Child(i, tree.RoleArgument)
+	if f.Is(c, tree.Name) && (f.Nodes[c].Text == s.Meaning.ImportFunction || f.Nodes[c].Text == "import") && f.Is(arg, tree.String) {
+		return s.module(f.Nodes[arg].Text)
+	}
+	return ""
+}
+
+// module returns the plain name of a module.
+func (s *Info) module(name string) string {
+	if s.Meaning.ModulePrefix != "" {
+		name = strings.TrimPrefix(name, s.Meaning.ModulePrefix)
+	}
+	return name
+}
+
+// qualifiedName returns the qualified name of a simple name at the node.
+func (s *Info) qualifiedName(i int32, name string, depth int) string {
+	d := s.decl[i]
+	if d < 0 {
+		return s.undeclared(name)
+	}
+	f := s.File
+	by := s.Declarator(d)
+	if f.Is(d, tree.Import) {
+		by = d
+	}
+	if by < 0 {
+		return ""
+	}
+	switch f.Nodes[by].Kind {
+	case tree.Import:
+		return s.imported(by)
+	case tree.Class, tree.Function, tree.TypeAlias:
+		return s.Declared(by)
+	case tree.Variable, tree.Assign, tree.Field:
+		if len(s.writes[d]) != 1 {
+			return ""
+		}
+		value := f.Child(by, tree.RoleValue)
+		if t := f.Child(by, tree.RoleTarget); !f.Is(t, tree.Name) {
+			return s.destructured(d, t, value, depth)
+		}
+		switch {
+		case value < 0:
+			return ""
+		case f.Is(value, tree.Name), f.Is(value, tree.Member), f.Is(value, tree.Call):
+			return s.qualified(value, depth+1)
+		}
+	}
+	return ""
+}
+
+// destructured returns the qualified name of a variable that takes a part of a
+// module: const {exec: run} = require("child_process").
+func (s *Info) destructured(d, target, value int32, depth int) string {
+	f := s.File
+	if !f.Is(target, tree.Map) || value < 0 {
+		return ""
+	}
+	pair := f.Nodes[d].Parent
+	if !f.Is(pair, tree.Pair) || f.Nodes[pair].Parent != target {
+		return ""
+	}
+	if q := s.qualified(value, depth+1); q != "" {
+		return q + "." + f.Text(f.Child(pair, tree.RoleKey))
+	}
+	return ""
+}
+
+// imported returns the qualified name of what an Import binds.
+func (s *Info) imported(imp int32) string {
+	f := s.File
+	module := s.module(f.Text(imp))
+	name := f.Child(imp, tree.RoleName)
+	switch text := f.Text(name); {
+	case name < 0 && f.Child(imp, tree.RoleAlias) < 0 && s.Meaning.ImportBindsFirst:
+		return firstPart(module)
+	case name < 0 || text == "*" || text == "default":
+		return module
+	default:
+		return module + "." + text
+	}
+}
+
+// undeclared returns the qualified name of a name that the file does not declare.
+func (s *Info) undeclared(name string) string {
+	if s.Meaning.Builtin != nil {
+		if q := s.Meaning.Builtin(name); q != "" {
+			return q
+		}
+	}
+	if q, ok := s.chosen[name]; ok {
+		return q
+	}
+	if s.Package != "" && s.Meaning.ImplicitThis && name != "" && name[0] >= 'A' && name[0] <= 'Z' {
+		return s.Package + "." + name
+	}
+	return name
+}
+
+// chooseKnown decides for each name that the file does not declare from which of
+// the modules imported as a whole it comes: the only one whose name somebody knows,
+// or the only module there is when the file's package cannot hold it.
+func (s *Info) chooseKnown(known func(string) bool) {
+	s.chosen = map[string]string{}
+	if len(s.Wildcards) == 0 || known == nil {
+		return
+	}
+	f := s.File
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Kind != tree.Name && n.Kind != tree.Type || s.decl[i] >= 0 || n.Text == "" {
+			continue
+		}
+		name := firstPart(n.Text)
+		if _, done := s.chosen[name]; done {
+			continue
+		}
+		for _, w := range s.Wildcards {
+			if known(w + "." + name) {
+				s.chosen[name] = w + "." + name
+				break
+			}
+		}
+	}
+}
+
+// Declared returns the qualified name of a Class, Function or TypeAlias of the file:
+// its package, the classes around it, its name. Languages whose modules are files
+// have no package here; whoever knows the file's module puts it in front.
+func (s *Info) Declared(i int32) string {
+	f := s.File
+	name := f.Name(i)
+	if name == "" {
+		return ""
+	}
+	for c := f.Enclosing(i, tree.Class, tree.Function, tree.Lambda); c >= 0; c = f.Enclosing(c, tree.Class, tree.Function, tree.Lambda) {
+		if outer := f.Name(c); outer != "" && f.Is(c, tree.Class) {
+			name = outer + "." + name
+		}
+	}
+	if s.Package != "" {
+		return s.Package + "." + name
+	}
+	return name
+}
+
+// Type returns the qualified name of the type of a value, as far as the file
+// declares it: a declared type, the class of a New, a literal, a cast. "" when it is
+// not known.
+func (s *Info) Type(i int32) string { return s.typeOf(i, 0) }
+
+func (s *Info) typeOf(i int32, depth int) string {
+	if i < 0 || depth > maxChain {
+		return ""
+	}
+	f := s.File
+	switch n := &f.Nodes[i]; n.Kind {
+	case tree.Type:
+		if n.Text == "*" {
+			return s.typeOf(f.Child(i, tree.RoleElement), depth+1)
+		}
+		return s.Qualified(i)
+	case tree.New:
+		t := f.Child(i, tree.RoleType)
+		if f.Is(t, tree.Type) {
+			return s.typeOf(t, depth+1)
+		}
+		return s.Qualified(t)
+	case tree.Cast:
+		return s.typeOf(f.Child(i, tree.RoleType), depth+1)
+	case tree.This:
+		if c := f.Enclosing(i, tree.Class); c >= 0 {
+			return s.Declared(c)
+		}
+	case tree.Unary:
+		if n.Text == "&" || n.Text == "*" {
+			return s.typeOf(f.Child(i, tree.RoleValue), depth+1)
+		}
+	case tree.Await:
+		return s.typeOf(f.Child(i, tree.RoleValue), depth+1)
+	case tree.Name:
+		return s.typeOfName(s.decl[i], depth)
+	case tree.Member:
+		return s.typeOfName(s.member(i), depth)
+	case tree.Call:
+		c := f.Child(i, tree.RoleCallee)
+		if d := s.declarationOf(c); d >= 0 {
+			by := s.Declarator(d)
+			switch {
+			case f.Is(by, tree.Class):
+				return s.Declared(by)
+			case f.Is(by, tree.Function):
+				return s.typeOf(f.Child(by, tree.RoleReturnType), depth+1)
+			}
+		}
+		if q := s.Qualified(c); q != "" && s.Meaning.SelfParameter && capital(q) {
+			return q // calling a class makes an object
+		}
+	}
+	return s.Meaning.Literals[f.Nodes[i].Kind]
+}
+
+// capital reports whether the last part of a dotted name begins with a capital.
+func capital(q string) bool {
+	c := q[strings.LastIndexByte(q, '.')+1:]
+	return c != "" && c[0] >= 'A' && c[0] <= 'Z'
+}
+
+// declarationOf returns the binding of a Name, or of a member of this.
+func (s *Info) declarationOf(i int32) int32 {
+	switch {
+	case s.File.Is(i, tree.Name):
+		return s.decl[i]
+	case s.File.Is(i, tree.Member):
+		return s.member(i)
+	}
+	return tree.None
+}
+
+// typeOfName returns the type that a binding was declared with, or that of the only
+// value it gets.
+func (s *Info) typeOfName(d int32, depth int) string {
+	if d < 0 {
+		return ""
+	}
+	f := s.File
+	by := s.Declarator(d)
+	if by < 0 || !f.Is(f.Child(by, tree.RoleTarget), tree.Name) {
+		return ""
+	}
+	if t := f.Child(by, tree.RoleType); t >= 0 && f.Text(t) != "var" && f.Text(t) != "" {
+		return s.typeOf(t, depth+1)
+	}
+	w := s.writes[d]
+	if len(w) != 1 || w[0].value < 0 || w[0].value == by {
+		return ""
+	}
+	return s.typeOf(w[0].value, depth+1)
+}
+
+// member returns the binding of a member of the enclosing class: "this.x", "self.x",
+// "Class.x"; None for any other member.
+func (s *Info) member(i int32) int32 {
+	f := s.File
+	o, p := f.Child(i, tree.RoleObject), f.Child(i, tree.RoleProperty)
+	if !f.Is(p, tree.Name) {
+		return tree.None
+	}
+	class := tree.None
+	switch {
+	case f.Is(o, tree.This):
+		class = f.Enclosing(i, tree.Class)
+	case f.Is(o, tree.Name) && s.decl[o] >= 0:
+		by := s.Declarator(s.decl[o])
+		if f.Is(by, tree.Class) {
+			class = by
+		} else if s.Meaning.SelfParameter && s.receiver(by) {
+			class = f.Enclosing(by, tree.Class)
+		}
+	}
+	if class < 0 || s.in[class] < 0 {
+		return tree.None
+	}
+	if d, ok := s.scopes[s.in[class]].names[f.Nodes[p].Text]; ok {
+		return d
+	}
+	return tree.None
+}
+
+// receiver reports whether the node is the first parameter of a method.
+func (s *Info) receiver(i int32) bool {
+	f := s.File
+	if !f.Is(i, tree.Parameter) {
+		return false
+	}
+	fn := f.Nodes[i].Parent
+	if !f.Is(fn, tree.Function) || f.Child(fn, tree.RoleParameter) != i {
+		return false
+	}
+	return f.Is(f.Enclosing(fn, tree.Class, tree.Function, tree.Lambda), tree.Class)
+}
