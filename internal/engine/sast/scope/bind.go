@@ -290,6 +290,8 @@ func uses(f *tree.File, i int32) bool {
 	switch f.Nodes[n.Parent].Kind {
 	case tree.Keyword, tree.Attribute, tree.Element, tree.Label, tree.Import, tree.Package, tree.Function, tree.Class:
 		return n.Role != tree.RoleName && n.Role != tree.RolePath && n.Role != tree.RoleAlias
+	case tree.Export:
+		return n.Role == tree.RoleValue && f.Child(n.Parent, tree.RolePath) < 0
 	case tree.Member:
 		return n.Role != tree.RoleProperty
 	case tree.Break, tree.Continue, tree.Goto:

@@ -21,11 +21,20 @@ const (
 	// (the name it is bound to when that is not the last part). An import of several
 	// names is several nodes with the same range.
 	Import
+	// Export makes something of the file visible under a name, without declaring it
+	// (a declaration that is exported has the Modifier "export", and "default" too);
+	// text is the module of what is only passed on, else "". Path? (String: that
+	// module), Name (the name outside: "default"; "=" for the whole module; "*" for
+	// every name of Path), Value? (an expression; a Name of the file, or of Path,
+	// where "*" is the whole module). An export of several names is several nodes with
+	// the same range.
+	Export
 
 	// Function is a declared function or method; text is "function", "method",
 	// "constructor", "getter", "setter" or "destructor". Annotation*, Modifier*,
 	// TypeParameter*, Receiver? (Go's, a Parameter), Name (may be an expression, in
-	// JavaScript), Parameter*, ReturnType?, Throws*, Body? (a Block, or an expression).
+	// JavaScript; a computed one is a Sequence of one), Parameter*, ReturnType?,
+	// Throws*, Body? (a Block, or an expression).
 	Function
 	// Lambda is a function value. Annotation*, Modifier* ("async"), Name? (of a named
 	// function expression), Parameter*, ReturnType?, Body (a Block or an expression).
@@ -164,7 +173,9 @@ const (
 	Cast
 	// TypeTest: Value, Type, Target?. Text is the operator.
 	TypeTest
-	// List: Element*.
+	// List: Element*. In a pattern of names (the Target of a Variable, Parameter or
+	// Assign) a Spread is the rest, an Assign a name with its default, and Empty an
+	// element that is not wanted; the same holds for Tuple and Map.
 	List
 	// Set: Element*.
 	Set
@@ -172,7 +183,9 @@ const (
 	Tuple
 	// Map: Element* (Pairs, Spreads, Functions).
 	Map
-	// Pair: Key, Value. A short "{a}" has Implied on its Value.
+	// Pair: Key, Value. The Key is an expression: where the language takes a bare word
+	// for a string (JavaScript's {a: 1}) it is a String with Implied. A short "{a}" has
+	// Implied on its Value too.
 	Pair
 	// Comprehension: text is "list", "set", "map" or "generator"; Value, Clause*.
 	Comprehension
@@ -190,7 +203,10 @@ const (
 	Super
 	// Type is a reference to a type. Text is the dotted name; "[]" for an array (Element),
 	// "*" for a pointer (Element), "|" for a union (Element*), "func" for a function
-	// type, "map" and "chan" (Element*). Argument* are the type arguments.
+	// type (Parameter*, ReturnType?), "map" and "chan" (Element*), "&" for an
+	// intersection, "()" for a tuple, "{}" for members (Fields, Functions), "?" for
+	// one that may be missing (Element*), else the operator of the source (Element*).
+	// Argument* are the type arguments.
 	Type
 	// Element is an element of a mark-up language; text is its name. Name, Attribute*,
 	// Part* (Elements, Strings, expressions).
@@ -276,7 +292,7 @@ const (
 )
 
 var kindNames = [kinds]string{
-	"Invalid", "File", "Package", "Import", "Function", "Lambda", "Class", "Variable", "Field", "Parameter", "TypeParameter",
+	"Invalid", "File", "Package", "Import", "Export", "Function", "Lambda", "Class", "Variable", "Field", "Parameter", "TypeParameter",
 	"Annotation", "Modifier", "TypeAlias", "Block", "ExpressionStatement", "If", "While", "DoWhile", "For", "ForEach", "Switch",
 	"Case", "Try", "Catch", "With", "Return", "Throw", "Break", "Continue", "Goto", "Label", "Defer", "Spawn", "Assert",
 	"Delete", "Global", "Empty", "Name", "String", "Template", "Number", "Character", "Bool", "Null", "Regex", "Call", "New",
