@@ -1,0 +1,234 @@
+// Package model is what the analyses know about libraries: where data comes in,
+// where it must not go, what cleans it, and how it passes through calls whose code
+// is not part of the program. The knowledge is data,
+// frameworks/<language>/<framework>/model.yaml; docs/models.md is its manual.
+//
+// An entry names something of a library by a dotted name, "java.util.Map.put",
+// and says what happens at its places, "arg1 -> this[arg0]". A Set joins models
+// and answers what is known of a name.
+package model
+
+import "regexp"
+
+// A Model is the knowledge about one framework.
+type Model struct {
+	Name      string   // "servlet", the folder
+	File      string   // for messages
+	Languages []string // names of languages
+	Entries   []*Entry
+}
+
+// A Section says what an entry is about.
+type Section uint8
+
+// The sections of a model file.
+const (
+	Sources     Section = iota // data that somebody else chose
+	Sinks                      // places that such data must not reach
+	Sanitizers                 // what makes data clean
+	Guards                     // questions whose answer tells that data is clean
+	Summaries                  // how data passes through a call
+	Types                      // what a value is
+	Operations                 // calls that the analysis can compute
+	Entrypoints                // functions that the framework calls
+	Exits                      // functions that do not return
+	sections
+)
+
+var sectionNames = [sections]string{"sources", "sinks", "sanitizers", "guards", "summaries", "types", "operations", "entrypoints", "exits"}
+
+// String returns the section's key in a file.
+func (s Section) String() string { return sectionNames[s] }
+
+// A Form says what of the program an entry speaks of.
+type Form uint8
+
+// The forms.
+const (
+	Call       Form = iota // a call of the name
+	Value                  // a read of the global, field or property with the name
+	Assignment             // a write of it
+	Annotation             // what carries the annotation or decorator
+	Literal                // a constant of the program's text
+)
+
+// All is the kind of a sanitizer or guard that cleans data for every sink.
+const All = "all"
+
+// Library is the kind of sources that are the parameters of what a library
+// exports. No entry names it: the program itself says what it exports.
+const Library = "library"
+
+// An Entry is one line of a model.
+type Entry struct {
+	Section Section
+	Kind    string // of a source, sink, sanitizer or guard; the name of an operation
+	Form    Form
+	Name    string         // may hold "*" (within a part) and "**"
+	Literal *regexp.Regexp // of the form Literal
+	Places  []Place        // where it applies
+	Flows   []Flow         // of a summary
+	Type    string         // what the place, or the value, is
+	Extends []string       // supertypes of Name
+	If      []Condition
+	Negated bool // a guard that cleans where it answers no
+	Line    int
+}
+
+// A Flow says that what is at From is afterwards at To too.
+type Flow struct{ From, To Place }
+
+// A Base is where a place begins.
+type Base uint8
+
+// The bases.
+const (
+	This      Base = iota // the receiver of a call
+	Argument              // an argument of a call
+	Return                // the result of a call
+	Parameter             // a parameter of a function: Self for the annotated one
+	Assigned              // the value of an assignment
+)
+
+// Special values of Place.Index.
+const (
+	Any  = -1 // every argument or parameter, named ones too
+	Self = -2 // the parameter that carries the annotation
+	Only = -3 // no position: the argument has only a name
+)
+
+// A Place is a part of a call, or of a function: "arg0:command.env[*]".
+type Place struct {
+	Base  Base
+	Index int    // of an argument or a parameter, from 0; or Any, Self, Only
+	Rest  bool   // this one and those after it: "arg1+"
+	Name  string // by which the argument may be given too
+	Steps []Step
+}
+
+// A StepKind says how a step leads to a part of a value.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	Field    StepKind = iota // ".name", also a constant key: "['name']"
+	Elements                 // "[*]", whatever the key
+	Keys                     // "[keys]"
+	KeyOf                    // "[arg0]", the key that the argument is
+	Append                   // "[+]", behind the last element
+	Result                   // "()", of calling the function
+	Formal                   // "(0)", a parameter of the function
+	Deep                     // ".**", the value and every part of it
+)
+
+// A Step is one part of a path.
+type Step struct {
+	Kind  StepKind
+	Name  string // of a Field
+	Index int    // of a Formal or KeyOf; Any
+}
+
+// A Test is what a condition asks.
+type Test uint8
+
+// The tests.
+const (
+	Is       Test = iota // a Word, or a type
+	Equals               // a constant
+	Like                 // a constant that a regular expression matches
+	Opens                // what of an address the data may choose: "start", "host"
+	Count                // the number of arguments
+	MoreThan             // the number of arguments is greater
+)
+
+// Words that a place can be.
+var Words = map[string]bool{
+	"string": true, "list": true, "map": true, "number": true, "boolean": true, "function": true,
+	"constant": true, "present": true, "absent": true, "null": true, "true": true, "false": true,
+}
+
+// A Condition restricts an entry: "arg0 is not string".
+type Condition struct {
+	Place Place
+	Test  Test
+	Not   bool
+	Word  string // of Is, Equals (the constant's text), Opens
+	Type  bool   // Is asks for the type Word
+	Like  *regexp.Regexp
+	Count int
+}
+
+// OperationNames are the operations that the analysis computes, with what they do.
+// The receiver comes first where there is one: "string.length" of "a".length() and
+// of len(a) is one operation.
+var OperationNames = map[string]string{
+	"string.concat":     "joins the receiver and all arguments",
+	"string.length":     "the number of characters",
+	"string.char":       "the character at an index",
+	"string.substring":  "the part from an index to another; they are put in order",
+	"string.slice":      "the part from an index to another; negative ones count from the end",
+	"string.upper":      "in upper case",
+	"string.lower":      "in lower case",
+	"string.trim":       "without blanks around",
+	"string.equals":     "whether two are equal",
+	"string.equalsfold": "whether two are equal but for the case",
+	"string.contains":   "whether the second is part of the first",
+	"string.starts":     "whether the first begins with the second",
+	"string.ends":       "whether the first ends with the second",
+	"string.index":      "where the second is in the first, -1 for nowhere",
+	"string.lastindex":  "where the second is last in the first, -1 for nowhere",
+	"string.replace":    "the first with every second replaced by the third",
+	"string.repeat":     "the first, a number of times",
+	"string.empty":      "whether there is no character",
+	"string.split":      "a list of the parts",
+	"string.join":       "the elements of a list, or the arguments, joined",
+	"string.of":         "the text of the argument",
+	"string.format":     "a format and its arguments",
+	"number.parse":      "the number that a text is",
+	"buffer.new":        "a text that can change",
+	"buffer.append":     "adds to the text and answers it",
+	"buffer.insert":     "inserts into the text and answers it",
+	"buffer.replace":    "changes the text and answers it",
+	"buffer.reverse":    "reverses the text and answers it",
+	"buffer.clear":      "empties the text",
+	"list.new":          "an empty list",
+	"list.of":           "a list of the arguments",
+	"list.copy":         "a list, set or array of the elements of the first",
+	"list.add":          "adds the arguments at the end",
+	"list.prepend":      "adds the argument in front",
+	"list.insert":       "inserts at an index",
+	"list.addall":       "adds the elements of another",
+	"list.get":          "the element at an index",
+	"list.set":          "replaces the element at an index",
+	"list.remove":       "removes the element at an index and answers it",
+	"list.first":        "the first element",
+	"list.last":         "the last element",
+	"list.pop":          "removes the last element and answers it",
+	"list.shift":        "removes the first element and answers it",
+	"list.clear":        "removes every element",
+	"list.size":         "the number of elements",
+	"list.contains":     "whether an element is in it",
+	"list.elements":     "something that yields the elements",
+	"map.new":           "an empty map",
+	"map.put":           "sets the value of a key",
+	"map.get":           "the value of a key, or the second argument",
+	"map.remove":        "removes a key and answers its value",
+	"map.has":           "whether the key is there",
+	"map.addall":        "adds the pairs of another",
+	"map.keys":          "the keys",
+	"map.values":        "the values",
+	"map.clear":         "removes every key",
+	"object.assign":     "adds the fields of the others to the first and answers it",
+	"value.same":        "the first argument, or the receiver, itself",
+	"value.equals":      "whether two are equal",
+	"value.not":         "the opposite",
+	"value.type":        "the name of the kind of the first",
+	"value.property":    "the text that a configuration file of the program has for the key, or the second argument",
+	"call.apply":        "calls the receiver with a list of arguments",
+	"call.call":         "calls the receiver with the arguments; the first is its receiver",
+	"call.bind":         "the receiver with arguments set; the first is its receiver",
+	"call.invoke":       "calls the first argument with the others",
+	"number.max":        "the greater one",
+	"number.min":        "the smaller one",
+	"number.abs":        "without its sign",
+}

@@ -1,0 +1,133 @@
+package model
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// A Set answers what the models of one language know of a name. It is safe for
+// use by several goroutines.
+type Set struct {
+	exact map[string][]*Entry
+	globs map[string][]glob // by the last part; "*" for those whose last part has a star
+	super map[string][]string
+	memo  sync.Map // name → *Matches
+
+	literals []*Entry
+}
+
+// A glob is a name with stars.
+type glob struct {
+	re    *regexp.Regexp
+	entry *Entry
+}
+
+// Matches are the entries for one name, by section, in the order of the models.
+type Matches [sections][]*Entry
+
+// Empty reports whether nothing is known.
+func (m *Matches) Empty() bool {
+	for _, list := range m {
+		if len(list) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// NewSet joins the models that speak of the language. The order of the models does
+// not matter.
+func NewSet(language string, models []*Model) *Set {
+	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}}
+	models = slices.Clone(models)
+	sort.SliceStable(models, func(i, j int) bool { return models[i].File < models[j].File })
+	for _, m := range models {
+		if !slices.Contains(m.Languages, language) {
+			continue
+		}
+		for _, e := range m.Entries {
+			s.add(e)
+		}
+	}
+	return s
+}
+
+func (s *Set) add(e *Entry) {
+	switch {
+	case e.Form == Literal:
+		s.literals = append(s.literals, e)
+	case len(e.Extends) > 0:
+		s.super[e.Name] = append(s.super[e.Name], e.Extends...)
+	case strings.Contains(e.Name, "*"):
+		last := Last(e.Name)
+		if strings.Contains(last, "*") {
+			last = "*"
+		}
+		s.globs[last] = append(s.globs[last], glob{compileGlob(e.Name), e})
+	default:
+		s.exact[e.Name] = append(s.exact[e.Name], e)
+	}
+}
+
+// Last returns the part of a name behind the last dot.
+func Last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
+
+// compileGlob makes "*" match within a part and "**" anything.
+func compileGlob(name string) *regexp.Regexp {
+	re := regexp.QuoteMeta(name)
+	re = strings.ReplaceAll(re, `\*\*`, `.*`)
+	re = strings.ReplaceAll(re, `\*`, `[^.]*`)
+	return regexp.MustCompile(`^(?:` + re + `)$`)
+}
+
+// Match returns the entries for the name, never nil.
+func (s *Set) Match(name string) *Matches {
+	if m, ok := s.memo.Load(name); ok {
+		return m.(*Matches)
+	}
+	m := &Matches{}
+	for _, e := range s.exact[name] {
+		m[e.Section] = append(m[e.Section], e)
+	}
+	for _, last := range []string{Last(name), "*"} {
+		for _, g := range s.globs[last] {
+			if g.re.MatchString(name) {
+				m[g.entry.Section] = append(m[g.entry.Section], g.entry)
+			}
+		}
+	}
+	got, _ := s.memo.LoadOrStore(name, m)
+	return got.(*Matches)
+}
+
+// Supertypes returns the direct supertypes that the models give a type.
+func (s *Set) Supertypes(name string) []string { return s.super[name] }
+
+// Literals returns the sources that are literals.
+func (s *Set) Literals() []*Entry { return s.literals }
+
+// Kinds numbers the kinds of sinks, sanitizers and guards of the models, so that
+// they fit the bits of a word; All has no number.
+func Kinds(models []*Model) ([]string, error) {
+	seen := map[string]bool{}
+	for _, m := range models {
+		for _, e := range m.Entries {
+			if e.Section == Sinks || (e.Section == Sanitizers || e.Section == Guards) && e.Kind != All {
+				seen[e.Kind] = true
+			}
+		}
+	}
+	var kinds []string
+	for k := range seen {
+		kinds = append(kinds, k)
+	}
+	sort.Strings(kinds)
+	if len(kinds) > maxKinds {
+		return nil, fmt.Errorf("the models have %d kinds of sinks, more than %d", len(kinds), maxKinds)
+	}
+	return kinds, nil
+}
