@@ -251,6 +251,7 @@ type ScanSummary struct {
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
+	Fast       bool               `json:"fast" doc:"Source code was analysed function by function, in limited time."`
 	Cancelled  bool               `json:"cancelled"`
 	Attempt    int                `json:"attempt" doc:"How many workers have taken the scan."`
 	Suspicious bool               `json:"suspicious" doc:"The scan resolved more than 30 % and more than 20 findings at once: probably something else was uploaded."`
@@ -293,7 +294,7 @@ func scanSummary(r *run.Run) ScanSummary {
 		ID: string(r.ID), Name: "Scan of " + r.Branch, State: r.State, Language: list(r.Languages), ProjectID: r.ProjectID,
 		Private: r.Private, InitiatorUserID: r.Initiator, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ScanType: "source",
 		Containers: []struct{}{}, Progress: r.Progress, Step: r.Step,
-		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Cancelled: r.Cancelled, Attempt: r.Attempt,
+		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Fast: r.Fast, Cancelled: r.Cancelled, Attempt: r.Attempt,
 	}
 	if !r.StartedAt.IsZero() {
 		s.StartTime = &r.StartedAt

@@ -283,7 +283,7 @@ func TestGetScan(t *testing.T) {
 		"id": scanID, "name": "Scan of main", "state": "completed_degraded", "language": []any{"Go"}, "projectId": projectID, "private": false,
 		"createAt": "2026-11-20T09:00:00Z", "updatedAt": "2026-11-20T09:00:00Z", "scanType": "source",
 		"startTime": "2026-11-20T09:00:00Z", "endTime": "2026-11-20T09:01:00Z", "containers": []any{}, "progress": 100.0, "step": "done",
-		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "cancelled": false, "attempt": 1.0, "suspicious": true,
+		"vulnerabilityDetected": 4.0, "branch": "main", "sourceType": "cli", "analyses": []any{"sca"}, "fast": false, "cancelled": false, "attempt": 1.0, "suspicious": true,
 		"changes": map[string]any{"found": 4.0, "new": 0.0, "reopened": 0.0, "unchanged": 0.0, "moved": 0.0, "resolved": 30.0, "open": 60.0, "suspicious": true},
 		"analyzers": []any{map[string]any{
 			"analyzer": "sca/osv", "analysis": "sca", "state": "degraded", "omitted": 0.0, "files": 3.0, "findings": 4.0, "ignored": 0.0, "durationMs": 1500.0,

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/advisory"
 	"merlon/internal/config"
@@ -28,6 +29,12 @@ type scanCommand struct {
 	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
 
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
+
+	Rules     []string      `type:"path" placeholder:"PATH" help:"A file or folder with rules in the Semgrep format, beside the rules of the build. May be repeated."`
+	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
+	Fast      bool          `help:"Follow data inside of functions only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
+	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"How long --fast may take."`
+	Cache     string        `type:"path" placeholder:"DIR" help:"Keep here what makes the next scan of this folder faster. The results are the same."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
@@ -59,6 +66,15 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
+	if c.OnlyRules {
+		if len(c.Rules) == 0 || len(analyses) > 0 {
+			return errs.E(errs.Invalid, "--only-rules needs --rules, and analyses source code only: leave --analyses out")
+		}
+		analyses = []finding.Analysis{finding.SAST}
+	}
+	if c.Remote && (len(c.Rules) > 0 || c.Fast || c.Cache != "") {
+		return errs.E(errs.Invalid, "--rules, --fast and --cache are for scans on this machine: a server has its own rules, and the project its settings")
+	}
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
 	}
@@ -73,6 +89,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
+		Code:      c.code(),
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
 		Workers:   c.Parallel,
 		Version:   config.Version,
@@ -86,6 +103,15 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		}
 		return nil
 	})
+}
+
+// code says how source code is analysed.
+func (c *scanCommand) code() scan.Code {
+	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules, Cache: c.Cache}
+	if c.Fast {
+		code.Fast = max(c.FastTime, time.Second)
+	}
+	return code
 }
 
 // present writes the report of what tell tells, and decides the exit code.

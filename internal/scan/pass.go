@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"io/fs"
+	"time"
 
 	"merlon/internal/finding"
 )
@@ -43,7 +44,28 @@ type ProjectPass struct {
 	// degrades.
 	Advisories Advisories
 
+	// Code says how source code is analysed.
+	Code Code
+
+	// Workers is the number of goroutines that the analyzer may keep busy.
+	Workers int
+
 	Reporter
+}
+
+// Code says how source code is analysed. The zero value is the whole analysis with
+// the rules of the build.
+type Code struct {
+	// Rules are files and folders of the host with more rules.
+	Rules []string
+	// OnlyRules leaves out the rules of the build.
+	OnlyRules bool
+	// Fast keeps the analysis inside of functions, and within this time. The analyzer
+	// then ends degraded, because it did not look at what crosses functions. 0 is off.
+	Fast time.Duration
+	// Cache is a folder of the host that keeps what the next scan can use again; ""
+	// for none.
+	Cache string
 }
 
 // A File is an entry of the scanned tree.

@@ -214,7 +214,8 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 // project runs one Project analyzer.
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: d.tree.files, Reporter: o.reporter("")}
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: d.tree.files, Code: d.Code, Workers: d.Workers,
+		Reporter: o.reporter("")}
 	if j.Needs.Advisories {
 		pass.Advisories = d.Advisories
 	}

@@ -18,7 +18,7 @@ import (
 
 const runColumns = `r.id, r.organization_id, p.team_id, r.project_id, r.branch, r.source, r.private, r.analyses, r.initiator,
 	r.state, r.uploaded, r.upload_expires_at, r.archive, r.size, r.attempt, r.tries, r.cancelled, r.progress, r.step,
-	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at`
+	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast`
 
 const runTables = " FROM run r JOIN project p ON p.id = r.project_id "
 
@@ -31,7 +31,7 @@ func scanRun(row scanner) (run.Run, error) {
 	var uploadExpires, created, updated, started, ended int64
 	err := row.Scan(&r.ID, &r.OrganizationID, &r.TeamID, &r.ProjectID, &r.Branch, &r.Source, &r.Private, &analyses, &r.Initiator,
 		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress, &r.Step,
-		&languages, &failure, &outcome, &created, &updated, &started, &ended)
+		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast)
 	if err != nil {
 		return r, err
 	}
@@ -86,9 +86,9 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
-			state, upload_expires_at, step, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			state, upload_expires_at, step, created_at, updated_at, fast) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.OrganizationID, r.ProjectID, r.Branch, r.Source, r.Private, string(analyses), r.Initiator,
-			r.State, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt))
+			r.State, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast)
 		if err != nil {
 			return fmt.Errorf("write run: %w", err)
 		}

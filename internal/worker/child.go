@@ -108,6 +108,9 @@ func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
 		ReadOnly: []string{c.tree}, ReadWrite: []string{temp},
 		Limits: w.Limits,
 	}
+	if c.run.Fast {
+		spec.Args = append(spec.Args, "--fast")
+	}
 	if w.Advisories != nil {
 		path, _, err := w.Advisories(ctx)
 		if err != nil {
