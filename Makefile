@@ -5,7 +5,7 @@ SHELL := /bin/bash
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -X merlon/internal/config.commit=$(COMMIT)
 
-.PHONY: run test build deps lint generate bench fuzz clean
+.PHONY: run test build deps lint generate bench bench-sast fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
 run: build
@@ -40,6 +40,11 @@ generate:
 ## bench: print what the service does per second, with machine and load
 bench: deps build
 	scripts/bench.sh
+
+## bench-sast: measure static analysis on the public corpora in CORPORA; more
+## options of test/sast in SAST, such as -only benchjava
+bench-sast: build
+	go run ./test/sast -corpora '$(CORPORA)' $(SAST)
 
 ## fuzz: every fuzz target for FUZZTIME (default 30s)
 fuzz:

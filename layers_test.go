@@ -27,6 +27,7 @@ var mayImport = map[string]string{
 	"cmd/merlon":  "internal/cli",
 	"test/bench":  "client internal/store/storetest",
 	"test/faults": "",
+	"test/sast":   "",
 	"client":      "",
 	"examples":    "",
 

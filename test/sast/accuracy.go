@@ -1,0 +1,320 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"merlon/test/sast/score"
+	"merlon/test/sast/tool"
+)
+
+// Floors, as shares.
+const (
+	floorJava, mostJavaFPR    = .75, .12
+	floorPython               = .50
+	floorSecuribench          = .85
+	floorXAST                 = .75
+	floorPackages, mostNoise  = 170, 4.0
+	floorAppP, floorAppR      = .45, .40
+	floorRules, floorPatterns = .92, .85
+)
+
+func benchJava(ctx context.Context, b *bench) ([]row, error) {
+	n, fpr, note, err := b.owasp(ctx, "BenchmarkJava", "expectedresults-1.2.csv")
+	if err != nil {
+		return nil, err
+	}
+	return []row{{"BenchmarkJava category average / FPR", "≥ +75 % / ≤ 12 %",
+		fmt.Sprintf("%+.1f %% / %s", 100*n, percent(fpr)), verdict(n >= floorJava, fpr <= mostJavaFPR), note}}, nil
+}
+
+func benchPython(ctx context.Context, b *bench) ([]row, error) {
+	n, fpr, note, err := b.owasp(ctx, "BenchmarkPython", "expectedresults-0.1.csv")
+	if err != nil {
+		return nil, err
+	}
+	return []row{{"BenchmarkPython category average", "≥ +50 %",
+		fmt.Sprintf("%+.1f %% (FPR %s)", 100*n, percent(fpr)), verdict(n >= floorPython), note}}, nil
+}
+
+// owasp scans an OWASP Benchmark and returns its category average and the mean
+// false positive rate.
+func (b *bench) owasp(ctx context.Context, name, expected string) (average, fpr float64, note string, err error) {
+	dir, err := b.corpus(name)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	scan, err := b.merlon.Scan(ctx, dir)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	if note, err = b.scanned(name, scan); err != nil {
+		return 0, 0, "", err
+	}
+	cases, err := judgeOwasp(name, expected)(b, scan.Findings)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	all, groups := score.Tally(cases)
+	tpr, fpr := score.Means(groups)
+	note = fmt.Sprintf("TPR %s; flat P %.3f R %.3f; %s", percent(tpr), all.Precision(), all.Recall(), note)
+	return tpr - fpr, fpr, note, b.keep(name, cases)
+}
+
+// judgeOwasp returns what judges findings by the expected results of a benchmark.
+func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Case, error) {
+	return func(b *bench, findings []score.Finding) ([]score.Case, error) {
+		path, err := b.corpus(name, expected)
+		if err != nil {
+			return nil, err
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = f.Close() }() // read only
+		truth, err := score.ReadOwasp(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", expected, err)
+		}
+		return score.Owasp(truth, findings), nil
+	}
+}
+
+func securibench(ctx context.Context, b *bench) ([]row, error) {
+	n, note, err := b.labelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro", judge: exactLine})
+	if err != nil {
+		return nil, err
+	}
+	return []row{{"Securibench-micro, exact line", "R ≥ .85, P ≥ .85", fmt.Sprintf("R %.3f, P %.3f", n.Recall(), n.Precision()),
+		verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), note}}, nil
+}
+
+func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
+	return score.Lines(truth, findings, 0)
+}
+
+// xast has a floor for each language that is followed to full depth.
+func xast(ctx context.Context, b *bench) ([]row, error) {
+	var rows []row
+	for _, set := range []struct{ title, langs string }{
+		{"Java", "java"}, {"JS", "js"}, {"Python", "python2 python3"}, {"Go", "go"}, {"PHP", "php"}} {
+		var n score.Counts
+		var notes []string
+		for _, lang := range strings.Fields(set.langs) {
+			got, note, err := b.labelled(ctx, labelled{truth: "xast-dev.jsonl", corpus: "xast", lang: lang, dir: "sast-" + lang, judge: score.Files})
+			if err != nil {
+				return rows, err
+			}
+			n = score.Counts{TP: n.TP + got.TP, FN: n.FN + got.FN, TN: n.TN + got.TN, FP: n.FP + got.FP}
+			notes = append(notes, note)
+		}
+		r := row{Measure: "xAST " + set.title + ", cases right", Measured: percent(n.Accuracy()),
+			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, strings.Join(notes, "; "))}
+		if set.title != "PHP" { // search only
+			r.Floor, r.Met = "≥ 75 %", verdict(n.Accuracy() >= floorXAST)
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+func tpatterns(ctx context.Context, b *bench) ([]row, error) {
+	var rows []row
+	for _, lang := range []string{"JAVA", "JS"} {
+		n, note, err := b.labelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang, judge: score.Files})
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row{Measure: "testability patterns " + lang + ", cases right", Measured: percent(n.Accuracy()),
+			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, note)})
+	}
+	return rows, nil
+}
+
+// A labelled measure scans a folder of a corpus and judges the labels of a truth
+// whose files are in that folder.
+type labelled struct {
+	truth, corpus string
+	lang          string // only labels of this language, if not empty
+	dir           string // the scanned folder of the corpus; its root if empty
+	judge         func([]score.Label, []score.Finding) []score.Case
+}
+
+func (b *bench) labelled(ctx context.Context, m labelled) (score.Counts, string, error) {
+	truth, err := b.labels(m.truth)
+	if err != nil {
+		return score.Counts{}, "", err
+	}
+	dir, err := b.corpus(m.corpus, m.dir)
+	if err != nil {
+		return score.Counts{}, "", err
+	}
+	truth = slices.DeleteFunc(truth, func(l score.Label) bool { return m.lang != "" && l.Lang != m.lang })
+	for i := range truth {
+		truth[i].File = strings.TrimPrefix(truth[i].File, m.dir+"/")
+	}
+	scan, err := b.merlon.Scan(ctx, dir)
+	if err != nil {
+		return score.Counts{}, "", err
+	}
+	name := strings.Trim(m.corpus+"-"+m.lang, "-")
+	note, err := b.scanned(name, scan)
+	if err != nil {
+		return score.Counts{}, "", err
+	}
+	cases := m.judge(truth, scan.Findings)
+	n, _ := score.Tally(cases)
+	return n, note, b.keep(name, cases)
+}
+
+// labels reads a truth of labels.
+func (b *bench) labels(name string) ([]score.Label, error) {
+	return truthOf[score.Label](b, name)
+}
+
+func truthOf[T any](b *bench, name string) ([]T, error) {
+	path, err := b.corpus("yardsticks", name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	out, err := score.ReadJSONL[T](f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// queries scans each labelled folder of the query tests by itself: they are
+// programs of their own.
+func queries(ctx context.Context, b *bench) ([]row, error) {
+	truth, err := b.labels("codeql-tests-dev.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	root, err := b.corpus("codeql-tests")
+	if err != nil {
+		return nil, err
+	}
+	byLang := map[string]map[string][]score.Label{}
+	for _, l := range truth {
+		if !slices.Contains([]string{"java", "javascript", "python", "go"}, l.Lang) {
+			continue
+		}
+		if byLang[l.Lang] == nil {
+			byLang[l.Lang] = map[string][]score.Label{}
+		}
+		l.Vuln, l.Group = true, l.Query
+		byLang[l.Lang][l.Dir] = append(byLang[l.Lang][l.Dir], l)
+	}
+	var rows []row
+	for _, lang := range slices.Sorted(maps.Keys(byLang)) {
+		dirs := slices.Sorted(maps.Keys(byLang[lang]))
+		cases, err := each(b.jobs, dirs, func(dir string) ([]score.Case, error) {
+			scan, err := b.merlon.Scan(ctx, filepath.Join(root, dir))
+			if err != nil {
+				return nil, err
+			}
+			return score.Queries(byLang[lang][dir], scan.Findings), nil
+		})
+		if err != nil {
+			return rows, err
+		}
+		all := slices.Concat(cases...)
+		n, _ := score.Tally(all)
+		rows = append(rows, row{Measure: "query tests " + lang + ", labelled lines found", Measured: percent(n.Recall()),
+			Note: fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
+		if err := b.keep("queries-"+lang, all); err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func juiceShop(ctx context.Context, b *bench) ([]row, error) {
+	dir, err := b.corpus("juice-shop")
+	if err != nil {
+		return nil, err
+	}
+	var truth []score.Label
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".ts" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		truth = append(truth, score.Snippets(filepath.ToSlash(name), string(text))...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	scan, err := b.merlon.Scan(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	note, err := b.scanned("juice-shop", scan)
+	if err != nil {
+		return nil, err
+	}
+	cases := exactLine(truth, scan.Findings)
+	n, _ := score.Tally(cases)
+	return []row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
+		Note: note}}, b.keep("juice-shop", cases)
+}
+
+// each does work for every item, several at once, and returns what came of it in
+// the order of the items.
+func each[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
+	out := make([]R, len(items))
+	errs := make([]error, len(items))
+	slots := make(chan struct{}, max(1, jobs))
+	for i, item := range items {
+		slots <- struct{}{}
+		go func() {
+			defer func() { <-slots }()
+			out[i], errs[i] = work(item)
+		}()
+	}
+	for range cap(slots) {
+		slots <- struct{}{}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// note sums what scans cost and counts those that could not look at everything.
+func note(scans []*tool.Scan) string {
+	var cost tool.Cost
+	degraded := 0
+	for _, s := range scans {
+		cost.Add(s.Cost)
+		degraded += min(1, len(s.Degraded))
+	}
+	text := spent(cost)
+	if degraded > 0 {
+		text += fmt.Sprintf("; %d scans degraded", degraded)
+	}
+	return text
+}

@@ -1,0 +1,176 @@
+// Command sast measures the static analysis of the built program on public
+// corpora, as a user runs it, and prints the table of docs/benchmarks.md. It is
+// run by make bench-sast and never by tests.
+//
+// The corpora are not part of the project: CORPORA/README tells their layout.
+// A measure whose corpus is not there says so. What each case got is written into
+// a folder, one file of JSON lines for each measure, so that a developer sees
+// which cases fail, and one of groups, worst first.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/test/sast/tool"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "sast:", err)
+		os.Exit(1)
+	}
+}
+
+// A bench is what the measures share.
+type bench struct {
+	corpora string
+	out     string // folder of results by case
+	jobs    int    // scans at once, where time is not measured
+	merlon  tool.Merlon
+	gosec   tool.Gosec
+	bearer  tool.Bearer
+}
+
+// A measure fills rows of the table. An error that wraps fs.ErrNotExist means
+// that a corpus or a program is not there.
+type measure struct {
+	name string
+	run  func(context.Context, *bench) ([]row, error)
+}
+
+var measures = []measure{
+	{"benchjava", benchJava},
+	{"benchpython", benchPython},
+	{"securibench", securibench},
+	{"xast", xast},
+	{"vulcan", vulcan},
+	{"realvuln", realVuln},
+	{"rules", ruleConformance},
+	{"patterns", patterns},
+	{"noise", noise},
+	{"cost", cost},
+	{"growth", growth},
+	{"rescan", rescan},
+	{"peers", peers},
+	{"tpatterns", tpatterns},
+	{"queries", queries},
+	{"juiceshop", juiceShop},
+}
+
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("sast", flag.ContinueOnError)
+	b := &bench{}
+	var only string
+	flags.StringVar(&b.corpora, "corpora", "", "folder of the corpora")
+	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
+	flags.StringVar(&b.merlon.Binary, "merlon", "bin/merlon", "the program to measure")
+	flags.StringVar(&b.gosec.Binary, "gosec", "gosec", "gosec, to compare with")
+	flags.StringVar(&b.bearer.Binary, "bearer", "bearer", "the Bearer CLI, to compare with")
+	flags.StringVar(&b.bearer.Rules, "bearer-rules", "", "folder of the Bearer CLI's rules")
+	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+strings.Join(names(), ", "))
+	flags.IntVar(&b.jobs, "jobs", 2, "scans at once where time is not measured")
+	flags.DurationVar(&b.merlon.Timeout, "timeout", 20*time.Minute, "for one run of a program")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	b.gosec.Timeout, b.bearer.Timeout = b.merlon.Timeout, b.merlon.Timeout
+	chosen, err := choose(only)
+	if err != nil {
+		return err
+	}
+	if err := b.prepare(); err != nil {
+		return err
+	}
+	var rows []row
+	began := machine()
+	for _, m := range chosen {
+		got, err := m.run(ctx, b)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			got = append(got, row{Measure: m.name, Measured: "not measured", Note: err.Error()})
+		case err != nil:
+			got = append(got, row{Measure: m.name, Measured: "failed", Met: no, Note: err.Error()})
+		}
+		rows = append(rows, got...)
+		fmt.Fprintf(os.Stderr, "%s %s: %d rows\n", time.Now().Format(time.TimeOnly), m.name, len(got))
+	}
+	if err := writeRows(filepath.Join(b.out, "table.md"), began, rows); err != nil {
+		return err
+	}
+	return printTable(stdout, began, rows)
+}
+
+// prepare checks the folders and makes paths absolute, because programs are run
+// in other folders.
+func (b *bench) prepare() (err error) {
+	if b.corpora == "" {
+		return errors.New("-corpora names the folder of the corpora")
+	}
+	if _, err := os.Stat(b.corpora); err != nil {
+		return err
+	}
+	if b.out == "" {
+		if b.out, err = os.MkdirTemp("", "merlon-sast"); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		return err
+	}
+	for _, path := range []*string{&b.corpora, &b.out, &b.merlon.Binary} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	_, err = os.Stat(b.merlon.Binary)
+	return err
+}
+
+func names() []string {
+	var out []string
+	for _, m := range measures {
+		out = append(out, m.name)
+	}
+	return out
+}
+
+// choose returns the measures of a list of names; all for an empty one.
+func choose(only string) ([]measure, error) {
+	if only == "" {
+		return measures, nil
+	}
+	var out []measure
+	for name := range strings.SplitSeq(only, ",") {
+		i := slices.Index(names(), strings.TrimSpace(name))
+		if i < 0 {
+			return nil, fmt.Errorf("no measure %q: choose from %s", name, strings.Join(names(), ", "))
+		}
+		out = append(out, measures[i])
+	}
+	return out, nil
+}
+
+// corpus returns the path of a corpus, and an error if it is not there.
+func (b *bench) corpus(elements ...string) (string, error) {
+	path := filepath.Join(append([]string{b.corpora}, elements...)...)
+	if _, err := os.Stat(path); err != nil {
+		return "", err
+	}
+	return path, nil
+}

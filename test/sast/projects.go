@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"merlon/test/sast/score"
+	"merlon/test/sast/tool"
+)
+
+// vulcan scans each published package by itself.
+func vulcan(ctx context.Context, b *bench) ([]row, error) {
+	truth, err := truthOf[score.Package](b, "vulcan-dev.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	root, err := b.corpus("vulcan")
+	if err != nil {
+		return nil, err
+	}
+	scans, err := each(b.jobs, truth, func(p score.Package) (*tool.Scan, error) {
+		scan, err := b.merlon.Scan(ctx, filepath.Join(root, p.ID))
+		if err == nil {
+			scan.Raw = nil // hundreds of reports
+		}
+		return scan, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var cases []score.Case
+	var kept []packageResult
+	total, peer := 0, 0
+	for i, p := range truth {
+		c := score.Vulcan(p, scans[i].Findings)
+		cases = append(cases, c)
+		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Findings})
+		total += len(scans[i].Findings)
+		if p.Peers["codeql"] == "A" {
+			peer++
+		}
+	}
+	n, _ := score.Tally(cases)
+	average := float64(total) / float64(max(1, len(truth)))
+	if err := b.keep("vulcan", cases); err != nil {
+		return nil, err
+	}
+	return []row{{"VulcaN packages, flaw found / findings a package", "≥ 170 of 440 / ≤ 4",
+			fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average), verdict(n.TP >= floorPackages, average <= mostNoise),
+			fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
+		writeJSONL(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
+}
+
+// A packageResult is what a developer wants to know of one package.
+type packageResult struct {
+	score.Case
+	Sinks    []string        `json:"sinks"`
+	Count    int             `json:"count"`
+	Degraded []string        `json:"degraded,omitempty"`
+	Findings []score.Finding `json:"findings"`
+}
+
+// realVuln scans the applications of the RealVuln benchmark that are there.
+func realVuln(ctx context.Context, b *bench) ([]row, error) {
+	root, err := b.corpus("real-vuln", "ground-truth")
+	if err != nil {
+		return nil, err
+	}
+	folders, err := os.ReadDir(root)
+	if err != nil {
+		return nil, err
+	}
+	var cases, all []score.Case
+	var scans []*tool.Scan
+	for _, folder := range folders {
+		text, err := os.ReadFile(filepath.Join(root, folder.Name(), "ground-truth.json"))
+		if err != nil {
+			return nil, err
+		}
+		var app score.App
+		if err := json.Unmarshal(text, &app); err != nil {
+			return nil, fmt.Errorf("%s: %w", folder.Name(), err)
+		}
+		dir, err := b.corpus("real-vuln", "repos", score.AppName(folder.Name()))
+		if err != nil {
+			return nil, err
+		}
+		scan, err := b.merlon.Scan(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := b.scanned("realvuln-"+app.ID, scan); err != nil {
+			return nil, err
+		}
+		scans = append(scans, scan)
+		cases = append(cases, score.RealVuln(app, scan.Findings, true)...)
+		all = append(all, score.RealVuln(app, scan.Findings, false)...)
+	}
+	n, _ := score.Tally(cases)
+	m, _ := score.Tally(all)
+	if err := b.keep("realvuln-all", all); err != nil {
+		return nil, err
+	}
+	return []row{{"RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that code shows", "P ≥ .45, R ≥ .40",
+		fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()), verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR),
+		fmt.Sprintf("TP %d FN %d FP %d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}}, b.keep("realvuln", cases)
+}
+
+// sources are the endings of files whose lines count, by folder of the corpus of
+// well-kept projects.
+var sources = map[string][]string{
+	"java":   {".java"},
+	"js":     {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts"},
+	"python": {".py"},
+	"go":     {".go"},
+}
+
+// mostNoisy is the highest number of findings of high confidence in 1,000 lines.
+const mostNoisy = .3
+
+// noise counts what is said of well-kept public projects.
+func noise(ctx context.Context, b *bench) ([]row, error) {
+	var rows []row
+	for _, lang := range []string{"java", "js", "python", "go"} {
+		root, err := b.corpus("noise", lang)
+		if err != nil {
+			return rows, err
+		}
+		projects, err := os.ReadDir(root)
+		if err != nil {
+			return rows, err
+		}
+		var parts []string
+		high, all, lines := 0, 0, 0
+		for _, p := range projects {
+			scan, err := b.merlon.Scan(ctx, filepath.Join(root, p.Name()))
+			if err != nil {
+				return rows, err
+			}
+			if _, err := b.scanned("noise-"+lang+"-"+p.Name(), scan); err != nil {
+				return rows, err
+			}
+			n, err := countLines(filepath.Join(root, p.Name()), sources[lang])
+			if err != nil {
+				return rows, err
+			}
+			certain := 0
+			for _, f := range scan.Findings {
+				if f.Confidence == "high" {
+					certain++
+				}
+			}
+			high, all, lines = high+certain, all+len(scan.Findings), lines+n
+			parts = append(parts, fmt.Sprintf("%s %d of %d", p.Name(), certain, len(scan.Findings)))
+		}
+		thousands := float64(max(1, lines)) / 1000
+		rate := float64(high) / thousands
+		rows = append(rows, row{"noise, " + lang + ", findings of high confidence in 1,000 lines", "≤ 0.3", fmt.Sprintf("%.2f", rate),
+			verdict(rate <= mostNoisy), fmt.Sprintf("%.2f of any confidence; %d lines; %s", float64(all)/thousands, lines, strings.Join(parts, ", "))})
+	}
+	return rows, nil
+}
+
+// countLines counts the lines of the files with one of the endings.
+func countLines(dir string, endings []string) (int, error) {
+	total := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !slices.Contains(endings, filepath.Ext(path)) {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		total += strings.Count(string(text), "\n")
+		return err
+	})
+	return total, err
+}

@@ -1,0 +1,84 @@
+package score
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+)
+
+// A Label is a line, or a file, of which is known whether there is a flaw.
+type Label struct {
+	Lang  string   `json:"lang"`
+	File  string   `json:"file"`
+	Line  int      `json:"line"`
+	Vuln  bool     `json:"vuln"`
+	Group string   `json:"group"`
+	CWE   []string `json:"cwe"`
+	Query string   `json:"query"`
+	Dir   string   `json:"dir"`
+}
+
+// ReadJSONL decodes one JSON value a line.
+func ReadJSONL[T any](r io.Reader) ([]T, error) {
+	var out []T
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 16<<20)
+	for n := 1; lines.Scan(); n++ {
+		if len(lines.Bytes()) == 0 {
+			continue
+		}
+		var v T
+		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+		out = append(out, v)
+	}
+	return out, lines.Err()
+}
+
+// Lines judges each label by the findings at most tolerance lines away from it,
+// of whatever weakness.
+func Lines(truth []Label, findings []Finding, tolerance int) []Case {
+	return judge(truth, findings, func(l Label, f Finding) bool {
+		return near(f.Line, l.Line, tolerance)
+	})
+}
+
+// Files judges each label by the findings in its file, of whatever weakness.
+func Files(truth []Label, findings []Finding) []Case {
+	return judge(truth, findings, func(Label, Finding) bool { return true })
+}
+
+// Queries judges each label by the findings at most one line away that name one
+// of its weaknesses or one of the same class.
+func Queries(truth []Label, findings []Finding) []Case {
+	return judge(truth, findings, func(l Label, f Finding) bool {
+		return near(f.Line, l.Line, 1) && slices.ContainsFunc(numbers(l.CWE), func(cwe int) bool {
+			return slices.ContainsFunc(f.CWE, func(got int) bool { return SameClass(cwe, got) })
+		})
+	})
+}
+
+func judge(truth []Label, findings []Finding, hit func(Label, Finding) bool) []Case {
+	index := byFile(findings)
+	var out []Case
+	for _, l := range truth {
+		var hits []Finding
+		for _, f := range index[clean(l.File)] {
+			if hit(l, f) {
+				hits = append(hits, f)
+			}
+		}
+		id := l.File
+		if l.Line > 0 {
+			id += ":" + strconv.Itoa(l.Line)
+		}
+		out = append(out, Case{ID: id, Group: l.Group, Real: l.Vuln, Found: len(hits) > 0, Rules: rules(hits), Line: l.Line})
+	}
+	return out
+}
+
+func near(a, b, tolerance int) bool { return a-b <= tolerance && b-a <= tolerance }

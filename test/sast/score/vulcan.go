@@ -1,0 +1,82 @@
+package score
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A Package is a published npm package with the labels of one advisory.
+type Package struct {
+	ID   string   `json:"id"`
+	CWE  []string `json:"cwe"`
+	Locs []struct {
+		Source *Place `json:"source"`
+		Sink   *Place `json:"sink"`
+		Block  *Place `json:"block"` // a file, without a line
+	} `json:"locs"`
+	Peers map[string]string `json:"peers"` // by tool: "A" detected … "D" silent
+}
+
+// A Place is a line of a file; 0 is the whole file.
+type Place struct {
+	File string `json:"file"`
+	Line int    `json:"lineno"`
+}
+
+// sinkTolerance is how far from a labelled sink a finding may be.
+const sinkTolerance = 2
+
+// Vulcan judges a package: its flaw is found if a finding of its class is at most
+// two lines from a labelled sink. A label without a sink cannot be met.
+func Vulcan(p Package, findings []Finding) Case {
+	out := Case{ID: p.ID, Group: strings.TrimSpace(strings.Join(p.CWE, " ")), Real: true}
+	var hits, beside []Finding
+	for _, l := range p.Locs {
+		if l.Sink == nil {
+			continue
+		}
+		if out.Line == 0 {
+			out.Line = l.Sink.Line
+		}
+		for _, f := range findings {
+			if !sameFile(l.Sink.File, f.File) || !near(f.Line, l.Sink.Line, sinkTolerance) {
+				continue
+			}
+			beside = append(beside, f)
+			if ofClass(p.CWE, f.CWE) {
+				hits = append(hits, f)
+			}
+		}
+	}
+	out.Found = len(hits) > 0
+	out.Rules = rules(hits)
+	if !out.Found {
+		out.Rules = rules(beside)
+	}
+	return out
+}
+
+// Sinks returns the labelled sinks of a package as text, for a reader.
+func (p Package) Sinks() []string {
+	var out []string
+	for _, l := range p.Locs {
+		if l.Sink != nil {
+			out = append(out, l.Sink.File+":"+strconv.Itoa(l.Sink.Line))
+		}
+	}
+	return out
+}
+
+func ofClass(want []string, got []int) bool {
+	return slices.ContainsFunc(numbers(want), func(w int) bool {
+		return slices.ContainsFunc(got, func(g int) bool { return SameClass(w, g) })
+	})
+}
+
+// sameFile compares a labelled path with a reported one. Labels may begin with
+// the folder "package" that archives of the registry have.
+func sameFile(label, reported string) bool {
+	label = clean(label)
+	return label == clean(reported) || strings.TrimPrefix(label, "package/") == clean(reported)
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"merlon/test/sast/tool"
+)
+
+// Floors of time and memory.
+const (
+	mostWall   = 15 * time.Second
+	mostPeak   = int64(1_500_000_000)
+	mostRescan = time.Second
+)
+
+// benchmarkPackage is the root package of BenchmarkJava; copies are renamed by it.
+const benchmarkPackage = "org/owasp/benchmark"
+
+// cost measures one scan of BenchmarkJava with nothing cached.
+func cost(ctx context.Context, b *bench) ([]row, error) {
+	dir, err := b.corpus("BenchmarkJava")
+	if err != nil {
+		return nil, err
+	}
+	before := load()
+	scan, err := b.merlon.Scan(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return []row{{"BenchmarkJava, all default rules, whole program", "≤ 15 s, ≤ 1.5 GB",
+		fmt.Sprintf("%.1f s, %.2f GB", scan.Wall.Seconds(), float64(scan.Peak)/1e9),
+		verdict(scan.Wall <= mostWall, scan.Peak <= mostPeak), fmt.Sprintf("%s; load %s before", spent(scan.Cost), before)}}, nil
+}
+
+// growth compares 100 K lines with ten copies of them under other packages.
+func growth(ctx context.Context, b *bench) ([]row, error) {
+	temp, err := os.MkdirTemp("", "merlon-growth")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // what stays is in the folder of temporary files
+	small, large := filepath.Join(temp, "small"), filepath.Join(temp, "large")
+	lines, err := b.copyJava(small, 1)
+	if err != nil {
+		return nil, err
+	}
+	more, err := b.copyJava(large, 10)
+	if err != nil {
+		return nil, err
+	}
+	one, err := b.merlon.Scan(ctx, small)
+	if err != nil {
+		return nil, err
+	}
+	ten, err := b.merlon.Scan(ctx, large)
+	if err != nil {
+		return nil, err
+	}
+	code := float64(more) / float64(lines)
+	processor := ten.CPU.Seconds() / one.CPU.Seconds()
+	memory := float64(ten.Peak) / float64(one.Peak)
+	return []row{{"ten times the code", fmt.Sprintf("time and memory ≤ × %.1f", code), fmt.Sprintf("CPU × %.1f, memory × %.1f", processor, memory),
+		verdict(processor <= code, memory <= code),
+		fmt.Sprintf("%d lines: %s, %d findings; %d lines: %s, %d findings", lines, spent(one.Cost), len(one.Findings), more, spent(ten.Cost), len(ten.Findings))}}, nil
+}
+
+// hundredThousand lines are what growth and rescans are measured on.
+const hundredThousand = 100_000
+
+// copyJava writes copies of the first hundred thousand lines of BenchmarkJava's
+// sources, each under a root package of its own, and returns how many lines.
+func (b *bench) copyJava(dest string, copies int) (int, error) {
+	root, err := b.corpus("BenchmarkJava", "src", "main", "java", filepath.FromSlash(benchmarkPackage))
+	if err != nil {
+		return 0, err
+	}
+	total, lines := 0, 0
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".java" {
+			return err
+		}
+		if lines >= hundredThousand {
+			return fs.SkipAll
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		lines += strings.Count(string(text), "\n")
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		for i := range copies {
+			n, err := writeCopy(dest, name, string(text), i)
+			if err != nil {
+				return err
+			}
+			total += n
+		}
+		return nil
+	})
+	return total, err
+}
+
+// writeCopy writes a source under the i-th root package; it returns its lines.
+func writeCopy(dest, name, text string, i int) (int, error) {
+	renamed := fmt.Sprintf("%s%d", benchmarkPackage, i)
+	text = strings.ReplaceAll(text, strings.ReplaceAll(benchmarkPackage, "/", "."), strings.ReplaceAll(renamed, "/", "."))
+	file := filepath.Join(dest, filepath.FromSlash(renamed), name)
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return 0, err
+	}
+	return strings.Count(text, "\n"), os.WriteFile(file, []byte(text), 0o644)
+}
+
+// rescan scans 100 K lines, changes one file, and scans again.
+func rescan(ctx context.Context, b *bench) ([]row, error) {
+	temp, err := os.MkdirTemp("", "merlon-rescan")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(temp) }() // what stays is in the folder of temporary files
+	code := filepath.Join(temp, "code")
+	lines, err := b.copyJava(code, 1)
+	if err != nil {
+		return nil, err
+	}
+	cached := []string{"--cache", filepath.Join(temp, "cache")}
+	first, err := b.merlon.Scan(ctx, code, cached...)
+	if err != nil {
+		return nil, err
+	}
+	if err := changeOne(code); err != nil {
+		return nil, err
+	}
+	second, err := b.merlon.Scan(ctx, code, cached...)
+	if err != nil {
+		return nil, err
+	}
+	full, err := b.merlon.Scan(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	same := sameFindings(second, full)
+	note := fmt.Sprintf("%d lines; first %s; again %s; same findings as a full scan: %v", lines, spent(first.Cost), spent(second.Cost), same)
+	return []row{{"rescan after one changed file of 100 K lines", "≤ 1 s", fmt.Sprintf("%.2f s", second.Wall.Seconds()),
+		verdict(second.Wall <= mostRescan, same), note}}, nil
+}
+
+// changeOne adds a method with a flaw to the first test of the code.
+func changeOne(code string) error {
+	names, err := filepath.Glob(filepath.Join(code, "org", "owasp", "*", "testcode", "*.java"))
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("no test in %s", code)
+	}
+	text, err := os.ReadFile(names[0])
+	if err != nil {
+		return err
+	}
+	end := strings.LastIndex(string(text), "}")
+	if end < 0 {
+		return fmt.Errorf("%s has no class", names[0])
+	}
+	added := "\n\tpublic void added(javax.servlet.http.HttpServletRequest r) throws java.io.IOException {\n" +
+		"\t\tRuntime.getRuntime().exec(r.getParameter(\"added\"));\n\t}\n"
+	return os.WriteFile(names[0], []byte(string(text[:end])+added+string(text[end:])), 0o644)
+}
+
+// sameFindings reports whether two scans say the same, in the same order.
+func sameFindings(a, b *tool.Scan) bool {
+	if len(a.Findings) != len(b.Findings) {
+		return false
+	}
+	for i, f := range a.Findings {
+		g := b.Findings[i]
+		if f.File != g.File || f.Line != g.Line || f.Rule != g.Rule {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,144 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"merlon/test/sast/score"
+)
+
+// A Scan is the report of one scan.
+type Scan struct {
+	Findings []score.Finding
+	Files    int
+	// Degraded is what the analyzer said that it could not look at whole.
+	Degraded []string
+	Raw      []byte // the report as the program wrote it; nil for other scanners
+	Cost
+}
+
+// Merlon is the program under test.
+type Merlon struct {
+	Binary  string
+	Timeout time.Duration
+}
+
+// Exit codes of merlon scan: a report was written.
+const (
+	exitClean      = 0
+	exitFindings   = 1
+	exitIncomplete = 2
+)
+
+// Scan runs the static analysis with the default rules on a folder; more options
+// may follow.
+func (m Merlon) Scan(ctx context.Context, dir string, options ...string) (*Scan, error) {
+	args := append([]string{m.Binary, "scan", dir, "--analyses", "sast", "--format", "json", "--fail-on", "none"}, options...)
+	out, err := Command{Args: args, Timeout: m.Timeout}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if out.Code != exitClean && out.Code != exitIncomplete {
+		return nil, fmt.Errorf("merlon scan %s: exit code %d: %s", dir, out.Code, tail(out.Stderr))
+	}
+	scan, err := decode(out.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("merlon scan %s: %w: %s", dir, err, tail(out.Stderr))
+	}
+	scan.Cost = out.Cost
+	return scan, nil
+}
+
+// report is the part of merlon's JSON report that is needed here.
+type report struct {
+	Findings []struct {
+		RuleID   string `json:"ruleId"`
+		Location struct {
+			Path      string `json:"path"`
+			StartLine int    `json:"startLine"`
+		} `json:"location"`
+	} `json:"findings"`
+	Rules []struct {
+		ID         string   `json:"id"`
+		CWE        []string `json:"cwe"`
+		Confidence string   `json:"confidence"`
+	} `json:"rules"`
+	Analyzers []struct {
+		Analyzer string `json:"analyzer"`
+		State    string `json:"state"`
+		Files    int    `json:"files"`
+		Omitted  int    `json:"omitted"`
+		Reasons  []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Path    string `json:"path"`
+		} `json:"reasons"`
+	} `json:"analyzers"`
+}
+
+func decode(b []byte) (*Scan, error) {
+	var r report
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, fmt.Errorf("decode report: %w", err)
+	}
+	out := &Scan{Raw: b}
+	cwe, confidence := map[string][]int{}, map[string]string{}
+	for _, rule := range r.Rules {
+		confidence[rule.ID] = rule.Confidence
+		for _, name := range rule.CWE {
+			n, err := score.Number(name)
+			if err != nil {
+				return nil, fmt.Errorf("rule %s: weakness %q: %w", rule.ID, name, err)
+			}
+			cwe[rule.ID] = append(cwe[rule.ID], n)
+		}
+	}
+	for _, f := range r.Findings {
+		out.Findings = append(out.Findings, score.Finding{File: f.Location.Path, Line: f.Location.StartLine,
+			CWE: cwe[f.RuleID], Rule: f.RuleID, Confidence: confidence[f.RuleID]})
+	}
+	for _, a := range r.Analyzers {
+		out.Files += a.Files
+		if a.State == "failed" {
+			return nil, fmt.Errorf("analyzer %s failed: %v", a.Analyzer, a.Reasons)
+		}
+		for _, reason := range a.Reasons {
+			out.Degraded = append(out.Degraded, fmt.Sprintf("%s %s: %s", reason.Code, reason.Path, reason.Message))
+		}
+		if a.Omitted > 0 {
+			out.Degraded = append(out.Degraded, fmt.Sprintf("and %d more", a.Omitted))
+		}
+	}
+	return out, nil
+}
+
+// A RuleResult is what one rule reported in one annotated file.
+type RuleResult struct {
+	Rules  string `json:"rules"` // path, below the tested folder
+	ID     string `json:"id"`
+	Target string `json:"target"`
+	Expect []int  `json:"expect"`
+	Got    []int  `json:"got"`
+	Pass   bool   `json:"pass"`
+	Error  string `json:"error"`
+}
+
+// RuleTests runs merlon rules test in a folder.
+func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, Cost, error) {
+	command := Command{Dir: dir, Args: []string{m.Binary, "rules", "test", ".", "--format", "json"}, Timeout: m.Timeout}
+	out, err := command.Run(ctx)
+	if err != nil {
+		return nil, Cost{}, err
+	}
+	if !slices.Contains([]int{exitClean, exitFindings, exitIncomplete}, out.Code) {
+		return nil, Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code, tail(out.Stderr))
+	}
+	var results []RuleResult
+	if err := json.Unmarshal(out.Stdout, &results); err != nil {
+		return nil, Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err, tail(out.Stderr))
+	}
+	return results, out.Cost, nil
+}

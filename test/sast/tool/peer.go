@@ -1,0 +1,124 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/test/sast/score"
+)
+
+// Bearer is the Bearer CLI with a folder of its rules.
+type Bearer struct {
+	Binary, Rules string
+	Timeout       time.Duration
+}
+
+// Scan runs it with all of its rules and without its network services.
+func (b Bearer) Scan(ctx context.Context, dir string) (*Scan, error) {
+	args := []string{b.Binary, "scan", dir, "--format", "sarif", "--quiet", "--exit-code", "0", "--force",
+		"--disable-default-rules", "--external-rule-dir", b.Rules, "--disable-version-check", "--hide-progress-bar"}
+	out, err := Command{Args: args, Timeout: b.Timeout}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	findings, err := decodeSARIF(out.Stdout, dir)
+	if err != nil {
+		return nil, fmt.Errorf("bearer scan %s: exit code %d: %w: %s", dir, out.Code, err, tail(out.Stderr))
+	}
+	return &Scan{Findings: findings, Cost: out.Cost}, nil
+}
+
+// Gosec is gosec with its default rules.
+type Gosec struct {
+	Binary  string
+	Timeout time.Duration
+}
+
+// Scan runs it on every package of the module in the folder, tests left out.
+func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
+	command := Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."}, Timeout: g.Timeout}
+	out, err := command.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	scan := &Scan{Cost: out.Cost}
+	if len(out.Stdout) == 0 && out.Code == 0 {
+		return scan, nil // it found nothing
+	}
+	scan.Findings, err = decodeSARIF(out.Stdout, dir)
+	if err != nil {
+		return nil, fmt.Errorf("gosec %s: exit code %d: %w: %s", dir, out.Code, err, tail(out.Stderr))
+	}
+	return scan, nil
+}
+
+// sarif is the part of a SARIF 2.1.0 log that is needed here.
+type sarif struct {
+	Runs []struct {
+		Tool struct {
+			Driver struct {
+				Rules []struct {
+					ID            string          `json:"id"`
+					Properties    json.RawMessage `json:"properties"`
+					Relationships json.RawMessage `json:"relationships"`
+				} `json:"rules"`
+			} `json:"driver"`
+		} `json:"tool"`
+		Results []struct {
+			RuleID    string `json:"ruleId"`
+			Locations []struct {
+				PhysicalLocation struct {
+					ArtifactLocation struct {
+						URI string `json:"uri"`
+					} `json:"artifactLocation"`
+					Region struct {
+						StartLine int `json:"startLine"`
+					} `json:"region"`
+				} `json:"physicalLocation"`
+			} `json:"locations"`
+		} `json:"results"`
+	} `json:"runs"`
+}
+
+// weakness finds CWE numbers in what scanners put beside a rule: tags such as
+// "CWE-89" or "external/cwe/cwe-089", and targets of relationships to the CWE
+// taxonomy, which have the bare number as id.
+var weakness = regexp.MustCompile(`(?i)cwe[-_/: ]{0,4}0*(\d{1,4})|"id":\s*"(\d{1,4})"`)
+
+func decodeSARIF(b []byte, dir string) ([]score.Finding, error) {
+	var log sarif
+	if err := json.Unmarshal(b, &log); err != nil {
+		return nil, fmt.Errorf("decode SARIF: %w", err)
+	}
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []score.Finding
+	for _, run := range log.Runs {
+		cwe := map[string][]int{}
+		for _, rule := range run.Tool.Driver.Rules {
+			for _, m := range weakness.FindAllStringSubmatch(string(rule.Properties)+string(rule.Relationships), -1) {
+				if n, err := strconv.Atoi(m[1] + m[2]); err == nil {
+					cwe[rule.ID] = append(cwe[rule.ID], n)
+				}
+			}
+		}
+		for _, r := range run.Results {
+			if len(r.Locations) == 0 {
+				continue
+			}
+			place := r.Locations[0].PhysicalLocation
+			file := strings.TrimPrefix(place.ArtifactLocation.URI, "file://")
+			file = strings.TrimPrefix(strings.TrimPrefix(file, root), "/")
+			out = append(out, score.Finding{File: file, Line: place.Region.StartLine, CWE: cwe[r.RuleID], Rule: r.RuleID})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,145 @@
+// Package tool runs scanners as a user does, as processes, and measures what they
+// cost: wall and processor time, and memory over the whole process group.
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A Cost is what one run of a program used.
+type Cost struct {
+	Wall time.Duration
+	CPU  time.Duration // user and system, of the process and the children it waited for
+	Peak int64         // bytes resident in the whole process group at once
+}
+
+// Add sums times and keeps the higher peak.
+func (c *Cost) Add(other Cost) {
+	c.Wall += other.Wall
+	c.CPU += other.CPU
+	c.Peak = max(c.Peak, other.Peak)
+}
+
+// A Command is a program to run.
+type Command struct {
+	Dir     string // working folder; empty for the present one
+	Args    []string
+	Timeout time.Duration
+}
+
+// An Output is what a program said and cost.
+type Output struct {
+	Stdout, Stderr []byte
+	Code           int // exit code
+	Cost
+}
+
+// sampleEvery is how often the memory of the group is looked at.
+const sampleEvery = 20 * time.Millisecond
+
+// Run runs the command to its end. A program that ends with an exit code is no
+// error; one that does not start, or is killed, is.
+func (c Command) Run(ctx context.Context) (*Output, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
+	cmd.Dir = c.Dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	began := time.Now()
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.Args[0], err)
+	}
+	stop, peak := make(chan struct{}), make(chan int64)
+	go watch(cmd.Process.Pid, stop, peak)
+	err := cmd.Wait()
+	wall := time.Since(began)
+	close(stop)
+	out := &Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes(), Cost: cost(cmd.ProcessState, wall, <-peak)}
+	var exited *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%s: stopped after %s: %w", c.Args[0], wall.Round(time.Second), ctx.Err())
+	case errors.As(err, &exited) && exited.Exited():
+		out.Code = exited.ExitCode()
+	case err != nil:
+		return nil, fmt.Errorf("run %s: %w: %s", c.Args[0], err, tail(out.Stderr))
+	}
+	return out, nil
+}
+
+// cost reads what the kernel counted. Its peak is that of the largest process,
+// and does not miss what falls between two samples of the group.
+func cost(state *os.ProcessState, wall time.Duration, peak int64) Cost {
+	out := Cost{Wall: wall, CPU: state.UserTime() + state.SystemTime(), Peak: peak}
+	if usage, ok := state.SysUsage().(*syscall.Rusage); ok {
+		out.Peak = max(out.Peak, usage.Maxrss<<10)
+	}
+	return out
+}
+
+// watch sends the highest sum of the resident memory of the group's processes.
+func watch(group int, stop <-chan struct{}, peak chan<- int64) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	var highest int64
+	for {
+		select {
+		case <-stop:
+			peak <- highest
+			return
+		case <-tick.C:
+			highest = max(highest, resident(group))
+		}
+	}
+}
+
+// resident returns the bytes resident in the processes of the group, from
+// /proc/PID/stat (proc(5): field 5 is the group, field 24 the resident pages).
+func resident(group int) int64 {
+	names, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0
+	}
+	var pages int64
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has ended
+		}
+		// The name of the program is in parentheses and may hold spaces.
+		_, rest, _ := strings.Cut(string(b), ") ")
+		fields := strings.Fields(rest)
+		if len(fields) < 22 || fields[2] != strconv.Itoa(group) {
+			continue
+		}
+		n, err := strconv.ParseInt(fields[21], 10, 64)
+		if err == nil {
+			pages += n
+		}
+	}
+	return pages * int64(os.Getpagesize())
+}
+
+// tail returns the end of what a program wrote, for an error.
+func tail(b []byte) string {
+	const most = 400
+	s := strings.TrimSpace(string(b))
+	if len(s) > most {
+		s = "…" + s[len(s)-most:]
+	}
+	return s
+}

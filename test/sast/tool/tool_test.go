@@ -1,0 +1,188 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/test/sast/score"
+)
+
+// The test program plays the scanners: what it does is in the variable.
+const play = "MERLON_TEST_PLAY"
+
+func TestMain(m *testing.M) {
+	if part := os.Getenv(play); part != "" {
+		perform(part)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// megabytes is what the part "burn" keeps in memory.
+const megabytes = 64
+
+func perform(part string) {
+	switch name, rest, _ := strings.Cut(part, " "); name {
+	case "say": // on standard output
+		fmt.Print(rest)
+	case "refuse":
+		fmt.Fprint(os.Stderr, rest)
+		os.Exit(3)
+	case "find":
+		fmt.Print(rest)
+		os.Exit(1)
+	case "sleep":
+		time.Sleep(time.Minute)
+	case "burn":
+		block := make([]byte, megabytes<<20)
+		for end := time.Now().Add(200 * time.Millisecond); time.Now().Before(end); {
+			for i := range block {
+				block[i]++
+			}
+		}
+	case "burn-in-child":
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), play+"=burn")
+		if err := cmd.Run(); err != nil {
+			fmt.Fprint(os.Stderr, err)
+			os.Exit(3)
+		}
+	case "arguments":
+		fmt.Print(`{"analyzers":[{"state":"failed","reasons":[{"message":"` + strings.Join(os.Args[1:], " ") + `"}]}]}`)
+	}
+}
+
+// self returns the path of the program that plays.
+func self(t *testing.T, part string) string {
+	t.Helper()
+	t.Setenv(play, part)
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestCostCountsChildren(t *testing.T) {
+	for _, part := range []string{"burn", "burn-in-child"} {
+		out, err := Command{Args: []string{self(t, part)}, Timeout: time.Minute}.Run(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Code != 0 || out.Wall < 200*time.Millisecond || out.CPU < 50*time.Millisecond || out.Peak < megabytes<<20 {
+			t.Errorf("%s: code %d, %+v, %s", part, out.Code, out.Cost, out.Stderr)
+		}
+	}
+}
+
+func TestTimeoutStopsTheGroup(t *testing.T) {
+	_, err := Command{Args: []string{self(t, "sleep")}, Timeout: 100 * time.Millisecond}.Run(context.Background())
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if _, err := (Command{Args: []string{"/nowhere/program"}, Timeout: time.Second}).Run(context.Background()); err == nil {
+		t.Error("a program that is not there runs")
+	}
+}
+
+func TestAdd(t *testing.T) {
+	c := Cost{Wall: 1, CPU: 2, Peak: 30}
+	c.Add(Cost{Wall: 10, CPU: 20, Peak: 3})
+	if diff := cmp.Diff(Cost{Wall: 11, CPU: 22, Peak: 30}, c); diff != "" {
+		t.Errorf("sum (-want +got):\n%s", diff)
+	}
+}
+
+const someReport = `{"findings":[{"ruleId":"a","location":{"path":"x/A.java","startLine":7}},{"ruleId":"b","location":{"path":"B.go","startLine":1}}],
+"rules":[{"id":"a","cwe":["CWE-89","CWE-564"],"confidence":"high"},{"id":"b","confidence":"low"}],
+"analyzers":[{"analyzer":"sast","state":"degraded","files":2,"omitted":3,"reasons":[{"code":"timeout","path":"C.py","message":"5 s"}]}]}`
+
+func TestScan(t *testing.T) {
+	got, err := Merlon{Binary: self(t, "say "+someReport), Timeout: time.Minute}.Scan(context.Background(), ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []score.Finding{{File: "x/A.java", Line: 7, CWE: []int{89, 564}, Rule: "a", Confidence: "high"},
+		{File: "B.go", Line: 1, Rule: "b", Confidence: "low"}}
+	if diff := cmp.Diff(want, got.Findings); diff != "" {
+		t.Errorf("findings (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"timeout C.py: 5 s", "and 3 more"}, got.Degraded); diff != "" || got.Files != 2 {
+		t.Errorf("%d files, degraded (-want +got):\n%s", got.Files, diff)
+	}
+}
+
+func TestScanFails(t *testing.T) {
+	for part, want := range map[string]string{
+		"refuse no such rule": "exit code 3: no such rule",
+		"say no JSON":         "decode report",
+		`say {"rules":[{"id":"r","cwe":["eighty"]}]}`: "rule r",
+		"arguments": "scan dir --analyses sast --format json --fail-on none --only-rules",
+	} {
+		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--only-rules")
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", part, err)
+		}
+	}
+}
+
+func TestRuleTests(t *testing.T) {
+	const text = `[{"rules":"a.yaml","id":"a","target":"a.go","expect":[1],"got":[1,2],"pass":false,"error":""}]`
+	for _, part := range []string{"say " + text, "find " + text} {
+		got, _, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.RuleTests(context.Background(), ".")
+		want := []RuleResult{{Rules: "a.yaml", ID: "a", Target: "a.go", Expect: []int{1}, Got: []int{1, 2}}}
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	for _, part := range []string{"refuse", "say {"} {
+		if _, _, err := (Merlon{Binary: self(t, part), Timeout: time.Minute}).RuleTests(context.Background(), "."); err == nil {
+			t.Errorf("%s: no error", part)
+		}
+	}
+}
+
+func TestPeers(t *testing.T) {
+	dir := t.TempDir()
+	log := `{"runs":[{"tool":{"driver":{"rules":[
+	{"id":"tagged","properties":{"tags":["CWE-89","external/cwe/cwe-079"]}},
+	{"id":"related","relationships":[{"target":{"id":"22","toolComponent":{"name":"CWE"}}}]}]}},
+	"results":[{"ruleId":"tagged","locations":[{"physicalLocation":{"artifactLocation":{"uri":"file://` + filepath.ToSlash(dir) + `/a/b.go"},"region":{"startLine":3}}}]},
+	{"ruleId":"related","locations":[{"physicalLocation":{"artifactLocation":{"uri":"c.go"},"region":{"startLine":4}}}]},
+	{"ruleId":"nowhere"}]}]}`
+	want := []score.Finding{{File: "a/b.go", Line: 3, CWE: []int{89, 79}, Rule: "tagged"}, {File: "c.go", Line: 4, CWE: []int{22}, Rule: "related"}}
+	binary := self(t, "say "+log)
+	scans := map[string]func() (*Scan, error){
+		"gosec": func() (*Scan, error) {
+			return Gosec{Binary: binary, Timeout: time.Minute}.Scan(context.Background(), dir)
+		},
+		"bearer": func() (*Scan, error) {
+			return Bearer{Binary: binary, Timeout: time.Minute}.Scan(context.Background(), dir)
+		},
+	}
+	for name, run := range scans {
+		got, err := run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Findings); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	t.Setenv(play, "say ")
+	if got, err := scans["gosec"](); err != nil || got.Findings != nil {
+		t.Errorf("silent gosec: %v, %v", got, err)
+	}
+	if _, err := scans["bearer"](); err == nil {
+		t.Error("silent bearer is no error")
+	}
+}
