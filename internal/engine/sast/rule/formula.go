@@ -1,6 +1,11 @@
 package rule
 
-import "merlon/internal/engine/sast/pcre"
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/sast/pcre"
+)
 
 // An Op says what a Formula is.
 type Op uint8
@@ -80,4 +85,62 @@ type Condition struct {
 
 	Name    string   // "django-view" or ""
 	Modules []string // the name is defined in one of them
+}
+
+var opNames = map[Op]string{
+	OpPattern: "pattern", OpRegex: "regex", OpAll: "all", OpAny: "any", OpNot: "not", OpInside: "inside", OpAnywhere: "anywhere",
+}
+
+// String returns the formula as one line, for tests and for people who look for a
+// fault:
+//
+//	(all (pattern "f($X)") (not (inside (pattern "g(...)"))) where[regex $X "a"] focus[$X])
+func (f *Formula) String() string {
+	var out strings.Builder
+	out.WriteString("(" + opNames[f.Op])
+	if f.Op == OpPattern || f.Op == OpRegex {
+		fmt.Fprintf(&out, " %q", f.Text)
+	}
+	for _, c := range f.Children {
+		out.WriteString(" " + c.String())
+	}
+	for _, c := range f.Where {
+		out.WriteString(" where[" + c.String() + "]")
+	}
+	for _, names := range f.Focus {
+		out.WriteString(" focus[" + strings.Join(names, "|") + "]")
+	}
+	if f.As != "" {
+		out.WriteString(" as " + f.As)
+	}
+	if f.Fix != "" {
+		fmt.Fprintf(&out, " fix %q", f.Fix)
+	}
+	return out.String() + ")"
+}
+
+// String returns the condition in a few words.
+func (c Condition) String() string {
+	text := ""
+	switch c.Kind {
+	case CondRegex:
+		text = fmt.Sprintf("regex %s %q", c.Metavariable, c.Regex)
+		if c.ConstantPropagation {
+			text += " constant"
+		}
+	case CondFormula:
+		text = fmt.Sprintf("formula %s %v", c.Metavariable, c.Formula)
+	case CondCompare:
+		text = fmt.Sprintf("compare %v", c.Expr)
+	case CondType:
+		text = fmt.Sprintf("type %s %s", c.Metavariable, strings.Join(c.Types, "|"))
+	case CondAnalysis:
+		text = fmt.Sprintf("analysis %s %s %s", c.Metavariable, c.Analyzer, c.Mode)
+	case CondName:
+		text = fmt.Sprintf("name %s %s %s", c.Metavariable, c.Name, strings.Join(c.Modules, "|"))
+	}
+	if c.Language != "" {
+		text += " in " + c.Language
+	}
+	return text
 }

@@ -10,7 +10,10 @@
 // mode) is an error too.
 package rule
 
-import "merlon/internal/finding"
+import (
+	"merlon/internal/engine/sast/pcre"
+	"merlon/internal/finding"
+)
 
 // A Rule is one rule of a file.
 type Rule struct {
@@ -40,7 +43,7 @@ type Rule struct {
 
 // A FixRegex replaces what an expression matches inside the text of a finding.
 type FixRegex struct {
-	Regex       string
+	Regex       *pcre.Regexp
 	Replacement string // \1 and \g<1> stand for groups
 	Count       int    // how many at most; 0 is all
 }

@@ -1,5 +1,7 @@
 package rule
 
+import "strings"
+
 // Taint is what a rule in taint mode says.
 type Taint struct {
 	Sources     []Source
@@ -122,4 +124,27 @@ func (e *LabelExpr) Eval(has func(label string) bool) bool {
 		return false
 	}
 	return e.Value
+}
+
+// String returns the expression with all parentheses.
+func (e *LabelExpr) String() string {
+	switch e.Op {
+	case LabelIs:
+		return e.Label
+	case LabelNot:
+		return "not " + e.Args[0].String()
+	case LabelConst:
+		if e.Value {
+			return "True"
+		}
+		return "False"
+	}
+	words := make([]string, len(e.Args))
+	for i, a := range e.Args {
+		words[i] = a.String()
+	}
+	if e.Op == LabelAnd {
+		return "(" + strings.Join(words, " and ") + ")"
+	}
+	return "(" + strings.Join(words, " or ") + ")"
 }
