@@ -31,7 +31,9 @@ const (
 	Export
 
 	// Function is a declared function or method; text is "function", "method",
-	// "constructor", "getter", "setter" or "destructor". Annotation*, Modifier*,
+	// "constructor", "getter", "setter", "destructor" or "initializer" (code of a class
+	// that runs when an object is made or, with the Modifier "static", when the class is
+	// loaded; it has no Name). Annotation*, Modifier*,
 	// TypeParameter*, Receiver? (Go's, a Parameter), Name (may be an expression, in
 	// JavaScript; a computed one is a Sequence of one), Parameter*, ReturnType?,
 	// Throws*, Body? (a Block, or an expression).
@@ -86,7 +88,8 @@ const (
 	// next one, else "".
 	Switch
 	// Case of a Switch; text is "default" for the default. Condition* (expressions or
-	// patterns), Guard?, Body (a Block).
+	// patterns; "T name" is a Variable), Guard?, Body (a Block). Where the Switch is an
+	// expression, a Yield or the only ExpressionStatement of an Implied Body is its value.
 	Case
 	// Try: Resource*, Body, Handler*, Else?, Finally?.
 	Try
@@ -143,8 +146,9 @@ const (
 	// a Member as Callee. A tagged template is a Call with the text "tag". A call of a
 	// block language (Ruby, Kotlin, Scala) has its trailing Lambda as last Argument.
 	Call
-	// New makes an object: Type (a Type or an expression), Argument*, Body? (of an
-	// anonymous class, a Block). Text is "new", or "{}" for a Go literal, whose
+	// New makes an object: Object? (the outer one, of Java's "o.new T()"), Type (a Type
+	// or an expression), Argument*, Body? (of an anonymous class, a Block). Text is
+	// "new", or "{}" for a literal with its type (Go's, Java's "new T[]{…}"), whose
 	// Arguments are Keywords or Pairs or values.
 	New
 	// Keyword is a named argument: Name, Value.
@@ -197,9 +201,10 @@ const (
 	Await
 	// Yield: Value?. Text is "from" or "*" for a delegating one.
 	Yield
-	// This is the receiver: this, or self where the language has the keyword.
+	// This is the receiver: this, or self where the language has the keyword. Text is
+	// "", or the class of "Outer.this".
 	This
-	// Super is the superclass' part of the receiver.
+	// Super is the superclass' part of the receiver; text as that of This.
 	Super
 	// Type is a reference to a type. Text is the dotted name; "[]" for an array (Element),
 	// "*" for a pointer (Element), "|" for a union (Element*), "func" for a function

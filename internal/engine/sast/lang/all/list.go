@@ -4,7 +4,10 @@ package all
 
 import (
 	"merlon/internal/engine/sast/lang"
+	javalang "merlon/internal/engine/sast/lang/java"
 )
 
 // languages lists every language of this build, by folder.
-var languages = []*lang.Language{}
+var languages = []*lang.Language{
+	javalang.Language,
+}

@@ -1,0 +1,371 @@
+package java
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var declarationRules = map[string]lang.Rule{
+	"program":             func(l *lang.Lowering, r tree.Role, i int32) { file(l, i) },
+	"package_declaration": packageDeclaration,
+	"import_declaration":  importDeclaration,
+
+	"class_declaration":           class("class"),
+	"interface_declaration":       class("interface"),
+	"enum_declaration":            class("enum"),
+	"record_declaration":          class("record"),
+	"annotation_type_declaration": class("annotation"),
+	"class_body":                  body,
+	"interface_body":              body,
+	"annotation_type_body":        body,
+	"enum_body":                   body,
+	"enum_constant":               enumConstant,
+	"permits":                     permits,
+
+	"method_declaration":                  function("method"),
+	"constructor_declaration":             function("constructor"),
+	"compact_constructor_declaration":     function("constructor"),
+	"annotation_type_element_declaration": function("method"),
+	"constructor_body":                    block,
+	"static_initializer":                  initializer,
+	"formal_parameters":                   children,
+	"formal_parameter":                    parameter,
+	"spread_parameter":                    spreadParameter,
+	"receiver_parameter":                  receiverParameter,
+	"type_parameters":                     children,
+	"type_parameter":                      typeParameter,
+
+	"field_declaration":          variables(tree.Field),
+	"constant_declaration":       variables(tree.Field),
+	"local_variable_declaration": variables(tree.Variable),
+
+	"marker_annotation":               lang.Slots(tree.Annotation, "", lang.Slot{Role: tree.RoleValue, Field: "name"}),
+	"annotation":                      annotation,
+	"annotation_argument_list":        children,
+	"element_value_pair":              lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "key"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
+	"element_value_array_initializer": lang.Around(tree.List, "", tree.RoleElement),
+}
+
+// file opens the root. Its range is that of the whole source, of which the
+// concrete root leaves out blanks at both ends.
+func file(l *lang.Lowering, i int32) {
+	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
+	statements(l, i)
+	l.Close()
+}
+
+func packageDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	p := l.Begin(tree.Package, r, i)
+	annotations(l, i)
+	name := dottedChild(l, i)
+	l.Need(tree.RoleName, i, name)
+	l.File.Nodes[p].Text = dotted(l, name)
+	l.Close()
+}
+
+// importDeclaration lowers the four forms: a type, the types of a package, a member
+// of a type ("static"), and all members of a type.
+func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	n := l.Begin(tree.Import, r, i)
+	path, name := dottedChild(l, i), l.Find(i, "asterisk")
+	if name < 0 && l.Has(i, "static") && l.Field(path, "scope") >= 0 {
+		path, name = l.Field(path, "scope"), l.Field(path, "name")
+	}
+	l.File.Nodes[n].Text = dotted(l, path)
+	l.Need(tree.RolePath, i, path)
+	if name >= 0 {
+		l.Same(tree.Name, tree.RoleName, name)
+	}
+	l.Close()
+}
+
+// dottedChild returns the child that is a name, -1 when there is none.
+func dottedChild(l *lang.Lowering, i int32) int32 {
+	for c := range l.Children(i) {
+		if k := l.Kind(c); k == "identifier" || k == "scoped_identifier" {
+			return c
+		}
+	}
+	return -1
+}
+
+// dotted returns the source of a name without the blanks and comments that may
+// stand in it.
+func dotted(l *lang.Lowering, i int32) string {
+	if i < 0 {
+		return ""
+	}
+	if s := l.Source(i); !strings.ContainsAny(s, " \t\r\n/@<") {
+		return s
+	}
+	var parts []string
+	var walk func(int32)
+	walk = func(i int32) {
+		switch l.Kind(i) {
+		case "identifier", "type_identifier":
+			parts = append(parts, l.Source(i))
+		case "scoped_identifier", "scoped_type_identifier", "generic_type":
+			for c := range l.Children(i) {
+				walk(c)
+			}
+		}
+	}
+	walk(i)
+	return strings.Join(parts, ".")
+}
+
+// class returns the rule for a declaration of a type.
+func class(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Class, r, text, i)
+		modifiers(l, i)
+		l.Part(tree.RoleName, i, "name")
+		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		l.Part(tree.RoleParameter, i, "parameters")
+		bases(l, tree.RoleBase, l.Find(i, "superclass"))
+		interfaces := l.Field(i, "interfaces")
+		if interfaces < 0 {
+			interfaces = l.Find(i, "extends_interfaces")
+		}
+		bases(l, tree.RoleInterface, interfaces)
+		l.Part(tree.RoleElement, i, "permits")
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+// bases lowers the types after "extends" or "implements".
+func bases(l *lang.Lowering, r tree.Role, i int32) {
+	if i < 0 {
+		return
+	}
+	for c := range l.Children(i) {
+		if l.Kind(c) == "type_list" {
+			l.Nodes(r, c)
+		} else {
+			l.Node(r, c)
+		}
+	}
+}
+
+// permits lowers the types that may extend a sealed one: an Other with Element*.
+func permits(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Other, r, "permits", i)
+	bases(l, tree.RoleElement, i)
+	l.Close()
+}
+
+// body lowers the members of a type.
+func body(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	members(l, i)
+	l.Close()
+}
+
+// members lowers the members below the node. A block among them initializes an
+// object.
+func members(l *lang.Lowering, i int32) {
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "enum_body_declarations":
+			members(l, c)
+		case "block":
+			l.BeginText(tree.Function, tree.RoleStatement, "initializer", c)
+			l.Node(tree.RoleBody, c)
+			l.Close()
+		default:
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+}
+
+// enumConstant lowers a constant; one with arguments or members is a New of its
+// enum.
+func enumConstant(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Field, r, "enum", i)
+	modifiers(l, i)
+	name, arguments, body := l.Field(i, "name"), l.Field(i, "arguments"), l.Field(i, "body")
+	l.Need(tree.RoleTarget, i, name)
+	if arguments >= 0 || body >= 0 {
+		_, end := l.Range(i)
+		start := end
+		if name >= 0 {
+			start, _ = l.Range(name)
+		}
+		n := l.Open(tree.New, tree.RoleValue, start, end)
+		l.File.Nodes[n].Text = "new"
+		l.Flag(l.Leaf(tree.Type, tree.RoleType, enumName(l, i), start, start), tree.Implied)
+		l.Node(tree.RoleArgument, arguments)
+		l.Node(tree.RoleBody, body)
+		l.Close()
+	}
+	l.Close()
+}
+
+// enumName returns the name of the enum of a constant.
+func enumName(l *lang.Lowering, i int32) string {
+	for ; i >= 0; i = l.CST.Nodes[i].Parent {
+		if l.Kind(i) == "enum_declaration" {
+			return l.Source(l.Field(i, "name"))
+		}
+	}
+	return ""
+}
+
+// function returns the rule for a method or constructor. The default value of an
+// element of an annotation type is its Value.
+func function(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Function, r, text, i)
+		modifiers(l, i)
+		annotations(l, i)
+		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		parameters := l.Field(i, "parameters")
+		l.Node(tree.RoleReceiver, l.Find(parameters, "receiver_parameter"))
+		l.Part(tree.RoleName, i, "name")
+		if parameters >= 0 {
+			for c := range l.Children(parameters) {
+				if l.Kind(c) != "receiver_parameter" {
+					l.Node(tree.RoleParameter, c)
+				}
+			}
+		}
+		arrayType(l, tree.RoleReturnType, l.Field(i, "type"), l.Field(i, "dimensions"))
+		if throws := l.Find(i, "throws"); throws >= 0 {
+			l.Nodes(tree.RoleThrows, throws)
+		}
+		l.Part(tree.RoleBody, i, "body")
+		l.Part(tree.RoleValue, i, "value")
+		l.Close()
+	}
+}
+
+// initializer lowers "static { … }".
+func initializer(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Function, r, "initializer", i)
+	if static := l.Find(i, "static"); static >= 0 {
+		l.Same(tree.Modifier, tree.RoleModifier, static)
+	}
+	l.Node(tree.RoleBody, l.Find(i, "block"))
+	l.Close()
+}
+
+func parameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Parameter, r, i)
+	modifiers(l, i)
+	variableType(l, l.Field(i, "type"), l.Field(i, "dimensions"))
+	l.Part(tree.RoleTarget, i, "name")
+	l.Close()
+}
+
+// spreadParameter lowers "T... name"; the type is that of one element.
+func spreadParameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Parameter, r, "*", i)
+	modifiers(l, i)
+	annotations(l, i)
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "modifiers", "annotation", "marker_annotation":
+		case "variable_declarator":
+			l.Part(tree.RoleTarget, c, "name")
+		default:
+			l.Node(tree.RoleType, c)
+		}
+	}
+	l.Close()
+}
+
+// receiverParameter lowers "T this", which is there for its annotations alone.
+func receiverParameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Parameter, r, i)
+	annotations(l, i)
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "annotation", "marker_annotation", "identifier":
+		case "this":
+			l.Node(tree.RoleTarget, c)
+		default:
+			l.Node(tree.RoleType, c)
+		}
+	}
+	l.Close()
+}
+
+func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.TypeParameter, r, i)
+	annotations(l, i)
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "type_identifier", "identifier":
+			l.Same(tree.Name, tree.RoleName, c)
+		case "type_bound":
+			l.Nodes(tree.RoleBase, c)
+		}
+	}
+	l.Close()
+}
+
+// variables returns the rule for a declaration of variables: a node for each. The
+// first one begins where the declaration does, the last one ends where it does.
+func variables(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		start, last := l.CST.Nodes[i].Start, int32(-1)
+		for d := range l.Fields(i, "declarator") {
+			last = d
+		}
+		if last < 0 {
+			l.Fallback(r, i, l.Node)
+			return
+		}
+		for d := range l.Fields(i, "declarator") {
+			end := l.CST.Nodes[d].End
+			if d == last {
+				end = l.CST.Nodes[i].End
+			}
+			if start > l.CST.Nodes[i].Start {
+				start = l.CST.Nodes[d].Start
+			}
+			n := l.Open(k, r, start, end)
+			l.File.Nodes[n].Text = inferred(l, l.Field(i, "type"))
+			modifiers(l, i)
+			variableType(l, l.Field(i, "type"), l.Field(d, "dimensions"))
+			l.Need(tree.RoleTarget, d, l.Field(d, "name"))
+			l.Part(tree.RoleValue, d, "value")
+			l.Close()
+			start = end
+		}
+	}
+}
+
+// inferred returns "var" when it stands in the place of a type, else "".
+func inferred(l *lang.Lowering, typ int32) string {
+	if l.Kind(typ) == "type_identifier" && l.Source(typ) == "var" {
+		return "var"
+	}
+	return ""
+}
+
+// variableType lowers the type of a variable, unless it is inferred. The brackets
+// may stand behind the name.
+func variableType(l *lang.Lowering, typ, dimensions int32) {
+	if typ >= 0 && inferred(l, typ) == "" {
+		arrayType(l, tree.RoleType, typ, dimensions)
+	}
+}
+
+func annotation(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Annotation, r, i)
+	name := l.Field(i, "name")
+	if name < 0 {
+		name = i
+	}
+	start, _ := l.Range(name)
+	_, end := l.Range(i)
+	l.Open(tree.Call, tree.RoleValue, start, end)
+	l.Need(tree.RoleCallee, i, l.Field(i, "name"))
+	l.Part(tree.RoleArgument, i, "arguments")
+	l.Close()
+	l.Close()
+}

@@ -1,0 +1,176 @@
+package java
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// stringLiteral lowers a string or a text block; one with parts is a Template.
+func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	if !l.Has(i, "string_interpolation") {
+		l.Put(tree.String, r, stringValue(l.Source(i)), i)
+		return
+	}
+	l.Begin(tree.Template, r, i)
+	start, end := l.Range(i)
+	quote := uint32(1)
+	if strings.HasPrefix(l.Source(i), `"""`) {
+		quote = 3
+	}
+	at := start + quote
+	for c := range l.Children(i) {
+		if l.Kind(c) == "string_interpolation" {
+			from, to := l.Range(c)
+			text(l, at, from)
+			l.Node(tree.RolePart, c)
+			at = to
+		}
+	}
+	if end >= start+2*quote {
+		text(l, at, end-quote)
+	}
+	l.Close()
+}
+
+// text adds the part of a template between two bytes.
+func text(l *lang.Lowering, start, end uint32) {
+	if start < end {
+		l.Leaf(tree.String, tree.RolePart, unescape(l.File.Source[start:end]), start, end)
+	}
+}
+
+func character(l *lang.Lowering, r tree.Role, i int32) {
+	s := l.Source(i)
+	if len(s) >= 2 {
+		s = s[1 : len(s)-1]
+	}
+	l.Put(tree.Character, r, unescape(s), i)
+}
+
+// stringValue returns the value of a string literal (JLS 3.10.5) or of a text block
+// (3.10.6). A regular expression of a pattern, "=~/…/", keeps its escapes.
+func stringValue(source string) string {
+	if s, ok := strings.CutPrefix(source, `"""`); ok && len(s) >= 3 {
+		return unescape(stripIndent(s[:len(s)-3]))
+	}
+	if len(source) < 2 {
+		return source
+	}
+	s := source[1 : len(source)-1]
+	if strings.HasPrefix(s, "=~/") {
+		return s
+	}
+	return unescape(s)
+}
+
+// stripIndent takes the blanks away that all lines of a text block have in common,
+// those at the ends of lines, and the first line, which holds the quotes alone.
+func stripIndent(s string) string {
+	s = strings.ReplaceAll(s, "\r\n", "\n")
+	if _, rest, ok := strings.Cut(s, "\n"); ok {
+		s = rest
+	}
+	lines := strings.Split(s, "\n")
+	indent := -1
+	for n, line := range lines {
+		blank := strings.TrimLeft(line, " \t\f") == ""
+		if blank && n < len(lines)-1 {
+			continue
+		}
+		if w := len(line) - len(strings.TrimLeft(line, " \t\f")); indent < 0 || w < indent {
+			indent = w
+		}
+	}
+	for n, line := range lines {
+		line = line[min(indent, len(line)):]
+		lines[n] = strings.TrimRight(line, " \t\f")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// simpleEscapes are the escapes of one letter.
+var simpleEscapes = map[byte]string{
+	'b': "\b", 's': " ", 't': "\t", 'n': "\n", 'f': "\f", 'r': "\r", '"': "\"", '\'': "'", '\\': "\\", '\n': "",
+}
+
+// unescape resolves escapes; invalid ones stay.
+func unescape(s string) string {
+	at := strings.IndexByte(s, '\\')
+	if at < 0 {
+		return s
+	}
+	var b strings.Builder
+	for at >= 0 && at+1 < len(s) {
+		b.WriteString(s[:at])
+		s = s[at:]
+		value, n := escape(s)
+		b.WriteString(value)
+		s = s[n:]
+		at = strings.IndexByte(s, '\\')
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// escape returns the value and the length of the escape at the start of the text,
+// which has two bytes at least.
+func escape(s string) (value string, n int) {
+	c := s[1]
+	if v, ok := simpleEscapes[c]; ok {
+		return v, 2
+	}
+	switch {
+	case c >= '0' && c <= '7':
+		return octal(s)
+	case c == 'u':
+		digits := strings.TrimLeft(s[1:], "u") // any number of u
+		if r, ok := hex(digits); ok {
+			return surrogates(r, digits[4:], len(s)-len(digits)+4)
+		}
+	}
+	return s[:2], 2
+}
+
+// octal returns the character of up to three octal digits, at most \377.
+func octal(s string) (string, int) {
+	v, n := 0, 1
+	for n < len(s) && n < 4 && s[n] >= '0' && s[n] <= '7' && v*8+int(s[n]-'0') <= 0o377 {
+		v, n = v*8+int(s[n]-'0'), n+1
+	}
+	return string(rune(v)), n
+}
+
+// surrogates joins the character with the second half of a pair, if one follows.
+func surrogates(r rune, rest string, n int) (string, int) {
+	if r >= 0xd800 && r < 0xdc00 && strings.HasPrefix(rest, `\u`) {
+		if low, ok := hex(rest[2:]); ok && low >= 0xdc00 && low < 0xe000 {
+			return string((r-0xd800)<<10 + (low - 0xdc00) + 0x10000), n + 6
+		}
+	}
+	if !utf8.ValidRune(r) {
+		r = utf8.RuneError
+	}
+	return string(r), n
+}
+
+// hex returns the value of four digits at the start of the text.
+func hex(s string) (rune, bool) {
+	if len(s) < 4 {
+		return 0, false
+	}
+	var v rune
+	for i := range 4 {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			v = v<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			v = v<<4 | rune(c|0x20-'a'+10)
+		default:
+			return 0, false
+		}
+	}
+	return v, true
+}

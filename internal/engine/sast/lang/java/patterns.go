@@ -1,0 +1,5 @@
+package java
+
+import "merlon/internal/engine/sast/lang"
+
+var patterns = lang.Patterns{}

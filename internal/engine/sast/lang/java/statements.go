@@ -1,0 +1,300 @@
+package java
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var statementRules = map[string]lang.Rule{
+	"block":                block,
+	"expression_statement": lang.Slots(tree.ExpressionStatement, "", lang.Slot{Role: tree.RoleValue}),
+	"if_statement": lang.Slots(tree.If, "",
+		lang.Slot{Role: tree.RoleCondition, Field: "condition"},
+		lang.Slot{Role: tree.RoleThen, Field: "consequence"},
+		lang.Slot{Role: tree.RoleElse, Field: "alternative", Optional: true}),
+	"while_statement": lang.Slots(tree.While, "",
+		lang.Slot{Role: tree.RoleCondition, Field: "condition"}, lang.Slot{Role: tree.RoleBody, Field: "body"}),
+	"do_statement": lang.Slots(tree.DoWhile, "",
+		lang.Slot{Role: tree.RoleBody, Field: "body"}, lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
+	"for_statement":                forStatement,
+	"enhanced_for_statement":       forEach,
+	"labeled_statement":            labeled,
+	"return_statement":             lang.Slots(tree.Return, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
+	"throw_statement":              lang.Slots(tree.Throw, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
+	"break_statement":              lang.Slots(tree.Break, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
+	"continue_statement":           lang.Slots(tree.Continue, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
+	"yield_statement":              yield,
+	"assert_statement":             assert,
+	"synchronized_statement":       synchronized,
+	"try_statement":                try,
+	"try_with_resources_statement": try,
+	"resource_specification":       children,
+	"resource":                     resource,
+	"catch_clause":                 catch,
+	"switch_expression":            switchOf,
+	"switch_block_statement_group": caseGroup,
+	"switch_rule":                  caseRule,
+	"type_pattern":                 typedPattern,
+	"record_pattern_component":     typedPattern,
+	"record_pattern":               recordPattern,
+	"pattern":                      lang.Inner,
+	"guard":                        lang.Inner,
+	";":                            lang.Leaf(tree.Empty, ""),
+
+	"explicit_constructor_invocation": constructorCall,
+}
+
+// forStatement lowers a counting loop; its initial part may be a declaration.
+func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.For, r, i)
+	l.Parts(tree.RoleInit, i, "init")
+	l.Part(tree.RoleCondition, i, "condition")
+	l.Parts(tree.RoleUpdate, i, "update")
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func forEach(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.ForEach, r, "of", i)
+	typ, name := l.Field(i, "type"), l.Field(i, "name")
+	if typ >= 0 && name >= 0 {
+		start, _ := l.Range(typ)
+		if m := l.Find(i, "modifiers"); m >= 0 {
+			start, _ = l.Range(m)
+		}
+		_, end := l.Range(name)
+		v := l.Open(tree.Variable, tree.RoleTarget, start, end)
+		l.File.Nodes[v].Text = inferred(l, typ)
+		modifiers(l, i)
+		variableType(l, typ, l.Field(i, "dimensions"))
+		l.Node(tree.RoleTarget, name)
+		l.Close()
+	}
+	l.Need(tree.RoleIterable, i, l.Field(i, "value"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func labeled(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Label, r, i)
+	name := l.First(i)
+	l.Need(tree.RoleName, i, name)
+	l.Need(tree.RoleBody, i, after(l, i, name))
+	l.Close()
+}
+
+// after returns the child behind another one, or an empty statement; -1 when there
+// is none.
+func after(l *lang.Lowering, i, child int32) int32 {
+	passed := false
+	for c := range l.Every(i) {
+		if passed && !l.Extra(c) && (l.Named(c) || l.Kind(c) == ";") {
+			return c
+		}
+		passed = passed || c == child
+	}
+	return -1
+}
+
+// yield lowers the statement that gives a switch its value.
+func yield(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.ExpressionStatement, r, i)
+	l.Begin(tree.Yield, tree.RoleValue, i)
+	l.Need(tree.RoleValue, i, l.First(i))
+	l.Close()
+	l.Close()
+}
+
+func assert(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Assert, r, i)
+	role, any := tree.RoleCondition, false
+	for c := range l.Children(i) {
+		l.Node(role, c)
+		role, any = tree.RoleValue, true
+	}
+	if !any {
+		l.Need(tree.RoleCondition, i, -1)
+	}
+	l.Close()
+}
+
+func synchronized(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.With, r, "synchronized", i)
+	l.Node(tree.RoleResource, l.Find(i, "parenthesized_expression"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func try(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Try, r, i)
+	l.Part(tree.RoleResource, i, "resources")
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "catch_clause":
+			l.Node(tree.RoleHandler, c)
+		case "finally_clause":
+			l.Need(tree.RoleFinally, c, l.First(c))
+		}
+	}
+	l.Close()
+}
+
+// resource lowers a declaration in the head of a try, or the use of a variable.
+func resource(l *lang.Lowering, r tree.Role, i int32) {
+	typ := l.Field(i, "type")
+	if typ < 0 {
+		lang.Inner(l, r, i)
+		return
+	}
+	l.BeginText(tree.Variable, r, inferred(l, typ), i)
+	modifiers(l, i)
+	variableType(l, typ, l.Field(i, "dimensions"))
+	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
+	l.Part(tree.RoleValue, i, "value")
+	l.Close()
+}
+
+func catch(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Catch, r, i)
+	if p := l.Find(i, "catch_formal_parameter"); p >= 0 {
+		if types := l.Find(p, "catch_type"); types >= 0 {
+			l.Nodes(tree.RoleType, types)
+		}
+		l.Part(tree.RoleTarget, p, "name")
+	}
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// switchOf lowers both switches, the statement and the expression. Groups after
+// "case x:" run into each other, rules after "case x ->" do not.
+func switchOf(l *lang.Lowering, r tree.Role, i int32) {
+	body := l.Field(i, "body")
+	text := ""
+	if l.Has(body, "switch_block_statement_group") {
+		text = "fallthrough"
+	}
+	l.BeginText(tree.Switch, r, text, i)
+	l.Part(tree.RoleValue, i, "condition")
+	if body >= 0 {
+		l.Nodes(tree.RoleCase, body)
+	}
+	l.Close()
+}
+
+// caseGroup lowers "case a: case b: statements".
+func caseGroup(l *lang.Lowering, r tree.Role, i int32) {
+	n := l.Begin(tree.Case, r, i)
+	start, end := l.Range(i)
+	start = end
+	for c := range l.Children(i) {
+		if l.Kind(c) == "switch_label" {
+			label(l, n, c)
+		} else if start == end {
+			start, _ = l.Range(c)
+		}
+	}
+	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
+	for c := range l.Children(i) {
+		if l.Kind(c) != "switch_label" {
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+	l.Close()
+	l.Close()
+}
+
+// caseRule lowers "case a, b -> body".
+func caseRule(l *lang.Lowering, r tree.Role, i int32) {
+	n := l.Begin(tree.Case, r, i)
+	body := int32(-1)
+	for c := range l.Children(i) {
+		if l.Kind(c) == "switch_label" {
+			label(l, n, c)
+		} else {
+			body = c
+		}
+	}
+	switch {
+	case body < 0:
+		l.Need(tree.RoleBody, i, -1)
+	case l.Kind(body) == "block":
+		l.Node(tree.RoleBody, body)
+	default:
+		l.Flag(l.Begin(tree.Block, tree.RoleBody, body), tree.Implied)
+		l.Node(tree.RoleStatement, body)
+		l.Close()
+	}
+	l.Close()
+}
+
+// label lowers the conditions of a case.
+func label(l *lang.Lowering, n, i int32) {
+	if l.Has(i, "default") {
+		l.File.Nodes[n].Text = "default"
+	}
+	for c := range l.Children(i) {
+		switch {
+		case l.Kind(c) == "guard":
+			l.Node(tree.RoleGuard, c)
+		case l.Source(c) == "default": // a name to the grammar, in "case null, default"
+			l.File.Nodes[n].Text = "default"
+		default:
+			l.Node(tree.RoleCondition, c)
+		}
+	}
+}
+
+// typedPattern lowers "T name", which tests the type and declares the name, and "_".
+func typedPattern(l *lang.Lowering, r tree.Role, i int32) {
+	var parts []int32
+	for c := range l.Children(i) {
+		parts = append(parts, c)
+	}
+	if len(parts) != 2 {
+		lang.Inner(l, r, i)
+		return
+	}
+	l.BeginText(tree.Variable, r, inferred(l, parts[0]), i)
+	variableType(l, parts[0], -1)
+	l.Node(tree.RoleTarget, parts[1])
+	l.Close()
+}
+
+// recordPattern lowers "T(a, b)": an Other with Type and Element*.
+func recordPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Other, r, "record_pattern", i)
+	switch typ := l.First(i); l.Kind(typ) {
+	case "identifier":
+		l.Same(tree.Type, tree.RoleType, typ)
+	default:
+		l.Need(tree.RoleType, i, typ)
+	}
+	l.Nodes(tree.RoleElement, l.Find(i, "record_pattern_body"))
+	l.Close()
+}
+
+// constructorCall lowers "this(…);" and "super(…);".
+func constructorCall(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.ExpressionStatement, r, i)
+	start, end := l.Range(i)
+	if arguments := l.Field(i, "arguments"); arguments >= 0 {
+		_, end = l.Range(arguments)
+	}
+	l.Open(tree.Call, tree.RoleValue, start, end)
+	if object := l.Field(i, "object"); object >= 0 {
+		super := l.Field(i, "constructor")
+		_, end := l.Range(super)
+		m := l.Open(tree.Member, tree.RoleCallee, start, end)
+		l.File.Nodes[m].Text = "."
+		l.Node(tree.RoleObject, object)
+		l.Same(tree.Name, tree.RoleProperty, super)
+		l.Close()
+	} else {
+		l.Need(tree.RoleCallee, i, l.Field(i, "constructor"))
+	}
+	l.Part(tree.RoleArgument, i, "arguments")
+	l.Close()
+	l.Close()
+}
