@@ -19,7 +19,10 @@ import (
 	"merlon/internal/engine/sast/tree"
 )
 
-var update = flag.Bool("update", false, "write the trees that the tests expect")
+var (
+	update = flag.Bool("update", false, "write the trees that the tests expect")
+	corpus = flag.String("corpus", "", "lower every file of the language below the folder")
+)
 
 // A section is one file of an archive: what stands behind a line "-- name --".
 type section struct{ name, text string }
@@ -188,17 +191,15 @@ func Fuzz(f *testing.F, l *lang.Language, seeds ...string) {
 	})
 }
 
-// Corpus lowers every file of the language below the folder that the environment
-// names in MERLON_CORPUS and reports what was not understood. It is skipped when
-// the variable is not set.
+// Corpus lowers every file of the language below the folder that "go test -corpus"
+// names and reports what was not understood. Without a folder it is skipped.
 func Corpus(t *testing.T, l *lang.Language) {
-	root := os.Getenv("MERLON_CORPUS")
-	if root == "" {
-		t.Skip("MERLON_CORPUS is not set")
+	if *corpus == "" {
+		t.Skip("no -corpus")
 	}
 	var files, bytes, faulty, nodes int
 	var parse, whole time.Duration
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(*corpus, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || !l.Grammar.Matches(path) {
 			return err
 		}
