@@ -179,6 +179,30 @@ func TestHostileTextEndsWithAReason(t *testing.T) {
 	}
 }
 
+// The runtime asks for the deadline while it parses and while it balances the tree;
+// a parser that was ended in either must parse the next text.
+func TestParserIsUsableAfterADeadline(t *testing.T) {
+	text := []byte(strings.Repeat("f(x)\n", 20_000))
+	whole := time.Now()
+	want, err := Python.Parse(text, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := time.Since(whole)
+	for i := range 40 {
+		limit := max(took*time.Duration(i+1)/40, 1)
+		if _, err := Python.Parse(text, Limits{Time: limit}); err != nil && !errors.Is(err, ErrDeadline) {
+			t.Fatalf("limit %v: %v", limit, err)
+		}
+		if got, err := Python.Parse([]byte("x = 1\n"), Limits{}); err != nil || got.Errors {
+			t.Fatalf("after a limit of %v: %v", limit, err)
+		}
+	}
+	if got, err := Python.Parse(text, Limits{}); err != nil || len(got.Nodes) != len(want.Nodes) {
+		t.Errorf("the same text gives another tree: %v", err)
+	}
+}
+
 func TestDepthCostsNoStack(t *testing.T) {
 	src := "x = " + strings.Repeat("(", 100_000) + strings.Repeat(")", 100_000) + "\n"
 	tree, err := Python.Parse([]byte(src), Limits{Memory: 1 << 30, Time: time.Minute})

@@ -28,7 +28,6 @@ TSParser *ts_parser_new(void);
 void ts_parser_delete(TSParser *);
 bool ts_parser_set_language(TSParser *, const TSLanguage *);
 TSTree *ts_parser_parse_with_options(TSParser *, const TSTree *, TSInput, TSParseOptions);
-void ts_parser_reset(TSParser *);
 void ts_tree_delete(TSTree *);
 TSNode ts_tree_root_node(const TSTree *);
 TSTreeCursor ts_tree_cursor_new(TSNode);
@@ -74,11 +73,20 @@ static void count_free(void *p) {
 }
 void flat_init(void) { ts_set_allocator(count_malloc, count_calloc, count_realloc, count_free); }
 
+/* renew gives the flattener a new parser. Resetting the old one after a parse that
+   was ended is not enough: the runtime (0.25.0) forgets to reset that it was ended
+   while it balanced the tree, and its next parse fails an assertion. */
+static bool renew(Flattener *f) {
+  if (f->parser) ts_parser_delete(f->parser);
+  f->parser = ts_parser_new();
+  return ts_parser_set_language(f->parser, f->language);
+}
+
 Flattener *flat_new(void *language) {
   Flattener *f = calloc(1, sizeof *f);
   if (!f) return NULL;
-  f->parser = ts_parser_new();
-  if (!ts_parser_set_language(f->parser, language)) {
+  f->language = language;
+  if (!renew(f)) {
     flat_free(f);
     return NULL;
   }
@@ -189,7 +197,7 @@ int64_t flat_parse(Flattener *f, const char *src, uint32_t len, uint64_t timeout
   TSParseOptions options = {&limits, over_limit};
   TSTree *tree = ts_parser_parse_with_options(f->parser, NULL, input, options);
   if (!tree) {
-    ts_parser_reset(f->parser); /* or the next parse would resume this one */
+    renew(f); /* the language was accepted before */
     return limits.why;
   }
   TSNode root = ts_tree_root_node(tree);

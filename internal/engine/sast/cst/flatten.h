@@ -12,7 +12,7 @@ typedef struct {
 } FlatNode;
 
 typedef struct {
-  void *parser;
+  void *language, *parser;
   FlatNode *nodes;
   uint32_t cap;
   bool has_error;
