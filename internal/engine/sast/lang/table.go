@@ -40,10 +40,18 @@ func NewTable(g *cst.Language, rules map[string]Rule) *Table {
 	return t
 }
 
-// Lower lowers the whole tree from its root. It is a Language's Lower.
+// Lower lowers the whole tree from its root. It is a Language's Lower. When the
+// grammar understood so little that its root is an error, the parts that it found
+// are the statements of the file.
 func (t *Table) Lower(l *Lowering) {
 	l.table = t.byKind()
-	l.Node(tree.RoleNone, 0)
+	if l.CST.Nodes[0].Flags&cst.Error == 0 {
+		l.Node(tree.RoleNone, 0)
+		return
+	}
+	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
+	l.Nodes(tree.RoleStatement, 0)
+	l.Close()
 }
 
 // Strangers returns the names of rules that the grammar does not have, so that a

@@ -5,9 +5,11 @@ package all
 import (
 	"merlon/internal/engine/sast/lang"
 	javalang "merlon/internal/engine/sast/lang/java"
+	pythonlang "merlon/internal/engine/sast/lang/python"
 )
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
 	javalang.Language,
+	pythonlang.Language,
 }

@@ -1,0 +1,217 @@
+package python
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+func matchStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Switch, r, i)
+	subjects := 0
+	for range l.Fields(i, "subject") {
+		subjects++
+	}
+	if subjects > 1 {
+		l.Begin(tree.Tuple, tree.RoleValue, l.Field(i, "subject"))
+		l.Parts(tree.RoleElement, i, "subject")
+		l.Close()
+	} else {
+		l.Part(tree.RoleValue, i, "subject")
+	}
+	for c := range l.Children(l.Field(i, "body")) {
+		l.Node(tree.RoleCase, c)
+	}
+	l.Close()
+}
+
+// caseClause lowers a case. "case _:" is the default, and keeps its pattern.
+// Several patterns without parentheses are a Tuple.
+func caseClause(l *lang.Lowering, r tree.Role, i int32) {
+	guard, body := l.Field(i, "guard"), l.Field(i, "consequence")
+	var patterns []int32
+	for c := range l.Children(i) {
+		if c != guard && c != body {
+			patterns = append(patterns, c)
+		}
+	}
+	text := ""
+	if len(patterns) == 1 && guard < 0 && l.Source(patterns[0]) == "_" {
+		text = "default"
+	}
+	l.BeginText(tree.Case, r, text, i)
+	if len(patterns) > 1 || l.Has(i, ",") {
+		start, _ := l.Range(patterns[0])
+		_, end := l.Range(patterns[len(patterns)-1])
+		l.Open(tree.Tuple, tree.RoleCondition, start, end)
+		for _, c := range patterns {
+			l.Node(tree.RoleElement, c)
+		}
+		l.Close()
+	} else if len(patterns) == 1 {
+		l.Node(tree.RoleCondition, patterns[0])
+	}
+	if guard >= 0 {
+		l.Need(tree.RoleGuard, guard, l.First(guard))
+	}
+	l.Need(tree.RoleBody, i, body)
+	l.Close()
+}
+
+// casePattern stands for its only child; the grammar leaves "_" and the sign of a
+// number as tokens.
+func casePattern(l *lang.Lowering, r tree.Role, i int32) {
+	switch {
+	case l.Source(i) == "_":
+		l.Put(tree.Name, r, "_", i)
+	case l.Has(i, "-"):
+		l.BeginText(tree.Unary, r, "-", i)
+		l.Need(tree.RoleValue, i, l.First(i))
+		l.Close()
+	default:
+		lang.Inner(l, r, i)
+	}
+}
+
+// classPattern is written as a call, and is one.
+func classPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Call, r, i)
+	class := l.First(i)
+	l.Need(tree.RoleCallee, i, class)
+	for c := range l.Children(i) {
+		if c != class {
+			l.Node(tree.RoleArgument, c)
+		}
+	}
+	l.Close()
+}
+
+func keywordPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Keyword, r, i)
+	name := l.First(i)
+	l.Need(tree.RoleName, i, name)
+	operand(l, tree.RoleValue, i, name)
+	l.Close()
+}
+
+// operand lowers what follows the child after, in a pattern that the grammar does
+// not wrap: a named child, "_", or a number with its sign.
+func operand(l *lang.Lowering, r tree.Role, i, after int32) {
+	sign := int32(-1)
+	for c := range l.Every(i) {
+		switch {
+		case c <= after || l.Extra(c):
+		case l.Source(c) == "_":
+			l.Put(tree.Name, r, "_", c)
+			return
+		case l.Kind(c) == "-":
+			sign = c
+		case l.Named(c) && sign >= 0:
+			start, _ := l.Range(sign)
+			_, end := l.Range(c)
+			l.Open(tree.Unary, r, start, end)
+			l.File.Nodes[len(l.File.Nodes)-1].Text = "-"
+			l.Node(tree.RoleValue, c)
+			l.Close()
+			return
+		case l.Named(c):
+			l.Node(r, c)
+			return
+		}
+	}
+	l.Lost(r, i)
+}
+
+func splatPattern(l *lang.Lowering, r tree.Role, i int32) {
+	text := "*"
+	if l.Has(i, "**") {
+		text = "**"
+	}
+	l.BeginText(tree.Spread, r, text, i)
+	operand(l, tree.RoleValue, i, -1)
+	l.Close()
+}
+
+// unionPattern lowers "a | b | c" as the operator is lowered: to the left.
+func unionPattern(l *lang.Lowering, r tree.Role, i int32) {
+	leftFold(l, fold{i: i, role: r, operands: alternatives(l, i), operator: func(int) string { return "|" }})
+}
+
+// alternatives returns the operands of a union; "_" and signs are tokens.
+func alternatives(l *lang.Lowering, i int32) []int32 {
+	var list []int32
+	for c := range l.Every(i) {
+		if !l.Extra(c) && (l.Named(c) || l.Source(c) == "_") {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// dictPattern lowers a mapping pattern: keys and values by turns, and the rest.
+func dictPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Map, r, i)
+	key, sign := int32(-1), int32(-1)
+	for c := range l.Every(i) {
+		switch {
+		case l.Extra(c):
+		case l.Kind(c) == "-":
+			sign = c
+		case l.FieldName(c) == "key":
+			key = c
+		case l.FieldName(c) == "value" && key >= 0:
+			from := key
+			if sign >= 0 {
+				from = sign
+			}
+			start, _ := l.Range(from)
+			_, end := l.Range(c)
+			l.Open(tree.Pair, tree.RoleElement, start, end)
+			if sign >= 0 {
+				l.BeginText(tree.Unary, tree.RoleKey, "-", key)
+				l.Node(tree.RoleValue, key)
+				l.Close()
+			} else {
+				l.Node(tree.RoleKey, key)
+			}
+			l.Node(tree.RoleValue, c)
+			l.Close()
+			key, sign = -1, -1
+		case l.Named(c):
+			l.Node(tree.RoleElement, c)
+		}
+	}
+	l.Close()
+}
+
+// complexPattern lowers "-1 + 2j".
+func complexPattern(l *lang.Lowering, r tree.Role, i int32) {
+	operator, negative, first := "", false, int32(-1)
+	second := int32(-1)
+	for c := range l.Every(i) {
+		switch kind := l.Kind(c); {
+		case l.Extra(c):
+		case l.Named(c) && first < 0:
+			first = c
+		case l.Named(c):
+			second = c
+		case first < 0:
+			negative = kind == "-"
+		default:
+			operator = kind
+		}
+	}
+	if second < 0 {
+		l.Lost(r, i)
+		return
+	}
+	l.BeginText(tree.Binary, r, operator, i)
+	if negative {
+		l.BeginText(tree.Unary, tree.RoleLeft, "-", first)
+		l.Node(tree.RoleValue, first)
+		l.Close()
+	} else {
+		l.Node(tree.RoleLeft, first)
+	}
+	l.Node(tree.RoleRight, second)
+	l.Close()
+}

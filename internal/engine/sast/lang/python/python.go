@@ -1,0 +1,158 @@
+// Package python lowers Python, of version 3 and, as far as the grammar knows it,
+// of version 2, to the generic tree.
+//
+// What the kinds leave open:
+//   - A chained comparison "a < b < c" is a Binary of a Binary, to the left.
+//   - The types of a Catch are expressions, a Tuple for several. "except*" gives the
+//     Catch the text "*".
+//   - An assignment without a type is an Assign, in a class too; with a type it is a
+//     Variable.
+//   - The expression of an f-string is a Part; what follows it in the braces, a
+//     conversion or a format, is another Part, an Other. "{x=}" adds the String "x=".
+//   - "print x" and "exec x" are Calls of those names; "print >>f, x" has the Keyword
+//     file.
+//   - "p as n" outside of with and except, and in a case, is an Assign with the text
+//     "as".
+//   - async for, with and comprehensions are as those without async.
+//   - The literal "..." is the Name "...".
+//   - super is a Name: it is a function.
+package python
+
+import (
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Language is Python.
+var Language = &lang.Language{
+	Name:      "python",
+	Spellings: []string{"python", "py", "python2", "python3"},
+	Grammar:   cst.Python,
+	Lower:     table.Lower,
+	Patterns: lang.Patterns{
+		Contexts: contexts,
+		Prepare:  prepare,
+		Sigil:    true,
+	},
+	Meaning: lang.Meaning{
+		Flow: true, AssignDeclares: true, SelfParameter: true, Constructor: "__init__", FileModule: true,
+		Comment: "#",
+	},
+}
+
+var table = lang.NewTable(cst.Python, lang.Merge(statements, definitions, expressions, cases))
+
+var statements = map[string]lang.Rule{
+	"module":                  module,
+	"block":                   lang.Around(tree.Block, "", tree.RoleStatement),
+	"expression_statement":    expressionStatement,
+	"import_statement":        importStatement,
+	"import_from_statement":   importStatement,
+	"future_import_statement": importStatement,
+	"print_statement":         printStatement,
+	"exec_statement":          execStatement,
+	"assert_statement":        assertStatement,
+	"delete_statement":        deleteStatement,
+	"return_statement":        valueStatement(tree.Return),
+	"raise_statement":         raiseStatement,
+	"pass_statement":          lang.Leaf(tree.Empty, ""),
+	"break_statement":         lang.Leaf(tree.Break, ""),
+	"continue_statement":      lang.Leaf(tree.Continue, ""),
+	"global_statement":        lang.Around(tree.Global, "global", tree.RoleName),
+	"nonlocal_statement":      lang.Around(tree.Global, "nonlocal", tree.RoleName),
+	"if_statement":            ifStatement,
+	"while_statement": lang.Slots(tree.While, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
+		lang.Slot{Role: tree.RoleBody, Field: "body"}, lang.Slot{Role: tree.RoleElse, Field: "alternative", Optional: true}),
+	"for_statement": lang.Slots(tree.ForEach, "of", lang.Slot{Role: tree.RoleTarget, Field: "left"},
+		lang.Slot{Role: tree.RoleIterable, Field: "right"}, lang.Slot{Role: tree.RoleBody, Field: "body"},
+		lang.Slot{Role: tree.RoleElse, Field: "alternative", Optional: true}),
+	"else_clause":     lang.Inner,
+	"try_statement":   tryStatement,
+	"except_clause":   exceptClause,
+	"finally_clause":  lang.Inner,
+	"with_statement":  withStatement,
+	"match_statement": matchStatement,
+	"case_clause":     caseClause,
+}
+
+var definitions = map[string]lang.Rule{
+	"decorated_definition": decorated,
+	"decorator":            lang.Around(tree.Annotation, "", tree.RoleValue),
+	"function_definition":  func(l *lang.Lowering, r tree.Role, i int32) { function(l, r, i, i) },
+	"class_definition":     func(l *lang.Lowering, r tree.Role, i int32) { class(l, r, i, i) },
+	"type_alias_statement": typeAlias,
+
+	// These appear as parameters through parameter, elsewhere as they are here.
+	"keyword_separator":        lang.Leaf(tree.Parameter, "*"),
+	"positional_separator":     lang.Leaf(tree.Parameter, "/"),
+	"list_splat_pattern":       lang.Around(tree.Spread, "*", tree.RoleValue),
+	"dictionary_splat_pattern": lang.Around(tree.Spread, "**", tree.RoleValue),
+
+	"type":             typeReference,
+	"generic_type":     typeReference,
+	"member_type":      typeReference,
+	"union_type":       typeReference,
+	"constrained_type": typeReference,
+	"splat_type":       splatType,
+}
+
+var expressions = map[string]lang.Rule{
+	"identifier":               lang.Same(tree.Name),
+	"dotted_name":              dottedName,
+	"integer":                  number,
+	"float":                    number,
+	"true":                     lang.Leaf(tree.Bool, "true"),
+	"false":                    lang.Leaf(tree.Bool, "false"),
+	"none":                     lang.Same(tree.Null),
+	"ellipsis":                 lang.Leaf(tree.Name, "..."),
+	"string":                   stringLiteral,
+	"concatenated_string":      concatenated,
+	"parenthesized_expression": lang.Inner,
+	"parenthesized_list_splat": lang.Inner,
+	"list":                     lang.Around(tree.List, "", tree.RoleElement),
+	"list_pattern":             lang.Around(tree.List, "", tree.RoleElement),
+	"set":                      lang.Around(tree.Set, "", tree.RoleElement),
+	"tuple":                    lang.Around(tree.Tuple, "", tree.RoleElement),
+	"tuple_pattern":            lang.Around(tree.Tuple, "", tree.RoleElement),
+	"expression_list":          lang.Around(tree.Tuple, "", tree.RoleElement),
+	"pattern_list":             lang.Around(tree.Tuple, "", tree.RoleElement),
+	"dictionary":               lang.Around(tree.Map, "", tree.RoleElement),
+	"pair":                     lang.Slots(tree.Pair, "", lang.Slot{Role: tree.RoleKey, Field: "key"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
+	"list_splat":               lang.Around(tree.Spread, "*", tree.RoleValue),
+	"dictionary_splat":         lang.Around(tree.Spread, "**", tree.RoleValue),
+	"list_comprehension":       comprehension("list"),
+	"set_comprehension":        comprehension("set"),
+	"dictionary_comprehension": comprehension("map"),
+	"generator_expression":     comprehension("generator"),
+	"call":                     call,
+	"keyword_argument":         lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "name"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
+	"attribute":                lang.Slots(tree.Member, ".", lang.Slot{Role: tree.RoleObject, Field: "object"}, lang.Slot{Role: tree.RoleProperty, Field: "attribute"}),
+	"subscript":                subscript,
+	"slice":                    slice,
+	"assignment":               assignment,
+	"augmented_assignment":     augmented,
+	"named_expression":         lang.Slots(tree.Assign, ":=", lang.Slot{Role: tree.RoleTarget, Field: "name"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
+	"binary_operator":          binary,
+	"boolean_operator":         binary,
+	"comparison_operator":      comparison,
+	"not_operator":             lang.Slots(tree.Unary, "not", lang.Slot{Role: tree.RoleValue, Field: "argument"}),
+	"unary_operator":           unary,
+	"conditional_expression":   conditional,
+	"lambda":                   lambda,
+	"await":                    lang.Around(tree.Await, "", tree.RoleValue),
+	"yield":                    yield,
+	"as_pattern":               asPattern,
+	"as_pattern_target":        lang.Inner,
+}
+
+// cases are the patterns of case clauses that are no expressions.
+var cases = map[string]lang.Rule{
+	"case_pattern":    casePattern,
+	"class_pattern":   classPattern,
+	"keyword_pattern": keywordPattern,
+	"splat_pattern":   splatPattern,
+	"union_pattern":   unionPattern,
+	"dict_pattern":    dictPattern,
+	"complex_pattern": complexPattern,
+}

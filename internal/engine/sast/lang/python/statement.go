@@ -1,0 +1,288 @@
+package python
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// module is the rule for the file. Its range is the whole file: that of the grammar
+// begins at the first statement.
+func module(l *lang.Lowering, r tree.Role, i int32) {
+	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
+	l.Nodes(tree.RoleStatement, i)
+	l.Close()
+}
+
+// expressionStatement also stands for annotated assignments, and for a tuple
+// without parentheses.
+func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+	first := l.First(i)
+	if l.Kind(first) == "assignment" && l.Field(first, "type") >= 0 {
+		variable(l, r, first)
+		return
+	}
+	l.Begin(tree.ExpressionStatement, r, i)
+	if l.Has(i, ",") {
+		l.Begin(tree.Tuple, tree.RoleValue, i)
+		l.Nodes(tree.RoleElement, i)
+		l.Close()
+	} else {
+		l.Need(tree.RoleValue, i, first)
+	}
+	l.Close()
+}
+
+// variable lowers "x: T = v".
+func variable(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Variable, r, i)
+	l.Part(tree.RoleType, i, "type")
+	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
+	l.Part(tree.RoleValue, i, "right")
+	l.Close()
+}
+
+// importStatement lowers every form of import: a node for each name.
+func importStatement(l *lang.Lowering, r tree.Role, i int32) {
+	module := l.Field(i, "module_name")
+	text := dotted(l.Source(module))
+	future := l.Kind(i) == "future_import_statement"
+	if future {
+		text = "__future__"
+	}
+	from := future || module >= 0
+	any := false
+	bind := func(name, alias int32) {
+		any = true
+		if from {
+			l.BeginText(tree.Import, r, text, i)
+			importPath(l, i, module, text)
+			if l.Kind(name) == "wildcard_import" {
+				l.Put(tree.Name, tree.RoleName, "*", name)
+			} else {
+				l.Put(tree.Name, tree.RoleName, dotted(l.Source(name)), name)
+			}
+		} else {
+			l.BeginText(tree.Import, r, dotted(l.Source(name)), i)
+			l.Node(tree.RolePath, name)
+		}
+		l.Node(tree.RoleAlias, alias)
+		l.Close()
+	}
+	for c := range l.Children(i) {
+		switch {
+		case c == module:
+		case l.Kind(c) == "aliased_import":
+			bind(l.Field(c, "name"), l.Field(c, "alias"))
+		case l.Kind(c) == "dotted_name" || l.Kind(c) == "wildcard_import":
+			bind(c, -1)
+		}
+	}
+	if !any {
+		l.Lost(r, i)
+	}
+}
+
+// importPath adds the module of a from-import. A relative one is one Name, with its
+// dots.
+func importPath(l *lang.Lowering, i, module int32, text string) {
+	switch {
+	case module < 0:
+		l.Put(tree.Name, tree.RolePath, text, i)
+	case l.Kind(module) == "relative_import":
+		l.Put(tree.Name, tree.RolePath, text, module)
+	default:
+		l.Node(tree.RolePath, module)
+	}
+}
+
+// dotted removes the blanks that may stand in a dotted name.
+func dotted(s string) string {
+	if strings.ContainsAny(s, " \t\\\r\n") {
+		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(" \t\\\r\n", r) }), "")
+	}
+	return s
+}
+
+// printStatement lowers the statement of Python 2 to a call.
+func printStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.ExpressionStatement, r, i)
+	l.Begin(tree.Call, tree.RoleValue, i)
+	l.Put(tree.Name, tree.RoleCallee, "print", l.Find(i, "print"))
+	for c := range l.Children(i) {
+		if l.Kind(c) != "chevron" {
+			l.Node(tree.RoleArgument, c)
+			continue
+		}
+		l.Begin(tree.Keyword, tree.RoleArgument, c)
+		l.Flag(l.Put(tree.Name, tree.RoleName, "file", c), tree.Implied)
+		l.Need(tree.RoleValue, c, l.First(c))
+		l.Close()
+	}
+	l.Close()
+	l.Close()
+}
+
+// execStatement lowers "exec code in globals, locals" of Python 2 to a call.
+func execStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.ExpressionStatement, r, i)
+	l.Begin(tree.Call, tree.RoleValue, i)
+	l.Put(tree.Name, tree.RoleCallee, "exec", l.Find(i, "exec"))
+	l.Nodes(tree.RoleArgument, i)
+	l.Close()
+	l.Close()
+}
+
+func assertStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Assert, r, i)
+	condition := l.First(i)
+	l.Need(tree.RoleCondition, i, condition)
+	for c := range l.Children(i) {
+		if c != condition {
+			l.Node(tree.RoleValue, c)
+		}
+	}
+	l.Close()
+}
+
+func deleteStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Delete, r, i)
+	if c := l.First(i); l.Kind(c) == "expression_list" {
+		l.Nodes(tree.RoleValue, c)
+	} else {
+		l.Nodes(tree.RoleValue, i)
+	}
+	l.Close()
+}
+
+// valueStatement is the rule for a statement with an optional value.
+func valueStatement(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Begin(k, r, i)
+		l.Node(tree.RoleValue, l.First(i))
+		l.Close()
+	}
+}
+
+// raiseStatement lowers "raise e from cause"; the cause is a second Value. The form
+// of Python 2, "raise E, value", gives a Tuple.
+func raiseStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Throw, r, i)
+	l.Nodes(tree.RoleValue, i)
+	l.Close()
+}
+
+// ifStatement makes of every elif an If as Else.
+func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+	var rest []int32
+	for c := range l.Fields(i, "alternative") {
+		rest = append(rest, c)
+	}
+	_, end := l.Range(i)
+	depth := 1
+	l.Begin(tree.If, r, i)
+	branch(l, i)
+	for _, c := range rest {
+		if l.Kind(c) != "elif_clause" {
+			l.Node(tree.RoleElse, c)
+			continue
+		}
+		start, _ := l.Range(c)
+		if l.TooDeep() {
+			l.Unknown(tree.RoleElse, start, end)
+			break
+		}
+		l.Open(tree.If, tree.RoleElse, start, end)
+		depth++
+		branch(l, c)
+	}
+	for ; depth > 0; depth-- {
+		l.Close()
+	}
+}
+
+func branch(l *lang.Lowering, i int32) {
+	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
+	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
+}
+
+func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Try, r, i)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "except_clause":
+			l.Node(tree.RoleHandler, c)
+		case "else_clause":
+			l.Node(tree.RoleElse, c)
+		case "finally_clause":
+			l.Node(tree.RoleFinally, c)
+		}
+	}
+	l.Close()
+}
+
+// exceptClause lowers the forms "except E:", "except E as e:" and "except E, e:" of
+// Python 2.
+func exceptClause(l *lang.Lowering, r tree.Role, i int32) {
+	text := ""
+	if l.Has(i, "*") {
+		text = "*"
+	}
+	l.BeginText(tree.Catch, r, text, i)
+	value, alias := l.Field(i, "value"), l.Field(i, "alias")
+	switch {
+	case l.Kind(value) == "as_pattern":
+		l.Node(tree.RoleType, l.First(value))
+		l.Part(tree.RoleTarget, value, "alias")
+	case alias >= 0:
+		l.Node(tree.RoleType, value)
+		l.Node(tree.RoleTarget, alias)
+	default:
+		target := tree.RoleType
+		for c := range l.Fields(i, "value") {
+			if l.Named(c) {
+				l.Node(target, c)
+				target = tree.RoleTarget
+			}
+		}
+	}
+	l.Need(tree.RoleBody, i, l.Find(i, "block"))
+	l.Close()
+}
+
+func withStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.With, r, "with", i)
+	for c := range l.Children(l.Find(i, "with_clause")) {
+		withItem(l, c)
+	}
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// withItem lowers one resource. The grammar reads "with (a as b):" as an item in
+// parentheses.
+func withItem(l *lang.Lowering, i int32) {
+	value := i
+	if l.Kind(i) == "with_item" {
+		value = l.Field(i, "value")
+	}
+	for l.Kind(value) == "parenthesized_expression" && l.Kind(l.First(value)) == "as_pattern" {
+		value = l.First(value)
+	}
+	if l.Kind(value) == "tuple" && l.Has(value, "as_pattern") {
+		for c := range l.Children(value) {
+			withItem(l, c)
+		}
+		return
+	}
+	if l.Kind(value) != "as_pattern" {
+		l.Need(tree.RoleResource, i, value)
+		return
+	}
+	l.Begin(tree.Variable, tree.RoleResource, value)
+	l.Need(tree.RoleTarget, value, l.Field(value, "alias"))
+	l.Need(tree.RoleValue, value, l.First(value))
+	l.Close()
+}

@@ -1,0 +1,191 @@
+package python
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// prefix says what the letters before the quotes say.
+type prefix struct{ format, raw, bytes bool }
+
+func prefixOf(l *lang.Lowering, i int32) prefix {
+	start := l.Source(l.Find(i, "string_start"))
+	letters := strings.ToLower(strings.TrimRight(start, `"'`))
+	return prefix{
+		format: strings.ContainsAny(letters, "ft"), // t: the templates of version 3.14
+		raw:    strings.Contains(letters, "r"),
+		bytes:  strings.Contains(letters, "b"),
+	}
+}
+
+// stringLiteral lowers one literal: a Template when it has the prefix f, else a
+// String.
+func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	p := prefixOf(l, i)
+	if p.format {
+		l.Begin(tree.Template, r, i)
+		parts(l, i, p)
+		l.Close()
+		return
+	}
+	var b strings.Builder
+	for c := range l.Children(i) {
+		if l.Kind(c) == "string_content" {
+			b.WriteString(p.value(l.Source(c)))
+		}
+	}
+	node := l.Put(tree.String, r, b.String(), i)
+	if p.raw || p.bytes {
+		l.Flag(node, tree.Raw)
+	}
+}
+
+// concatenated lowers literals side by side: to one String, or to one Template when
+// one of them is one.
+func concatenated(l *lang.Lowering, r tree.Role, i int32) {
+	format := false
+	for c := range l.Children(i) {
+		format = format || l.Kind(c) == "string" && prefixOf(l, c).format
+	}
+	if format {
+		l.Begin(tree.Template, r, i)
+		for c := range l.Children(i) {
+			if l.Kind(c) == "string" {
+				parts(l, c, prefixOf(l, c))
+			}
+		}
+		l.Close()
+		return
+	}
+	var b strings.Builder
+	var flags tree.Flags
+	for c := range l.Children(i) {
+		p := prefixOf(l, c)
+		if p.raw || p.bytes {
+			flags = tree.Raw
+		}
+		for content := range l.Children(c) {
+			if l.Kind(content) == "string_content" {
+				b.WriteString(p.value(l.Source(content)))
+			}
+		}
+	}
+	l.Flag(l.Put(tree.String, r, b.String(), i), flags)
+}
+
+// parts adds the parts of a literal to the open Template.
+func parts(l *lang.Lowering, i int32, p prefix) {
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "string_content":
+			l.Put(tree.String, tree.RolePart, p.value(l.Source(c)), c)
+		case "interpolation":
+			interpolation(l, c)
+		case "string_start", "string_end":
+		default:
+			l.Node(tree.RolePart, c)
+		}
+	}
+}
+
+// interpolation adds the expression in braces, and what follows it there.
+func interpolation(l *lang.Lowering, i int32) {
+	expression := l.Field(i, "expression")
+	if l.Has(i, "=") {
+		start, _ := l.Range(expression)
+		_, end := l.Range(l.Find(i, "="))
+		shown := l.Leaf(tree.String, tree.RolePart, l.File.Source[start:end], start, end)
+		l.Flag(shown, tree.Implied)
+	}
+	l.Need(tree.RolePart, i, expression)
+	if c := l.Field(i, "type_conversion"); c >= 0 {
+		l.BeginText(tree.Other, tree.RolePart, "type_conversion", c)
+		l.Same(tree.Token, tree.RoleElement, c)
+		l.Close()
+	}
+	if c := l.Field(i, "format_specifier"); c >= 0 {
+		formatSpecifier(l, c)
+	}
+}
+
+// formatSpecifier keeps the text of a format as a Token, unless expressions are in
+// it: those are its parts.
+func formatSpecifier(l *lang.Lowering, i int32) {
+	l.BeginText(tree.Other, tree.RolePart, "format_specifier", i)
+	any := false
+	for c := range l.Children(i) {
+		any = true
+		if inner := l.Field(c, "expression"); inner >= 0 {
+			l.Node(tree.RoleElement, inner)
+		} else {
+			l.Node(tree.RoleElement, c)
+		}
+	}
+	if !any {
+		l.Same(tree.Token, tree.RoleElement, i)
+	}
+	l.Close()
+}
+
+// value resolves the escapes of a literal's content.
+func (p prefix) value(s string) string {
+	if p.format && strings.ContainsAny(s, "{}") {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "{{", "{"), "}}", "}")
+	}
+	if p.raw || !strings.Contains(s, `\`) {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			i++
+			continue
+		}
+		text, n := escape(s[i:], p.bytes)
+		b.WriteString(text)
+		i += n
+	}
+	return b.String()
+}
+
+var simpleEscapes = map[byte]string{
+	'\n': "", '\\': `\`, '\'': "'", '"': `"`, 'a': "\a", 'b': "\b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v",
+}
+
+// escape resolves the escape at the beginning of s, and returns its length. What is
+// none stays. See "String and Bytes literals" in the language reference.
+func escape(s string, bytes bool) (text string, n int) {
+	c := s[1]
+	if text, ok := simpleEscapes[c]; ok {
+		return text, 2
+	}
+	digits, base := 0, 16
+	switch {
+	case c == '\r':
+		return "", 2 + len(s[2:]) - len(strings.TrimPrefix(s[2:], "\n"))
+	case c >= '0' && c <= '7':
+		n = 2
+		for n < len(s) && n < 4 && s[n] >= '0' && s[n] <= '7' {
+			n++
+		}
+		v, _ := strconv.ParseUint(s[1:n], 8, 32) // the digits were checked
+		return string(rune(v)), n
+	case c == 'x':
+		digits = 2
+	case c == 'u' && !bytes:
+		digits = 4
+	case c == 'U' && !bytes:
+		digits = 8
+	}
+	if digits > 0 && len(s) >= 2+digits {
+		if v, err := strconv.ParseUint(s[2:2+digits], base, 32); err == nil && v <= utf8.MaxRune {
+			return string(rune(v)), 2 + digits
+		}
+	}
+	return s[:2], 2
+}
