@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,17 +23,46 @@ type Bearer struct {
 
 // Scan runs it with all of its rules and without its network services.
 func (b Bearer) Scan(ctx context.Context, dir string) (*Scan, error) {
-	args := []string{b.Binary, "scan", dir, "--format", "sarif", "--quiet", "--exit-code", "0", "--force",
+	args := []string{b.Binary, "scan", dir, "--format", "json", "--quiet", "--exit-code", "0", "--force",
 		"--disable-default-rules", "--external-rule-dir", b.Rules, "--disable-version-check", "--hide-progress-bar"}
 	out, err := Command{Args: args, Timeout: b.Timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	findings, err := decodeSARIF(out.Stdout, dir)
+	findings, err := decodeBearer(out.Stdout)
 	if err != nil {
 		return nil, fmt.Errorf("bearer scan %s: exit code %d: %w: %s", dir, out.Code, err, tail(out.Stderr))
 	}
 	return &Scan{Findings: findings, Cost: out.Cost}, nil
+}
+
+// decodeBearer reads its JSON report: findings by severity. Its SARIF log does not
+// name weaknesses.
+func decodeBearer(b []byte) ([]score.Finding, error) {
+	var report map[string][]struct {
+		ID   string   `json:"id"`
+		CWE  []string `json:"cwe_ids"`
+		File string   `json:"filename"` // below the scanned folder
+		Line int      `json:"line_number"`
+	}
+	if err := json.Unmarshal(b, &report); err != nil {
+		return nil, fmt.Errorf("decode report: %w", err)
+	}
+	var out []score.Finding
+	for _, severity := range slices.Sorted(maps.Keys(report)) {
+		for _, r := range report[severity] {
+			f := score.Finding{File: r.File, Line: r.Line, Rule: r.ID}
+			for _, name := range r.CWE {
+				n, err := score.Number(name)
+				if err != nil {
+					return nil, fmt.Errorf("rule %s: weakness %q: %w", r.ID, name, err)
+				}
+				f.CWE = append(f.CWE, n)
+			}
+			out = append(out, f)
+		}
+	}
+	return out, nil
 }
 
 // Gosec is gosec with its default rules.
