@@ -169,7 +169,7 @@ func (t patternTest) run(ctx context.Context, b *bench, temp string) (ruleCase, 
 	if err := os.WriteFile(file, rule, 0o644); err != nil {
 		return ruleCase{}, err
 	}
-	scan, err := b.merlon.Scan(ctx, t.target, "--rules", file, "--only-rules")
+	scan, err := b.merlon.Match(ctx, t.target, file)
 	if err != nil {
 		c.Error = err.Error()
 		return c, nil

@@ -36,7 +36,16 @@ const (
 // Scan runs the static analysis with the default rules on a folder; more options
 // may follow.
 func (m Merlon) Scan(ctx context.Context, dir string, options ...string) (*Scan, error) {
-	args := append([]string{m.Binary, "scan", dir, "--analyses", "sast", "--format", "json", "--fail-on", "none"}, options...)
+	return m.scan(ctx, dir, append(options, "--analyses", "sast"))
+}
+
+// Match runs nothing but the rules of a file or folder.
+func (m Merlon) Match(ctx context.Context, target, rules string) (*Scan, error) {
+	return m.scan(ctx, target, []string{"--rules", rules, "--only-rules"})
+}
+
+func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, error) {
+	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none"}, options...)
 	out, err := Command{Args: args, Timeout: m.Timeout}.Run(ctx)
 	if err != nil {
 		return nil, err

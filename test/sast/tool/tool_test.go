@@ -126,12 +126,19 @@ func TestScanFails(t *testing.T) {
 		"refuse no such rule": "exit code 3: no such rule",
 		"say no JSON":         "decode report",
 		`say {"rules":[{"id":"r","cwe":["eighty"]}]}`: "rule r",
-		"arguments": "scan dir --analyses sast --format json --fail-on none --only-rules",
+		"arguments": "scan dir --format json --fail-on none --cache there --analyses sast",
 	} {
-		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--only-rules")
+		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--cache", "there")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", part, err)
 		}
+	}
+}
+
+func TestMatchRunsTheRulesOnly(t *testing.T) {
+	_, err := Merlon{Binary: self(t, "arguments"), Timeout: time.Minute}.Match(context.Background(), "a.go", "r.yaml")
+	if want := "scan a.go --format json --fail-on none --rules r.yaml --only-rules"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v", err)
 	}
 }
 
