@@ -11,8 +11,13 @@ type Lowering struct {
 	tree.Builder
 	CST *cst.Tree
 
-	table []Rule // by the grammar's kind; see Table
+	table   []Rule // by the grammar's kind; see Table
+	nesting int    // of calls of Node
 }
+
+// maxNesting bounds the recursion over concrete nodes, more of which than of the
+// generic ones stand inside of each other.
+const maxNesting = 3 * tree.MaxDepth
 
 // Kind returns the grammar's name of the node, "" for none.
 func (l *Lowering) Kind(i int32) string {

@@ -31,12 +31,24 @@ type Patterns struct {
 	// which Restore recognises. True elsewhere.
 	Sigil bool
 
+	// Spread: "..." in front of an expression is the language's own (JavaScript, PHP);
+	// the ellipsis of a pattern stands before a blank or a sign.
+	Spread bool
+
 	// Finish changes the finished pattern. Nil changes nothing.
 	Finish func(*tree.File) *tree.File
+
+	// Else lists languages with the same lowering that are asked when this one does
+	// not accept the fragment: a rule may name a dialect and write in another.
+	Else []*Language
 }
 
-// A Context is what stands around a fragment.
-type Context struct{ Before, After string }
+// A Context is what stands around a fragment. Only, when it is given, says which
+// fragments it is for.
+type Context struct {
+	Before, After string
+	Only          *regexp.Regexp
+}
 
 // The names that stand for the signs of patterns. They are legal identifiers
 // everywhere; Capital is for languages in which a capital letter matters.
@@ -58,7 +70,18 @@ var (
 	signMany = regexp.MustCompile(`\$\.\.\.([A-Z_][A-Z_0-9]*)`)
 	signMeta = regexp.MustCompile(`\$([A-Z_][A-Z_0-9]*)\b`)
 	holders  = regexp.MustCompile(`(?:[qQ]zmv_|qzmany_)[A-Z_0-9]+|qzellipsis`)
+	spread   = regexp.MustCompile(`\.\.\.([A-Za-z_$\[({])`)
 )
+
+// spreadHolder stands for "..." that stays while the others are replaced. It is
+// gone before the grammar sees the text.
+const spreadHolder = "\x01"
+
+// Holder reports whether a name stands for a sign of a pattern. A lowering that
+// makes names into something else (the key of an object into a String) asks first.
+func Holder(name string) bool {
+	return len(name) > 5 && (name[0] == 'q' || name[0] == 'Q') && name[1] == 'z' && holders.FindString(name) == name
+}
 
 // errPattern says that no context made the grammar accept the fragment.
 var errPattern = errors.New("the pattern is not valid in this language")
@@ -79,9 +102,18 @@ func (l *Language) ParsePattern(text string) (*tree.File, error) {
 	}
 	for _, c := range contexts {
 		for _, alternative := range alternatives {
+			if c.Only != nil && !c.Only.MatchString(strings.TrimSpace(alternative)) {
+				continue
+			}
 			if f := l.pattern(c, l.replaceSigns(alternative)); f != nil {
 				return f, nil
 			}
+		}
+	}
+	for _, other := range l.Patterns.Else {
+		if f, err := other.ParsePattern(text); err == nil {
+			f.Language = l.Name
+			return f, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w: %s", l.Name, errPattern, oneLine(text))
@@ -93,9 +125,37 @@ func (l *Language) replaceSigns(text string) string {
 	if l.Patterns.Sigil {
 		text = signMeta.ReplaceAllString(text, placeholder+"$1")
 	}
-	text = strings.ReplaceAll(text, "<...", DeepName+"(")
-	text = strings.ReplaceAll(text, "...>", ")")
-	return strings.ReplaceAll(text, "...", EllipsisName)
+	text = replaceDeep(text)
+	if !l.Patterns.Spread {
+		return strings.ReplaceAll(text, "...", EllipsisName)
+	}
+	text = spread.ReplaceAllString(text, spreadHolder+"$1")
+	text = strings.ReplaceAll(text, "...", EllipsisName)
+	return strings.ReplaceAll(text, spreadHolder, "...")
+}
+
+// replaceDeep replaces "<... e ...>"; "...>" without its beginning stays.
+func replaceDeep(text string) string {
+	if !strings.Contains(text, "<...") {
+		return text
+	}
+	var b strings.Builder
+	open := 0
+	for i := 0; i < len(text); i++ {
+		switch rest := text[i:]; {
+		case strings.HasPrefix(rest, "<..."):
+			b.WriteString(DeepName + "(")
+			open++
+			i += len("<...") - 1
+		case open > 0 && strings.HasPrefix(rest, "...>"):
+			b.WriteString(")")
+			open--
+			i += len("...>") - 1
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return b.String()
 }
 
 // pattern parses the fragment in the context; nil when the grammar does not accept
@@ -118,7 +178,7 @@ func (l *Language) pattern(c Context, fragment string) *tree.File {
 	if f == nil {
 		return nil
 	}
-	f = Restore(f)
+	f = Restore(expression(f))
 	if l.Patterns.Finish != nil {
 		f = l.Patterns.Finish(f)
 	}
@@ -167,6 +227,22 @@ func cut(f *tree.File, start, end uint32) *tree.File {
 			copyNode(b, f, i, f.Nodes[i].Role)
 		}
 	}
+	return b.Finish()
+}
+
+// expression returns the expression of a pattern that is a mere statement of it: only
+// with a semicolon does a fragment ask for a statement.
+func expression(f *tree.File) *tree.File {
+	root := &f.Nodes[tree.Root]
+	if root.Kind != tree.ExpressionStatement || strings.HasSuffix(f.Code(tree.Root), ";") {
+		return f
+	}
+	value := f.Child(tree.Root, tree.RoleValue)
+	if value == tree.None {
+		return f
+	}
+	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
+	copyNode(b, f, value, tree.RoleNone)
 	return b.Finish()
 }
 

@@ -74,14 +74,16 @@ func (l *Lowering) Node(r tree.Role, i int32) {
 		return
 	}
 	n := &l.CST.Nodes[i]
+	l.nesting++
 	switch {
-	case l.TooDeep(), n.Flags&cst.Missing != 0:
+	case l.TooDeep(), l.nesting > maxNesting, n.Flags&cst.Missing != 0:
 		l.Lost(r, i)
 	case n.Flags&cst.Error == 0 && int(n.Kind) < len(l.table) && l.table[n.Kind] != nil:
 		l.table[n.Kind](l, r, i)
 	default:
 		l.Fallback(r, i, l.Node)
 	}
+	l.nesting--
 }
 
 // Nodes lowers every named child of the concrete node.

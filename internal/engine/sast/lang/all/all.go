@@ -20,8 +20,21 @@ import (
 func Languages() []*lang.Language { return slices.Clone(languages) }
 
 // ByName returns the language that rules call by the name, in any case; nil when
-// there is none.
+// there is none. Of several that share a spelling it is the one whose Name it is.
 func ByName(spelling string) *lang.Language { return bySpelling()[strings.ToLower(spelling)] }
+
+// Named returns every language that rules mean by the name, in any case: "typescript"
+// means TypeScript and TSX.
+func Named(spelling string) []*lang.Language {
+	spelling = strings.ToLower(spelling)
+	var named []*lang.Language
+	for _, l := range languages {
+		if l.Is(spelling) {
+			named = append(named, l)
+		}
+	}
+	return named
+}
 
 // ForFile returns the language in which a file of the path is written, by its name
 // alone; nil when there is none. Where two languages claim a name, the order of
@@ -39,7 +52,10 @@ var bySpelling = sync.OnceValue(func() map[string]*lang.Language {
 	spellings := map[string]*lang.Language{}
 	for _, l := range languages {
 		for _, s := range l.Spellings {
-			spellings[s] = l
+			// The spellings of a dialect that another language has, too, are that one's.
+			if other := spellings[s]; other == nil || len(l.Spellings) < len(other.Spellings) {
+				spellings[s] = l
+			}
 		}
 	}
 	return spellings

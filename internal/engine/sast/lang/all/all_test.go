@@ -1,11 +1,13 @@
 package all
 
 import (
+	"slices"
+	"strings"
 	"testing"
 )
 
 func TestLanguagesAreValid(t *testing.T) {
-	names, spellings := map[string]bool{}, map[string]string{}
+	names := map[string]bool{}
 	for _, l := range Languages() {
 		if err := l.Validate(); err != nil {
 			t.Error(err)
@@ -14,12 +16,14 @@ func TestLanguagesAreValid(t *testing.T) {
 			t.Errorf("two languages are named %q", l.Name)
 		}
 		names[l.Name] = true
+		if got := ByName(l.Name); got != l {
+			t.Errorf("ByName(%q) is not the language of this name", l.Name)
+		}
 		for _, s := range l.Spellings {
-			if other, ok := spellings[s]; ok {
-				t.Errorf("%q means %s and %s", s, other, l.Name)
+			if !slices.Contains(Named(strings.ToUpper(s)), l) {
+				t.Errorf("Named(%q) lacks %s", s, l.Name)
 			}
-			spellings[s] = l.Name
-			if got := ByName(s); got != l {
+			if got := ByName(s); got != l && len(Named(s)) == 1 {
 				t.Errorf("ByName(%q) is not %s", s, l.Name)
 			}
 		}

@@ -5,11 +5,15 @@ package all
 import (
 	"merlon/internal/engine/sast/lang"
 	javalang "merlon/internal/engine/sast/lang/java"
+	javascriptlang "merlon/internal/engine/sast/lang/javascript"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 )
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
 	javalang.Language,
+	javascriptlang.Language,
+	javascriptlang.TSX,
+	javascriptlang.TypeScript,
 	pythonlang.Language,
 }

@@ -1,0 +1,378 @@
+package javascript
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var declarations = map[string]lang.Rule{
+	"variable_declaration": variables,
+	"lexical_declaration":  variables,
+	"using_declaration":    variables,
+
+	"function_declaration":           function("function"),
+	"generator_function_declaration": function("function"),
+	"function_signature":             function("function"),
+	"method_definition":              function("method"),
+	"method_signature":               function("method"),
+	"abstract_method_signature":      function("method"),
+	"call_signature":                 function("method"),
+	"construct_signature":            function("constructor"),
+	"function_expression":            lambda,
+	"generator_function":             lambda,
+	"arrow_function":                 lambda,
+
+	"class":                      class("class"),
+	"class_declaration":          class("class"),
+	"abstract_class_declaration": class("class"),
+	"interface_declaration":      class("interface"),
+	"enum_declaration":           class("enum"),
+	"internal_module":            class("module"),
+	"module":                     class("module"),
+
+	"class_body":              classBody,
+	"interface_body":          lang.Around(tree.Block, "", tree.RoleStatement),
+	"class_static_block":      staticBlock,
+	"field_definition":        field,
+	"public_field_definition": field,
+	"property_signature":      field,
+	"enum_body":               enumBody,
+	"decorator":               lang.Slots(tree.Annotation, "", lang.Slot{Role: tree.RoleValue}),
+}
+
+// modifiers are the words that may stand in front of a declaration's name.
+var modifiers = map[string]bool{
+	"static": true, "async": true, "*": true, "readonly": true, "abstract": true, "declare": true, "accessor": true,
+	"accessibility_modifier": true, "override_modifier": true,
+}
+
+// open begins a declaration with its decorators and modifiers, those of the export
+// or "declare" around it included.
+func open(l *lang.Lowering, k tree.Kind, r tree.Role, i int32) int32 {
+	outer := wrappers(l, i)
+	outermost := i
+	if len(outer) > 0 {
+		outermost = outer[len(outer)-1]
+	}
+	before := decoratorsBefore(l, i)
+	start, end := l.Range(outermost)
+	if len(before) > 0 {
+		start, _ = l.Range(before[len(before)-1])
+	}
+	n := l.Open(k, r, start, end)
+	for d := len(before) - 1; d >= 0; d-- {
+		l.Node(tree.RoleAnnotation, before[d])
+	}
+	for o := len(outer) - 1; o >= 0; o-- {
+		l.Parts(tree.RoleAnnotation, outer[o], "decorator")
+	}
+	l.Parts(tree.RoleAnnotation, i, "decorator")
+	for o := len(outer) - 1; o >= 0; o-- {
+		for c := range l.Every(outer[o]) {
+			if kind := l.Kind(c); kind == "export" || kind == "default" || kind == "declare" {
+				l.Same(tree.Modifier, tree.RoleModifier, c)
+			}
+		}
+	}
+	ownModifiers(l, i)
+	return n
+}
+
+// ownModifiers lowers the modifiers among the children of a declaration.
+func ownModifiers(l *lang.Lowering, i int32) {
+	for c := range l.Every(i) {
+		switch l.FieldName(c) {
+		case "name", "property", "pattern", "body", "parameters", "value":
+			return
+		}
+		if kind := l.Kind(c); modifiers[kind] || kind == "const" && l.Kind(i) == "enum_declaration" {
+			l.Same(tree.Modifier, tree.RoleModifier, c)
+		}
+	}
+}
+
+// wrappers returns the export and "declare" statements around a declaration, from
+// the inside. A class that is an expression has none.
+func wrappers(l *lang.Lowering, i int32) []int32 {
+	if l.Kind(i) == "class" {
+		return nil
+	}
+	var outer []int32
+	for p := l.CST.Nodes[i].Parent; p >= 0; p = l.CST.Nodes[p].Parent {
+		if kind := l.Kind(p); kind != "export_statement" && kind != "ambient_declaration" {
+			break
+		}
+		outer = append(outer, p)
+	}
+	return outer
+}
+
+// decoratorsBefore returns the decorators that stand beside a member, in front of
+// it, the nearest first.
+func decoratorsBefore(l *lang.Lowering, i int32) []int32 {
+	parent := l.CST.Nodes[i].Parent
+	if l.Kind(parent) != "class_body" {
+		return nil
+	}
+	var found []int32
+	for {
+		p := i - 1
+		for p > parent && l.CST.Nodes[p].Parent != parent {
+			p = l.CST.Nodes[p].Parent
+		}
+		if p <= parent || l.Kind(p) != "decorator" && !l.Extra(p) {
+			return found
+		}
+		if l.Kind(p) == "decorator" {
+			found = append(found, p)
+		}
+		i = p
+	}
+}
+
+// variables lowers a declaration of variables, one node each.
+func variables(l *lang.Lowering, r tree.Role, i int32) {
+	keyword, last, count := "", int32(-1), 0
+	for c := range l.Every(i) {
+		if l.Kind(c) == "variable_declarator" {
+			last = c
+			count++
+		} else if count == 0 && !l.Named(c) {
+			keyword = join(keyword, l.Source(c))
+		}
+	}
+	for c := range l.Children(i) {
+		if l.Kind(c) != "variable_declarator" {
+			l.Node(r, c)
+			continue
+		}
+		v := open(l, tree.Variable, r, i)
+		l.File.Nodes[v].Text = keyword
+		if c != last || count > 1 {
+			_, l.File.Nodes[v].End = l.Range(c)
+		}
+		l.Part(tree.RoleType, c, "type")
+		l.Need(tree.RoleTarget, c, l.Field(c, "name"))
+		l.Part(tree.RoleValue, c, "value")
+		l.Close()
+	}
+}
+
+// function returns the rule for a declared function or method.
+func function(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		name := l.Field(i, "name")
+		kind := text
+		switch {
+		case kind != "method":
+		case l.Has(i, "get"), l.Has(i, "static get"):
+			kind = "getter"
+		case l.Has(i, "set"):
+			kind = "setter"
+		case l.Source(name) == "constructor" && l.Kind(l.CST.Nodes[i].Parent) == "class_body":
+			kind = "constructor"
+		}
+		n := open(l, tree.Function, r, i)
+		l.File.Nodes[n].Text = kind
+		if s := l.Find(i, "static get"); s >= 0 {
+			l.Put(tree.Modifier, tree.RoleModifier, "static", s)
+		}
+		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
+		memberName(l, tree.RoleName, name)
+		signature(l, i)
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+// signature lowers the parameters and the type of the result.
+func signature(l *lang.Lowering, i int32) {
+	if p := l.Field(i, "parameters"); p >= 0 {
+		for c := range l.Children(p) {
+			parameter(l, c)
+		}
+	}
+	if t := l.Field(i, "return_type"); t >= 0 {
+		l.Node(tree.RoleReturnType, t)
+	} else if l.Kind(i) == "construct_signature" || l.Kind(i) == "constructor_type" {
+		l.Part(tree.RoleReturnType, i, "type")
+	}
+}
+
+// lambda lowers a function value.
+func lambda(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Lambda, r, i)
+	for c := range l.Every(i) {
+		if kind := l.Kind(c); kind == "async" && !l.Named(c) || kind == "*" {
+			l.Same(tree.Modifier, tree.RoleModifier, c)
+		}
+	}
+	l.Part(tree.RoleName, i, "name")
+	if p := l.Field(i, "parameter"); p >= 0 {
+		parameter(l, p)
+	}
+	signature(l, i)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// parameter lowers a parameter. "this" of TypeScript is none: it only has a type.
+func parameter(l *lang.Lowering, i int32) {
+	switch l.Kind(i) {
+	case "required_parameter", "optional_parameter":
+		pattern := l.Field(i, "pattern")
+		if pattern < 0 {
+			pattern = l.Field(i, "name") // of a member of a tuple type
+		}
+		if l.Kind(pattern) == "this" {
+			return
+		}
+		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
+		l.Parts(tree.RoleAnnotation, i, "decorator")
+		for c := range l.Every(i) {
+			if l.FieldName(c) == "pattern" {
+				break
+			}
+			if modifiers[l.Kind(c)] {
+				l.Same(tree.Modifier, tree.RoleModifier, c)
+			}
+		}
+		l.Part(tree.RoleType, i, "type")
+		parameterTarget(l, n, pattern)
+		l.Part(tree.RoleValue, i, "value")
+		l.Close()
+	case "assignment_pattern":
+		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
+		parameterTarget(l, n, l.Field(i, "left"))
+		l.Part(tree.RoleValue, i, "right")
+		l.Close()
+	default:
+		if l.TooDeep() {
+			l.Lost(tree.RoleParameter, i)
+			return
+		}
+		n := l.Begin(tree.Parameter, tree.RoleParameter, i)
+		parameterTarget(l, n, i)
+		l.Close()
+	}
+}
+
+// parameterTarget lowers the name or pattern of the parameter.
+func parameterTarget(l *lang.Lowering, parameter, i int32) {
+	if l.Kind(i) == "rest_pattern" {
+		l.File.Nodes[parameter].Text = "*"
+		i = l.First(i)
+	}
+	l.Node(tree.RoleTarget, i)
+}
+
+// class returns the rule for a type with members.
+func class(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		n := open(l, tree.Class, r, i)
+		l.File.Nodes[n].Text = text
+		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
+		l.Part(tree.RoleName, i, "name")
+		for c := range l.Children(i) {
+			heritage(l, c)
+		}
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+// heritage lowers what a class is made of.
+func heritage(l *lang.Lowering, i int32) {
+	switch l.Kind(i) {
+	case "class_heritage":
+		for c := range l.Children(i) {
+			if kind := l.Kind(c); kind == "extends_clause" || kind == "implements_clause" {
+				heritage(l, c)
+			} else {
+				l.Node(tree.RoleBase, c)
+			}
+		}
+	case "extends_clause":
+		l.Parts(tree.RoleBase, i, "value")
+	case "extends_type_clause":
+		l.Parts(tree.RoleBase, i, "type")
+	case "implements_clause":
+		l.Nodes(tree.RoleInterface, i)
+	}
+}
+
+// classBody lowers the members; their decorators are lowered with them.
+func classBody(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	for c := range l.Children(i) {
+		if l.Kind(c) != "decorator" {
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+	l.Close()
+}
+
+// staticBlock lowers statements that run when the class is made.
+func staticBlock(l *lang.Lowering, r tree.Role, i int32) { l.Need(r, i, l.Field(i, "body")) }
+
+// field lowers a member variable.
+func field(l *lang.Lowering, r tree.Role, i int32) {
+	name := l.Field(i, "name")
+	if name < 0 {
+		name = l.Field(i, "property")
+	}
+	open(l, tree.Field, r, i)
+	l.Part(tree.RoleType, i, "type")
+	memberName(l, tree.RoleTarget, name)
+	l.Part(tree.RoleValue, i, "value")
+	l.Close()
+}
+
+// memberName lowers the name of a member. A computed one that is no literal is a
+// Sequence of one, so that nobody takes it for a name.
+func memberName(l *lang.Lowering, r tree.Role, i int32) {
+	switch l.Kind(i) {
+	case "":
+	case "string":
+		l.Put(tree.Name, r, stringValue(l, i), i)
+	case "number", "property_identifier", "private_property_identifier", "identifier":
+		l.Put(tree.Name, r, identifier(l.Source(i)), i)
+	case "computed_property_name":
+		inner := l.First(i)
+		if l.Kind(inner) == "string" {
+			memberName(l, r, inner)
+			return
+		}
+		l.Begin(tree.Sequence, r, i)
+		l.Node(tree.RoleElement, inner)
+		l.Close()
+	default:
+		l.Node(r, i)
+	}
+}
+
+// enumBody lowers the constants of an enum.
+func enumBody(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	for c := range l.Children(i) {
+		l.BeginText(tree.Field, tree.RoleStatement, "enum", c)
+		if l.Kind(c) == "enum_assignment" {
+			memberName(l, tree.RoleTarget, l.Field(c, "name"))
+			l.Part(tree.RoleValue, c, "value")
+		} else {
+			memberName(l, tree.RoleTarget, c)
+		}
+		l.Close()
+	}
+	l.Close()
+}
+
+// identifier resolves the escapes that an identifier may hold.
+func identifier(source string) string {
+	if strings.IndexByte(source, '\\') < 0 {
+		return source
+	}
+	return unescape(source)
+}

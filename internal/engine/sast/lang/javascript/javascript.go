@@ -1,0 +1,192 @@
+// Package javascript lowers JavaScript, TypeScript and TSX, whose grammars share
+// most of their names. JSX is part of JavaScript and TSX.
+//
+// What the lowering makes equal: quotes of strings and templates without parts,
+// parentheses, keys of objects with and without quotes, all names that one import
+// statement binds. The non-null "x!" and type arguments of calls are left out.
+package javascript
+
+import (
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Language is JavaScript with JSX.
+var Language = &lang.Language{
+	Name:      "javascript",
+	Spellings: []string{"javascript", "js"},
+	Grammar:   cst.JavaScript,
+	Lower:     lang.NewTable(cst.JavaScript, rules).Lower,
+	Patterns:  patterns(TSX),
+	Meaning:   meaning,
+}
+
+// TypeScript is TypeScript without JSX.
+var TypeScript = &lang.Language{
+	Name:      "typescript",
+	Spellings: []string{"typescript", "ts"},
+	Grammar:   cst.TypeScript,
+	Lower:     lang.NewTable(cst.TypeScript, rules).Lower,
+	Patterns:  patterns(TSX),
+	Meaning:   meaning,
+}
+
+// TSX is TypeScript with JSX. Rules for TypeScript are its rules.
+var TSX = &lang.Language{
+	Name:      "tsx",
+	Spellings: []string{"tsx", "typescript", "ts"},
+	Grammar:   cst.TSX,
+	Lower:     lang.NewTable(cst.TSX, rules).Lower,
+	Patterns:  patterns(),
+	Meaning:   meaning,
+}
+
+var meaning = lang.Meaning{
+	Flow:           true,
+	BlockScope:     true,
+	VarHoists:      true,
+	Constructor:    "constructor",
+	FileModule:     true,
+	ImportFunction: "require",
+	ModulePrefix:   "node:",
+	Comment:        "//",
+}
+
+var rules = lang.Merge(statements, declarations, expressions, literals, modules, types, jsx)
+
+var statements = map[string]lang.Rule{
+	"program":              lang.Around(tree.FileKind, "", tree.RoleStatement),
+	"hash_bang_line":       lang.Skip,
+	"statement_block":      lang.Around(tree.Block, "", tree.RoleStatement),
+	"expression_statement": expressionStatement,
+	"empty_statement":      lang.Leaf(tree.Empty, ""),
+	"else_clause":          lang.Inner,
+	"if_statement": lang.Slots(tree.If, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
+		lang.Slot{Role: tree.RoleThen, Field: "consequence"}, lang.Slot{Role: tree.RoleElse, Field: "alternative", Optional: true}),
+	"while_statement": lang.Slots(tree.While, "", lang.Slot{Role: tree.RoleCondition, Field: "condition"},
+		lang.Slot{Role: tree.RoleBody, Field: "body"}),
+	"do_statement": lang.Slots(tree.DoWhile, "", lang.Slot{Role: tree.RoleBody, Field: "body"},
+		lang.Slot{Role: tree.RoleCondition, Field: "condition"}),
+	"for_statement":    forStatement,
+	"for_in_statement": forEach,
+	"switch_statement": switchStatement,
+	"switch_case":      switchCase,
+	"switch_default":   switchCase,
+	"try_statement": lang.Slots(tree.Try, "", lang.Slot{Role: tree.RoleBody, Field: "body"},
+		lang.Slot{Role: tree.RoleHandler, Field: "handler", Optional: true},
+		lang.Slot{Role: tree.RoleFinally, Field: "finalizer", Optional: true}),
+	"catch_clause": lang.Slots(tree.Catch, "", lang.Slot{Role: tree.RoleType, Field: "type", Optional: true},
+		lang.Slot{Role: tree.RoleTarget, Field: "parameter", Optional: true}, lang.Slot{Role: tree.RoleBody, Field: "body"}),
+	"finally_clause": lang.Inner,
+	"with_statement": lang.Slots(tree.With, "with", lang.Slot{Role: tree.RoleResource, Field: "object"},
+		lang.Slot{Role: tree.RoleBody, Field: "body"}),
+	"return_statement":   lang.Around(tree.Return, "", tree.RoleValue),
+	"throw_statement":    lang.Around(tree.Throw, "", tree.RoleValue),
+	"break_statement":    lang.Around(tree.Break, "", tree.RoleLabel),
+	"continue_statement": lang.Around(tree.Continue, "", tree.RoleLabel),
+	"labeled_statement": lang.Slots(tree.Label, "", lang.Slot{Role: tree.RoleName, Field: "label"},
+		lang.Slot{Role: tree.RoleBody, Field: "body"}),
+	"statement_identifier": lang.Same(tree.Name),
+}
+
+// expressionStatement lowers a statement of an expression. The grammar of TypeScript
+// reads a namespace as an expression.
+func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+	first := l.First(i)
+	if l.Kind(first) == "internal_module" {
+		l.Node(r, first)
+		return
+	}
+	l.Begin(tree.ExpressionStatement, r, i)
+	l.Need(tree.RoleValue, i, first)
+	l.Close()
+}
+
+// forStatement lowers a loop that counts.
+func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.For, r, i)
+	for c := range l.Fields(i, "initializer") {
+		parts(l, tree.RoleInit, c)
+	}
+	for c := range l.Fields(i, "condition") {
+		if l.Named(c) && l.Kind(c) != "empty_statement" {
+			l.Node(tree.RoleCondition, c)
+		}
+	}
+	parts(l, tree.RoleUpdate, l.Field(i, "increment"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// parts lowers the parts of a sequence beside each other.
+func parts(l *lang.Lowering, r tree.Role, i int32) {
+	switch l.Kind(i) {
+	case "", "empty_statement", ";":
+	case "sequence_expression":
+		for c := range l.Children(i) {
+			parts(l, r, c)
+		}
+	default:
+		l.Node(r, i)
+	}
+}
+
+// forEach lowers "for (x of xs)" and "for (x in xs)".
+func forEach(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.ForEach, r, l.Source(l.Field(i, "operator")), i)
+	left := l.Field(i, "left")
+	if kind := l.Field(i, "kind"); kind >= 0 && left >= 0 {
+		keyword := ""
+		for c := range l.Fields(i, "kind") {
+			keyword = join(keyword, l.Source(c))
+		}
+		start, _ := l.Range(kind)
+		_, end := l.Range(left)
+		v := l.Open(tree.Variable, tree.RoleTarget, start, end)
+		l.File.Nodes[v].Text = keyword
+		l.Node(tree.RoleTarget, left)
+		l.Part(tree.RoleValue, i, "value")
+		l.Close()
+	} else {
+		l.Node(tree.RoleTarget, left)
+	}
+	l.Need(tree.RoleIterable, i, l.Field(i, "right"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// join joins words with a blank.
+func join(a, b string) string {
+	if a == "" {
+		return b
+	}
+	return a + " " + b
+}
+
+// switchStatement lowers a switch, whose cases run into each other.
+func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Switch, r, "fallthrough", i)
+	l.Part(tree.RoleValue, i, "value")
+	l.Nodes(tree.RoleCase, l.Field(i, "body"))
+	l.Close()
+}
+
+// switchCase lowers a case; its statements become a Block.
+func switchCase(l *lang.Lowering, r tree.Role, i int32) {
+	text := ""
+	if l.Kind(i) == "switch_default" {
+		text = "default"
+	}
+	l.BeginText(tree.Case, r, text, i)
+	l.Part(tree.RoleCondition, i, "value")
+	_, end := l.Range(i)
+	start := end
+	if first := l.Field(i, "body"); first >= 0 {
+		start, _ = l.Range(first)
+	}
+	l.Open(tree.Block, tree.RoleBody, start, end)
+	l.Parts(tree.RoleStatement, i, "body")
+	l.Close()
+	l.Close()
+}

@@ -1,0 +1,108 @@
+package javascript
+
+import (
+	"html"
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var jsx = map[string]lang.Rule{
+	"jsx_element":              element,
+	"jsx_self_closing_element": element,
+	"jsx_expression":           jsxExpression,
+	"jsx_attribute":            attribute,
+	"jsx_namespace_name":       namespaced,
+	"jsx_text":                 jsxText,
+	"html_character_reference": characterReference,
+}
+
+// element lowers an element; a fragment is one without a name.
+func element(l *lang.Lowering, r tree.Role, i int32) {
+	tag := i
+	if l.Kind(i) == "jsx_element" {
+		tag = l.Field(i, "open_tag")
+	}
+	name := l.Field(tag, "name")
+	l.BeginText(tree.Element, r, compact(l.Source(name)), i)
+	l.Node(tree.RoleName, name)
+	if tag >= 0 {
+		l.Parts(tree.RoleAttribute, tag, "attribute")
+	}
+	if tag != i {
+		for c := range l.Children(i) {
+			if kind := l.Kind(c); kind != "jsx_opening_element" && kind != "jsx_closing_element" {
+				l.Node(tree.RolePart, c)
+			}
+		}
+	}
+	l.Close()
+}
+
+// compact removes the blanks inside of a name.
+func compact(name string) string { return strings.Join(strings.Fields(name), "") }
+
+// jsxExpression lowers "{e}" to e; one that is empty or a comment is nothing.
+func jsxExpression(l *lang.Lowering, r tree.Role, i int32) { l.Node(r, l.First(i)) }
+
+func attribute(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Attribute, r, i)
+	name := l.First(i)
+	l.Need(tree.RoleName, i, name)
+	for c := range l.Children(i) {
+		switch {
+		case c == name:
+		case l.Kind(c) == "string": // without escapes, with references
+			s := l.Source(c)
+			l.Put(tree.String, tree.RoleValue, html.UnescapeString(s[1:max(1, len(s)-1)]), c)
+		default:
+			l.Node(tree.RoleValue, c)
+		}
+	}
+	l.Close()
+}
+
+func namespaced(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Name, r, compact(l.Source(i)), i)
+}
+
+// jsxText lowers text between elements: lines are trimmed and joined by a blank, and
+// what is only white space with a line break is nothing.
+func jsxText(l *lang.Lowering, r tree.Role, i int32) {
+	source := l.Source(i)
+	if trimmed := strings.TrimSpace(source); lang.Holder(trimmed) {
+		l.Put(tree.Name, r, trimmed, i)
+		return
+	}
+	text := source
+	if strings.ContainsAny(source, "\r\n") {
+		text = joinLines(source)
+	}
+	if text != "" {
+		l.Put(tree.String, r, text, i)
+	}
+}
+
+// joinLines trims the lines, but not the outer ends of the first and the last one,
+// and joins those that are not empty.
+func joinLines(source string) string {
+	lines := strings.Split(strings.ReplaceAll(source, "\r\n", "\n"), "\n")
+	var kept []string
+	for n, line := range lines {
+		if n > 0 {
+			line = strings.TrimLeft(line, " \t")
+		}
+		if n < len(lines)-1 {
+			line = strings.TrimRight(line, " \t")
+		}
+		if line != "" {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, " ")
+}
+
+func characterReference(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, html.UnescapeString(l.Source(i)), i)
+}

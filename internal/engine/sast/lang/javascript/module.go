@@ -1,0 +1,189 @@
+package javascript
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var modules = map[string]lang.Rule{
+	"import_statement":    importStatement,
+	"import_alias":        importAlias,
+	"export_statement":    export,
+	"ambient_declaration": ambient,
+}
+
+// An imported is one name that an import statement binds; concrete nodes, -1 for
+// none. What the source does not spell has a text instead.
+type imported struct {
+	name, alias int32
+	text        string // of the name
+}
+
+// importStatement lowers an import, one node for each name.
+func importStatement(l *lang.Lowering, r tree.Role, i int32) {
+	clause := l.Find(i, "import_clause")
+	source := l.Field(i, "source")
+	var names []imported
+	switch require := l.Find(i, "import_require_clause"); {
+	case require >= 0:
+		source = l.Field(require, "source")
+		names = []imported{{name: -1, alias: l.Find(require, "identifier")}}
+	case clause < 0:
+		names = []imported{{name: -1, alias: -1}} // for its effects
+	default:
+		for c := range l.Children(clause) {
+			names = append(names, importedBy(l, c)...)
+		}
+		names = withoutEllipsis(l, names)
+	}
+	for _, n := range names {
+		l.BeginText(tree.Import, r, stringValue(l, source), i)
+		l.Need(tree.RolePath, i, source)
+		if n.name >= 0 {
+			moduleName(l, tree.RoleName, n.name)
+		} else if n.text != "" {
+			l.Flag(l.Put(tree.Name, tree.RoleName, n.text, n.alias), tree.Implied)
+		}
+		l.Node(tree.RoleAlias, n.alias)
+		l.Close()
+	}
+}
+
+// importedBy returns the names that a part of an import clause binds.
+func importedBy(l *lang.Lowering, i int32) []imported {
+	switch l.Kind(i) {
+	case "identifier":
+		if l.Source(i) == lang.EllipsisName {
+			return []imported{{name: i, alias: -1}}
+		}
+		return []imported{{name: -1, alias: i, text: "default"}}
+	case "namespace_import":
+		return []imported{{name: -1, alias: l.First(i), text: "*"}}
+	case "named_imports":
+		var names []imported
+		for c := range l.Children(i) {
+			if l.Kind(c) == "import_specifier" {
+				names = append(names, imported{name: l.Field(c, "name"), alias: l.Field(c, "alias")})
+			}
+		}
+		if len(names) == 0 {
+			return []imported{{name: -1, alias: -1}}
+		}
+		return names
+	}
+	return nil
+}
+
+// withoutEllipsis drops the ellipsis of "{..., $X, ...}" of a pattern: each name is
+// a node of its own anyway.
+func withoutEllipsis(l *lang.Lowering, names []imported) []imported {
+	var kept []imported
+	for _, n := range names {
+		if n.name < 0 || l.Source(n.name) != lang.EllipsisName {
+			kept = append(kept, n)
+		}
+	}
+	if len(kept) == 0 {
+		return names[:min(1, len(names))]
+	}
+	return kept
+}
+
+// moduleName lowers a name of a module, which may be a string or "default".
+func moduleName(l *lang.Lowering, r tree.Role, i int32) {
+	if l.Kind(i) == "string" {
+		l.Put(tree.Name, r, stringValue(l, i), i)
+		return
+	}
+	l.Put(tree.Name, r, identifier(l.Source(i)), i)
+}
+
+// importAlias lowers "import a = b.c".
+func importAlias(l *lang.Lowering, r tree.Role, i int32) {
+	alias, path := l.First(i), int32(-1)
+	for c := range l.Children(i) {
+		if c != alias {
+			path = c
+		}
+	}
+	l.BeginText(tree.Import, r, l.Source(path), i)
+	l.Need(tree.RolePath, i, path)
+	l.Node(tree.RoleAlias, alias)
+	l.Close()
+}
+
+// export lowers an export statement. A declaration takes its words as Modifiers.
+func export(l *lang.Lowering, r tree.Role, i int32) {
+	source, clause := l.Field(i, "source"), l.Find(i, "export_clause")
+	switch {
+	case l.Field(i, "declaration") >= 0:
+		l.Node(r, l.Field(i, "declaration"))
+	case l.Field(i, "value") >= 0:
+		exported(l, r, i, exportedName{token: "default", value: l.Field(i, "value")})
+	case clause >= 0:
+		for c := range l.Children(clause) {
+			n := exportedName{name: l.Field(c, "alias"), value: l.Field(c, "name"), source: source}
+			if n.name < 0 {
+				n.name = n.value
+			}
+			exported(l, r, i, n)
+		}
+	case l.Has(i, "="):
+		exported(l, r, i, exportedName{token: "=", value: l.First(i)})
+	case l.Has(i, "namespace_export"):
+		inner := l.Find(i, "namespace_export")
+		name := l.First(inner)
+		if name < 0 {
+			name = l.Find(inner, "default")
+		}
+		exported(l, r, i, exportedName{name: name, value: l.Find(inner, "*"), source: source})
+	case l.Has(i, "*"):
+		exported(l, r, i, exportedName{token: "*", value: -1, source: source})
+	default:
+		l.Fallback(r, i, l.Node)
+	}
+}
+
+// An exportedName is one name of an export: a concrete node, or a token of the
+// statement.
+type exportedName struct {
+	name   int32
+	token  string
+	value  int32
+	source int32 // the module that it is passed on from; 0 for none
+}
+
+// exported adds an Export.
+func exported(l *lang.Lowering, r tree.Role, i int32, n exportedName) {
+	e := l.Begin(tree.Export, r, i)
+	l.Parts(tree.RoleAnnotation, i, "decorator")
+	if n.source > 0 {
+		l.File.Nodes[e].Text = stringValue(l, n.source)
+		l.Node(tree.RolePath, n.source)
+	}
+	if n.token != "" {
+		l.Put(tree.Name, tree.RoleName, n.token, l.Find(i, n.token))
+	} else {
+		moduleName(l, tree.RoleName, n.name)
+	}
+	switch l.Kind(n.value) {
+	case "":
+	case "*":
+		l.Put(tree.Name, tree.RoleValue, "*", n.value)
+	case "default":
+		l.Put(tree.Name, tree.RoleValue, "default", n.value)
+	default:
+		l.Node(tree.RoleValue, n.value)
+	}
+	l.Close()
+}
+
+// ambient lowers "declare …": a declaration takes it as a Modifier.
+func ambient(l *lang.Lowering, r tree.Role, i int32) {
+	first := l.First(i)
+	if kind := l.Kind(first); kind == "statement_block" || kind == "property_identifier" || first < 0 {
+		l.Fallback(r, i, l.Node)
+		return
+	}
+	l.Node(r, first)
+}

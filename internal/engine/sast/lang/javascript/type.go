@@ -1,0 +1,125 @@
+package javascript
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// types are the types of TypeScript. Those without a rule are Other.
+var types = map[string]lang.Rule{
+	"type_annotation":           lang.Inner,
+	"asserts_annotation":        lang.Inner,
+	"type_predicate_annotation": lang.Inner,
+	"omitting_type_annotation":  lang.Inner,
+	"adding_type_annotation":    lang.Inner,
+	"opting_type_annotation":    lang.Inner,
+	"constraint":                lang.Inner,
+	"parenthesized_type":        lang.Inner,
+	"readonly_type":             lang.Inner,
+	"template_type":             lang.Inner,
+	"predefined_type":           lang.Same(tree.Type),
+	"this_type":                 lang.Same(tree.Type),
+	"literal_type":              lang.Same(tree.Type),
+	"const":                     lang.Same(tree.Type),
+	"existential_type":          lang.Leaf(tree.Type, "any"),
+	"nested_type_identifier":    nestedType,
+	"generic_type":              genericType,
+	"array_type":                lang.Around(tree.Type, "[]", tree.RoleElement),
+	"tuple_type":                tupleType,
+	"optional_type":             lang.Around(tree.Type, "?", tree.RoleElement),
+	"flow_maybe_type":           lang.Around(tree.Type, "?", tree.RoleElement),
+	"rest_type":                 lang.Around(tree.Type, "...", tree.RoleElement),
+	"type_query":                lang.Around(tree.Type, "typeof", tree.RoleElement),
+	"index_type_query":          lang.Around(tree.Type, "keyof", tree.RoleElement),
+	"union_type":                alternatives("|"),
+	"intersection_type":         alternatives("&"),
+	"object_type":               lang.Around(tree.Type, "{}", tree.RoleElement),
+	"function_type":             functionType("func"),
+	"constructor_type":          functionType("new"),
+	"type_parameter":            typeParameter,
+	"type_alias_declaration":    typeAlias,
+}
+
+// nestedType lowers a dotted name of a type.
+func nestedType(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Type, r, strings.Join(strings.Fields(l.Source(i)), ""), i)
+}
+
+func genericType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, strings.Join(strings.Fields(l.Source(l.Field(i, "name"))), ""), i)
+	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
+	l.Close()
+}
+
+// tupleType lowers a tuple; named members are Parameters.
+func tupleType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, "()", i)
+	for c := range l.Children(i) {
+		if kind := l.Kind(c); kind == "required_parameter" || kind == "optional_parameter" {
+			parameter(l, c)
+		} else {
+			l.Node(tree.RoleElement, c)
+		}
+	}
+	l.Close()
+}
+
+// alternatives returns the rule for a union or an intersection, which the grammar
+// nests to the left; all members stand beside each other.
+func alternatives(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		kind := l.Kind(i)
+		var members []int32
+		for at := i; at >= 0; {
+			left := int32(-1)
+			var own []int32
+			for c := range l.Children(at) {
+				if l.Kind(c) == kind && left < 0 && len(own) == 0 {
+					left = c
+				} else {
+					own = append(own, c)
+				}
+			}
+			for k := len(own) - 1; k >= 0; k-- {
+				members = append(members, own[k])
+			}
+			at = left
+		}
+		if len(members) == 1 { // "| A"
+			l.Node(r, members[0])
+			return
+		}
+		l.BeginText(tree.Type, r, text, i)
+		for k := len(members) - 1; k >= 0; k-- {
+			l.Node(tree.RoleElement, members[k])
+		}
+		l.Close()
+	}
+}
+
+func functionType(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Type, r, text, i)
+		l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
+		signature(l, i)
+		l.Close()
+	}
+}
+
+// typeParameter leaves the default out.
+func typeParameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.TypeParameter, r, i)
+	l.Part(tree.RoleName, i, "name")
+	l.Part(tree.RoleBase, i, "constraint")
+	l.Close()
+}
+
+func typeAlias(l *lang.Lowering, r tree.Role, i int32) {
+	open(l, tree.TypeAlias, r, i)
+	l.Part(tree.RoleName, i, "name")
+	l.Nodes(tree.RoleTypeParameter, l.Field(i, "type_parameters"))
+	l.Part(tree.RoleType, i, "value")
+	l.Close()
+}
