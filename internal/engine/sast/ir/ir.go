@@ -20,6 +20,7 @@ package ir
 
 import (
 	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -35,29 +36,15 @@ type BlockID int32
 // NoBlock is no block.
 const NoBlock BlockID = -1
 
-// Names tells what the names of a file mean. Package scope implements it.
-type Names interface {
-	// Declaration returns the Name node that declares what the Name means, tree.None
-	// when the file does not declare it.
-	Declaration(node int32) int32
-	// Declarator returns the construct that holds a declaring Name.
-	Declarator(binding int32) int32
-	// Qualified returns the dotted name of a Name, Member or Type through imports
-	// and aliases, "" when it is not known.
-	Qualified(node int32) string
-	// Type returns the qualified name of an expression's static type, "" when it is
-	// not known.
-	Type(node int32) string
-}
-
 // A File is the intermediate form of one file.
 type File struct {
 	Tree  *tree.File
 	Lang  *lang.Language
-	Names Names
-	// Module is the qualified name of what the file declares at its top: the
-	// package of Java and Go files, the module of Python's ("pkg.mod", from the path),
-	// and the path without extension of JavaScript's ("src/db").
+	Names *scope.Info
+	// Module is what the qualified names of what the file declares at its top begin
+	// with: the package of a Java file, the folder of a Go file ("internal/db"), the
+	// module of a Python file ("pkg.mod", from the path), the path without extension of
+	// a JavaScript file ("src/db", also for "src/db/index.js").
 	Module string
 
 	// Functions lists the functions in the order of their nodes. The first is the
@@ -116,6 +103,7 @@ type Function struct {
 	// "module.function"; that of a nested function holds its outer one's.
 	Qualified string
 	Class     *Class    // whose member it is, or nil
+	Owner     string    // the qualified type of a method that is declared outside of it (Go), or ""
 	Parent    *Function // the function around it, or nil
 	Static    bool      // no receiver
 	Async     bool      // the result is a promise of what it returns
@@ -295,6 +283,7 @@ type Class struct {
 	Methods   []*Function
 	Fields    []ClassField
 	Init      *Function // the Initializer, or nil
+	Static    *Function // the StaticInit, or nil
 	Outer     *Class
 }
 

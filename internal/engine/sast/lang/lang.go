@@ -71,6 +71,19 @@ type Meaning struct {
 	PackagePerFolder bool
 	// FileModule: a file is a module named for its path (Python, JavaScript).
 	FileModule bool
+	// IndexFile is the file, without extension, that stands for its folder as a module:
+	// "index", "__init__".
+	IndexFile string
+	// SlashModules: modules are written as paths ("./db"), not as dotted names.
+	SlashModules bool
+	// ImportsFolders: an import names a folder, whose files are one package (Go).
+	ImportsFolders bool
+	// KeysAreFields: x["a"] is x.a (JavaScript).
+	KeysAreFields bool
+	// Decorators: an annotation is called with what it stands at (Python, TypeScript).
+	Decorators bool
+	// CommaOk: some expressions give a second value, whether there was a first (Go).
+	CommaOk bool
 	// Comment starts a comment that runs to the end of the line: "//", "#".
 	Comment string
 }

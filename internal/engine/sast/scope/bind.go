@@ -67,11 +67,17 @@ func (b *binder) declareNode(i int32) {
 		if t >= 0 && !f.Is(t, tree.Variable) && (b.Meaning.AssignDeclares || n.Text == "range") {
 			b.targets(t, b.variableScope(""), write{i, tree.None})
 		}
-	case tree.Clause, tree.TypeTest:
+	case tree.Clause:
 		b.targets(f.Child(i, tree.RoleTarget), b.variableScope(""), write{i, tree.None})
+	case tree.TypeTest:
+		b.targets(f.Child(i, tree.RoleTarget), b.testScope(i), write{i, tree.None})
 	case tree.Assign:
 		if b.Meaning.AssignDeclares {
 			b.assigned(f.Child(i, tree.RoleTarget), assignment(f, i))
+		}
+	case tree.Case:
+		for c := range f.All(i, tree.RoleCondition) {
+			b.captures(c, write{i, tree.None})
 		}
 	case tree.Global:
 		for name := range f.All(i, tree.RoleName) {
@@ -126,6 +132,20 @@ func (b *binder) variableScope(keyword string) int32 {
 	return b.function(b.top())
 }
 
+// testScope returns the scope of a name that a type test binds. A negated test in
+// the condition of an If is true behind the If: "if (!(x instanceof T t)) return;".
+func (b *binder) testScope(i int32) int32 {
+	sc := b.variableScope("")
+	negated := false
+	for p := b.File.Nodes[i].Parent; p >= 0 && b.File.Nodes[p].Kind.Expression(); p = b.File.Nodes[p].Parent {
+		negated = negated || b.File.Is(p, tree.Unary)
+	}
+	if negated && b.File.Is(b.scopes[sc].node, tree.If) {
+		return b.scopes[sc].parent
+	}
+	return sc
+}
+
 // function returns the nearest scope outwards that is a function, class or file.
 func (b *binder) function(sc int32) int32 {
 	for ; sc > 0; sc = b.scopes[sc].parent {
@@ -154,6 +174,34 @@ func (b *binder) targets(t, sc int32, w write) {
 		b.targets(f.Child(t, tree.RoleValue), sc, write{w.node, tree.None})
 	case tree.Assign, tree.Parameter, tree.Variable: // a part with a default
 		b.targets(f.Child(t, tree.RoleTarget), sc, write{w.node, tree.None})
+	}
+}
+
+// captures declares the names that a case binds: where an assignment declares, a
+// mere name in a pattern does so too (Python's match).
+func (b *binder) captures(i int32, w write) {
+	if i < 0 || !b.Meaning.AssignDeclares {
+		return
+	}
+	f := b.File
+	switch n := &f.Nodes[i]; n.Kind {
+	case tree.Name:
+		if n.Text != "_" {
+			b.assigned(i, w)
+		}
+	case tree.Tuple, tree.List, tree.Map, tree.Binary, tree.Set:
+		for c := range f.Children(i) {
+			b.captures(c, w)
+		}
+	case tree.Call, tree.New:
+		for c := range f.All(i, tree.RoleArgument) {
+			b.captures(c, w)
+		}
+	case tree.Pair, tree.Spread, tree.Keyword:
+		b.captures(f.Child(i, tree.RoleValue), w)
+	case tree.Assign:
+		b.captures(f.Child(i, tree.RoleValue), w)
+		b.assigned(f.Child(i, tree.RoleTarget), w)
 	}
 }
 

@@ -37,6 +37,7 @@ var Language = &lang.Language{
 	},
 	Meaning: lang.Meaning{
 		Flow: true, AssignDeclares: true, SelfParameter: true, Constructor: "__init__", FileModule: true,
+		IndexFile: "__init__", Decorators: true,
 		Comment: "#",
 	},
 }

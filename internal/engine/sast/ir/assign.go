@@ -1,0 +1,341 @@
+package ir
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file stores values: assignments, declarations and patterns.
+
+// assign evaluates "a = b" and "a += b".
+func (b *builder) assign(i int32) Var {
+	target, value := b.t.Child(i, tree.RoleTarget), b.t.Child(i, tree.RoleValue)
+	op := b.t.Text(i)
+	if op == "=" || op == ":=" || op == "" {
+		return b.bind(i, target, value)
+	}
+	op = strings.TrimSuffix(op, "=")
+	if logical(op) {
+		return b.join(i, func(result Var) {
+			old := b.expr(target)
+			b.copyTo(result, tree.None, old)
+			set, done := b.newBlock(), b.newBlock()
+			switch op {
+			case "||":
+				b.branch(target, old, done, set)
+			case "??":
+				b.branch(target, b.value(Unary, tree.None, "present", old), done, set)
+			default:
+				b.branch(target, old, set, done)
+			}
+			b.start(set)
+			v := b.expr(value)
+			b.copyTo(result, value, v)
+			b.store(target, v)
+			b.start(done)
+		})
+	}
+	old := b.expr(target)
+	v := b.value(Binary, i, op, old, b.expr(value))
+	b.store(target, v)
+	return v
+}
+
+// bind stores the value of an expression. The parts of a tuple are assigned one by
+// one when the value is a tuple too; all values are evaluated first.
+func (b *builder) bind(i, target, value int32) Var {
+	if pairs := b.pairwise(target, value); pairs != nil {
+		values := make([]Var, len(pairs))
+		for k, p := range pairs {
+			values[k] = b.expr(p[1])
+		}
+		for k, p := range pairs {
+			b.store(p[0], values[k])
+		}
+		return b.unknown(i, "tuple")
+	}
+	v := b.expr(value)
+	b.alias(i, value)
+	if b.m.CommaOk && b.t.Is(target, tree.Tuple) && b.answersTwice(value) {
+		b.commaOk(target, v)
+		return v
+	}
+	b.store(target, v)
+	return v
+}
+
+// answersTwice reports whether the expression, assigned to two variables, gives the
+// value and whether there was one (Go's v, ok := m[k]).
+func (b *builder) answersTwice(i int32) bool {
+	switch n := &b.t.Nodes[i]; n.Kind {
+	case tree.Index, tree.Cast, tree.TypeTest:
+		return true
+	case tree.Unary:
+		return n.Text == "<-"
+	}
+	return false
+}
+
+func (b *builder) commaOk(target int32, v Var) {
+	first := true
+	for c := range b.t.Children(target) {
+		if first {
+			b.store(c, v)
+		} else {
+			b.store(c, b.unknown(tree.None, "ok"))
+		}
+		first = false
+	}
+}
+
+// pairwise pairs the parts of two tuples; nil when they do not pair.
+func (b *builder) pairwise(target, value int32) [][2]int32 {
+	if !b.isTuple(target) || !b.isTuple(value) {
+		return nil
+	}
+	var pairs [][2]int32
+	v := value + 1
+	for t := range b.t.Children(target) {
+		if v >= b.t.Nodes[value].Next || b.t.Is(t, tree.Spread) || b.t.Is(v, tree.Spread) {
+			return nil
+		}
+		pairs = append(pairs, [2]int32{t, v})
+		v = b.t.Nodes[v].Next
+	}
+	if v != b.t.Nodes[value].Next {
+		return nil
+	}
+	return pairs
+}
+
+func (b *builder) isTuple(i int32) bool { return b.t.Is(i, tree.Tuple) || b.t.Is(i, tree.List) }
+
+// variable lowers the declaration of a variable.
+func (b *builder) declaration(i int32) {
+	target, value := b.t.Child(i, tree.RoleTarget), b.t.Child(i, tree.RoleValue)
+	switch {
+	case target < 0:
+		if value >= 0 {
+			b.expr(value)
+		}
+	case value >= 0:
+		b.bind(i, target, value)
+	case b.t.Text(i) != "var" || !b.m.VarHoists:
+		if b.t.Is(target, tree.Name) {
+			b.store(target, b.constant(tree.None, ConstNull, "null"))
+		}
+	}
+}
+
+// store gives a target a value: a name, a member, an element, or a pattern.
+func (b *builder) store(target int32, v Var) {
+	if target < 0 {
+		return
+	}
+	n := &b.t.Nodes[target]
+	switch n.Kind {
+	case tree.Name:
+		b.write(target, v)
+	case tree.Member:
+		b.storeMember(target, v)
+	case tree.Index:
+		b.storeIndex(target, v)
+	case tree.Tuple, tree.List, tree.Set:
+		b.unpack(target, v)
+	case tree.Map:
+		b.unpackMap(target, v)
+	case tree.Variable, tree.Parameter, tree.Cast, tree.Typed, tree.Field:
+		inner := b.t.Child(target, tree.RoleTarget)
+		if n.Kind == tree.Cast || n.Kind == tree.Typed {
+			inner = b.t.Child(target, tree.RoleValue)
+		}
+		if value := b.t.Child(target, tree.RoleValue); value >= 0 && inner != value {
+			v = b.orDefault(target, v, value)
+		}
+		b.store(inner, v)
+	case tree.Assign: // a default in a pattern
+		b.store(b.t.Child(target, tree.RoleTarget), b.orDefault(target, v, b.t.Child(target, tree.RoleValue)))
+	case tree.Spread, tree.Unary, tree.Keyword:
+		b.store(b.t.Child(target, tree.RoleValue), v)
+	default:
+		b.expr(target)
+	}
+}
+
+// orDefault returns the value, or that of the default when there is none.
+func (b *builder) orDefault(i int32, v Var, value int32) Var {
+	result := b.temp()
+	none, done := b.newBlock(), b.newBlock()
+	b.copyTo(result, tree.None, v)
+	b.branch(value, b.value(Missing, tree.None, "", v), none, done)
+	b.start(none)
+	b.copyTo(result, value, b.expr(value))
+	b.start(done)
+	return b.value(Copy, tree.None, "", result)
+}
+
+func (b *builder) storeMember(target int32, v Var) {
+	object, property := b.t.Child(target, tree.RoleObject), b.t.Child(target, tree.RoleProperty)
+	q := b.qualified(target)
+	o := b.expr(object)
+	switch {
+	case property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String):
+		b.do(StoreIndex, target, "", o, b.expr(property), v)
+	case q != "":
+		b.do(StoreGlobal, target, q, o, v)
+	default:
+		b.do(StoreField, target, b.t.Text(property), o, v)
+	}
+}
+
+func (b *builder) storeIndex(target int32, v Var) {
+	o := b.expr(b.t.Child(target, tree.RoleObject))
+	k := b.t.Child(target, tree.RoleIndex)
+	if k < 0 || b.t.Is(k, tree.Slice) {
+		b.do(StoreIndex, target, "", o, NoVar, v)
+		return
+	}
+	text, field := b.key(k)
+	if field {
+		b.do(StoreField, target, text, o, v)
+		return
+	}
+	b.do(StoreIndex, target, text, o, b.expr(k), v)
+}
+
+// unpack assigns the elements of a value to those of a pattern.
+func (b *builder) unpack(target int32, v Var) {
+	k, spread := 0, false
+	for c := range b.t.Children(target) {
+		switch {
+		case b.t.Is(c, tree.Spread) || spread:
+			b.store(c, b.value(Slice, c, "", v, NoVar, NoVar))
+			if spread {
+				break
+			}
+			spread = true
+		case b.t.Is(c, tree.Empty), b.t.Is(c, tree.Token):
+		default:
+			b.store(c, b.value(LoadIndex, tree.None, itoa(k), v, NoVar))
+		}
+		k++
+	}
+}
+
+// unpackMap assigns the members of a value to those of a pattern.
+func (b *builder) unpackMap(target int32, v Var) {
+	for c := range b.t.Children(target) {
+		switch n := &b.t.Nodes[c]; n.Kind {
+		case tree.Pair:
+			k := b.t.Child(c, tree.RoleKey)
+			text, field := b.key(k)
+			part := NoVar
+			switch {
+			case field, b.m.KeysAreFields && b.t.Is(k, tree.Name):
+				part = b.value(LoadField, k, b.t.Text(k), v)
+			default:
+				part = b.value(LoadIndex, tree.None, text, v, b.expr(k))
+			}
+			b.store(b.t.Child(c, tree.RoleValue), part)
+		default:
+			b.store(c, v)
+		}
+	}
+}
+
+// delete removes a variable, member or element.
+func (b *builder) delete(i int32) {
+	if i < 0 {
+		return
+	}
+	switch n := &b.t.Nodes[i]; n.Kind {
+	case tree.Member:
+		b.do(Delete, i, b.t.Text(b.t.Child(i, tree.RoleProperty)), b.expr(b.t.Child(i, tree.RoleObject)))
+	case tree.Index:
+		o := b.expr(b.t.Child(i, tree.RoleObject))
+		text, _ := b.key(b.t.Child(i, tree.RoleIndex))
+		b.do(Delete, i, text, o, b.expr(b.t.Child(i, tree.RoleIndex)))
+	default:
+		b.expr(i)
+	}
+}
+
+// binds reports whether an expression in the place of a type or case is a pattern
+// that declares names.
+func (b *builder) binds(i int32) bool {
+	for c := i; c < b.t.Nodes[i].Next; c++ {
+		if b.t.Nodes[c].Kind == tree.Name && b.names.Declaration(c) == c {
+			return true
+		}
+	}
+	return false
+}
+
+// pattern matches a value with a pattern and returns whether it matches: literals
+// are compared, names bound, parts taken apart.
+func (b *builder) pattern(i int32, v Var) Var {
+	n := &b.t.Nodes[i]
+	switch n.Kind {
+	case tree.Name:
+		if b.names.Declaration(i) == i || n.Text == "_" {
+			b.store(i, v)
+			return b.constant(tree.None, ConstBool, "true")
+		}
+	case tree.Variable, tree.Parameter:
+		typ := b.t.Child(i, tree.RoleType)
+		if typ < 0 {
+			b.store(i, v)
+			return b.constant(tree.None, ConstBool, "true")
+		}
+		is := b.value(TypeTest, tree.None, b.typeName(typ), v)
+		b.store(i, b.value(Cast, tree.None, b.typeName(typ), v))
+		return is
+	case tree.Type:
+		return b.value(TypeTest, i, b.typeName(i), v)
+	case tree.TypeTest:
+		typ := b.t.Child(i, tree.RoleType)
+		b.store(b.t.Child(i, tree.RoleTarget), v)
+		return b.value(TypeTest, i, b.typeName(typ), v)
+	case tree.Assign: // "case pattern as name"
+		is := b.pattern(b.t.Child(i, tree.RoleValue), v)
+		b.store(b.t.Child(i, tree.RoleTarget), v)
+		return is
+	case tree.Tuple, tree.List, tree.Map, tree.Call, tree.New, tree.Other, tree.Spread, tree.Keyword, tree.Pair:
+		if b.binds(i) || n.Kind != tree.Call && n.Kind != tree.Other {
+			b.parts(i, v)
+			return b.unknown(i, "pattern")
+		}
+	case tree.Binary:
+		if b.binds(i) {
+			b.pattern(b.t.Child(i, tree.RoleLeft), v)
+			b.pattern(b.t.Child(i, tree.RoleRight), v)
+			return b.unknown(i, "pattern")
+		}
+	}
+	c := b.expr(i)
+	return b.value(Binary, tree.None, "==", v, c)
+}
+
+// parts matches the parts of a value with those of a pattern.
+func (b *builder) parts(i int32, v Var) {
+	k := 0
+	for c := range b.t.Children(i) {
+		n := &b.t.Nodes[c]
+		switch {
+		case n.Role == tree.RoleCallee, n.Role == tree.RoleType, n.Kind == tree.Token, n.Kind == tree.Type:
+			continue
+		case n.Kind == tree.Keyword:
+			b.pattern(b.t.Child(c, tree.RoleValue), b.value(LoadField, tree.None, b.t.Name(c), v))
+		case n.Kind == tree.Pair:
+			key := b.t.Child(c, tree.RoleKey)
+			text, _ := b.key(key)
+			b.pattern(b.t.Child(c, tree.RoleValue), b.value(LoadIndex, tree.None, text, v, b.expr(key)))
+		case n.Kind == tree.Spread:
+			b.store(b.t.Child(c, tree.RoleValue), b.value(Slice, tree.None, "", v))
+		default:
+			b.pattern(c, b.value(LoadIndex, tree.None, itoa(k), v))
+		}
+		k++
+	}
+}

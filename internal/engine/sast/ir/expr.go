@@ -1,0 +1,504 @@
+package ir
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
+
+// expr evaluates an expression.
+func (b *builder) expr(i int32) Var {
+	if i < 0 {
+		return b.unknown(tree.None, "missing")
+	}
+	n := &b.t.Nodes[i]
+	switch n.Kind {
+	case tree.Name:
+		return b.read(i)
+	case tree.String:
+		return b.constant(i, ConstString, n.Text)
+	case tree.Number:
+		return b.constant(i, ConstNumber, n.Text)
+	case tree.Character:
+		return b.constant(i, ConstCharacter, n.Text)
+	case tree.Bool:
+		return b.constant(i, ConstBool, n.Text)
+	case tree.Null:
+		return b.constant(i, ConstNull, n.Text)
+	case tree.Regex:
+		return b.constant(i, ConstRegex, n.Text)
+	case tree.Template:
+		return b.template(i)
+	case tree.Call:
+		return b.call(i)
+	case tree.New:
+		return b.newObject(i)
+	case tree.Member:
+		return b.member(i)
+	case tree.Index:
+		return b.index(i)
+	case tree.Assign:
+		return b.assign(i)
+	case tree.Binary:
+		return b.binary(i)
+	case tree.Unary:
+		return b.unary(i)
+	case tree.Update:
+		return b.update(i)
+	case tree.Conditional:
+		return b.conditional(i)
+	case tree.Cast:
+		v := b.expr(b.t.Child(i, tree.RoleValue))
+		return b.value(Cast, i, b.typeName(b.t.Child(i, tree.RoleType)), v)
+	case tree.TypeTest:
+		return b.typeTest(i)
+	case tree.Lambda, tree.Function:
+		return b.lambda(i)
+	case tree.Class:
+		b.classStatement(i)
+		return b.indexed(ClassValue, i, b.owner[i])
+	case tree.This:
+		return b.value(Copy, i, "", b.this())
+	case tree.Super:
+		return b.value(Copy, i, "super", b.this())
+	case tree.Type:
+		return b.value(LoadGlobal, i, b.typeName(i))
+	}
+	return b.compound(i)
+}
+
+// compound evaluates literals with parts, and the rarer expressions.
+func (b *builder) compound(i int32) Var {
+	n := &b.t.Nodes[i]
+	value := b.t.Child(i, tree.RoleValue)
+	switch n.Kind {
+	case tree.List:
+		return b.sequence(i, "[]")
+	case tree.Set:
+		return b.sequence(i, "set")
+	case tree.Tuple:
+		return b.sequence(i, "()")
+	case tree.Map:
+		return b.mapping(i)
+	case tree.Pair, tree.Keyword, tree.Spread, tree.Deep, tree.Typed:
+		v := b.expr(value)
+		b.alias(i, value)
+		return v
+	case tree.Comprehension:
+		return b.comprehension(i)
+	case tree.Sequence:
+		v, last := NoVar, tree.None
+		for c := range b.t.Children(i) {
+			v, last = b.expr(c), c
+		}
+		if last < 0 {
+			return b.unknown(i, "empty")
+		}
+		b.alias(i, last)
+		return v
+	case tree.Await:
+		return b.value(Await, i, "", b.expr(value))
+	case tree.Yield:
+		if b.yields != NoVar { // Java's yield of a switch
+			b.copyTo(b.yields, i, b.expr(value))
+			b.leaveSwitch()
+			return b.yields
+		}
+		b.fn.Generator = true
+		v := NoVar
+		if value >= 0 {
+			v = b.expr(value)
+		}
+		text := ""
+		if n.Text == "from" || n.Text == "*" {
+			text = "from"
+		}
+		return b.value(Yield, i, text, v)
+	case tree.Element:
+		return b.markup(i)
+	case tree.Slice:
+		for c := range b.t.Children(i) {
+			b.expr(c)
+		}
+		return b.unknown(i, "slice")
+	case tree.Variable, tree.Throw, tree.Return, tree.If, tree.Switch, tree.Block, tree.Try, tree.ExpressionStatement:
+		return b.statementValue(i)
+	}
+	return b.other(i)
+}
+
+// alias makes the value of one node that of another.
+func (b *builder) alias(node, of int32) {
+	if of >= 0 {
+		b.aliases = append(b.aliases, [2]int32{node, of})
+	}
+}
+
+// other evaluates a construct that has no generic kind: its value is made of those
+// of its parts.
+func (b *builder) other(i int32) Var {
+	var parts []Var
+	for c := range b.t.Children(i) {
+		switch k := b.t.Nodes[c].Kind; {
+		case k == tree.Token || k == tree.Type || k == tree.Modifier || k == tree.Annotation:
+		case k.Expression() || k == tree.Other:
+			parts = append(parts, b.expr(c))
+		default:
+			b.stmt(c)
+		}
+	}
+	switch len(parts) {
+	case 0:
+		return b.unknown(i, b.t.Text(i))
+	case 1:
+		return b.value(Copy, i, "", parts[0])
+	}
+	return b.concat(i, "other", parts)
+}
+
+// template evaluates a string with parts.
+func (b *builder) template(i int32) Var {
+	var parts []Var
+	for c := range b.t.Children(i) {
+		parts = append(parts, b.expr(c))
+	}
+	if len(parts) == 0 {
+		return b.constant(i, ConstString, "")
+	}
+	return b.concat(i, "", parts)
+}
+
+// member evaluates "a.b". A member of a module or class is a global too.
+func (b *builder) member(i int32) Var {
+	object, property := b.t.Child(i, tree.RoleObject), b.t.Child(i, tree.RoleProperty)
+	q := b.qualified(i)
+	o := b.expr(object)
+	name := b.t.Text(property)
+	if property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String) {
+		return b.value(LoadIndex, i, "", o, b.expr(property))
+	}
+	if q != "" {
+		return b.value(LoadGlobal, i, q, o)
+	}
+	return b.value(LoadField, i, name, o)
+}
+
+// index evaluates "a[b]" and "a[b:c]".
+func (b *builder) index(i int32) Var {
+	o := b.expr(b.t.Child(i, tree.RoleObject))
+	k := b.t.Child(i, tree.RoleIndex)
+	if b.t.Is(k, tree.Slice) {
+		low, high := NoVar, NoVar
+		if c := b.t.Child(k, tree.RoleLow); c >= 0 {
+			low = b.expr(c)
+		}
+		if c := b.t.Child(k, tree.RoleHigh); c >= 0 {
+			high = b.expr(c)
+		}
+		return b.value(Slice, i, "", o, low, high)
+	}
+	text, field := b.key(k)
+	key := b.expr(k)
+	if field {
+		return b.value(LoadField, i, text, o)
+	}
+	return b.value(LoadIndex, i, text, o, key)
+}
+
+// key returns the constant text of an index, and whether it names a field.
+func (b *builder) key(k int32) (text string, field bool) {
+	if k < 0 {
+		return "", false
+	}
+	switch b.t.Nodes[k].Kind {
+	case tree.String:
+		return b.t.Text(k), b.m.KeysAreFields && b.t.Text(k) != ""
+	case tree.Number, tree.Character:
+		return b.t.Text(k), false
+	}
+	return "", false
+}
+
+// binary evaluates an operator of two operands.
+func (b *builder) binary(i int32) Var {
+	left, right := b.t.Child(i, tree.RoleLeft), b.t.Child(i, tree.RoleRight)
+	op := b.t.Text(i)
+	if logical(op) {
+		return b.join(i, func(result Var) {
+			then, done := b.newBlock(), b.newBlock()
+			l := b.expr(left)
+			b.copyTo(result, left, l)
+			if op == "||" || op == "or" {
+				b.branch(left, l, done, then)
+			} else if op == "??" {
+				b.branch(left, b.value(Unary, tree.None, "present", l), done, then)
+			} else {
+				b.branch(left, l, then, done)
+			}
+			b.start(then)
+			b.copyTo(result, right, b.expr(right))
+			b.start(done)
+		})
+	}
+	if op == "<-" && b.m.ImportsFolders { // sends to a channel
+		c := b.expr(left)
+		v := b.expr(right)
+		b.do(StoreIndex, i, "", c, NoVar, v)
+		return v
+	}
+	l := b.expr(left)
+	return b.value(Binary, i, op, l, b.expr(right))
+}
+
+// logical reports whether the operator evaluates its right side only when needed.
+func logical(op string) bool {
+	switch op {
+	case "&&", "||", "??", "and", "or":
+		return true
+	}
+	return false
+}
+
+// join evaluates what assigns its result on several ways, and copies the result.
+func (b *builder) join(i int32, ways func(result Var)) Var {
+	result := b.temp()
+	ways(result)
+	return b.value(Copy, i, "", result)
+}
+
+func (b *builder) unary(i int32) Var {
+	value := b.t.Child(i, tree.RoleValue)
+	switch op := b.t.Text(i); op {
+	case "&", "*", "<-":
+		v := b.expr(value)
+		if op == "<-" {
+			return b.value(LoadIndex, i, "", v, NoVar)
+		}
+		return b.value(Copy, i, op, v)
+	case "delete":
+		b.delete(value)
+		return b.unknown(i, "delete")
+	default:
+		return b.value(Unary, i, op, b.expr(value))
+	}
+}
+
+// update evaluates "x++" and "--x".
+func (b *builder) update(i int32) Var {
+	target := b.t.Child(i, tree.RoleValue)
+	old := b.expr(target)
+	one := b.constant(tree.None, ConstNumber, "1")
+	changed := b.value(Binary, i, b.t.Text(i)[:min(1, len(b.t.Text(i)))], old, one)
+	b.store(target, changed)
+	if b.t.Nodes[i].Flags&tree.Postfix != 0 {
+		return old
+	}
+	return changed
+}
+
+func (b *builder) conditional(i int32) Var {
+	return b.join(i, func(result Var) {
+		then, other, done := b.newBlock(), b.newBlock(), b.newBlock()
+		b.cond(b.t.Child(i, tree.RoleCondition), then, other)
+		b.start(then)
+		c := b.t.Child(i, tree.RoleThen)
+		b.copyTo(result, c, b.expr(c))
+		b.jump(done)
+		b.start(other)
+		c = b.t.Child(i, tree.RoleElse)
+		b.copyTo(result, c, b.expr(c))
+		b.start(done)
+	})
+}
+
+// typeTest evaluates "x instanceof T name", which binds the name.
+func (b *builder) typeTest(i int32) Var {
+	value := b.expr(b.t.Child(i, tree.RoleValue))
+	typ := b.t.Child(i, tree.RoleType)
+	v := b.value(TypeTest, i, b.typeName(typ), value)
+	if target := b.t.Child(i, tree.RoleTarget); target >= 0 {
+		b.store(target, b.value(Cast, typ, b.typeName(typ), value))
+	} else if typ >= 0 && !b.t.Is(typ, tree.Type) && b.binds(typ) {
+		b.pattern(typ, value)
+	}
+	return v
+}
+
+// cond evaluates a condition and goes on in one of the blocks.
+func (b *builder) cond(i int32, then, other BlockID) {
+	if i >= 0 {
+		op := b.t.Text(i)
+		switch n := &b.t.Nodes[i]; {
+		case n.Kind == tree.Binary && (op == "&&" || op == "and"):
+			next := b.newBlock()
+			b.cond(b.t.Child(i, tree.RoleLeft), next, other)
+			b.start(next)
+			b.cond(b.t.Child(i, tree.RoleRight), then, other)
+			return
+		case n.Kind == tree.Binary && (op == "||" || op == "or"):
+			next := b.newBlock()
+			b.cond(b.t.Child(i, tree.RoleLeft), then, next)
+			b.start(next)
+			b.cond(b.t.Child(i, tree.RoleRight), then, other)
+			return
+		case n.Kind == tree.Unary && (op == "!" || op == "not"):
+			b.cond(b.t.Child(i, tree.RoleValue), other, then)
+			return
+		}
+	}
+	v := b.expr(i)
+	b.branch(i, v, then, other)
+}
+
+// sequence makes a list, set or tuple.
+func (b *builder) sequence(i int32, kind string) Var {
+	list := b.value(New, i, kind)
+	b.elements(i, tree.RoleElement, list)
+	return list
+}
+
+// elements stores the children with the role at the keys 0, 1, 2 and so on, those
+// after a spread without a key.
+func (b *builder) elements(i int32, role tree.Role, list Var) {
+	k, spread := 0, false
+	for c := range b.t.All(i, role) {
+		switch n := &b.t.Nodes[c]; n.Kind {
+		case tree.Spread:
+			v := b.expr(c)
+			it := b.value(Iterate, tree.None, "values", v)
+			b.do(StoreIndex, i, "", list, NoVar, b.value(Next, tree.None, "", it))
+			spread = true
+			continue
+		case tree.Pair, tree.Keyword:
+			b.pair(c, list)
+		case tree.Empty, tree.Ellipsis:
+		default:
+			text := ""
+			if !spread {
+				text = itoa(k)
+			}
+			b.do(StoreIndex, i, text, list, NoVar, b.expr(c))
+		}
+		k++
+	}
+}
+
+// mapping makes a map or an object.
+func (b *builder) mapping(i int32) Var {
+	object := b.value(New, i, "{}")
+	for c := range b.t.All(i, tree.RoleElement) {
+		switch n := &b.t.Nodes[c]; n.Kind {
+		case tree.Pair, tree.Keyword:
+			b.pair(c, object)
+		case tree.Spread:
+			v := b.expr(c)
+			b.do(StoreIndex, c, "...", object, NoVar, v)
+		case tree.Function:
+			b.do(StoreField, c, b.functionName(c), object, b.lambda(c))
+		default:
+			b.do(StoreIndex, c, "", object, NoVar, b.expr(c))
+		}
+	}
+	return object
+}
+
+// pair stores one entry of a map or object.
+func (b *builder) pair(c int32, object Var) {
+	k := b.t.Child(c, tree.RoleKey)
+	if b.t.Is(c, tree.Keyword) {
+		k = b.t.Child(c, tree.RoleName)
+	}
+	value := b.t.Child(c, tree.RoleValue)
+	if b.t.Is(c, tree.Keyword) || b.m.KeysAreFields && b.t.Is(k, tree.Name) {
+		b.do(StoreField, c, b.t.Text(k), object, b.expr(value))
+		return
+	}
+	text, field := b.key(k)
+	if field {
+		b.do(StoreField, c, text, object, b.expr(value))
+		return
+	}
+	key := b.expr(k)
+	in := plain(StoreIndex, c, object, key, b.expr(value))
+	in.Text = text
+	b.emit(in)
+}
+
+// comprehension fills a collection in loops.
+func (b *builder) comprehension(i int32) Var {
+	kind := "[]"
+	switch b.t.Text(i) {
+	case "set":
+		kind = "set"
+	case "map":
+		kind = "{}"
+	}
+	list := b.value(New, i, kind)
+	var clauses []int32
+	for c := range b.t.All(i, tree.RoleClause) {
+		clauses = append(clauses, c)
+	}
+	b.clauses(i, clauses, list)
+	return list
+}
+
+func (b *builder) clauses(i int32, clauses []int32, list Var) {
+	if len(clauses) == 0 {
+		value := b.t.Child(i, tree.RoleValue)
+		if b.t.Is(value, tree.Pair) {
+			b.pair(value, list)
+		} else {
+			b.do(StoreIndex, i, "", list, NoVar, b.expr(value))
+		}
+		return
+	}
+	c := clauses[0]
+	b.iterate(c, "values", b.t.Child(c, tree.RoleIterable), b.t.Child(c, tree.RoleTarget), func(next BlockID) {
+		for k := range b.t.All(c, tree.RoleCondition) {
+			then := b.newBlock()
+			b.cond(k, then, next)
+			b.start(then)
+		}
+		b.clauses(i, clauses[1:], list)
+	})
+}
+
+// markup evaluates an element of a mark-up language: a call of the element with its
+// attributes.
+func (b *builder) markup(i int32) Var {
+	name := b.t.Child(i, tree.RoleName)
+	c := Call{Kind: CallMarkup, Name: b.t.Text(i), Receiver: NoVar, Callee: NoVar, Direct: -1}
+	if name >= 0 && component(b.t.Text(i)) {
+		c.Qualified = b.qualified(name)
+		c.Callee = b.expr(name)
+		c.Direct = b.direct(name)
+	}
+	var args []Arg
+	for a := range b.t.Children(i) {
+		n := &b.t.Nodes[a]
+		switch {
+		case n.Role == tree.RoleName:
+		case n.Kind == tree.Attribute:
+			v := b.t.Child(a, tree.RoleValue)
+			arg := Arg{Name: b.t.Name(a), Node: a}
+			if v >= 0 {
+				arg.Value = b.expr(v)
+				b.alias(a, v)
+			} else {
+				arg.Value = b.constant(a, ConstBool, "true")
+			}
+			args = append(args, arg)
+		case n.Kind == tree.Spread:
+			args = append(args, Arg{Value: b.expr(a), Rest: Keywords, Node: a})
+		default:
+			args = append(args, Arg{Value: b.expr(a), Node: a})
+		}
+	}
+	return b.invoke(i, c, args)
+}
+
+// component reports whether an element's name is that of a function or class: those
+// of the mark-up language begin with a small letter.
+func component(name string) bool {
+	return name != "" && (name[0] >= 'A' && name[0] <= 'Z' || strings.Contains(name, "."))
+}

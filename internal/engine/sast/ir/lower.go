@@ -1,0 +1,389 @@
+package ir
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Limits bound the work on one file. Zero values are the defaults.
+type Limits struct {
+	Instructions int // of one function; 0 is 200,000
+}
+
+// Lower makes the intermediate form of a file. It never fails: what it cannot lower
+// is in Skipped.
+func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
+	if limits.Instructions <= 0 {
+		limits.Instructions = 200_000
+	}
+	f := names.File
+	low := &lowerer{File: &File{Tree: f, Lang: l, Names: names}, t: f, m: &l.Meaning, names: names, limits: limits}
+	low.Module = moduleOf(f.Path, l, names)
+	low.values = make([]place, len(f.Nodes))
+	for i := range low.values {
+		low.values[i] = place{-1, -1}
+	}
+	low.survey()
+	low.function(low.Functions[0], nil)
+	for _, fn := range low.Functions { // those that stand where nothing is evaluated
+		low.function(fn, nil)
+	}
+	for _, a := range low.aliases {
+		if p := low.values[a[1]]; low.values[a[0]].function < 0 {
+			low.values[a[0]] = p
+		}
+	}
+	return low.File
+}
+
+// A lowerer lowers one file.
+type lowerer struct {
+	*File
+	t      *tree.File
+	m      *lang.Meaning
+	names  *scope.Info
+	limits Limits
+
+	unit    []int32         // by node: the function that evaluates it
+	use     []uint8         // by declaring Name: how functions use the variable
+	owner   map[int32]int32 // by Function, Lambda, Class and New node: its Function or Class
+	members map[string]bool // names declared at the top of the file
+	lowered []bool          // by function
+	taken   map[string]int  // qualified names of classes
+	aliases [][2]int32      // nodes whose value is that of another node
+}
+
+// How a variable is used.
+const (
+	usedInside uint8 = 1 << iota // by another function than the one that declares it
+	writtenInside
+	rewritten // a Function's or Class' name that is assigned
+)
+
+func (l *lowerer) skip(node int32, reason string) {
+	l.Skipped = append(l.Skipped, Skip{node, reason})
+}
+
+// survey finds the functions and classes, tells which function evaluates which
+// node, and how variables are used.
+func (l *lowerer) survey() {
+	l.owner, l.members = map[int32]int32{}, map[string]bool{}
+	l.unit = make([]int32, len(l.t.Nodes))
+	l.use = make([]uint8, len(l.t.Nodes))
+	l.addFunction(&Function{Node: tree.Root, Kind: TopLevel, Name: "<top>", Qualified: l.Module})
+	for i := range l.t.Nodes {
+		if k := l.t.Nodes[i].Kind; (k == tree.Function || k == tree.Class) && l.atTop(int32(i)) {
+			l.members[l.t.Name(int32(i))] = true
+		}
+	}
+	s := &surveyor{lowerer: l}
+	s.walk()
+	l.lowered = make([]bool, len(l.Functions))
+	for i := range l.t.Nodes {
+		if l.t.Nodes[i].Kind == tree.Name {
+			l.noteUse(int32(i))
+		}
+	}
+}
+
+// atTop reports whether no function or class is around the node.
+func (l *lowerer) atTop(i int32) bool {
+	return l.t.Enclosing(i, tree.Function, tree.Lambda, tree.Class) < 0
+}
+
+// noteUse notes a use of a variable by a function that does not declare it.
+func (l *lowerer) noteUse(i int32) {
+	d := l.names.Declaration(i)
+	if d < 0 || d == i {
+		return
+	}
+	by := l.declarator(d)
+	assigned := l.assigned(i)
+	if assigned && by >= 0 && (l.t.Nodes[by].Kind == tree.Function || l.t.Nodes[by].Kind == tree.Class) {
+		l.use[d] |= rewritten
+	}
+	if l.unit[i] != l.unit[d] {
+		l.use[d] |= usedInside
+		if assigned {
+			l.use[d] |= writtenInside
+		}
+	}
+}
+
+// assigned reports whether the Name is written where it stands.
+func (l *lowerer) assigned(i int32) bool {
+	for ; i >= 0; i = l.t.Nodes[i].Parent {
+		n := &l.t.Nodes[i]
+		if n.Role == tree.RoleTarget {
+			return true
+		}
+		if n.Parent < 0 {
+			return false
+		}
+		switch l.t.Nodes[n.Parent].Kind {
+		case tree.Update:
+			return true
+		case tree.Tuple, tree.List, tree.Map, tree.Pair, tree.Spread:
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// declarator returns the construct that declares a binding Name.
+func (l *lowerer) declarator(d int32) int32 {
+	if l.t.Is(d, tree.Import) {
+		return d
+	}
+	return l.names.Declarator(d)
+}
+
+func (l *lowerer) addFunction(fn *Function) *Function {
+	fn.File, fn.Index, fn.This = l.File, int32(len(l.Functions)), NoVar
+	l.Functions = append(l.Functions, fn)
+	return fn
+}
+
+// A surveyor walks the tree once, in order.
+type surveyor struct {
+	*lowerer
+	stack []frame
+}
+
+// A frame is a region of the tree that belongs to a function.
+type frame struct {
+	end      int32 // node at which it ends
+	function int32
+	class    *Class // around it, nil for none
+	members  bool   // its statements are members of the class
+}
+
+func (s *surveyor) walk() {
+	s.stack = []frame{{end: int32(len(s.t.Nodes))}}
+	for i := int32(0); i < int32(len(s.t.Nodes)); i++ {
+		for i >= s.stack[len(s.stack)-1].end {
+			s.stack = s.stack[:len(s.stack)-1]
+		}
+		top := s.stack[len(s.stack)-1]
+		s.unit[i] = top.function
+		n := &s.t.Nodes[i]
+		if top.members && n.Role == tree.RoleStatement && s.isBody(n.Parent) {
+			if top = s.member(i, top); top.end > 0 {
+				s.push(top)
+				s.unit[i] = top.function
+			}
+		}
+		switch n.Kind {
+		case tree.Function:
+			if n.Text != "initializer" {
+				s.declared(i)
+			}
+		case tree.Lambda:
+			s.lambda(i)
+		case tree.Class:
+			s.class(i, i)
+		case tree.Block:
+			if s.t.Is(n.Parent, tree.New) && n.Role == tree.RoleBody {
+				s.class(n.Parent, i)
+			}
+		case tree.Name:
+			if n.Role == tree.RoleName && s.t.Is(n.Parent, tree.Function) || s.t.Is(n.Parent, tree.Class) && n.Role == tree.RoleName {
+				s.unit[i] = s.unit[n.Parent]
+			}
+		}
+	}
+}
+
+func (s *surveyor) push(f frame) { s.stack = append(s.stack, f) }
+
+// isBody reports whether the node is the body of a class.
+func (s *surveyor) isBody(i int32) bool {
+	return s.t.Is(i, tree.Block) && s.t.Nodes[i].Role == tree.RoleBody &&
+		(s.t.Is(s.t.Nodes[i].Parent, tree.Class) || s.t.Is(s.t.Nodes[i].Parent, tree.New))
+}
+
+// member puts a member of a class that is no function into one of the initialisers.
+// The frame has no end for a member that has its own function.
+func (s *surveyor) member(i int32, top frame) frame {
+	n := &s.t.Nodes[i]
+	c := top.class
+	switch {
+	case n.Kind == tree.Function && n.Text != "initializer", n.Kind == tree.Class, n.Kind == tree.TypeAlias, n.Kind == tree.Empty:
+		return frame{}
+	}
+	static := s.static(i) || c.Kind == "interface" || s.m.SelfParameter || n.Text == "enum"
+	if n.Kind == tree.Field {
+		s.addField(c, i, static)
+		if s.t.Child(i, tree.RoleValue) < 0 && n.Text != "enum" {
+			return frame{}
+		}
+	}
+	return frame{end: n.Next, function: s.initializer(c, static).Index, class: c}
+}
+
+func (s *surveyor) addField(c *Class, i int32, static bool) {
+	t := s.t.Child(i, tree.RoleTarget)
+	if s.t.Is(t, tree.Name) || s.t.Is(t, tree.String) {
+		c.Fields = append(c.Fields, ClassField{Name: s.t.Text(t), Type: s.absolute(s.names.Type(s.t.Child(i, tree.RoleType))), Static: static, Node: i})
+	}
+}
+
+// static reports whether the declaration has the modifier "static".
+func (l *lowerer) static(i int32) bool { return l.modified(i, "static") }
+
+func (l *lowerer) modified(i int32, word string) bool {
+	for m := range l.t.All(i, tree.RoleModifier) {
+		if l.t.Text(m) == word {
+			return true
+		}
+	}
+	return false
+}
+
+// initializer returns the class' function for field initialisers.
+func (s *surveyor) initializer(c *Class, static bool) *Function {
+	p, kind, name := &c.Init, Initializer, "<init>"
+	if static {
+		p, kind, name = &c.Static, StaticInit, "<static>"
+	}
+	if *p == nil {
+		*p = s.addFunction(&Function{
+			Node: c.Node, Kind: kind, Name: name, Qualified: c.Qualified + "." + name, Class: c, Static: static,
+		})
+		(*p).Parent = s.Functions[s.unit[c.Node]]
+	}
+	return *p
+}
+
+// declared enters a declared function or method.
+func (s *surveyor) declared(i int32) {
+	top := s.stack[len(s.stack)-1]
+	fn := s.addFunction(&Function{Node: i, Kind: Plain, Name: s.functionName(i), Parent: s.Functions[top.function]})
+	fn.Async, fn.Generator = s.modified(i, "async"), s.modified(i, "*")
+	outer := s.Module
+	if top.function != 0 {
+		outer = s.Functions[top.function].Qualified
+	}
+	if c := top.class; c != nil && top.members {
+		outer = c.Qualified
+		fn.Class, fn.Kind, fn.Static = c, Method, s.static(i) || s.annotated(i, "staticmethod")
+		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
+			fn.Kind = Constructor
+		}
+		c.Methods = append(c.Methods, fn)
+	}
+	if r := s.t.Child(i, tree.RoleReceiver); r >= 0 && !fn.memberOf() {
+		if t := s.absolute(s.names.Type(s.t.Child(r, tree.RoleType))); t != "" {
+			outer, fn.Owner, fn.Kind = t, t, Method
+		}
+	}
+	fn.Qualified = join(outer, fn.Name)
+	s.owner[i] = fn.Index
+	s.push(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
+}
+
+func (fn *Function) memberOf() bool { return fn.Class != nil }
+
+// functionName returns the name of a declared function; in JavaScript it can be an
+// expression.
+func (l *lowerer) functionName(i int32) string {
+	name := l.t.Child(i, tree.RoleName)
+	switch {
+	case name < 0:
+		return ""
+	case l.t.Is(name, tree.Name), l.t.Is(name, tree.String), l.t.Is(name, tree.Number):
+		return l.t.Text(name)
+	}
+	return ""
+}
+
+// annotated reports whether the declaration has a mere name as annotation.
+func (l *lowerer) annotated(i int32, name string) bool {
+	for a := range l.t.All(i, tree.RoleAnnotation) {
+		if l.t.Dotted(l.t.Child(a, tree.RoleValue)) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// lambda enters a function value.
+func (s *surveyor) lambda(i int32) {
+	top := s.stack[len(s.stack)-1]
+	fn := s.addFunction(&Function{Node: i, Kind: LambdaFunction, Name: s.t.Name(i), Parent: s.Functions[top.function]})
+	fn.Async, fn.Generator = s.modified(i, "async"), s.modified(i, "*")
+	outer := s.Module
+	if top.function != 0 {
+		outer = s.Functions[top.function].Qualified
+	}
+	fn.Qualified = join(outer, fn.Name)
+	s.owner[i] = fn.Index
+	s.push(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
+}
+
+// class enters a class; its members begin with the body.
+func (s *surveyor) class(node, region int32) {
+	top := s.stack[len(s.stack)-1]
+	c := &Class{File: s.File, Node: node, Kind: "class", Outer: top.class}
+	outer := s.Module
+	if top.class != nil {
+		outer = top.class.Qualified
+	}
+	if s.t.Is(node, tree.Class) {
+		c.Kind, c.Name = s.t.Text(node), s.t.Name(node)
+		c.Bases = s.bases(node)
+	} else if q := s.typeName(s.t.Child(node, tree.RoleType)); q != "" {
+		c.Bases = []string{q}
+	}
+	c.Qualified = s.unique(join(outer, c.Name), c.Name)
+	s.owner[node] = int32(len(s.Classes))
+	if s.t.Is(node, tree.New) {
+		s.owner[region] = int32(len(s.Classes))
+	}
+	s.Classes = append(s.Classes, c)
+	s.push(frame{end: s.t.Nodes[region].Next, function: top.function, class: c, members: true})
+}
+
+// unique returns the name with a number when a class of the file has it already, or
+// when it has no name of its own.
+func (s *surveyor) unique(qualified, name string) string {
+	if s.taken == nil {
+		s.taken = map[string]int{}
+	}
+	s.taken[qualified]++
+	if n := s.taken[qualified]; n > 1 || name == "" {
+		return qualified + "$" + itoa(n)
+	}
+	return qualified
+}
+
+// bases returns the names of the superclasses and interfaces.
+func (s *surveyor) bases(i int32) []string {
+	var list []string
+	for c := range s.t.Children(i) {
+		switch n := &s.t.Nodes[c]; {
+		case n.Role != tree.RoleBase && n.Role != tree.RoleInterface, n.Kind == tree.Keyword:
+		default:
+			if q := s.typeName(c); q != "" {
+				list = append(list, q)
+			}
+		}
+	}
+	return list
+}
+
+// typeName returns the qualified name of a type or of an expression in its place.
+func (l *lowerer) typeName(i int32) string {
+	if i < 0 {
+		return ""
+	}
+	if q := l.qualified(i); q != "" {
+		return q
+	}
+	if l.t.Is(i, tree.Type) {
+		return l.absolute(l.names.Type(i))
+	}
+	return l.t.Dotted(i)
+}

@@ -1,0 +1,406 @@
+package ir
+
+import "merlon/internal/engine/sast/tree"
+
+// A target is where break and continue go.
+type target struct {
+	label     string
+	breaks    BlockID
+	continues BlockID // NoBlock when it is no loop
+	final     *final  // the finally outside of it
+	block     bool    // a labelled block, which only a break with its label leaves
+}
+
+// stmt lowers a statement.
+func (b *builder) stmt(i int32) {
+	if i < 0 || b.over {
+		return
+	}
+	n := &b.t.Nodes[i]
+	value := b.t.Child(i, tree.RoleValue)
+	switch n.Kind {
+	case tree.Block, tree.FileKind, tree.Error:
+		b.block(i)
+	case tree.ExpressionStatement:
+		b.expr(value)
+	case tree.Variable, tree.Field:
+		b.declaration(i)
+	case tree.If:
+		b.ifStatement(i)
+	case tree.While, tree.DoWhile, tree.For:
+		b.loop(i)
+	case tree.ForEach:
+		b.forEach(i)
+	case tree.Switch:
+		b.switchStatement(i, NoVar)
+	case tree.Try:
+		b.try(i)
+	case tree.With:
+		b.with(i)
+	case tree.Return:
+		b.returns(i, value)
+	case tree.Throw:
+		v := b.caughtVar
+		if value >= 0 {
+			v = b.expr(value)
+		}
+		b.throw(i, v)
+	case tree.Break, tree.Continue:
+		b.leaveLoop(i)
+	case tree.Goto:
+		b.jump(b.labelled(b.t.Text(b.t.Child(i, tree.RoleLabel))))
+	case tree.Label:
+		b.labelStatement(i)
+	case tree.Defer, tree.Spawn:
+		b.expr(value)
+	case tree.Assert:
+		b.assert(i)
+	case tree.Delete:
+		for c := range b.t.All(i, tree.RoleValue) {
+			b.delete(c)
+		}
+	case tree.Function:
+		b.functionStatement(i)
+	case tree.Class:
+		b.classStatement(i)
+	case tree.Import:
+		b.importStatement(i)
+	case tree.Package, tree.TypeAlias, tree.Global, tree.Empty, tree.Modifier, tree.Annotation, tree.Token, tree.Type,
+		tree.TypeParameter:
+	default:
+		b.expr(i)
+	}
+}
+
+// block lowers the statements of a block. Functions that are declared in it are
+// made first where they can be called before their declaration.
+func (b *builder) block(i int32) {
+	if !b.m.AssignDeclares {
+		for c := range b.t.Children(i) {
+			if b.t.Is(c, tree.Function) {
+				b.functionStatement(c)
+			}
+		}
+	}
+	for c := range b.t.Children(i) {
+		if b.m.AssignDeclares || !b.t.Is(c, tree.Function) {
+			b.stmt(c)
+		}
+	}
+}
+
+// statementValue evaluates a statement in the place of an expression: its value is
+// not known.
+func (b *builder) statementValue(i int32) Var {
+	if b.t.Is(i, tree.Switch) {
+		return b.join(i, func(result Var) { b.switchStatement(i, result) })
+	}
+	if b.t.Is(i, tree.ExpressionStatement) {
+		return b.expr(b.t.Child(i, tree.RoleValue))
+	}
+	if b.t.Is(i, tree.Variable) {
+		b.stmt(i)
+		if t := b.t.Child(i, tree.RoleTarget); b.t.Is(t, tree.Name) {
+			return b.read(t)
+		}
+		return b.unknown(i, "variable")
+	}
+	b.stmt(i)
+	return b.unknown(i, "statement")
+}
+
+func (b *builder) ifStatement(i int32) {
+	for c := range b.t.All(i, tree.RoleInit) {
+		b.stmt(c)
+	}
+	then, other, done := b.newBlock(), b.newBlock(), b.newBlock()
+	b.cond(b.t.Child(i, tree.RoleCondition), then, other)
+	b.start(then)
+	b.stmt(b.t.Child(i, tree.RoleThen))
+	b.jump(done)
+	b.start(other)
+	b.stmt(b.t.Child(i, tree.RoleElse))
+	b.start(done)
+}
+
+// loop lowers While, DoWhile and For.
+func (b *builder) loop(i int32) {
+	for c := range b.t.All(i, tree.RoleInit) {
+		b.stmt(c)
+	}
+	test, body, update, other, done := b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock()
+	condition := b.t.Child(i, tree.RoleCondition)
+	if b.t.Is(i, tree.DoWhile) {
+		b.start(body)
+		b.loopBody(i, done, test)
+		b.start(test)
+		b.cond(condition, body, done)
+		b.start(update)
+		b.jump(done)
+		b.start(other)
+		b.start(done)
+		return
+	}
+	b.start(test)
+	if condition >= 0 {
+		b.cond(condition, body, other)
+	} else {
+		b.jump(body)
+	}
+	b.start(body)
+	b.loopBody(i, done, update)
+	b.start(update)
+	for c := range b.t.All(i, tree.RoleUpdate) {
+		b.stmt(c)
+	}
+	b.jump(test)
+	b.start(other)
+	b.stmt(b.t.Child(i, tree.RoleElse))
+	b.start(done)
+}
+
+// loopBody lowers the body of a loop.
+func (b *builder) loopBody(i int32, breaks, continues BlockID) {
+	b.jumps = append(b.jumps, target{label: b.label, breaks: breaks, continues: continues, final: b.final})
+	b.label = ""
+	b.stmt(b.t.Child(i, tree.RoleBody))
+	b.jumps = b.jumps[:len(b.jumps)-1]
+}
+
+func (b *builder) forEach(i int32) {
+	kind := "values"
+	switch b.t.Text(i) {
+	case "in":
+		kind = "keys"
+	case "range":
+		kind = "entries"
+	}
+	if b.m.AssignDeclares {
+		kind = "values" // Python's "for x in xs"
+	}
+	label := b.label
+	b.label = ""
+	b.iterate(i, kind, b.t.Child(i, tree.RoleIterable), b.t.Child(i, tree.RoleTarget), func(next BlockID) {
+		b.label = label
+		b.loopBody(i, b.jumpsDone, next)
+	})
+}
+
+// iterate lowers a loop over the elements of a collection; body is told where the
+// next round begins.
+func (b *builder) iterate(i int32, kind string, iterable, to int32, body func(next BlockID)) {
+	it := b.value(Iterate, iterable, kind, b.expr(iterable))
+	test, round, other, done := b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock()
+	b.start(test)
+	b.branch(iterable, b.value(HasNext, tree.None, "", it), round, other)
+	b.start(round)
+	b.element(kind, it, to)
+	outer := b.jumpsDone
+	b.jumpsDone = done
+	body(test)
+	b.jumpsDone = outer
+	b.jump(test)
+	b.start(other)
+	b.stmt(b.t.Child(i, tree.RoleElse))
+	b.start(done)
+}
+
+// element binds the next element of an iterator.
+func (b *builder) element(kind string, it Var, to int32) {
+	if to < 0 {
+		return
+	}
+	v := b.value(Next, to, "", it)
+	if kind != "entries" || b.isTuple(to) {
+		b.store(to, v)
+		return
+	}
+	b.store(to, b.value(LoadIndex, tree.None, "0", v)) // only the key is wanted
+}
+
+// labelled returns the block of a label.
+func (b *builder) labelled(name string) BlockID {
+	if b.labels == nil {
+		b.labels = map[string]BlockID{}
+	}
+	id, ok := b.labels[name]
+	if !ok {
+		id = b.newBlock()
+		b.labels[name] = id
+	}
+	return id
+}
+
+func (b *builder) labelStatement(i int32) {
+	name, body := b.t.Name(i), b.t.Child(i, tree.RoleBody)
+	id := b.labelled(name)
+	if b.blocks[id].start >= 0 { // the same label again, in another region
+		delete(b.labels, name)
+		id = b.labelled(name)
+	}
+	b.start(id)
+	if body < 0 {
+		return
+	}
+	switch b.t.Nodes[body].Kind {
+	case tree.While, tree.DoWhile, tree.For, tree.ForEach, tree.Switch:
+		b.label = name
+		b.stmt(body)
+		b.label = ""
+	default:
+		done := b.newBlock()
+		b.jumps = append(b.jumps, target{label: name, breaks: done, continues: NoBlock, final: b.final, block: true})
+		b.stmt(body)
+		b.jumps = b.jumps[:len(b.jumps)-1]
+		b.start(done)
+	}
+}
+
+// leaveLoop lowers break and continue.
+func (b *builder) leaveLoop(i int32) {
+	label := b.t.Text(b.t.Child(i, tree.RoleLabel))
+	for k := len(b.jumps) - 1; k >= 0; k-- {
+		t := b.jumps[k]
+		to := t.breaks
+		if b.t.Is(i, tree.Continue) {
+			to = t.continues
+		}
+		if to == NoBlock || label != "" && label != t.label || label == "" && t.block {
+			continue
+		}
+		b.leave(to, t.final)
+		return
+	}
+	b.do(Stop, i, "") // a break of nothing
+	b.end()
+}
+
+func (b *builder) returns(i, value int32) {
+	v := NoVar
+	if value >= 0 {
+		v = b.expr(value)
+	}
+	if b.final == nil {
+		b.do(Return, i, "", v)
+		b.end()
+		return
+	}
+	if b.result == NoVar {
+		b.result = b.addLocal(Local{Name: "<result>", Kind: Hidden, Node: tree.None})
+	}
+	if v == NoVar {
+		v = b.constant(tree.None, ConstNull, "null")
+	}
+	b.copyTo(b.result, i, v)
+	b.leave(NoBlock, nil)
+}
+
+func (b *builder) assert(i int32) {
+	ok, fails := b.newBlock(), b.newBlock()
+	b.cond(b.t.Child(i, tree.RoleCondition), ok, fails)
+	b.start(fails)
+	v := NoVar
+	if value := b.t.Child(i, tree.RoleValue); value >= 0 {
+		v = b.expr(value)
+	}
+	b.throw(i, v)
+	b.start(ok)
+}
+
+// importStatement notes an import.
+func (b *builder) importStatement(i int32) {
+	in := Import{Node: i, Module: b.t.Text(i), Name: b.t.Name(i), Local: b.names.Bound(i)}
+	if (in.Name == "*") && b.t.Child(i, tree.RoleAlias) >= 0 {
+		in.Name = "" // the module itself under a name
+	}
+	b.Imports = append(b.Imports, in)
+}
+
+// switchStatement lowers a Switch to a chain of tests. With a result variable the
+// values of the cases are assigned to it.
+func (b *builder) switchStatement(i int32, result Var) {
+	for c := range b.t.All(i, tree.RoleInit) {
+		b.stmt(c)
+	}
+	v := NoVar
+	if value := b.t.Child(i, tree.RoleValue); value >= 0 {
+		v = b.expr(value)
+	}
+	done, other := b.newBlock(), NoBlock
+	b.jumps = append(b.jumps, target{label: b.label, breaks: done, continues: NoBlock, final: b.final})
+	b.label = ""
+	var bodies []BlockID
+	for c := range b.t.All(i, tree.RoleCase) {
+		body := b.newBlock()
+		bodies = append(bodies, body)
+		if b.t.Text(c) == "default" {
+			other = body
+		}
+		b.caseTests(c, v, body)
+	}
+	if other == NoBlock {
+		other = done
+	}
+	b.jump(other)
+	k := 0
+	for c := range b.t.All(i, tree.RoleCase) {
+		if b.cur != NoBlock && (b.t.Text(i) != "fallthrough" && k > 0) {
+			b.jump(done)
+		}
+		b.start(bodies[k])
+		b.caseBody(c, result)
+		k++
+	}
+	b.jumps = b.jumps[:len(b.jumps)-1]
+	b.start(done)
+}
+
+// leaveSwitch leaves the innermost switch.
+func (b *builder) leaveSwitch() {
+	for k := len(b.jumps) - 1; k >= 0; k-- {
+		if t := b.jumps[k]; t.continues == NoBlock && !t.block {
+			b.leave(t.breaks, t.final)
+			return
+		}
+	}
+}
+
+// caseTests lowers the tests of a case; what matches goes to the body.
+func (b *builder) caseTests(c int32, v Var, body BlockID) {
+	guard := b.t.Child(c, tree.RoleGuard)
+	for k := range b.t.All(c, tree.RoleCondition) {
+		next, hit := b.newBlock(), body
+		if guard >= 0 {
+			hit = b.newBlock()
+		}
+		if v == NoVar {
+			b.cond(k, hit, next)
+		} else {
+			b.branch(k, b.pattern(k, v), hit, next)
+		}
+		if guard >= 0 {
+			b.start(hit)
+			b.cond(guard, body, next)
+		}
+		b.start(next)
+	}
+}
+
+func (b *builder) caseBody(c int32, result Var) {
+	body := b.t.Child(c, tree.RoleBody)
+	if result != NoVar && body >= 0 {
+		if k := b.t.Nodes[body].Kind; k.Expression() {
+			b.copyTo(result, body, b.expr(body))
+			return
+		}
+		if only := body + 1; only < b.t.Nodes[body].Next && b.t.Nodes[only].Next == b.t.Nodes[body].Next &&
+			b.t.Is(only, tree.ExpressionStatement) && !b.t.Is(b.t.Child(only, tree.RoleValue), tree.Yield) {
+			b.copyTo(result, only, b.expr(b.t.Child(only, tree.RoleValue)))
+			return
+		}
+		outer := b.yields
+		b.yields = result
+		defer func() { b.yields = outer }()
+	}
+	b.stmt(body)
+}
