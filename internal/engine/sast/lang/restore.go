@@ -46,6 +46,10 @@ func (r *restoration) node(i int32, role tree.Role) {
 			return
 		}
 	}
+	if n.Kind == tree.Index && r.f.Text(r.f.Child(i, tree.RoleIndex)) == TypedName {
+		r.node(r.f.Child(i, tree.RoleObject), role) // a Typed where a call may not stand
+		return
+	}
 	if n.Kind == tree.Member {
 		if p := r.f.Child(i, tree.RoleProperty); r.f.Is(p, tree.Name) && r.f.Text(p) == EllipsisName {
 			r.b.Open(tree.Member, role, n.Start, n.End)
@@ -72,6 +76,9 @@ func (r *restoration) typed(i int32, role tree.Role) {
 	first := r.f.Child(i, tree.RoleArgument)
 	second := r.f.Nodes[first].Next
 	r.b.Open(tree.Typed, role, n.Start, n.End)
+	if r.f.Is(first, tree.Cast) { // the only place of a type among expressions
+		first = r.f.Child(first, tree.RoleType)
+	}
 	if r.f.Is(first, tree.Type) || r.f.Dotted(first) == "" {
 		r.node(first, tree.RoleType)
 	} else if kind, text, ok := sign(&r.f.Nodes[first]); ok {
@@ -102,6 +109,9 @@ func (r *restoration) carrier(i int32) int32 {
 	}
 	first := tree.None
 	for c := range r.f.Children(i) {
+		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && r.f.Is(i, tree.Case) {
+			continue // the case has no statements
+		}
 		kind, text, ok := sign(&r.f.Nodes[c])
 		if !ok || kind == tree.Metavariable && r.f.Nodes[i].Kind != tree.Parameter {
 			return tree.None

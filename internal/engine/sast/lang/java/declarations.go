@@ -41,7 +41,7 @@ var declarationRules = map[string]lang.Rule{
 	"constant_declaration":       variables(tree.Field),
 	"local_variable_declaration": variables(tree.Variable),
 
-	"marker_annotation":               lang.Slots(tree.Annotation, "", lang.Slot{Role: tree.RoleValue, Field: "name"}),
+	"marker_annotation":               annotation,
 	"annotation":                      annotation,
 	"annotation_argument_list":        children,
 	"element_value_pair":              lang.Slots(tree.Keyword, "", lang.Slot{Role: tree.RoleName, Field: "key"}, lang.Slot{Role: tree.RoleValue, Field: "value"}),
@@ -355,6 +355,7 @@ func variableType(l *lang.Lowering, typ, dimensions int32) {
 	}
 }
 
+// annotation lowers "@A(…)" and "@A", which is the same as "@A()".
 func annotation(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Annotation, r, i)
 	name := l.Field(i, "name")

@@ -6,9 +6,11 @@ import (
 	"merlon/internal/engine/sast/lang/langtest"
 )
 
-func TestTrees(t *testing.T)   { langtest.Trees(t, Language) }
-func TestHostile(t *testing.T) { langtest.Hostile(t, Language, seeds...) }
-func TestCorpus(t *testing.T)  { langtest.Corpus(t, Language) }
+func TestTrees(t *testing.T)         { langtest.Trees(t, Language) }
+func TestPatterns(t *testing.T)      { langtest.Patterns(t, Language) }
+func TestPatternCorpus(t *testing.T) { langtest.PatternCorpus(t, Language) }
+func TestHostile(t *testing.T)       { langtest.Hostile(t, Language, seeds...) }
+func TestCorpus(t *testing.T)        { langtest.Corpus(t, Language) }
 
 func FuzzLower(f *testing.F) { langtest.Fuzz(f, Language, seeds...) }
 

@@ -3,6 +3,7 @@
 package langtest
 
 import (
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write the trees that the tests expect")
 	corpus = flag.String("corpus", "", "lower every file of the language below the folder")
+	rules  = flag.String("patterns", "", "parse the patterns of the file, a JSON list of objects with pattern and from")
 )
 
 // A section is one file of an archive: what stands behind a line "-- name --".
@@ -113,6 +115,33 @@ func split(data string) []section {
 		}
 	}
 	return sections
+}
+
+// PatternCorpus parses the patterns of the file that "go test -patterns" names and
+// reports those that the language does not understand. Without a file it is skipped.
+func PatternCorpus(t *testing.T, l *lang.Language) {
+	if *rules == "" {
+		t.Skip("no -patterns")
+	}
+	data, err := os.ReadFile(*rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Pattern, From string }
+	if err := json.Unmarshal(data, &list); err != nil {
+		t.Fatal(err)
+	}
+	bad := 0
+	for _, p := range list {
+		f, err := l.ParsePattern(p.Pattern)
+		if err != nil {
+			bad++
+			t.Logf("%s\n%s", p.From, p.Pattern)
+		} else if err := f.Check(); err != nil {
+			t.Errorf("%s\n%s\n%v", p.From, p.Pattern, err)
+		}
+	}
+	t.Logf("%d of %d patterns understood", len(list)-bad, len(list))
 }
 
 // unknown lists the parts of a file that were not understood.

@@ -1,0 +1,204 @@
+package lang
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A Token is a word, literal or sign of a pattern's text.
+type Token struct {
+	Kind       TokenKind
+	Text       string
+	Start, End int  // bytes of the text
+	First      bool // no other token stands before it on its line
+	Pair       int  // index of the bracket that belongs to this one, -1 for none
+	Inside     int  // index of the innermost bracket that is open here, -1 for none
+}
+
+// A TokenKind tells what a Token is.
+type TokenKind uint8
+
+// The kinds of tokens.
+const (
+	Word         TokenKind = iota // a name, keyword or number
+	Meta                          // $X
+	MetaMany                      // $...X
+	Dots                          // ...
+	DeepOpen                      // <...
+	DeepClose                     // ...>
+	StringToken                   // a string or character
+	Sign                          // any other character, or one of "->", "=>", "::", ":="
+	OpenBracket                   // ( [ {
+	CloseBracket                  // ) ] }
+)
+
+// Tokens splits the text of a pattern, for the Prepare of languages with braces and
+// strings in quotes. Comments, which begin with the mark or with "/*", are left out.
+func Tokens(text, mark string) []Token {
+	s := scanner{text: text, mark: mark, first: true}
+	for s.at < len(text) {
+		s.next()
+	}
+	return s.tokens
+}
+
+type scanner struct {
+	text, mark string
+	at         int
+	first      bool
+	open       []int
+	tokens     []Token
+}
+
+// signs are those of more than one character that a Prepare asks for.
+var signs = []string{"->", "=>", "::", ":="}
+
+// next reads a token, blanks or a comment.
+func (s *scanner) next() {
+	rest := s.text[s.at:]
+	switch c := rest[0]; {
+	case c == '\n':
+		s.first = true
+		s.at++
+	case c == ' ' || c == '\t' || c == '\r':
+		s.at++
+	case s.mark != "" && strings.HasPrefix(rest, s.mark):
+		s.skip(rest, "\n", 0)
+	case strings.HasPrefix(rest, "/*"):
+		s.skip(rest, "*/", 2)
+	case strings.HasPrefix(rest, "$..."):
+		s.add(MetaMany, 4+wordLength(rest[4:]))
+	case strings.HasPrefix(rest, "<..."):
+		s.add(DeepOpen, 4)
+	case strings.HasPrefix(rest, "...>"):
+		s.add(DeepClose, 4)
+	case strings.HasPrefix(rest, "..."):
+		s.add(Dots, 3)
+	case c == '"' || c == '\'' || c == '`':
+		s.quoted(rest)
+	case c == '(' || c == '[' || c == '{':
+		s.open = append(s.open, s.add(OpenBracket, 1))
+	case c == ')' || c == ']' || c == '}':
+		s.close()
+	default:
+		s.word(rest)
+	}
+}
+
+// skip passes over a comment that ends with the mark, which is kept out of it when
+// kept is 0.
+func (s *scanner) skip(rest, end string, kept int) {
+	if n := strings.Index(rest[kept:], end); n >= 0 {
+		s.at += n + 2*kept
+	} else {
+		s.at = len(s.text)
+	}
+}
+
+// add adds a token of n bytes and returns its index.
+func (s *scanner) add(k TokenKind, n int) int {
+	inside := -1
+	if len(s.open) > 0 {
+		inside = s.open[len(s.open)-1]
+	}
+	s.tokens = append(s.tokens, Token{Kind: k, Text: s.text[s.at : s.at+n], Start: s.at, End: s.at + n, First: s.first, Pair: -1, Inside: inside})
+	s.at += n
+	s.first = false
+	return len(s.tokens) - 1
+}
+
+// close adds a closing bracket and makes it a pair with the open one.
+func (s *scanner) close() {
+	open := -1
+	if n := len(s.open); n > 0 {
+		open = s.open[n-1]
+		s.open = s.open[:n-1]
+	}
+	i := s.add(CloseBracket, 1)
+	s.tokens[i].Pair = open
+	if open >= 0 {
+		s.tokens[open].Pair = i
+	}
+}
+
+// quoted adds a string; a quote that nothing closes is a sign.
+func (s *scanner) quoted(rest string) {
+	if strings.HasPrefix(rest, `"""`) {
+		if n := strings.Index(rest[3:], `"""`); n >= 0 {
+			s.add(StringToken, n+6)
+			return
+		}
+	}
+	for i := 1; i < len(rest); i++ {
+		switch {
+		case rest[i] == '\\' && rest[0] != '`':
+			i++
+		case rest[i] == rest[0]:
+			s.add(StringToken, i+1)
+			return
+		case rest[i] == '\n' && rest[0] != '`':
+			s.add(Sign, 1)
+			return
+		}
+	}
+	s.add(Sign, 1)
+}
+
+// word adds a name, a metavariable or a sign.
+func (s *scanner) word(rest string) {
+	if rest[0] == '$' {
+		if n := wordLength(rest[1:]); n > 0 {
+			k := Meta
+			if signMeta.FindString(rest[:1+n]) != rest[:1+n] {
+				k = Word
+			}
+			s.add(k, 1+n)
+			return
+		}
+	}
+	if n := wordLength(rest); n > 0 {
+		s.add(Word, n)
+		return
+	}
+	for _, sign := range signs {
+		if strings.HasPrefix(rest, sign) {
+			s.add(Sign, len(sign))
+			return
+		}
+	}
+	_, n := utf8.DecodeRuneInString(rest)
+	s.add(Sign, n)
+}
+
+// wordLength returns the length of the name or number at the start of the text.
+func wordLength(s string) int {
+	for i, r := range s {
+		if r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// An Edit replaces bytes of a pattern's text.
+type Edit struct {
+	Start, End int
+	Text       string
+}
+
+// Apply makes the edits, which are in order and do not overlap.
+func Apply(text string, edits []Edit) string {
+	if len(edits) == 0 {
+		return text
+	}
+	var b strings.Builder
+	at := 0
+	for _, e := range edits {
+		b.WriteString(text[at:e.Start])
+		b.WriteString(e.Text)
+		at = e.End
+	}
+	b.WriteString(text[at:])
+	return b.String()
+}
