@@ -220,11 +220,11 @@ func cut(f *tree.File, start, end uint32) *tree.File {
 	out := &tree.File{Language: f.Language, Source: f.Source}
 	b := &tree.Builder{File: out}
 	if len(tops) == 1 {
-		copyNode(b, f, tops[0], tree.RoleNone)
+		Copy(b, f, tops[0], tree.RoleNone)
 	} else {
 		b.Open(tree.Block, tree.RoleNone, start, end)
 		for _, i := range tops {
-			copyNode(b, f, i, f.Nodes[i].Role)
+			Copy(b, f, i, f.Nodes[i].Role)
 		}
 	}
 	return b.Finish()
@@ -242,17 +242,17 @@ func expression(f *tree.File) *tree.File {
 		return f
 	}
 	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
-	copyNode(b, f, value, tree.RoleNone)
+	Copy(b, f, value, tree.RoleNone)
 	return b.Finish()
 }
 
-// copyNode copies a subtree.
-func copyNode(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
+// Copy adds a copy of a subtree to what is being built.
+func Copy(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	n := &f.Nodes[i]
 	c := b.Open(n.Kind, role, n.Start, n.End)
 	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
 	for child := range f.Children(i) {
-		copyNode(b, f, child, f.Nodes[child].Role)
+		Copy(b, f, child, f.Nodes[child].Role)
 	}
 	b.Close()
 }

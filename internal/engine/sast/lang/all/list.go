@@ -4,6 +4,7 @@ package all
 
 import (
 	"merlon/internal/engine/sast/lang"
+	hcllang "merlon/internal/engine/sast/lang/hcl"
 	javalang "merlon/internal/engine/sast/lang/java"
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
 	pythonlang "merlon/internal/engine/sast/lang/python"
@@ -11,6 +12,7 @@ import (
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
+	hcllang.Language,
 	javalang.Language,
 	javascriptlang.Language,
 	javascriptlang.TSX,

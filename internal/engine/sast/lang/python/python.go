@@ -38,6 +38,7 @@ var Language = &lang.Language{
 	Meaning: lang.Meaning{
 		Flow: true, AssignDeclares: true, SelfParameter: true, Constructor: "__init__", FileModule: true,
 		IndexFile: "__init__", Decorators: true,
+		ImportBindsFirst: true, Literals: map[tree.Kind]string{tree.String: "str", tree.Template: "str", tree.List: "list", tree.Map: "dict", tree.Set: "set", tree.Tuple: "tuple", tree.Bool: "bool"},
 		Comment: "#",
 	},
 }

@@ -1,0 +1,184 @@
+// Package hcl lowers HCL, the language of Terraform, to the generic tree.
+//
+// A block is a Call of its type: the labels are Strings, the body is a Map. So are
+// the attributes of a body: Pairs, beside the Calls that are its inner blocks.
+//
+//	resource "aws_eip" "a" { vpc = true }
+//
+//	Call
+//	  callee: Name "resource"
+//	  argument: String "aws_eip"
+//	  argument: String "a"
+//	  argument: Map
+//	    element: Pair
+//	      key: String "vpc"
+//	      value: Bool "true"
+//
+// The order of a Map's elements has no meaning. A key is a String whether it is
+// written with quotes or without, as HCL defines; one in parentheses is an
+// expression. A splat, "a[*].b", is the Member of an Index with the Name "*". A for
+// expression is a Comprehension, over a list or a map; "..." after its value makes
+// that a Spread. A here-document is a String or Template with the flag Raw. The
+// directives of templates, "%{ if }" and "%{ for }", are Others.
+package hcl
+
+import (
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Language is HCL.
+var Language = &lang.Language{
+	Name:      "hcl",
+	Spellings: []string{"hcl", "terraform", "tf"},
+	Grammar:   cst.HCL,
+	Lower:     table.Lower,
+	Patterns: lang.Patterns{
+		Contexts: []lang.Context{{}, {Before: "qz = ", After: ""}, {Before: "qz = {\n", After: "\n}"}},
+		Prepare:  prepare,
+		Sigil:    true,
+		Finish:   finish,
+	},
+	Meaning: lang.Meaning{Comment: "#"},
+}
+
+var table = lang.NewTable(cst.HCL, map[string]lang.Rule{
+	"config_file":      file,
+	"body":             lang.Around(tree.Map, "", tree.RoleElement),
+	"block":            block,
+	"attribute":        attribute,
+	"expression":       expression,
+	"literal_value":    lang.Inner,
+	"numeric_lit":      lang.Same(tree.Number),
+	"bool_lit":         lang.Same(tree.Bool),
+	"null_lit":         lang.Same(tree.Null),
+	"string_lit":       stringLiteral,
+	"template_expr":    lang.Inner,
+	"quoted_template":  stringLiteral,
+	"heredoc_template": heredoc,
+	"variable_expr":    lang.Inner,
+	"identifier":       lang.Same(tree.Name),
+	"collection_value": lang.Inner,
+	"tuple":            list,
+	"object":           object,
+	"object_elem":      objectElement,
+	"function_call":    call,
+	"operation":        lang.Inner,
+	"binary_operation": binary,
+	"unary_operation":  unary,
+	"conditional":      conditional,
+	"for_expr":         lang.Inner,
+	"for_tuple_expr":   forTuple,
+	"for_object_expr":  forObject,
+
+	"template_literal":       literal,
+	"template_interpolation": interpolation,
+})
+
+// file is the rule for the root: the parts of its body are the statements.
+func file(l *lang.Lowering, r tree.Role, i int32) {
+	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
+	for c := range l.Children(i) {
+		if l.Kind(c) == "body" {
+			l.Nodes(tree.RoleStatement, c)
+		} else {
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+	l.Close()
+}
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Call, r, i)
+	head := l.First(i)
+	l.Need(tree.RoleCallee, i, head)
+	for c := range l.Children(i) {
+		switch kind := l.Kind(c); {
+		case c == head || kind == "block_end" || kind == "body":
+		case kind == "identifier":
+			key(l, tree.RoleArgument, c)
+		case kind == "block_start":
+			body(l, i, c)
+		default:
+			l.Node(tree.RoleArgument, c)
+		}
+	}
+	l.Close()
+}
+
+// body adds the Map between the braces.
+func body(l *lang.Lowering, i, brace int32) {
+	start, _ := l.Range(brace)
+	_, end := l.Range(i)
+	l.Open(tree.Map, tree.RoleArgument, start, end)
+	if inner := l.Find(i, "body"); inner >= 0 {
+		l.Nodes(tree.RoleElement, inner)
+	}
+	l.Close()
+}
+
+// key adds a word that stands for its own text. A sign of a pattern stays a Name.
+func key(l *lang.Lowering, r tree.Role, i int32) {
+	if lang.Holder(l.Source(i)) {
+		l.Same(tree.Name, r, i)
+		return
+	}
+	l.Same(tree.String, r, i)
+}
+
+func attribute(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Pair, r, i)
+	if name := l.Find(i, "identifier"); name >= 0 {
+		key(l, tree.RoleKey, name)
+	} else {
+		l.Lost(tree.RoleKey, i)
+	}
+	l.Need(tree.RoleValue, i, l.Find(i, "expression"))
+	l.Close()
+}
+
+func object(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Map, r, i)
+	for c := range l.Children(i) {
+		if kind := l.Kind(c); kind != "object_start" && kind != "object_end" {
+			l.Node(tree.RoleElement, c)
+		}
+	}
+	l.Close()
+}
+
+func objectElement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Pair, r, i)
+	k := l.Field(i, "key")
+	if name := bareName(l, k); name >= 0 {
+		key(l, tree.RoleKey, name)
+	} else {
+		l.Need(tree.RoleKey, i, k)
+	}
+	l.Need(tree.RoleValue, i, l.Field(i, "val"))
+	l.Close()
+}
+
+// bareName returns the identifier that an expression consists of, -1 when it is more
+// than that.
+func bareName(l *lang.Lowering, i int32) int32 {
+	if i < 0 || l.Kind(i) != "expression" {
+		return -1
+	}
+	first := l.First(i)
+	if l.Kind(first) != "variable_expr" || l.CST.Nodes[first].SubtreeEnd != l.CST.Nodes[i].SubtreeEnd {
+		return -1
+	}
+	return l.First(first)
+}
+
+func list(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.List, r, i)
+	for c := range l.Children(i) {
+		if kind := l.Kind(c); kind != "tuple_start" && kind != "tuple_end" {
+			l.Node(tree.RoleElement, c)
+		}
+	}
+	l.Close()
+}
