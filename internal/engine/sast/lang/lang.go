@@ -84,6 +84,14 @@ type Meaning struct {
 	Decorators bool
 	// CommaOk: some expressions give a second value, whether there was a first (Go).
 	CommaOk bool
+	// LastIsReturned: a function returns the value of its last expression (Ruby, Rust).
+	LastIsReturned bool
+	// OpenObjects: an object literal in a pattern may leave out members (JavaScript, HCL).
+	OpenObjects bool
+	// LooseLiterals: a string, number or boolean of the same text is the same (HCL).
+	LooseLiterals bool
+	// Caseless: the case of names does not matter.
+	Caseless bool
 	// Comment starts a comment that runs to the end of the line: "//", "#".
 	Comment string
 }

@@ -48,6 +48,7 @@ var meaning = lang.Meaning{
 	VarHoists:      true,
 	Constructor:    "constructor",
 	FileModule:     true,
+	OpenObjects:    true,
 	ImportFunction: "require",
 	ModulePrefix:   "node:",
 	Comment:        "//",

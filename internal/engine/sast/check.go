@@ -1,0 +1,279 @@
+// Package sast analyses source code: files and rules go in, matches come out. The
+// packages below it do the work; docs/sast.md shows how they fit together.
+package sast
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/lang/all"
+	"merlon/internal/engine/sast/pattern"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A Source is a file to check.
+type Source struct {
+	Path string
+	Text []byte
+	// Language is the name of the language it is checked as; "" lets the path decide.
+	Language string
+}
+
+// Options say how Check works. The zero value is ready.
+type Options struct {
+	Workers int        // files at a time; 0 is the number of processors
+	Limits  cst.Limits // of parsing one file
+}
+
+// A Match is one place at which a rule matched.
+type Match struct {
+	Rule    *rule.Rule
+	Path    string
+	Start   Position
+	End     Position
+	Message string            // with its metavariables replaced
+	Bound   map[string]string // the text of each metavariable
+	Fix     *Edit             // nil for none
+}
+
+// A Position is a place in a file.
+type Position struct {
+	Offset       int // bytes, from 0
+	Line, Column int // from 1; the column counts characters
+}
+
+// An Edit replaces a part of a file.
+type Edit struct {
+	Start, End int // bytes
+	Text       string
+}
+
+// A Problem is what kept a rule or a file from being checked as a whole.
+type Problem struct {
+	Rule string // id; "" for all rules
+	Path string // of the file; "" for all files
+	Err  error
+}
+
+// Check matches the search rules with the files and returns the matches by path and
+// place. The result does not depend on the number of workers. Taint rules are passed
+// over.
+func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
+	set, problems := Compile(rules)
+	workers := o.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	type result struct {
+		matches  []Match
+		problems []Problem
+	}
+	results := make([]result, len(files))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range min(workers, len(files)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range next {
+				results[i].matches, results[i].problems = set.File(files[i], o.Limits)
+			}
+		}()
+	}
+	for i := range files {
+		if ctx.Err() != nil {
+			problems = append(problems, Problem{Path: files[i].Path, Err: ctx.Err()})
+			break
+		}
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	var matches []Match
+	for _, r := range results {
+		matches = append(matches, r.matches...)
+		problems = append(problems, r.problems...)
+	}
+	slices.SortStableFunc(matches, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Start.Offset, b.Start.Offset),
+			cmp.Compare(a.End.Offset, b.End.Offset), cmp.Compare(a.Rule.ID, b.Rule.ID))
+	})
+	return matches, problems
+}
+
+// A Set is rules that are compiled for their languages. It is safe for concurrent
+// use.
+type Set struct {
+	languages map[*lang.Language][]compiled
+	text      []compiled // rules for generic and regex
+}
+
+type compiled struct {
+	rule    *rule.Rule
+	program *pattern.Program
+}
+
+// Compile compiles the search rules. A rule that cannot be compiled for one of its
+// languages is a problem, and is left out for that one.
+func Compile(rules []*rule.Rule) (*Set, []Problem) {
+	s := &Set{languages: map[*lang.Language][]compiled{}}
+	var problems []Problem
+	for _, r := range rules {
+		if r.Search == nil {
+			continue
+		}
+		for _, name := range r.Languages {
+			if err := s.add(r, name); err != nil {
+				problems = append(problems, Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
+			}
+		}
+	}
+	return s, problems
+}
+
+// add compiles a rule for every language that the name means.
+func (s *Set) add(r *rule.Rule, name string) error {
+	setting := Setting(r.Options)
+	if name == rule.LanguageGeneric || name == rule.LanguageRegex {
+		p, err := pattern.Compile(r.Search, setting)
+		if err == nil {
+			s.text = append(s.text, compiled{r, p})
+		}
+		return err
+	}
+	found := false
+	var errs []error
+	for _, l := range all.Languages() {
+		if !l.Is(name) {
+			continue
+		}
+		found = true
+		setting.Language = l
+		p, err := pattern.Compile(r.Search, setting)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.languages[l] = append(s.languages[l], compiled{r, p})
+	}
+	if !found {
+		return errors.New("no such language is built in")
+	}
+	return errors.Join(errs...)
+}
+
+// Setting returns how formulas of rules with the options are compiled. The language
+// is left to be set.
+func Setting(o rule.Options) pattern.Setting {
+	return pattern.Setting{Options: o, Languages: all.ByName}
+}
+
+// File matches the rules with one file.
+func (s *Set) File(src Source, limits cst.Limits) ([]Match, []Problem) {
+	var matches []Match
+	var problems []Problem
+	l := all.ForFile(src.Path)
+	if src.Language != "" {
+		l = all.ByName(src.Language)
+	}
+	if rules := s.languages[l]; l != nil && len(rules) > 0 {
+		f, err := l.Parse(src.Path, src.Text, limits)
+		if err != nil {
+			return nil, []Problem{{Path: src.Path, Err: err}}
+		}
+		matches, problems = run(rules, pattern.NewFile(f, l, scope.Analyze(f, l, nil)))
+	}
+	if len(s.text) > 0 {
+		m, p := run(s.text, pattern.NewText(&tree.File{Path: src.Path, Source: string(src.Text)}))
+		matches, problems = append(matches, m...), append(problems, p...)
+	}
+	return matches, problems
+}
+
+// run runs compiled rules on one file.
+func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
+	var out []Match
+	var problems []Problem
+	for _, c := range rules {
+		found, err := c.program.Matches(f)
+		if err != nil {
+			problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
+		}
+		var last *pattern.Match
+		for i := range found {
+			m := &found[i]
+			if last != nil && last.Start == m.Start && last.End == m.End {
+				continue // the same place, with other bindings
+			}
+			last = m
+			match, err := report(c.rule, f, m)
+			if err != nil {
+				problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
+			}
+			out = append(out, match)
+			if limit := c.rule.Options.MaxMatchesPerFile; limit > 0 && len(out) >= limit {
+				break
+			}
+		}
+	}
+	return out, problems
+}
+
+// report makes what is said of a match.
+func report(r *rule.Rule, f *pattern.File, m *pattern.Match) (Match, error) {
+	out := Match{Rule: r, Path: f.Tree.Path, Start: position(f.Tree, m.Start), End: position(f.Tree, m.End),
+		Message: m.Interpolate(r.Message), Bound: map[string]string{}}
+	for _, name := range m.Names() {
+		out.Bound[name], _ = m.Text(name)
+	}
+	fix := m.Fix
+	if fix == "" {
+		fix = r.Fix
+	}
+	edit := Edit{Start: int(m.Start), End: int(m.End)}
+	switch {
+	case fix != "":
+		edit.Text = m.Interpolate(fix)
+		out.Fix = &edit
+	case r.FixRegex != nil:
+		text, changed, err := pattern.FixRegex(r.FixRegex, f.Tree.Source[m.Start:m.End])
+		if err != nil {
+			return out, err
+		}
+		if edit.Text = text; changed {
+			out.Fix = &edit
+		}
+	}
+	return out, nil
+}
+
+func position(f *tree.File, offset uint32) Position {
+	line, column := f.Position(offset)
+	return Position{int(offset), line, column}
+}
+
+// Apply makes the edits of matches in a text, from its start. An edit that overlaps
+// one before it is left out.
+func Apply(text string, edits []Edit) string {
+	edits = slices.Clone(edits)
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Start, b.Start) })
+	var out []byte
+	at := 0
+	for _, e := range edits {
+		if e.Start < at || e.End < e.Start || e.End > len(text) {
+			continue
+		}
+		out = append(append(out, text[at:e.Start]...), e.Text...)
+		at = e.End
+	}
+	return string(append(out, text[at:]...))
+}

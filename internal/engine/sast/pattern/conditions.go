@@ -1,0 +1,310 @@
+package pattern
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file asks the conditions metavariable-*.
+
+// maxNesting bounds conditions in conditions.
+const maxNesting = 10
+
+// filter keeps the matches for which the condition holds. What the condition itself
+// binds (groups, metavariables of a nested formula) is added in copies of the match.
+func (ev *evaluation) filter(c *condition, ms []Match) []Match {
+	var out []Match
+	for i := range ms {
+		m := &ms[i]
+		switch c.Kind {
+		case rule.CondRegex:
+			out = append(out, ev.regexCondition(c, m)...)
+		case rule.CondFormula:
+			out = append(out, ev.formulaCondition(c, m)...)
+		case rule.CondCompare:
+			if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, time.Now()) {
+				out = append(out, *m)
+			}
+		case rule.CondType:
+			if ev.typeCondition(c, m) {
+				out = append(out, *m)
+			}
+		case rule.CondAnalysis:
+			if ev.analysis(c, m) {
+				out = append(out, *m)
+			}
+		case rule.CondName:
+			if ev.nameCondition(c, m) {
+				out = append(out, *m)
+			}
+		}
+	}
+	return out
+}
+
+// regexCondition asks a metavariable-regex.
+func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
+	b := m.env.get(c.Metavariable)
+	if b == nil {
+		return nil
+	}
+	text := ev.file.textOf(b)
+	if c.ConstantPropagation && ev.options.ConstantPropagation && b.Node >= 0 && ev.file.Scope != nil {
+		if v, ok := ev.file.Scope.Const(b.Node); ok {
+			text = v.Text
+		}
+	}
+	spans, err := c.Regex.Find(text)
+	if err != nil {
+		ev.spent = true
+	}
+	if spans == nil {
+		return nil
+	}
+	names := c.Regex.Names()
+	e := m.env
+	for i := 2; i+1 < len(spans); i += 2 {
+		if spans[i] < 0 {
+			continue
+		}
+		group := Binding{Node: tree.None, Last: tree.None, declaration: tree.None, Text: text[spans[i]:spans[i+1]],
+			Start: min(b.Start+uint32(spans[i]), b.End), End: min(b.Start+uint32(spans[i+1]), b.End)}
+		if name := "$" + strconv.Itoa(i/2); e.get(name) == nil {
+			e = e.with(name, group)
+		}
+		if i/2 < len(names) && names[i/2] != "" {
+			if name := "$" + names[i/2]; e.get(name) == nil {
+				e = e.with(name, group)
+			}
+		}
+	}
+	if e == m.env {
+		return []Match{*m}
+	}
+	extended := *m
+	extended.env = e
+	return []Match{extended}
+}
+
+// formulaCondition asks a metavariable-pattern: whether the formula matches in what
+// the metavariable is bound to.
+func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
+	b := m.env.get(c.Metavariable)
+	if b == nil || ev.depth >= maxNesting {
+		return nil
+	}
+	var inner *evaluation
+	switch {
+	case c.Language == "" || c.program.setting.Language != nil && c.program.setting.Language == ev.file.Language && b.Node >= 0 && !ev.file.Tree.Is(b.Node, tree.String):
+		if b.Node < 0 {
+			return nil
+		}
+		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next, text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
+	default:
+		if inner = ev.other(c, b); inner == nil {
+			return nil
+		}
+	}
+	inner.options, inner.outer, inner.depth = &c.program.setting.Options, m.env, ev.depth+1
+	if inner.file != ev.file {
+		inner.outer = ev.texts(m.env)
+	}
+	found := inner.formula(c.program.root)
+	ev.spent = ev.spent || inner.spent
+	if len(found) == 0 {
+		return nil
+	}
+	out := []Match{*m}
+	for _, f := range found {
+		if len(out) > maxEnvs {
+			break
+		}
+		extended := *m
+		added := false
+		f.env.each(func(name string, v *Binding) bool {
+			if m.env.get(name) == nil {
+				extended.env, added = extended.env.with(name, ev.outward(inner, v, b)), true
+			}
+			return true
+		})
+		if added {
+			out = append(out, extended)
+		}
+	}
+	return unify(out)
+}
+
+// texts makes texts of bindings, so that they can be compared with those of another
+// file.
+func (ev *evaluation) texts(e *env) *env {
+	out := newEnv()
+	e.each(func(name string, b *Binding) bool {
+		out = out.with(name, Binding{Node: tree.None, Last: tree.None, Start: b.Start, End: b.End, Text: ev.file.textOf(b), declaration: tree.None})
+		return true
+	})
+	return out
+}
+
+// outward makes a binding of a nested text one of the file around it.
+func (ev *evaluation) outward(inner *evaluation, v, around *Binding) Binding {
+	if inner.file == ev.file {
+		return *v
+	}
+	text := inner.file.textOf(v)
+	return Binding{Node: tree.None, Last: tree.None, Start: min(around.Start+v.Start, around.End), End: min(around.Start+v.End, around.End),
+		Text: text, declaration: tree.None}
+}
+
+// other parses what a metavariable is bound to as another language: the content of a
+// string, or for plain text any code.
+func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
+	text := ev.file.textOf(b)
+	isText := b.IsText()
+	start := b.Start
+	if b.Node >= 0 && b.Node == b.Last {
+		if n := &ev.file.Tree.Nodes[b.Node]; n.Kind == tree.String {
+			isText = true
+			text = n.Text
+			start++
+		}
+	}
+	l := c.program.setting.Language
+	if l == nil {
+		if !isText || b.Node >= 0 {
+			start = b.Start
+			if isText {
+				start++
+			}
+		}
+		return &evaluation{file: ev.text1(text), lo: 0, hi: 1, text: text}
+	}
+	if !isText {
+		return nil
+	}
+	key := nestedKey{l.Name, start, b.End, text}
+	f := ev.file.nested[key]
+	if f == nil {
+		t, err := l.Parse(ev.file.Tree.Path, []byte(text), cst.Limits{})
+		if err != nil {
+			return nil // the text is not of that language
+		}
+		f = NewFile(t, l, scope.Analyze(t, l, nil))
+		if ev.file.nested == nil {
+			ev.file.nested = map[nestedKey]*File{}
+		}
+		ev.file.nested[key] = f
+	}
+	return &evaluation{file: f, hi: int32(len(f.Tree.Nodes)), text: text}
+}
+
+// text1 makes a file of plain text.
+func (ev *evaluation) text1(text string) *File {
+	return NewText(&tree.File{Path: ev.file.Tree.Path, Source: text})
+}
+
+// NewText prepares a file that has no tree, for the languages generic and regex. Only
+// Path and Source of f are used.
+func NewText(f *tree.File) *File {
+	b := tree.Builder{File: &tree.File{Path: f.Path, Source: f.Source}}
+	b.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(f.Source)))
+	return NewFile(b.Finish(), nil, nil)
+}
+
+// valueOf returns what a metavariable is in a comparison: a constant, or its text.
+func (ev *evaluation) valueOf(b *Binding) (rule.Value, bool) {
+	if b == nil {
+		return rule.Value{}, false
+	}
+	if b.Node < 0 || b.Node != b.Last {
+		return rule.StringValue(ev.file.textOf(b)), true
+	}
+	if ev.file.Scope != nil {
+		if n := &ev.file.Tree.Nodes[b.Node]; ev.options.ConstantPropagation || isLiteral(n.Kind) {
+			if v, ok := ev.file.Scope.Const(b.Node); ok {
+				return constant(v), true
+			}
+		}
+	}
+	return rule.LiteralValue(ev.file.textOf(b)), true
+}
+
+// constant makes a value of a constant.
+func constant(v scope.Value) rule.Value {
+	switch v.Kind {
+	case tree.Number:
+		return rule.LiteralValue(v.Text)
+	case tree.Bool:
+		return rule.BoolValue(v.Text == "true")
+	case tree.Null:
+		return rule.CodeValue(v.Text)
+	}
+	return rule.StringValue(v.Text)
+}
+
+// typeCondition asks a metavariable-type.
+func (ev *evaluation) typeCondition(c *condition, m *Match) bool {
+	b := m.env.get(c.Metavariable)
+	if b == nil || b.Node < 0 {
+		return false
+	}
+	matcher := &matcher{file: ev.file, options: ev.options, steps: budget}
+	for _, t := range c.types {
+		if len(matcher.hasType(t, b.Node, newEnv())) > 0 {
+			return true
+		}
+		if d := matcher.declaredType(b.Node); d >= 0 && compact(ev.file.Tree.Code(d)) == compact(t.text) {
+			return true
+		}
+	}
+	return false
+}
+
+// compact returns the text without white space.
+func compact(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// nameCondition asks a metavariable-name: whether the name comes from a module.
+func (ev *evaluation) nameCondition(c *condition, m *Match) bool {
+	b := m.env.get(c.Metavariable)
+	if b == nil || b.Node < 0 || ev.file.Scope == nil || len(c.Modules) == 0 {
+		return false
+	}
+	q := ev.file.Scope.Qualified(b.Node)
+	for _, module := range c.Modules {
+		if q == module || strings.HasPrefix(q, module+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// analysis asks a metavariable-analysis: of the text of a string, or of the constant
+// that an expression is.
+func (ev *evaluation) analysis(c *condition, m *Match) bool {
+	b := m.env.get(c.Metavariable)
+	if b == nil {
+		return false
+	}
+	text := ev.file.textOf(b)
+	if b.Node >= 0 {
+		n := &ev.file.Tree.Nodes[b.Node]
+		switch {
+		case n.Kind == tree.Regex:
+			text, _ = cutRegex(n.Text)
+		case ev.file.Scope == nil:
+			return false
+		default:
+			v, ok := ev.file.Scope.Const(b.Node)
+			if !ok || v.Kind != tree.String {
+				return false
+			}
+			text = v.Text
+		}
+	}
+	return c.analyze(c.Analyzer, c.Mode, text)
+}

@@ -1,0 +1,240 @@
+package pattern
+
+import (
+	"merlon/internal/engine/sast/tree"
+)
+
+// A Binding is what a metavariable stands for: one node, several siblings, or a
+// text (the content of a string, a group of a regular expression).
+type Binding struct {
+	Node, Last  int32  // the first and the last node; tree.None for a text
+	Start, End  uint32 // bytes of the file
+	Text        string // of a text; else "", see Text of Match
+	list        bool   // several siblings, or none
+	declaration int32  // of a name: what it means; tree.None when that is not known
+}
+
+// IsText reports whether the binding is a text without a node.
+func (b *Binding) IsText() bool { return b.Node < 0 && !b.list }
+
+// env is a list of bindings that is shared, and never changed.
+type env struct {
+	name  string
+	value Binding
+	next  *env
+	self  [1]*env // so that the most frequent result, itself, needs no room
+}
+
+// newEnv returns an empty environment.
+func newEnv() *env {
+	e := &env{}
+	e.self[0] = e
+	return e
+}
+
+// only is the result of a match that added nothing.
+func (e *env) only() []*env { return e.self[:] }
+
+// get returns the binding of the name, nil for none.
+func (e *env) get(name string) *Binding {
+	for ; e != nil; e = e.next {
+		if e.name == name {
+			return &e.value
+		}
+	}
+	return nil
+}
+
+// with returns the environment with one more binding.
+func (e *env) with(name string, value Binding) *env {
+	out := &env{name: name, value: value, next: e}
+	out.self[0] = out
+	return out
+}
+
+// each calls f for every binding, the first one first.
+func (e *env) each(f func(name string, b *Binding) bool) bool {
+	if e == nil {
+		return true
+	}
+	return e.next.each(f) && (e.name == "" || f(e.name, &e.value))
+}
+
+// bind adds a binding, or compares it with the one that there is. "$_" unifies with
+// nothing.
+func (m *matcher) bind(name string, value Binding, e *env) []*env {
+	if name == "$_" {
+		return e.only()
+	}
+	if old := e.get(name); old != nil {
+		if m.unify(old, &value) {
+			return e.only()
+		}
+		return nil
+	}
+	return e.with(name, value).only()
+}
+
+// bindNode binds a metavariable to a node.
+func (m *matcher) bindNode(name string, i int32, e *env) []*env {
+	return m.bind(name, m.nodeBinding(i), e)
+}
+
+// nodeBinding makes the binding of a node. A statement that is only an expression
+// counts as the expression.
+func (m *matcher) nodeBinding(i int32) Binding {
+	t := m.file.Tree
+	if t.Is(i, tree.ExpressionStatement) {
+		i = t.Child(i, tree.RoleValue)
+	}
+	n := &t.Nodes[i]
+	return Binding{Node: i, Last: i, Start: n.Start, End: n.End, declaration: m.declaration(i)}
+}
+
+// bindList binds a "$...X" to siblings.
+func (m *matcher) bindList(name string, list []int32, e *env) []*env {
+	b := Binding{Node: tree.None, Last: tree.None, list: true, declaration: tree.None}
+	if len(list) > 0 {
+		t := m.file.Tree
+		b.Node, b.Last = list[0], list[len(list)-1]
+		b.Start, b.End = t.Nodes[b.Node].Start, t.Nodes[b.Last].End
+	}
+	return m.bind(name, b, e)
+}
+
+// bindText binds a metavariable to a text at a node.
+func (m *matcher) bindText(name, text string, at int32, e *env) []*env {
+	start, end := m.content(at, text)
+	return m.bind(name, Binding{Node: tree.None, Last: tree.None, Start: start, End: end, Text: text, declaration: tree.None}, e)
+}
+
+// content returns the bytes that hold the text of a string, without its quotes.
+func (m *matcher) content(at int32, text string) (start, end uint32) {
+	n := &m.file.Tree.Nodes[at]
+	code := m.file.Tree.Code(at)
+	if n.Kind == tree.String && len(text) < len(code) {
+		if i := lastIndex(code, text); i >= 0 && text != "" {
+			return n.Start + uint32(i), n.Start + uint32(i+len(text))
+		}
+	}
+	return n.Start, n.End
+}
+
+// lastIndex returns where the text is in the code: in the middle, if it is there
+// more than once, as quotes are at both ends.
+func lastIndex(code, text string) int {
+	for i := 0; i+len(text) <= len(code); i++ {
+		if code[i:i+len(text)] == text && (i > 0 || len(code) == len(text)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// declaration returns what a name means, tree.None when that is not known.
+func (m *matcher) declaration(i int32) int32 {
+	if m.file.Scope == nil || i < 0 || !m.file.Tree.Is(i, tree.Name) {
+		return tree.None
+	}
+	return m.file.Scope.Declaration(i)
+}
+
+// unify reports whether two bindings are the same code.
+func (m *matcher) unify(a, b *Binding) bool {
+	t := m.file.Tree
+	switch {
+	case a.list != b.list:
+		return false
+	case a.list:
+		return m.equalLists(a, b)
+	case a.Node >= 0 && b.Node >= 0:
+		return m.equalTop(a, b)
+	case a.Node < 0 && b.Node < 0:
+		return a.Text == b.Text
+	case a.Node >= 0:
+		return m.equalText(t, a.Node, b.Text)
+	default:
+		return m.equalText(t, b.Node, a.Text)
+	}
+}
+
+// equalTop compares two nodes that metavariables are bound to. A name that means
+// nothing known equals any of its spelling, and a name with a constant value equals
+// the constant.
+func (m *matcher) equalTop(a, b *Binding) bool {
+	t := m.file.Tree
+	x, y := &t.Nodes[a.Node], &t.Nodes[b.Node]
+	switch {
+	case a.Node == b.Node:
+		return true
+	case nameLike(x.Kind) && nameLike(y.Kind) && x.Next == a.Node+1 && y.Next == b.Node+1:
+		if x.Text != y.Text {
+			return false
+		}
+		return !m.options.UnifyIDsStrictly || a.declaration < 0 || b.declaration < 0 || a.declaration == b.declaration
+	case x.Kind == tree.String && y.Kind == tree.Name && x.Flags&tree.Implied != 0:
+		return x.Text == y.Text
+	case y.Kind == tree.String && x.Kind == tree.Name && y.Flags&tree.Implied != 0:
+		return x.Text == y.Text
+	case isLiteral(x.Kind) != isLiteral(y.Kind) && m.options.ConstantPropagation && m.file.Scope != nil:
+		v, ok := m.file.Scope.Const(a.Node)
+		w, also := m.file.Scope.Const(b.Node)
+		return ok && also && v == w
+	}
+	return m.equalNodes(a.Node, b.Node)
+}
+
+// nameLike reports whether a node of the kind is a bare name.
+func nameLike(k tree.Kind) bool { return k == tree.Name || k == tree.Type }
+
+func isLiteral(k tree.Kind) bool {
+	return k == tree.String || k == tree.Number || k == tree.Bool || k == tree.Null || k == tree.Character
+}
+
+// equalNodes compares two subtrees: kinds, texts, and what the names in them mean.
+func (m *matcher) equalNodes(a, b int32) bool {
+	t := m.file.Tree
+	size := t.Nodes[a].Next - a
+	if t.Nodes[b].Next-b != size {
+		return false
+	}
+	m.steps -= int(size)
+	for i := int32(0); i < size; i++ {
+		x, y := &t.Nodes[a+i], &t.Nodes[b+i]
+		if x.Kind != y.Kind || x.Text != y.Text || x.Next-a != y.Next-b {
+			return false
+		}
+		if x.Kind == tree.Name && m.options.UnifyIDsStrictly {
+			dx, dy := m.declaration(a+i), m.declaration(b+i)
+			if dx != dy && dx >= 0 && dy >= 0 && !(t.Contains(a, dx) && t.Contains(b, dy) && dx-a == dy-b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (m *matcher) equalLists(a, b *Binding) bool {
+	if a.Node < 0 || b.Node < 0 {
+		return a.Node == b.Node
+	}
+	t := m.file.Tree
+	for x, y := a.Node, b.Node; ; x, y = t.Nodes[x].Next, t.Nodes[y].Next {
+		if !m.equalNodes(x, y) {
+			return false
+		}
+		if x == a.Last || y == b.Last {
+			return x == a.Last && y == b.Last
+		}
+	}
+}
+
+// equalText compares a node with the text of another binding.
+func (m *matcher) equalText(t *tree.File, i int32, text string) bool {
+	switch n := &t.Nodes[i]; n.Kind {
+	case tree.Name, tree.String, tree.Type, tree.Character:
+		return n.Text == text
+	default:
+		return t.Code(i) == text
+	}
+}

@@ -1,0 +1,186 @@
+package pattern
+
+import (
+	"sync"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A File is a lowered source file, ready to be matched by many programs. It keeps
+// what one program finds for the next one that asks the same, so it belongs to one
+// goroutine at a time.
+type File struct {
+	Tree     *tree.File
+	Language *lang.Language
+	Scope    *scope.Info // nil: names mean nothing but themselves
+
+	kinds    [256][]int32 // nodes by kind
+	words    map[string]struct{}
+	found    map[string]found    // matches by leaf key
+	formulas map[string][]Match  // matches of whole formulas, by their key
+	subtypes map[string][]string // direct supertypes by the name of a class
+	nested   map[nestedKey]*File // texts of other languages inside of this file
+	flat     map[[2]int32][]int32
+	lines    []uint32
+	depth    int // of nesting in other files
+}
+
+// found is what a leaf matched.
+type found struct {
+	matches []Match
+	spent   bool // the budget ended before the file did
+}
+
+type nestedKey struct {
+	language   string
+	start, end uint32
+	text       string
+}
+
+// NewFile prepares a file. info may be nil.
+func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
+	out := &File{Tree: f, Language: l, Scope: info, found: map[string]found{}}
+	var count [256]int
+	for i := range f.Nodes {
+		count[f.Nodes[i].Kind]++
+	}
+	all := make([]int32, len(f.Nodes))
+	for k, n := range count {
+		out.kinds[k], all = all[:0:n], all[n:]
+	}
+	for i := range f.Nodes {
+		k := f.Nodes[i].Kind
+		out.kinds[k] = append(out.kinds[k], int32(i))
+	}
+	return out
+}
+
+// has reports whether every word is in the file.
+func (f *File) has(words []string) bool {
+	if f.words == nil {
+		f.words = wordsOf(f.Tree.Source)
+	}
+	for _, w := range words {
+		if _, ok := f.words[w]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// isWord reports whether the byte belongs to a word. Every byte of a character
+// beyond ASCII does.
+func isWord(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
+}
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) map[string]struct{} {
+	words := make(map[string]struct{}, len(text)/16)
+	for i := 0; i < len(text); {
+		if !isWord(text[i]) {
+			i++
+			continue
+		}
+		start := i
+		for i < len(text) && isWord(text[i]) {
+			i++
+		}
+		words[text[start:i]] = struct{}{}
+	}
+	return words
+}
+
+// isExpression reports whether the node stands where a value does, and is not a mere
+// label of something.
+func (f *File) isExpression(i int32) bool {
+	n := &f.Tree.Nodes[i]
+	if !n.Kind.Expression() {
+		return n.Kind == tree.Class && n.Role != tree.RoleStatement && n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
+	}
+	switch n.Role {
+	case tree.RoleName, tree.RolePath, tree.RoleAlias, tree.RoleLabel:
+		return n.Kind != tree.Name && n.Kind != tree.Member
+	case tree.RoleProperty:
+		return n.Kind != tree.Name
+	case tree.RoleTarget:
+		return n.Parent < 0 || f.Tree.Nodes[n.Parent].Kind != tree.Parameter
+	}
+	return n.Kind != tree.Type && n.Kind != tree.Attribute && n.Kind != tree.Clause && n.Kind != tree.Keyword && n.Kind != tree.Pair && n.Kind != tree.Slice
+}
+
+// isStatement reports whether the node stands where a statement does.
+func (f *File) isStatement(i int32) bool {
+	n := &f.Tree.Nodes[i]
+	switch n.Role {
+	case tree.RoleStatement:
+		return true
+	case tree.RoleBody, tree.RoleThen, tree.RoleElse, tree.RoleFinally:
+		return n.Kind.Statement()
+	}
+	return false
+}
+
+// flatten returns the statements from one to another of the same list and all
+// statements inside of them, in order.
+func (f *File) flatten(first, last int32) []int32 {
+	key := [2]int32{first, last}
+	if list, ok := f.flat[key]; ok {
+		return list
+	}
+	var list []int32
+	for i := first; i < f.Tree.Nodes[last].Next; i++ {
+		if f.isStatement(i) {
+			list = append(list, i)
+		}
+	}
+	if f.flat == nil || len(f.flat) > 4096 {
+		f.flat = map[[2]int32][]int32{}
+	}
+	f.flat[key] = list
+	return list
+}
+
+// supertypes returns the names of the direct supertypes that the file's classes of
+// the name declare.
+func (f *File) supertypes(name string) []string {
+	if f.subtypes == nil {
+		f.subtypes = map[string][]string{}
+		for _, c := range f.kinds[tree.Class] {
+			for b := range f.Tree.Children(c) {
+				if r := f.Tree.Nodes[b].Role; r != tree.RoleBase && r != tree.RoleInterface {
+					continue
+				}
+				if super := f.typeName(b); super != "" {
+					f.subtypes[f.Tree.Name(c)] = append(f.subtypes[f.Tree.Name(c)], super)
+				}
+			}
+		}
+	}
+	return f.subtypes[name]
+}
+
+// typeName returns the dotted name of a type or of an expression that names one,
+// qualified where that is known.
+func (f *File) typeName(i int32) string {
+	if f.Scope != nil {
+		if q := f.Scope.Qualified(i); q != "" {
+			return q
+		}
+	}
+	switch n := &f.Tree.Nodes[i]; n.Kind {
+	case tree.Type:
+		return n.Text
+	case tree.Call:
+		return f.typeName(f.Tree.Child(i, tree.RoleCallee))
+	}
+	return f.Tree.Dotted(i)
+}
+
+// Parsers returns the language of a name; nil for none. It is how a formula reaches
+// the languages of metavariable-pattern.
+type Parsers func(name string) *lang.Language
+
+var stacks = sync.Pool{New: func() any { return new([]int32) }}

@@ -1,0 +1,222 @@
+// Package pattern matches the patterns and formulas of rules against generic trees:
+// the search mode of the Semgrep format (https://semgrep.dev/docs/writing-rules).
+//
+// A pattern is a tree too (see lang.Language.ParsePattern). Matching goes down both
+// trees at once and returns every way in which metavariables can be bound, as a list
+// of environments: most attempts end at the first node, with none. Lists with
+// ellipses are matched by going through the pattern once with the set of places in
+// the source that are reached so far, so no list takes more than the product of both
+// lengths and of the bindings. A budget of steps bounds the rest.
+//
+// What a pattern means beyond equality of trees is told where it is done:
+// statements.go (ellipses that reach into nested blocks, expressions inside of
+// statements), names.go (imports and aliases), literals.go (strings, constants),
+// operators.go (associativity and commutativity), types.go (typed metavariables),
+// definitions.go (functions, classes, imports). formula.go joins the matches of
+// patterns by their ranges, conditions.go asks the metavariable-* conditions.
+package pattern
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/pcre"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A node is a node of a compiled pattern.
+type node struct {
+	kind  tree.Kind
+	role  tree.Role
+	flags tree.Flags
+	text  string
+	kids  []*node
+	slots [][]*node // children by the slots of the kind; see slots.go
+
+	meta   string       // the metavariable that the node is, or that its whole text is
+	regex  *pcre.Regexp // of a string "=~/…/"
+	dotted []string     // of a Name, or of Members of Names: the parts; "$X" for a metavariable
+	ground bool         // no metavariable below: one match is as good as another
+}
+
+// A leaf is one compiled pattern.
+type leaf struct {
+	key    string // what equals another leaf's matches the same
+	text   string
+	root   *node
+	stmts  []*node // when the pattern is several statements, or an ellipsis among them
+	inside bool    // below pattern-inside: only the longest match of a last ellipsis counts
+	words  []string
+
+	imports []*node // when the pattern imports several names of one module
+}
+
+// compileNode copies the tree of a pattern.
+func compileNode(f *tree.File, i int32) (*node, error) {
+	t := &f.Nodes[i]
+	n := &node{kind: t.Kind, role: t.Role, flags: t.Flags, text: t.Text, ground: true}
+	for c := range f.Children(i) {
+		kid, err := compileNode(f, c)
+		if err != nil {
+			return nil, err
+		}
+		n.kids = append(n.kids, kid)
+		n.ground = n.ground && kid.ground
+	}
+	switch t.Kind {
+	case tree.Metavariable, tree.MetaEllipsis:
+		n.meta, n.ground = t.Text, false
+	case tree.String, tree.Character, tree.Regex, tree.Type, tree.Token:
+		if name := wholeMetavariable(t.Text); name != "" {
+			n.meta, n.ground = name, false
+		}
+	}
+	if isRegexText(t.Text) && (t.Kind == tree.String || t.Kind == tree.Name) {
+		if err := n.compileRegex(); err != nil {
+			return nil, err
+		}
+	}
+	n.dotted = n.dots()
+	n.fillSlots()
+	return n, nil
+}
+
+// wholeMetavariable returns the text when it is one metavariable, without its
+// slashes for a regular expression, else "".
+func wholeMetavariable(text string) string {
+	text = strings.TrimSuffix(strings.TrimPrefix(text, "/"), "/")
+	if rule.IsMetavariable(text) {
+		return text
+	}
+	return ""
+}
+
+func isRegexText(text string) bool { return strings.HasPrefix(text, "=~/") }
+
+// compileRegex reads "=~/expression/flags".
+func (n *node) compileRegex() error {
+	body := n.text[len("=~/"):]
+	end := strings.LastIndexByte(body, '/')
+	if end < 0 {
+		return nil // a string that only looks so
+	}
+	flags := pcre.Flags(0)
+	for _, c := range body[end+1:] {
+		switch c {
+		case 'i':
+			flags |= pcre.IgnoreCase
+		case 'm':
+			flags |= pcre.Multiline
+		default:
+			return nil
+		}
+	}
+	expr := body[:end]
+	re, err := pcre.Compile(expr, flags)
+	if err != nil {
+		return fmt.Errorf("compile %s: %w", n.text, err)
+	}
+	n.regex = re
+	return nil
+}
+
+// dots returns the parts of a dotted name, nil for anything else.
+func (n *node) dots() []string {
+	switch n.kind {
+	case tree.Name:
+		return []string{n.text}
+	case tree.Type:
+		if len(n.kids) == 0 && n.text != "" && n.meta == "" {
+			return strings.Split(n.text, ".")
+		}
+	case tree.Metavariable:
+		return []string{n.text}
+	case tree.Member:
+		object, property := n.child(tree.RoleObject), n.child(tree.RoleProperty)
+		if object == nil || property == nil || object.dotted == nil || property.dotted == nil || property.kind == tree.Member {
+			return nil
+		}
+		return append(append([]string(nil), object.dotted...), property.dotted...)
+	}
+	return nil
+}
+
+// child returns the first child with the role, nil when there is none.
+func (n *node) child(r tree.Role) *node {
+	for _, k := range n.kids {
+		if k.role == r {
+			return k
+		}
+	}
+	return nil
+}
+
+// all returns the children with the role.
+func (n *node) all(r tree.Role) []*node {
+	var out []*node
+	for _, k := range n.kids {
+		if k.role == r {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// isEllipsis reports whether the node stands for any number of anything without a
+// name, as an element or as a statement.
+func (n *node) isEllipsis() bool {
+	return n.kind == tree.Ellipsis || n.kind == tree.ExpressionStatement && len(n.kids) == 1 && n.kids[0].kind == tree.Ellipsis
+}
+
+// many returns the "$...X" that the node is, as an element or as a statement.
+func (n *node) many() string {
+	switch {
+	case n.kind == tree.MetaEllipsis:
+		return n.meta
+	case n.kind == tree.ExpressionStatement && len(n.kids) == 1:
+		return n.kids[0].many()
+	}
+	return ""
+}
+
+// compileLeaf parses and compiles one pattern.
+func compileLeaf(l *lang.Language, text string, inside bool) (*leaf, error) {
+	f, err := l.ParsePattern(text)
+	if err != nil {
+		return nil, err
+	}
+	root, err := compileNode(f, tree.Root)
+	if err != nil {
+		return nil, err
+	}
+	out := &leaf{text: text, root: root, inside: inside}
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case root.kind == tree.ExpressionStatement && !strings.HasSuffix(trimmed, ";") && root.kids[0].many() == "":
+		out.root = root.kids[0]
+		out.root.role = tree.RoleNone
+	case root.kind == tree.Block && !strings.HasPrefix(trimmed, "{"), root.kind == tree.FileKind:
+		out.stmts = root.kids
+	}
+	if len(out.stmts) == 1 && !out.stmts[0].isEllipsis() {
+		out.root, out.stmts = out.stmts[0], nil
+	}
+	if len(out.stmts) > 1 && oneImport(f) {
+		out.imports, out.stmts = out.stmts, nil
+	}
+	out.words = mandatory(root, text)
+	return out, nil
+}
+
+// oneImport reports whether the statements of a pattern are all of one import.
+func oneImport(f *tree.File) bool {
+	first := tree.Root + 1
+	for c := range f.Children(tree.Root) {
+		if !f.Is(c, tree.Import) || f.Nodes[c].Start != f.Nodes[first].Start || f.Nodes[c].End != f.Nodes[first].End {
+			return false
+		}
+	}
+	return true
+}

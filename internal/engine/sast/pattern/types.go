@@ -1,0 +1,152 @@
+package pattern
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file matches types and typed metavariables.
+
+// typeNode matches two types. A type without arguments in the pattern is not one with
+// arguments in the source.
+func (m *matcher) typeNode(p *node, t int32, e *env) []*env {
+	f := m.file.Tree
+	n := &f.Nodes[t]
+	if p.meta != "" && len(p.kids) == 0 {
+		return m.bindNode(p.meta, t, e)
+	}
+	switch n.Kind {
+	case tree.Type:
+	case tree.Name, tree.Member:
+		if len(p.kids) == 0 && f.Dotted(t) == p.text {
+			return e.only()
+		}
+		return nil
+	default:
+		return nil
+	}
+	if p.text != n.Text && p.meta == "" {
+		if len(p.kids) == 0 || !m.sameTypeName(p.text, t) {
+			return nil
+		}
+	}
+	if p.meta != "" {
+		return m.then(m.bindText(p.meta, n.Text, t, e), func(e *env) []*env { return m.children(p, t, e) })
+	}
+	return m.children(p, t, e)
+}
+
+// sameTypeName reports whether a type's own name is the one of a pattern.
+func (m *matcher) sameTypeName(want string, t int32) bool {
+	return m.file.Tree.Nodes[t].Text == want || m.qualified(t) == want
+}
+
+// typed matches a metavariable that must have a type.
+func (m *matcher) typed(p *node, t int32, e *env) []*env {
+	kind, value := p.child(tree.RoleType), p.child(tree.RoleValue)
+	if kind == nil || value == nil {
+		return nil
+	}
+	if n := &m.file.Tree.Nodes[t]; !n.Kind.Expression() {
+		return nil
+	}
+	return m.then(m.hasType(kind, t, e), func(e *env) []*env { return m.node(value, t, e) })
+}
+
+// hasType matches the type of a value: the declared one as types match, else the one
+// that scope infers by name, and its supertypes in the file.
+func (m *matcher) hasType(p *node, t int32, e *env) []*env {
+	if decl := m.declaredType(t); decl >= 0 {
+		if out := m.inner(p, decl, e); out != nil {
+			return out
+		}
+		if m.derived(p, m.file.typeName(decl)) {
+			return e.only()
+		}
+	}
+	if m.file.Scope == nil {
+		return nil
+	}
+	name := m.file.Scope.Type(t)
+	if name == "" {
+		return nil
+	}
+	if p.kind == tree.Metavariable || p.meta != "" {
+		return m.bindText(p.meta, lastPart(name), t, e)
+	}
+	if m.derived(p, name) {
+		return e.only()
+	}
+	return nil
+}
+
+// declaredType returns the Type with which the variable that the expression names was
+// declared, None when there is none.
+func (m *matcher) declaredType(t int32) int32 {
+	if m.file.Scope == nil {
+		return tree.None
+	}
+	f := m.file.Tree
+	d := m.file.Scope.Declaration(t)
+	if d < 0 {
+		return tree.None
+	}
+	by := m.file.Scope.Declarator(d)
+	if by < 0 {
+		return tree.None
+	}
+	decl := f.Child(by, tree.RoleType)
+	if f.Text(decl) == "var" || f.Text(decl) == "auto" {
+		return tree.None
+	}
+	return decl
+}
+
+// derived reports whether a type of the name is the one of the pattern, or has it
+// among the supertypes that the file declares.
+func (m *matcher) derived(p *node, name string) bool {
+	if len(p.kids) > 0 || p.dotted == nil && p.text == "" {
+		return false
+	}
+	want := p.text
+	if p.dotted != nil {
+		want = strings.Join(p.dotted, ".")
+	}
+	seen := map[string]bool{}
+	queue := []string{name}
+	for len(queue) > 0 && len(seen) < 100 {
+		name, queue = queue[0], queue[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		if sameType(want, name) {
+			return true
+		}
+		queue = append(queue, m.file.supertypes(lastPart(name))...)
+	}
+	return false
+}
+
+// sameType compares two names of types, of which either may lack its package.
+func sameType(want, name string) bool {
+	if want == name {
+		return true
+	}
+	if !strings.Contains(want, ".") {
+		return lastPart(name) == want || builtinTypes[want] != "" && builtinTypes[want] == builtinTypes[lastPart(name)]
+	}
+	return !strings.Contains(name, ".") && lastPart(want) == name
+}
+
+// builtinTypes are names that languages have for the same basic types, which rules
+// mix up.
+var builtinTypes = map[string]string{
+	"str": "string", "string": "string", "String": "string",
+	"int": "int", "Integer": "int", "Int": "int",
+	"bool": "bool", "boolean": "bool", "Boolean": "bool",
+	"float": "float", "double": "float", "Double": "float", "Float": "float",
+}
+
+func lastPart(dotted string) string { return dotted[strings.LastIndexByte(dotted, '.')+1:] }
