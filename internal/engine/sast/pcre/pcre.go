@@ -31,6 +31,7 @@ const (
 const (
 	maxExpression = 128 << 10       // bytes
 	maxDepth      = 200             // of groups
+	maxRounds     = 100_000         // that nested counts may ask for
 	matchTimeout  = 2 * time.Second // of one match of a backtracking expression
 	totalTimeout  = 5 * time.Second // of all matches in one text
 )

@@ -27,6 +27,10 @@ type translator struct {
 	// atom.full is -1 for none. It may have a quantifier already.
 	atom     mark
 	repeated bool
+
+	// Counts such as {1000} multiply where they are nested: that of the last atom, and
+	// the largest in the group so far.
+	weight, heaviest int
 }
 
 // A mark is a place in both texts.
@@ -44,6 +48,8 @@ type scope struct {
 type group struct {
 	scope scope // outside
 	start mark
+
+	heaviest int // outside
 }
 
 const (
@@ -133,7 +139,9 @@ func (t *translator) step() error {
 }
 
 // begin notes that an atom begins here.
-func (t *translator) begin() { t.atom, t.repeated = mark{len(t.linear), len(t.full)}, false }
+func (t *translator) begin() {
+	t.atom, t.repeated, t.weight = mark{len(t.linear), len(t.full)}, false, 1
+}
 
 func (t *translator) both(s string) {
 	t.linear = append(t.linear, s...)
@@ -207,6 +215,9 @@ func (t *translator) repeat() error {
 	}
 	q := t.in[t.pos : t.pos+size]
 	t.pos += size
+	if err := t.count(q); err != nil {
+		return err
+	}
 	if t.repeated {
 		t.wrap("(?:", "")
 	}
@@ -222,6 +233,26 @@ func (t *translator) repeat() error {
 		t.both(q + "?")
 	default:
 		t.both(q)
+	}
+	return nil
+}
+
+// count keeps the product of nested counts in bounds: the backtracking engine
+// remembers each round.
+func (t *translator) count(q string) error {
+	if q[0] == '{' {
+		lo, hi, _ := strings.Cut(q[1:len(q)-1], ",")
+		n := 1
+		for _, digits := range []string{lo, hi} {
+			if v, err := strconv.Atoi(digits); err == nil {
+				n = max(n, v)
+			}
+		}
+		t.weight = max(1, t.weight) * n
+	}
+	t.heaviest = max(t.heaviest, t.weight)
+	if t.weight > maxRounds {
+		return fmt.Errorf("counts multiply to more than %d", maxRounds)
 	}
 	return nil
 }
@@ -302,7 +333,8 @@ func (t *translator) capture(name string) {
 }
 
 func (t *translator) push(linear, full string) {
-	t.open = append(t.open, group{t.scope, mark{len(t.linear), len(t.full)}})
+	t.open = append(t.open, group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest})
+	t.heaviest = 1
 	t.linear = append(t.linear, linear...)
 	t.full = append(t.full, full...)
 	t.atom = nowhere
@@ -316,7 +348,8 @@ func (t *translator) closeGroup() error {
 	t.open = t.open[:len(t.open)-1]
 	t.pos++
 	t.both(")")
-	t.scope, t.atom, t.repeated = g.scope, g.start, false
+	t.scope, t.atom, t.repeated, t.weight = g.scope, g.start, false, t.heaviest
+	t.heaviest = max(t.heaviest, g.heaviest)
 	return nil
 }
 
