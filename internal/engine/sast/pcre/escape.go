@@ -138,6 +138,9 @@ func (t *translator) ref(n int) error {
 	t.backtracks = true
 	t.begin()
 	t.full = append(t.full, "\\k<"+strconv.Itoa(n)+">"...)
+	if t.outline {
+		t.linear = append(t.linear, '.')
+	}
 	return nil
 }
 

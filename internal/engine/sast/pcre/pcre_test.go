@@ -200,3 +200,33 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
+
+func TestExplodes(t *testing.T) {
+	for expr, want := range map[string]bool{
+		`(a+)+$`:            true,
+		`(?:a+)+$`:          true,
+		`^(\w+\s?)*$`:       true,
+		`(a*)*b`:            true,
+		`(?=x)(a|b+)*c`:     true,
+		`(?i:a+)+b`:         true,
+		`((ab)*)*c`:         true,
+		`(.*,){1,20}x`:      true,
+		`(\w+\w*x)+y`:       true,
+		`(a+)+`:             false, // nothing after it fails
+		`(a+)+b*`:           false,
+		`(a++)+b`:           false,
+		`^(\d+\.)+\d+$`:     false, // the dot keeps the rounds apart
+		`([a-z]+-)*[a-z]+$`: false,
+		`(a{3})+b`:          false,
+		`(?=(a+)+b)c`:       false, // look-around is left out
+		`a+b+c+$`:           false,
+		`(a+){2}b`:          false,
+		`(abc)+$`:           false,
+		`(`:                 false,
+		"\xff(a+)+$":        false,
+	} {
+		if got := Explodes(expr); got != want {
+			t.Errorf("%s: %v, want %v", expr, got, want)
+		}
+	}
+}

@@ -28,6 +28,11 @@ type translator struct {
 	atom     mark
 	repeated bool
 
+	// outline makes linear an outline of the expression for Explodes: every group
+	// captures, so that no two repetitions melt into one, and what only one engine
+	// knows is left out.
+	outline bool
+
 	// Counts such as {1000} multiply where they are nested: that of the last atom, and
 	// the largest in the group so far.
 	weight, heaviest int
@@ -49,7 +54,8 @@ type group struct {
 	scope scope // outside
 	start mark
 
-	heaviest int // outside
+	heaviest int  // outside
+	skipped  bool // in an outline: look-around, which takes no text
 }
 
 const (
@@ -259,6 +265,9 @@ func (t *translator) count(q string) error {
 
 // wrap puts the last atom and what follows into a group.
 func (t *translator) wrap(open, tail string) {
+	if t.outline {
+		open, tail = "(", "" // one round: a possessive repetition gives nothing back
+	}
 	t.linear = append(slices.Insert(t.linear, t.atom.linear, []byte(open)...), tail+")"...)
 	t.full = append(slices.Insert(t.full, t.atom.full, []byte(open)...), tail+")"...)
 }
@@ -333,7 +342,16 @@ func (t *translator) capture(name string) {
 }
 
 func (t *translator) push(linear, full string) {
-	t.open = append(t.open, group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest})
+	g := group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest, false}
+	if t.outline {
+		flags := strings.TrimSuffix(strings.TrimPrefix(linear, "(?"), ":")
+		g.skipped = strings.ContainsAny(flags, "=!<")
+		linear = "("
+		if strings.Trim(flags, "ims-") == "" && flags != "" {
+			linear = "((?" + flags + ")"
+		}
+	}
+	t.open = append(t.open, g)
 	t.heaviest = 1
 	t.linear = append(t.linear, linear...)
 	t.full = append(t.full, full...)
@@ -348,6 +366,9 @@ func (t *translator) closeGroup() error {
 	t.open = t.open[:len(t.open)-1]
 	t.pos++
 	t.both(")")
+	if g.skipped {
+		t.linear = append(t.linear, "{0}"...)
+	}
 	t.scope, t.atom, t.repeated, t.weight = g.scope, g.start, false, t.heaviest
 	t.heaviest = max(t.heaviest, g.heaviest)
 	return nil

@@ -29,9 +29,9 @@ func formulaOf(t *testing.T, text string) string {
 
 func TestFormula(t *testing.T) {
 	for text, want := range map[string]string{
-		"  pattern: f($X)\n":             `(pattern "f($X)")`,
+		"  pattern: f($X)\n":               `(pattern "f($X)")`,
 		"  pattern: |\n    f($X)\n    g\n": `(pattern "f($X)\ng\n")`,
-		"  pattern-regex: a+\n":          `(regex "a+")`,
+		"  pattern-regex: a+\n":            `(regex "a+")`,
 		`  patterns:
   - pattern: f($X)
   - pattern-not: f(1)

@@ -1,0 +1,383 @@
+package generic
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+const (
+	maxText     = 16 << 20  // bytes of a document
+	maxPattern  = 64 << 10  // bytes
+	stepsEach   = 200       // of one search, for each item of the document
+	stepsAtMost = 100 << 20 // of one search
+)
+
+// A Pattern is a compiled pattern. It is safe for concurrent use.
+type Pattern struct {
+	text  string
+	items []item
+	span  uint32 // lines that one ellipsis may add
+
+	// From this item on, nothing compares with a metavariable that is bound before:
+	// whether the rest matches depends on the place alone.
+	free int
+}
+
+// Parse reads a pattern. span is Options.GenericMaxSpan of a rule: how many lines
+// beyond its own one ellipsis may reach.
+func Parse(text string, span int) (*Pattern, error) {
+	if len(text) > maxPattern {
+		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(text), maxPattern)
+	}
+	p := &Pattern{text: text, items: blocks("", tokenize(text, true)), span: uint32(span)}
+	seen := map[string]bool{}
+	for i, it := range p.items {
+		if it.kind == ellipsis && it.name != "" && i > 0 && p.items[i-1].kind == ellipsis {
+			return nil, fmt.Errorf("%s cannot follow another ellipsis", it.name)
+		}
+		if it.name != "" && seen[it.name] {
+			p.free = i + 1
+		}
+		seen[it.name] = true
+	}
+	if !slices.ContainsFunc(p.items, func(it item) bool { return it.kind == word || it.kind == char || it.kind == metavar }) {
+		return nil, fmt.Errorf("the pattern has no word")
+	}
+	return p, nil
+}
+
+// A Binding is what a metavariable stands for.
+type Binding struct {
+	Name       string // with its sigil: "$X", "$...X"
+	Text       string
+	Start, End int // bytes of the document
+}
+
+// A Match is a range of a document with its bindings, which are sorted by name.
+type Match struct {
+	Start, End int
+	Bindings   []Binding
+}
+
+// Get returns the binding of a metavariable, nil if there is none.
+func (m *Match) Get(name string) *Binding {
+	i, ok := slices.BinarySearchFunc(m.Bindings, name, func(b Binding, name string) int {
+		switch {
+		case b.Name < name:
+			return -1
+		case b.Name > name:
+			return 1
+		}
+		return 0
+	})
+	if !ok {
+		return nil
+	}
+	return &m.Bindings[i]
+}
+
+// Find returns the matches of the pattern, by their start. No two of them start or
+// end at the same place: of those that end together the shortest stays, or the
+// longest if the pattern ends with an ellipsis. complete is false when the search was
+// given up because the text offers too many ways to match.
+func (p *Pattern) Find(d *Document) (matches []Match, complete bool) {
+	if !p.mayMatch(d) {
+		return nil, true
+	}
+	s := &search{doc: d, pattern: p, steps: min(stepsAtMost, stepsEach*(len(d.items)+1000)), failed: map[place]struct{}{}}
+	longest := p.items[len(p.items)-1].kind == ellipsis
+	byEnd := map[int]int{} // index in matches
+	for _, at := range p.starts(d) {
+		m, ok := s.at(at)
+		if s.steps <= 0 {
+			break
+		}
+		if !ok {
+			continue
+		}
+		if old, taken := byEnd[m.End]; taken {
+			if longest {
+				continue
+			}
+			matches[old].End = -1
+		}
+		byEnd[m.End] = len(matches)
+		matches = append(matches, m)
+	}
+	return slices.DeleteFunc(matches, func(m Match) bool { return m.End < 0 }), s.steps > 0
+}
+
+// mayMatch says whether the document has every word and character of the pattern.
+func (p *Pattern) mayMatch(d *Document) bool {
+	for _, it := range p.items {
+		switch it.kind {
+		case word:
+			if len(d.words[p.text[it.start:it.end]]) == 0 {
+				return false
+			}
+		case char:
+			if len(d.chars[p.text[it.start]]) == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// starts returns the atoms where a match may begin: where the first atom of the
+// pattern is, or at the beginning of each block if the pattern begins with an
+// ellipsis.
+func (p *Pattern) starts(d *Document) []int32 {
+	switch first := p.items[0]; first.kind {
+	case word:
+		return d.words[p.text[first.start:first.end]]
+	case char:
+		return d.chars[p.text[first.start]]
+	case ellipsis:
+		var out []int32
+		for i, it := range d.items {
+			if it.kind <= char && (i == 0 || d.items[i-1].kind == open) {
+				out = append(out, int32(i))
+			}
+		}
+		return out
+	}
+	var out []int32
+	for i, it := range d.items {
+		if it.kind == word {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// A place is where a search failed: no match of the pattern from item pattern on
+// begins at item doc in the block that ends at end.
+type place struct{ pattern, doc, end int32 }
+
+// A search looks for one pattern in one document.
+type search struct {
+	doc     *Document
+	pattern *Pattern
+	steps   int // left
+	failed  map[place]struct{}
+
+	first int32 // where the match begins
+	env   []Binding
+}
+
+// A gap is an ellipsis that is skipping.
+type gap struct {
+	on         bool
+	max        uint32 // last line
+	start, end uint32 // what it skipped
+	name       string
+}
+
+// at looks for a match that begins at an atom.
+func (s *search) at(first int32) (Match, bool) {
+	s.first, s.env = first, s.env[:0]
+	last, ok := s.run(0, first, s.doc.items[first].other, -1)
+	if !ok {
+		return Match{}, false
+	}
+	start, end := int(s.doc.items[first].start), int(s.doc.items[first].start)
+	if last >= 0 {
+		end = int(s.doc.items[last].end)
+	}
+	out := Match{Start: start, End: end, Bindings: slices.Clone(s.env)}
+	sort.Slice(out.Bindings, func(i, j int) bool { return out.Bindings[i].Name < out.Bindings[j].Name })
+	return out, true
+}
+
+// run matches the pattern from item pi on against the document from item di on, up
+// to the shut of a block, or of the whole, at end. last is the last atom that
+// matched, -1 for none. It returns the last atom of the match.
+func (s *search) run(pi, di, end, last int32) (int32, bool) {
+	items := s.doc.items
+	var g gap
+	for {
+		if s.steps--; s.steps <= 0 {
+			return 0, false
+		}
+		if int(pi) == len(s.pattern.items) {
+			return s.finish(di, last, g)
+		}
+		switch p := &s.pattern.items[pi]; p.kind {
+		case shut: // of a block of the pattern: the block of the document must end too
+			if !g.on && di < end && items[di].kind != shut {
+				return 0, false
+			}
+			return s.finish(di, last, g)
+		case ellipsis:
+			g = s.extend(g, p.name, last)
+			pi++
+		case open:
+			var ok bool
+			if pi, di, last, g, ok = s.block(pi, di, end, last, g); !ok {
+				return 0, false
+			}
+			if pi < 0 {
+				return s.finish(di, last, g)
+			}
+		default:
+			for di < end && items[di].kind >= open {
+				di++
+			}
+			if di >= end || g.on && items[di].line > g.max {
+				return 0, false
+			}
+			if !g.on {
+				if !s.atom(p, di) {
+					return 0, false
+				}
+				last = di
+				pi, di = pi+1, di+1
+				continue
+			}
+			if to, ok := s.branch(pi, di, end, g); ok {
+				return to, true
+			}
+			g.end = items[di].end
+			di++
+		}
+	}
+}
+
+// branch tries to end an ellipsis at an atom.
+func (s *search) branch(pi, di, end int32, g gap) (int32, bool) {
+	mark := len(s.env)
+	if s.close(g) && s.atom(&s.pattern.items[pi], di) {
+		here := place{pi + 1, di + 1, end}
+		free := int(here.pattern) >= s.pattern.free
+		if _, known := s.failed[here]; !known || !free {
+			if to, ok := s.run(pi+1, di+1, end, di); ok {
+				return to, true
+			}
+			if free && s.steps > 0 {
+				s.failed[here] = struct{}{}
+			}
+		}
+	}
+	s.env = s.env[:mark]
+	return 0, false
+}
+
+// block matches a block of the pattern. Its results are where to go on; the first is
+// -1 when the rest of the pattern may be empty, and is.
+func (s *search) block(pi, di, end, last int32, g gap) (int32, int32, int32, gap, bool) {
+	items := s.doc.items
+	after := s.pattern.items[pi].other + 1
+	switch {
+	case di >= end || items[di].kind == shut:
+		return -1, di, last, g, s.empty(pi+1) && s.empty(after)
+	case items[di].kind == open:
+		if !s.close(g) {
+			return 0, 0, 0, g, false
+		}
+		to, ok := s.run(pi+1, di+1, items[di].other, last)
+		return after, items[di].other + 1, to, gap{}, ok
+	case g.on && items[di].line <= g.max:
+		g.end = items[di].end
+		return pi, di + 1, last, g, true
+	}
+	return after, di, last, gap{}, s.close(g) && s.empty(pi+1)
+}
+
+// empty says whether the pattern from an item to the end of its block matches
+// nothing.
+func (s *search) empty(pi int32) bool {
+	for ; int(pi) < len(s.pattern.items); pi++ {
+		switch s.pattern.items[pi].kind {
+		case shut:
+			return true
+		case open:
+			if !s.empty(pi + 1) {
+				return false
+			}
+			pi = s.pattern.items[pi].other
+		case ellipsis:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// lastEnd returns the end and the line of the last atom that matched, or the start
+// of the match.
+func (s *search) lastEnd(last int32) (offset, line uint32) {
+	if last < 0 {
+		return s.doc.items[s.first].start, s.doc.items[s.first].line
+	}
+	return s.doc.items[last].end, s.doc.items[last].line
+}
+
+// extend begins an ellipsis, or lets one that is skipping reach further.
+func (s *search) extend(g gap, name string, last int32) gap {
+	if g.on {
+		g.max += s.pattern.span
+		return g
+	}
+	offset, line := s.lastEnd(last)
+	return gap{on: true, max: line + s.pattern.span, start: offset, end: offset, name: name}
+}
+
+// close ends an ellipsis and binds its name.
+func (s *search) close(g gap) bool {
+	return !g.on || g.name == "" || s.bind(g.name, g.start, g.end)
+}
+
+func (s *search) bind(name string, start, end uint32) bool {
+	text := s.doc.text[start:end]
+	for i := range s.env {
+		if s.env[i].Name == name {
+			return s.env[i].Text == text
+		}
+	}
+	s.env = append(s.env, Binding{name, text, int(start), int(end)})
+	return true
+}
+
+// atom matches one atom.
+func (s *search) atom(p *item, di int32) bool {
+	it := &s.doc.items[di]
+	switch p.kind {
+	case metavar:
+		return it.kind == word && s.bind(p.name, it.start, it.end)
+	case word:
+		return it.kind == word && s.doc.text[it.start:it.end] == s.pattern.text[p.start:p.end]
+	}
+	return it.kind == char && s.doc.text[it.start] == s.pattern.text[p.start]
+}
+
+// finish ends a match. An ellipsis at its end takes what is left of the innermost
+// block, as far as its lines go.
+func (s *search) finish(di, last int32, g gap) (int32, bool) {
+	if !g.on {
+		return last, true
+	}
+	items := s.doc.items
+	depth := 0
+	for ; int(di) < len(items); di++ {
+		switch items[di].kind {
+		case open:
+			depth++
+			continue
+		case shut:
+			depth--
+		default:
+			if items[di].line > g.max {
+				depth = -1
+			} else {
+				last = di
+			}
+		}
+		if depth < 0 {
+			break
+		}
+	}
+	g.end, _ = s.lastEnd(last)
+	return last, s.close(g)
+}
