@@ -1,0 +1,8 @@
+import java.sql.*;
+
+class Db {
+    Connection open() throws SQLException {
+        // ruleid: hard-coded-credential
+        return DriverManager.getConnection("jdbc:postgresql://db/shop", "shop", "s3cr3t");
+    }
+}

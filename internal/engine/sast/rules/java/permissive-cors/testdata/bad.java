@@ -1,0 +1,6 @@
+class Filter {
+    void open(javax.servlet.http.HttpServletResponse response) {
+        // ruleid: permissive-cors
+        response.setHeader("Access-Control-Allow-Origin", "*");
+    }
+}

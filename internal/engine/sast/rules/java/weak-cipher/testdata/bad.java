@@ -1,0 +1,8 @@
+import javax.crypto.Cipher;
+
+class Box {
+    Cipher make() throws Exception {
+        // ruleid: weak-cipher
+        return Cipher.getInstance("DES/CBC/PKCS5Padding");
+    }
+}

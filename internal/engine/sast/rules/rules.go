@@ -1,0 +1,81 @@
+// Package rules holds the rules of the build: one folder each,
+// <language>/<rule>, with the rule (rule.yaml), its manual (doc.md) and tests
+// (testdata). Rules of several languages stand below "all". A folder is found by
+// itself; nothing else names it.
+package rules
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"sync"
+
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/finding"
+)
+
+// FS holds the rules and their manuals.
+//
+//go:embed */*/rule.yaml */*/doc.md
+var FS embed.FS
+
+// A Described is a rule with what users read about it.
+type Described struct {
+	*rule.Rule
+	About *finding.Rule
+}
+
+// Default returns the rules of the build, in the order of their folders. An error
+// is a fault of the build.
+func Default() ([]Described, error) { return load() }
+
+var load = sync.OnceValues(func() ([]Described, error) {
+	folders, err := FS.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	var out []Described
+	for _, language := range folders {
+		names, err := FS.ReadDir(language.Name())
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range names {
+			more, err := folder(path.Join(language.Name(), name.Name()))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, more...)
+		}
+	}
+	return out, nil
+})
+
+// folder loads the rules of one folder. They share the manual; the first has the
+// folder's name, the others begin with it.
+func folder(dir string) ([]Described, error) {
+	text, err := FS.ReadFile(dir + "/rule.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("rule %s: %w", dir, err)
+	}
+	page, err := FS.ReadFile(dir + "/doc.md")
+	if err != nil {
+		return nil, fmt.Errorf("rule %s: %w", dir, err)
+	}
+	parsed, err := rule.Parse("rules/"+dir+"/rule.yaml", text)
+	if err != nil {
+		return nil, err
+	}
+	m, err := parseManual(string(page))
+	if err != nil {
+		return nil, fmt.Errorf("rules/%s/doc.md: %w", dir, err)
+	}
+	var out []Described
+	for _, r := range parsed {
+		about := Describe(r)
+		about.ID = "sast/" + path.Dir(dir) + "/" + r.ID
+		about.Name, about.ShortDescription, about.Description, about.HowToPrevent = m.title, m.short, m.text, m.fix
+		out = append(out, Described{r, about})
+	}
+	return out, nil
+}
