@@ -1,6 +1,10 @@
 package ir
 
-import "merlon/internal/engine/sast/tree"
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/tree"
+)
 
 // This file lowers functions and classes.
 
@@ -178,20 +182,36 @@ func (b *builder) functionStatement(i int32) {
 	if !member && !b.t.Is(name, tree.Name) && name >= 0 {
 		b.store(name, b.indexed(Closure, i, f))
 	}
-	b.decorate(i, func() Var {
+	closure := func() Var {
 		if v == NoVar {
 			v = b.indexed(Closure, i, f)
 		}
 		return v
-	})
+	}
+	if b.modified(i, "default") && b.m.Exports != "" {
+		b.export(i, "default", closure())
+	}
+	if d := b.decorate(i, closure); d != NoVar && !member {
+		if b.t.Is(name, tree.Name) && b.fn.Kind != TopLevel {
+			b.store(name, d)
+		} else {
+			b.do(StoreGlobal, name, fn.Qualified, NoVar, d)
+		}
+	}
 }
 
-// decorate calls the decorators of a declaration with what they decorate.
-func (b *builder) decorate(i int32, value func() Var) {
+// decorate calls the decorators of a declaration with what they decorate, the last
+// one first, and returns what comes out; NoVar when there are none.
+func (b *builder) decorate(i int32, value func() Var) Var {
+	v := NoVar
 	if !b.m.Decorators {
-		return
+		return v
 	}
+	var list []int32
 	for a := range b.t.All(i, tree.RoleAnnotation) {
+		list = append(list, a)
+	}
+	for _, a := range slices.Backward(list) {
 		c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
 		d := b.t.Child(a, tree.RoleValue)
 		if b.t.Is(d, tree.Name) {
@@ -200,9 +220,12 @@ func (b *builder) decorate(i int32, value func() Var) {
 			c.Qualified = b.qualified(d)
 			c.Callee = b.expr(d)
 		}
-		v := value()
-		b.invoke(a, c, []Arg{{Value: v, Node: i}})
+		if v == NoVar {
+			v = value()
+		}
+		v = b.invoke(a, c, []Arg{{Value: v, Node: i}})
 	}
+	return v
 }
 
 // lambda evaluates a function value.
@@ -229,7 +252,11 @@ func (b *builder) classStatement(i int32) {
 	if name := b.t.Child(i, tree.RoleName); name >= 0 && b.use[name]&rewritten != 0 {
 		b.store(name, b.indexed(ClassValue, i, c))
 	}
-	b.decorate(i, func() Var { return b.indexed(ClassValue, i, c) })
+	value := func() Var { return b.indexed(ClassValue, i, c) }
+	if b.modified(i, "default") && b.m.Exports != "" {
+		b.export(i, "default", value())
+	}
+	b.decorate(i, value)
 }
 
 // classMembers lowers the functions of a class.

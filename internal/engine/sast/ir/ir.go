@@ -55,6 +55,8 @@ type File struct {
 	Classes []*Class
 	// Imports lists the imports and calls of require.
 	Imports []Import
+	// Reexports are the modules all of whose names the file passes on.
+	Reexports []string
 	// Skipped lists what was not lowered, and why.
 	Skipped []Skip
 
@@ -275,6 +277,7 @@ func (f *File) Value(node int32) (*Function, int32, Var) {
 // A Class is a declared type with members.
 type Class struct {
 	File      *File
+	ID        int32  // in the program; package flow sets it
 	Node      int32  // the Class, or the New of an anonymous one
 	Kind      string // as tree.Class: "class", "interface", "enum", …
 	Name      string

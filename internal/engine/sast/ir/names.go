@@ -80,6 +80,15 @@ func (l *lowerer) absolute(q string) string {
 	case q[0] == '.':
 		return l.relative(q)
 	}
+	if x := l.m.Exports; x != "" { // module.exports.a is the module's a
+		rest := strings.TrimPrefix(q, "module.")
+		if rest == x {
+			return l.Module
+		}
+		if member, ok := strings.CutPrefix(rest, x+"."); ok {
+			return join(l.Module, member)
+		}
+	}
 	first, _, _ := strings.Cut(q, ".")
 	if l.members[first] {
 		return join(l.Module, q)
@@ -101,7 +110,7 @@ func (l *lowerer) relative(q string) string {
 		}
 		return join(dir, rest)
 	}
-	for _, x := range l.Lang.Grammar.Extensions {
+	for _, x := range l.m.ModuleExtensions {
 		if i := strings.Index(q, x+"."); i > 1 {
 			q = q[:i] + q[i+len(x):]
 			break
@@ -363,7 +372,7 @@ func (b *builder) captureThis(outer Var) Var {
 
 // ownThis reports whether the lambda has a receiver of its own, as JavaScript's
 // function expressions have.
-func (b *builder) ownThis() bool { return b.t.Text(b.fn.Node) == "function" }
+func (b *builder) ownThis() bool { return b.t.Nodes[b.fn.Node].Flags&tree.OwnThis != 0 }
 
 func (b *builder) className() string {
 	if b.fn.Class != nil {

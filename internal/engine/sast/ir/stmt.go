@@ -1,6 +1,10 @@
 package ir
 
-import "merlon/internal/engine/sast/tree"
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
 
 // A target is where break and continue go.
 type target struct {
@@ -65,6 +69,8 @@ func (b *builder) stmt(i int32) {
 		b.classStatement(i)
 	case tree.Import:
 		b.importStatement(i)
+	case tree.Export:
+		b.exportStatement(i)
 	case tree.Package, tree.TypeAlias, tree.Global, tree.Empty, tree.Modifier, tree.Annotation, tree.Token, tree.Type,
 		tree.TypeParameter:
 	default:
@@ -314,6 +320,45 @@ func (b *builder) importStatement(i int32) {
 		in.Name = "" // the module itself under a name
 	}
 	b.Imports = append(b.Imports, in)
+}
+
+// exportStatement gives what is exported the name that others know it by.
+func (b *builder) exportStatement(i int32) {
+	name, value := b.t.Name(i), b.t.Child(i, tree.RoleValue)
+	from := b.t.Text(i)
+	if from != "" && name == "*" {
+		b.Reexports = append(b.Reexports, b.moduleName(from))
+		return
+	}
+	var v Var
+	switch {
+	case from != "":
+		q := b.moduleName(from)
+		if t := b.t.Text(value); t != "*" && t != "default" {
+			q = join(q, t)
+		}
+		v = b.value(LoadGlobal, i, q)
+	case value >= 0:
+		v = b.expr(value)
+	default:
+		return
+	}
+	b.export(i, name, v)
+}
+
+// export stores what is exported under the name. The default and the whole of a
+// module are one.
+func (b *builder) export(i int32, name string, v Var) {
+	q := b.Module
+	if name != "default" && name != "=" {
+		q = join(q, name)
+	}
+	b.do(StoreGlobal, i, q, NoVar, v)
+}
+
+// moduleName returns the module that the source calls so.
+func (l *lowerer) moduleName(written string) string {
+	return l.absolute(strings.TrimPrefix(written, l.m.ModulePrefix))
 }
 
 // switchStatement lowers a Switch to a chain of tests. With a result variable the

@@ -76,6 +76,11 @@ type Meaning struct {
 	IndexFile string
 	// SlashModules: modules are written as paths ("./db"), not as dotted names.
 	SlashModules bool
+	// ModuleExtensions are the file extensions that an import may spell out: ".js".
+	ModuleExtensions []string
+	// Exports is the object whose members a file makes visible, also as a member of
+	// "module": "exports".
+	Exports string
 	// ImportsFolders: an import names a folder, whose files are one package (Go).
 	ImportsFolders bool
 	// KeysAreFields: x["a"] is x.a (JavaScript).

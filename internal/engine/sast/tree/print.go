@@ -40,7 +40,7 @@ func (f *File) Print(root int32) string {
 	return b.String()
 }
 
-var flagNames = []string{"postfix", "optional", "raw", "implied", "pattern"}
+var flagNames = []string{"postfix", "optional", "raw", "implied", "pattern", "ownthis"}
 
 // Check verifies the invariants of the form: pre-order links, ranges inside of the
 // source, roles where the kind has them, no pattern kinds in a file. It returns the

@@ -45,6 +45,9 @@ const (
 	// Pattern marks a String whose text is a regular expression in a pattern:
 	// "=~/…/".
 	Pattern
+	// OwnThis marks a Lambda that has a receiver of its own, unlike one that shares
+	// that of the function around it.
+	OwnThis
 )
 
 // A File is a lowered file, or a lowered pattern.

@@ -203,7 +203,10 @@ func signature(l *lang.Lowering, i int32) {
 
 // lambda lowers a function value.
 func lambda(l *lang.Lowering, r tree.Role, i int32) {
-	l.Begin(tree.Lambda, r, i)
+	n := l.Begin(tree.Lambda, r, i)
+	if l.Kind(i) != "arrow_function" {
+		l.Flag(n, tree.OwnThis)
+	}
 	for c := range l.Every(i) {
 		if kind := l.Kind(c); kind == "async" && !l.Named(c) || kind == "*" {
 			l.Same(tree.Modifier, tree.RoleModifier, c)

@@ -43,15 +43,21 @@ var TSX = &lang.Language{
 }
 
 var meaning = lang.Meaning{
-	Flow:           true,
-	BlockScope:     true,
-	VarHoists:      true,
-	Constructor:    "constructor",
-	FileModule:     true,
-	OpenObjects:    true,
-	ImportFunction: "require",
-	ModulePrefix:   "node:",
-	Comment:        "//",
+	Flow:             true,
+	BlockScope:       true,
+	VarHoists:        true,
+	Constructor:      "constructor",
+	FileModule:       true,
+	OpenObjects:      true,
+	ImportFunction:   "require",
+	ModulePrefix:     "node:",
+	IndexFile:        "index",
+	SlashModules:     true,
+	KeysAreFields:    true,
+	Decorators:       true,
+	Exports:          "exports",
+	ModuleExtensions: []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"},
+	Comment:          "//",
 }
 
 var rules = lang.Merge(statements, declarations, expressions, literals, modules, types, jsx)
