@@ -3,6 +3,7 @@
 package all
 
 import (
+	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
 	"merlon/internal/scan"
@@ -10,6 +11,7 @@ import (
 
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
+	sastcode.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,
 }

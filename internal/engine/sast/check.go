@@ -32,6 +32,8 @@ type Source struct {
 type Options struct {
 	Workers int        // files at a time; 0 is the number of processors
 	Limits  cst.Limits // of parsing one file
+	Local   bool       // follow data inside of functions only
+	Cache   string     // folder that keeps what the next check can use again; "" for none
 }
 
 // A Match is one place at which a rule matched.
@@ -43,6 +45,14 @@ type Match struct {
 	Message string            // with its metavariables replaced
 	Bound   map[string]string // the text of each metavariable
 	Fix     *Edit             // nil for none
+	Steps   []Step            // of a taint rule: the path of the data, from source to sink
+}
+
+// A Step is a station of a path.
+type Step struct {
+	Path       string
+	Start, End Position
+	Message    string
 }
 
 // A Position is a place in a file.

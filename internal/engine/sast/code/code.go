@@ -1,0 +1,203 @@
+// Package code is the analyzer of source code: it chooses the files of a scanned
+// tree that are worth reading, has package sast check them with the rules of the
+// build and those of the user, and reports what was found and what could not be
+// looked at.
+package code
+
+import (
+	"context"
+	_ "embed" // the manual
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+
+	"merlon/internal/engine/sast"
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang/all"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/rules"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds flaws in source code.
+var Analyzer = &scan.Analyzer{
+	ID:       "sast/code",
+	Version:  1,
+	Analysis: finding.SAST,
+	Doc:      doc,
+	Match:    func(path string) bool { return all.ForFile(path) != nil && left(path) == "" },
+	Project:  run,
+}
+
+func run(p *scan.ProjectPass) error {
+	known, err := load(p.Code)
+	if err != nil {
+		return err
+	}
+	ctx := p.Context
+	if p.Code.Fast > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, p.Code.Fast)
+		defer cancel()
+		p.Degrade(scan.Reason{Code: "fast", Message: fmt.Sprintf(
+			"source code was analysed function by function within %v, as asked for: flaws across functions were not looked for", p.Code.Fast)})
+	}
+	files := read(p, known.wants)
+	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{Workers: p.Workers, Local: p.Code.Fast > 0, Cache: p.Code.Cache})
+	if err := p.Context.Err(); err != nil {
+		return err
+	}
+	for i := range matches {
+		p.Report(known.about[matches[i].Rule], finds(&matches[i]))
+	}
+	for _, problem := range problems {
+		p.Degrade(reason(problem))
+	}
+	return nil
+}
+
+// knowledge is the rules of one scan.
+type knowledge struct {
+	rules []*rule.Rule
+	about map[*rule.Rule]*finding.Rule
+	langs map[string]bool // canonical names of the rules' languages
+}
+
+// load collects the rules: those of the build and those of the user.
+func load(c scan.Code) (*knowledge, error) {
+	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, langs: map[string]bool{}}
+	if !c.OnlyRules {
+		own, err := rules.Default()
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range own {
+			k.add(r.Rule, r.About)
+		}
+	}
+	for _, path := range c.Rules {
+		more, err := rules.Load(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range more {
+			k.add(r, rules.Describe(r))
+		}
+	}
+	return k, nil
+}
+
+func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
+	k.rules = append(k.rules, r)
+	k.about[r] = about
+	for _, l := range r.Languages {
+		k.langs[l] = true
+	}
+}
+
+// wants reports whether a rule speaks of the file.
+func (k *knowledge) wants(path string) bool {
+	if k.langs[rule.LanguageGeneric] || k.langs[rule.LanguageRegex] {
+		return true
+	}
+	l := all.ForFile(path)
+	if l == nil {
+		return false
+	}
+	for _, s := range l.Spellings {
+		if k.langs[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// read reads the files that rules speak of. What is left out is said.
+func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
+	texts := make([][]byte, len(p.Files))
+	slots := make(chan struct{}, max(1, p.Workers))
+	var wg sync.WaitGroup
+	folders := map[string]bool{}
+	for i, f := range p.Files {
+		if folder := left(f.Path); folder != "" {
+			if !folders[folder] && wants(f.Path) {
+				folders[folder] = true
+				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the dependency analysis that speaks of it", Path: folder})
+			}
+			continue
+		}
+		if !wants(f.Path) || p.Context.Err() != nil {
+			continue
+		}
+		if f.Size > cst.MaxSource {
+			p.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("the file has %d bytes; source code is read up to %d", f.Size, cst.MaxSource), Path: f.Path})
+			continue
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			texts[i] = text(p, f.Path)
+		})
+	}
+	wg.Wait()
+	var out []sast.Source
+	for i, t := range texts {
+		if t != nil {
+			out = append(out, sast.Source{Path: p.Files[i].Path, Text: t})
+		}
+	}
+	return out
+}
+
+// text reads a file; nil when it is left out.
+func text(p *scan.ProjectPass, path string) []byte {
+	b, err := fs.ReadFile(p.FS, path)
+	if err != nil {
+		p.Degrade(scan.Reason{Code: "unreadable", Message: err.Error(), Path: path})
+		return nil
+	}
+	if minified(path, b) {
+		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program that removes what people read, and was left out", Path: path})
+		return nil
+	}
+	return b
+}
+
+// reason says what a problem kept from being looked at.
+func reason(p sast.Problem) scan.Reason {
+	r := scan.Reason{Code: "malformed", Message: p.Err.Error(), Path: p.Path}
+	switch {
+	case errors.Is(p.Err, context.DeadlineExceeded), errors.Is(p.Err, cst.ErrDeadline):
+		r.Code = "timeout"
+	case errors.Is(p.Err, cst.ErrMemory):
+		r.Code = "memory"
+	case p.Rule != "":
+		r.Code, r.Message = "rule", p.Rule+": "+r.Message
+	}
+	return r
+}
+
+// finds makes a finding of a match.
+func finds(m *sast.Match) finding.Finding {
+	f := finding.Finding{Message: m.Message, Location: location(m.Path, m.Start, m.End)}
+	for i, s := range m.Steps {
+		kind := finding.Intermediate
+		switch i {
+		case 0:
+			kind = finding.Source
+		case len(m.Steps) - 1:
+			kind = finding.Sink
+		}
+		f.Steps = append(f.Steps, finding.Step{Kind: kind, Message: s.Message, Location: location(s.Path, s.Start, s.End)})
+	}
+	return f
+}
+
+func location(path string, start, end sast.Position) finding.Location {
+	return finding.Location{Path: path, StartLine: start.Line, StartColumn: start.Column, EndLine: end.Line, EndColumn: end.Column}
+}
