@@ -184,7 +184,7 @@ func (s *Set) add(r *rule.Rule, name string) error {
 // Setting returns how formulas of rules with the options are compiled. The language
 // is left to be set.
 func Setting(o rule.Options) pattern.Setting {
-	return pattern.Setting{Options: o, Languages: all.ByName}
+	return pattern.Setting{Options: o, Languages: all.ByName, Text: newTextPattern, Analyze: analyze}
 }
 
 // File matches the rules with one file.
@@ -203,7 +203,7 @@ func (s *Set) File(src Source, limits cst.Limits) ([]Match, []Problem) {
 		matches, problems = run(rules, pattern.NewFile(f, l, scope.Analyze(f, l, nil)))
 	}
 	if len(s.text) > 0 {
-		m, p := run(s.text, pattern.NewText(&tree.File{Path: src.Path, Source: string(src.Text)}))
+		m, p := s.plain(&tree.File{Path: src.Path, Source: string(src.Text)})
 		matches, problems = append(matches, m...), append(problems, p...)
 	}
 	return matches, problems

@@ -164,16 +164,14 @@ func (a *alien) find(text string) ([]Match, error) {
 		}
 		s.env = s.env[:0]
 		end, ok := s.run(0, at, at)
-		if s.steps <= 0 {
+		if s.steps <= 0 || len(out) >= maxMatches {
 			return out, ErrGivenUp
 		}
 		if !ok {
 			at++
 			continue
 		}
-		m := Match{Start: at, End: end, Bindings: slices.Clone(s.env)}
-		sortBindings(m.Bindings)
-		out = append(out, m)
+		out = append(out, Match{Start: at, End: end, Bindings: sorted(s.env)})
 		at = max(end, at+1)
 	}
 	return out, nil

@@ -8,8 +8,8 @@
 // of a pattern matches one whole block of the text. An ellipsis skips what lies
 // between, for a bounded number of lines.
 //
-// Evaluate joins the matches of patterns and regular expressions as the formula of a
-// rule says.
+// How matches join as the formula of a rule says is told in package pattern, which
+// calls this one.
 package generic
 
 import (
@@ -33,7 +33,6 @@ type item struct {
 	start, end uint32 // bytes of the text
 	line       uint32 // from 1
 	kind       kind
-	name       string // pattern only: of a metavariable, with its sigil; "" for a plain ellipsis
 
 	// Of an atom: the shut of the block that it is in, or the number of items.
 	// Of open: its shut. Of shut: its open.
@@ -151,7 +150,7 @@ func tokenize(text string, pattern bool) []line {
 func atoms(text string, at int, number uint32, pattern bool) []item {
 	var out []item
 	for at < len(text) {
-		n, k, name := 1, char, ""
+		n, k := 1, char
 		switch c := text[at]; {
 		case c == ' ' || c == '\t':
 			at++
@@ -170,13 +169,13 @@ func atoms(text string, at int, number uint32, pattern bool) []item {
 			n, k = 3, ellipsis
 		case pattern && c == '$':
 			if m := metavariableLength(text[at:]); m > 0 {
-				n, k, name = m, metavar, text[at:at+m]
-				if strings.HasPrefix(name, "$...") {
+				n, k = m, metavar
+				if text[at+1] == '.' {
 					k = ellipsis
 				}
 			}
 		}
-		out = append(out, item{start: uint32(at), end: uint32(at + n), line: number, kind: k, name: name})
+		out = append(out, item{start: uint32(at), end: uint32(at + n), line: number, kind: k})
 		at += n
 	}
 	return out

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"merlon/internal/engine/sast/pcre"
 	"merlon/internal/engine/sast/rule"
 )
 
@@ -206,103 +205,64 @@ func TestAlien(t *testing.T) {
 	}
 }
 
-// run evaluates the formula of a rule, which is indented by two, on a text.
-func run(t *testing.T, language, formula, text string, q Request) ([]Match, error) {
-	t.Helper()
-	rules, err := rule.Parse("r.yaml", []byte("rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: ["+language+"]\n"+formula))
+func TestMatcher(t *testing.T) {
+	o := rule.DefaultOptions()
+	text := strings.Repeat("a ", 300) + "b"
+	for range 3 { // a document is made once
+		m, err := Compile("a b", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Find(text); len(got) != 1 || err != nil {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+	o.GenericComments = "shell"
+	m, err := Compile("a b", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Compile(rules[0].Search, language, rules[0].Options)
-	if err != nil {
-		t.Fatal(err)
+	if got, err := m.Find("a # x\nb"); len(got) != 1 || err != nil {
+		t.Errorf("%v, %v", got, err)
 	}
-	return p.Find(text, q)
-}
-
-func TestFormula(t *testing.T) {
-	for _, c := range []struct {
-		name, language, formula, text string
-		want                          []string
-	}{
-		{"regex", "regex", "  pattern: a(\\d)(?<X>b)?\n", "a1 a2b", []string{`a1 $1="1"`, `a2b $1="2" $2="b" $X="b"`}},
-		{"lines", "regex", "  pattern-regex: ^a$\n", "a\nba\na", []string{"a", "a"}},
-		{"either", "generic", "  pattern-either: [{pattern: a}, {pattern: b}]\n", "b a", []string{"b", "a"}},
-		{"inside", "generic", "  patterns: [{pattern: f($X)}, {pattern-inside: 'g { ... }'}]\n", "f(1) g { f(2) } f(3)", []string{`f(2) $X="2"`}},
-		{"inside binds", "generic", "  patterns: [{pattern: f($X)}, {pattern-inside: '$Y { ... }'}]\n", "g { f(2) }", []string{`f(2) $X="2" $Y="g"`}},
-		{"inside disagrees", "generic", "  patterns: [{pattern: f($X)}, {pattern-inside: '$X { ... }'}]\n", "g { f(2) } h { f(h) }", []string{`f(h) $X="h"`}},
-		{"not inside", "generic", "  patterns: [{pattern: f($X)}, {pattern-not-inside: 'g { ... }'}]\n", "f(1) g { f(2) }", []string{`f(1) $X="1"`}},
-		{"not", "generic", "  patterns: [{pattern: f($X)}, {pattern-not: f(2)}]\n", "f(1) f(2)", []string{`f(1) $X="1"`}},
-		{"not is the same range", "generic", "  patterns: [{pattern: 'f($X)'}, {pattern-not: 'f'}]\n", "f(1)", []string{`f(1) $X="1"`}},
-		{"not regex", "generic", "  patterns: [{pattern: f($X)}, {pattern-not-regex: '2'}]\n", "f(1) f(2)", []string{`f(1) $X="1"`}},
-		{"two patterns", "generic", "  patterns: [{pattern: 'a ... b'}, {pattern: x}]\n", "x a x b x", []string{"x"}},
-		{"regex and", "regex", "  patterns: [{pattern-regex: 'a.b'}, {pattern-regex: 'x'}]\n", "axb x", []string{"x"}},
-		{"focus", "generic", "  patterns: [{pattern: 'f($X, $Y)'}, {focus-metavariable: [$X, $Y]}]\n", "f(1, 2)", []string{`1 $X="1" $Y="2"`, `2 $X="1" $Y="2"`}},
-		{"two focuses", "generic", "  patterns: [{pattern: 'f($...A)'}, {pattern: 'g($X)'}, {focus-metavariable: $X}, {focus-metavariable: $...A}]\n", "f(h, g(1)) g(1)", []string{`1 $...A="h, g(1" $X="1"`}},
-		{"metavariable-regex", "generic", "  patterns: [{pattern: f($X)}, {metavariable-regex: {metavariable: $X, regex: 'b(?<Y>c)'}}]\n", "f(abc) f(bc)", []string{`bc`}},
-		{"metavariable-pattern", "generic", "  patterns: [{pattern: 'f($...X)'}, {metavariable-pattern: {metavariable: $...X, pattern: 'a b'}}]\n", "f(x a b) f(a)", []string{`f(x a b) $...X="x a b"`}},
-		{"negative below metavariable", "generic", "  patterns: [{pattern: 'f($...X)'}, {metavariable-pattern: {metavariable: $...X, patterns: [{pattern-not-regex: a}]}}]\n", "f(x a b) f(c)", []string{`f(c) $...X="c"`}},
-		{"metavariable-pattern in regex", "generic", "  patterns: [{pattern: f($X)}, {metavariable-pattern: {metavariable: $X, language: regex, pattern: '^a$'}}]\n", "f(ab) f(a)", []string{`f(a) $X="a"`}},
-		{"agree below metavariable", "generic", "  patterns: [{pattern: 'f($Y, $...X)'}, {metavariable-pattern: {metavariable: $...X, pattern: 'g $Y'}}]\n", "f(1, g 2) f(1, g 1)", []string{`f(1, g 1) $...X=" g 1" $Y="1"`}},
-		{"comparison", "generic", "  patterns: [{pattern: f($X)}, {metavariable-comparison: {comparison: $X > 5}}]\n", "f(9) f(4) f(x)", []string{`f(9) $X="9"`}},
-		{"comparison of text", "generic", "  patterns: [{pattern: 'f($X, $Y)'}, {metavariable-comparison: {comparison: $X == $Y}}]\n", "f(a, b) f(a, a)", []string{`f(a, a) $X="a" $Y="a"`}},
-		{"entropy", "generic", "  patterns: [{pattern: k=$X}, {metavariable-analysis: {metavariable: $X, analyzer: entropy}}]\n", "k=q8Zt2LmX9vRw4KpJ7nYb k=password", []string{`k=q8Zt2LmX9vRw4KpJ7nYb $X="q8Zt2LmX9vRw4KpJ7nYb"`}},
-		{"entropy v2", "regex", "  patterns: [{pattern: 'k=(?<X>\\w+)'}, {metavariable-analysis: {metavariable: $X, analyzer: entropy_v2}}]\n", "k=password", []string{}},
-		{"redos", "regex", "  patterns: [{pattern: '/(?<X>.*)/'}, {metavariable-analysis: {metavariable: $X, analyzer: redos}}]\n", "/(a+)+$/ and\n/a+$/", []string{`/(a+)+$/ $1="(a+)+$" $X="(a+)+$"`}},
-		{"anywhere", "generic", "  match: {all: [a, {anywhere: z}]}\n", "a\n\nz", []string{"a"}},
-		{"as", "generic", "  match: {all: [{pattern: 'f($X)', as: $F}]}\n", "f(1)", []string{`f(1) $F="f(1)" $X="1"`}},
-		{"unbound", "generic", "  patterns: [{pattern: a}, {metavariable-regex: {metavariable: $X, regex: a}}, {metavariable-comparison: {comparison: $X > 1}}, {focus-metavariable: $X}]\n", "a", []string{}},
-		{"aliengrep", "generic", "  options: {generic_engine: aliengrep}\n  pattern: f(...)\n", "f(a\n(b))", []string{"f(a\n(b))"}},
-		{"span", "generic", "  options: {generic_ellipsis_max_span: 0}\n  pattern: a ... b\n", "a\nb\na b", []string{"a b"}},
-		{"comments", "generic", "  options: {generic_comment_style: shell}\n  pattern: a b\n", "a # x\nb", []string{"a # x\nb"}},
-	} {
-		got, err := run(t, c.language, c.formula, c.text, Request{})
-		said := say(c.text, got)
-		if c.name == "metavariable-regex" { // the binding of the group is under test elsewhere
-			for i := range said {
-				said[i], _, _ = strings.Cut(said[i], " ")
-				said[i] = strings.TrimSuffix(strings.TrimPrefix(said[i], "f("), ")")
-			}
-		}
-		if diff := cmp.Diff(c.want, said); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", c.name, err, diff)
-		}
-	}
-}
-
-func TestNested(t *testing.T) {
-	formula := "  patterns: [{pattern: 'f($...X)'}, {metavariable-pattern: {metavariable: $...X, language: js, pattern: 'g($Y)'}}, {focus-metavariable: $Y}]\n"
-	_, err := run(t, "generic", formula, "f(g 1)", Request{})
-	if err == nil || !strings.Contains(err.Error(), "javascript") {
-		t.Errorf("without an engine for it: %v", err)
-	}
-	got, err := run(t, "generic", formula, "f(g 1)", Request{Nested: func(language, text string, f *rule.Formula) ([]Match, error) {
-		if language != "javascript" || text != "g 1" || f.Text != "g($Y)" {
-			t.Errorf("%s %q %v", language, text, f)
-		}
-		return []Match{{Start: 0, End: 4, Bindings: []Binding{{"$Y", "1", 2, 3}}}}, nil
-	}})
-	if diff := cmp.Diff([]string{`1 $...X="g 1" $Y="1"`}, say("f(g 1)", got)); diff != "" || err != nil {
-		t.Error(diff, err)
-	}
-}
-
-// Conditions that need a grammar are an error, and so is a text without end.
-func TestRefused(t *testing.T) {
-	if _, err := run(t, "generic", "  patterns: [{pattern: $X}, {metavariable-type: {metavariable: $X, type: int}}]\n", "a", Request{}); err == nil {
-		t.Error("a type was asked of a text")
-	}
-	if _, err := run(t, "regex", "  pattern: a\n", strings.Repeat("a", 17<<20), Request{}); err == nil {
+	if _, err := m.Find(strings.Repeat("a", 17<<20)); err == nil {
 		t.Error("17 MB were taken")
 	}
-	if _, err := run(t, "regex", "  pattern: a\n", strings.Repeat("a", 200_000), Request{}); !errors.Is(err, ErrGivenUp) {
-		t.Errorf("200,000 matches: %v", err)
+	if m, err = Compile("a", o); err != nil {
+		t.Fatal(err)
 	}
-	if _, err := run(t, "regex", "  patterns: [{pattern: a}, {pattern: a}]\n", strings.Repeat("a", 50_000), Request{}); !errors.Is(err, ErrGivenUp) {
-		t.Errorf("2.5 billion pairs: %v", err)
+	if got, err := m.Find(strings.Repeat("a ", 200_000)); !errors.Is(err, ErrGivenUp) || len(got) == 0 {
+		t.Errorf("200,000 matches: %d, %v", len(got), err)
 	}
-	if _, err := run(t, "regex", "  pattern: '(?=a)(a+)+$'\n", strings.Repeat("a", 40)+"b", Request{}); !errors.Is(err, pcre.ErrTimeout) {
-		t.Errorf("endless backtracking: %v", err)
+	o.GenericEngine = rule.Aliengrep
+	if m, err = Compile("f(...)", o); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := m.Find("f(a (b))"); len(got) != 1 || got[0].End != 8 || err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := m.Find(strings.Repeat("f() ", 200_000)); !errors.Is(err, ErrGivenUp) || len(got) == 0 {
+		t.Errorf("200,000 matches: %d, %v", len(got), err)
+	}
+	for _, engine := range []string{rule.Spacegrep, rule.Aliengrep} {
+		o.GenericEngine = engine
+		if _, err := Compile("...", o); err == nil {
+			t.Errorf("%s took an ellipsis alone", engine)
+		}
+	}
+}
+
+func TestReadable(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want bool
+	}{
+		{"", true}, {"a\n", true}, {strings.Repeat("a", 400), true}, {strings.Repeat("a", 600), false},
+		{strings.Repeat(strings.Repeat("a", 100)+"\n", 100), true}, {"\x00\x01abc", false}, {strings.Repeat("é\n", 10), true},
+	} {
+		if got := Readable(c.text); got != c.want {
+			t.Errorf("%.10q: %v, want %v", c.text, got, c.want)
+		}
 	}
 }
 

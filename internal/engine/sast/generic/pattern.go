@@ -3,11 +3,10 @@ package generic
 import (
 	"fmt"
 	"slices"
-	"sort"
+	"strings"
 )
 
 const (
-	maxText     = 16 << 20  // bytes of a document
 	maxPattern  = 64 << 10  // bytes
 	stepsEach   = 200       // of one search, for each item of the document
 	stepsAtMost = 100 << 20 // of one search
@@ -32,19 +31,31 @@ func Parse(text string, span int) (*Pattern, error) {
 	}
 	p := &Pattern{text: text, items: blocks("", tokenize(text, true)), span: uint32(span)}
 	seen := map[string]bool{}
-	for i, it := range p.items {
-		if it.kind == ellipsis && it.name != "" && i > 0 && p.items[i-1].kind == ellipsis {
-			return nil, fmt.Errorf("%s cannot follow another ellipsis", it.name)
+	for i := range p.items {
+		name := p.name(&p.items[i])
+		if name == "" {
+			continue
 		}
-		if it.name != "" && seen[it.name] {
+		if p.items[i].kind == ellipsis && i > 0 && p.items[i-1].kind == ellipsis {
+			return nil, fmt.Errorf("%s cannot follow another ellipsis", name)
+		}
+		if seen[name] {
 			p.free = i + 1
 		}
-		seen[it.name] = true
+		seen[name] = true
 	}
 	if !slices.ContainsFunc(p.items, func(it item) bool { return it.kind == word || it.kind == char || it.kind == metavar }) {
 		return nil, fmt.Errorf("the pattern has no word")
 	}
 	return p, nil
+}
+
+// name returns the metavariable that an item is, with its sigil, "" for none.
+func (p *Pattern) name(it *item) string {
+	if it.kind == metavar || it.kind == ellipsis && p.text[it.start] == '$' {
+		return p.text[it.start:it.end]
+	}
+	return ""
 }
 
 // A Binding is what a metavariable stands for.
@@ -60,23 +71,6 @@ type Match struct {
 	Bindings   []Binding
 }
 
-// Get returns the binding of a metavariable, nil if there is none.
-func (m *Match) Get(name string) *Binding {
-	i, ok := slices.BinarySearchFunc(m.Bindings, name, func(b Binding, name string) int {
-		switch {
-		case b.Name < name:
-			return -1
-		case b.Name > name:
-			return 1
-		}
-		return 0
-	})
-	if !ok {
-		return nil
-	}
-	return &m.Bindings[i]
-}
-
 // Find returns the matches of the pattern, by their start. No two of them start or
 // end at the same place: of those that end together the shortest stays, or the
 // longest if the pattern ends with an ellipsis. complete is false when the search was
@@ -90,6 +84,9 @@ func (p *Pattern) Find(d *Document) (matches []Match, complete bool) {
 	byEnd := map[int]int{} // index in matches
 	for _, at := range p.starts(d) {
 		m, ok := s.at(at)
+		if len(matches) >= maxMatches {
+			s.steps = 0
+		}
 		if s.steps <= 0 {
 			break
 		}
@@ -186,9 +183,14 @@ func (s *search) at(first int32) (Match, bool) {
 	if last >= 0 {
 		end = int(s.doc.items[last].end)
 	}
-	out := Match{Start: start, End: end, Bindings: slices.Clone(s.env)}
-	sort.Slice(out.Bindings, func(i, j int) bool { return out.Bindings[i].Name < out.Bindings[j].Name })
-	return out, true
+	return Match{Start: start, End: end, Bindings: sorted(s.env)}, true
+}
+
+// sorted returns a copy of bindings, sorted by name.
+func sorted(all []Binding) []Binding {
+	all = slices.Clone(all)
+	slices.SortFunc(all, func(a, b Binding) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // run matches the pattern from item pi on against the document from item di on, up
@@ -211,7 +213,7 @@ func (s *search) run(pi, di, end, last int32) (int32, bool) {
 			}
 			return s.finish(di, last, g)
 		case ellipsis:
-			g = s.extend(g, p.name, last)
+			g = s.extend(g, s.pattern.name(p), last)
 			pi++
 		case open:
 			var ok bool
@@ -345,7 +347,7 @@ func (s *search) atom(p *item, di int32) bool {
 	it := &s.doc.items[di]
 	switch p.kind {
 	case metavar:
-		return it.kind == word && s.bind(p.name, it.start, it.end)
+		return it.kind == word && s.bind(s.pattern.name(p), it.start, it.end)
 	case word:
 		return it.kind == word && s.doc.text[it.start:it.end] == s.pattern.text[p.start:p.end]
 	}

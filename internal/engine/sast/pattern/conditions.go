@@ -102,8 +102,12 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 	var inner *evaluation
 	switch {
 	case c.Language == "" || c.program.setting.Language != nil && c.program.setting.Language == ev.file.Language && b.Node >= 0 && !ev.file.Tree.Is(b.Node, tree.String):
-		if b.Node < 0 {
-			return nil
+		if b.Node < 0 { // plain text is matched by a rule for plain text
+			if ev.file.Language != nil {
+				return nil
+			}
+			inner = ev.other(c, b)
+			break
 		}
 		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next, text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
 	default:

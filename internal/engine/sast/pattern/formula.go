@@ -28,6 +28,9 @@ const (
 // maxPairs bounds the comparisons of ranges of one rule on one file.
 const maxPairs = 20_000_000
 
+// maxRegex bounds the matches of one regular expression in one text.
+const maxRegex = 100_000
+
 // An evaluation is that of one program on one file, or on the part of it that a
 // metavariable is bound to.
 type evaluation struct {
@@ -220,8 +223,8 @@ func (ev *evaluation) selected(name string, in []Match) []Match {
 // regex returns the matches of a regular expression. Its groups are $1, $2 and so on,
 // and by their names.
 func (ev *evaluation) regex(g *form) []Match {
-	all, err := g.regex.FindAll(ev.text, 100_000)
-	if err != nil {
+	all, err := g.regex.FindAll(ev.text, maxRegex)
+	if err != nil || len(all) == maxRegex {
 		ev.spent = true
 	}
 	outer := ev.outer

@@ -1,0 +1,59 @@
+package sast
+
+import (
+	"errors"
+	"slices"
+
+	"merlon/internal/engine/sast/entropy"
+	"merlon/internal/engine/sast/generic"
+	"merlon/internal/engine/sast/pattern"
+	"merlon/internal/engine/sast/pcre"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/tree"
+)
+
+// textPattern makes a pattern of the mode generic one that package pattern can use.
+type textPattern struct{ *generic.Matcher }
+
+func newTextPattern(text string, o rule.Options) (pattern.TextPattern, error) {
+	m, err := generic.Compile(text, o)
+	return textPattern{m}, err
+}
+
+// Find returns the matches in a text.
+func (p textPattern) Find(text string) ([]pattern.TextMatch, error) {
+	matches, err := p.Matcher.Find(text)
+	out := make([]pattern.TextMatch, len(matches))
+	for i, m := range matches {
+		out[i] = pattern.TextMatch{Start: m.Start, End: m.End, Bindings: make([]pattern.TextBinding, len(m.Bindings))}
+		for j, b := range m.Bindings {
+			out[i].Bindings[j] = pattern.TextBinding{Name: b.Name, Start: b.Start, End: b.End}
+		}
+	}
+	return out, err
+}
+
+// errUnreadable is the problem of a file that the mode generic passes over.
+var errUnreadable = errors.New("minified or binary: rules for words and lines were not matched")
+
+// plain matches the rules that have no tree with one file.
+func (s *Set) plain(f *tree.File) ([]Match, []Problem) {
+	rules := s.text
+	var problems []Problem
+	if !generic.Readable(f.Source) {
+		rules = slices.DeleteFunc(slices.Clone(rules), func(c compiled) bool { return c.rule.Languages[0] == rule.LanguageGeneric })
+		if len(rules) < len(s.text) {
+			problems = append(problems, Problem{Path: f.Path, Err: errUnreadable})
+		}
+	}
+	matches, more := run(rules, pattern.NewText(f))
+	return matches, append(problems, more...)
+}
+
+// analyze asks an analyzer of metavariable-analysis.
+func analyze(analyzer, mode, text string) bool {
+	if analyzer == rule.ReDoS {
+		return pcre.Explodes(text)
+	}
+	return entropy.Secret(text, mode)
+}
