@@ -31,6 +31,9 @@ type Patterns struct {
 	// which Restore recognises. True elsewhere.
 	Sigil bool
 
+	// Variables are what is not a metavariable although it looks like one: "$_GET".
+	Variables []string
+
 	// Spread: "..." in front of an expression is the language's own (JavaScript, PHP);
 	// the ellipsis of a pattern stands before a blank or a sign.
 	Spread bool
@@ -178,7 +181,7 @@ func (l *Language) pattern(c Context, fragment string) *tree.File {
 	if f == nil {
 		return nil
 	}
-	f = Restore(expression(f))
+	f = Restore(expression(f), l.Patterns.Variables...)
 	if l.Patterns.Finish != nil {
 		f = l.Patterns.Finish(f)
 	}

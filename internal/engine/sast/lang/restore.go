@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/tree"
@@ -9,17 +10,18 @@ import (
 // Restore turns the names that stand for the signs of patterns back into the
 // pattern kinds. A node that only carries such a sign (a statement, parameter,
 // type, annotation, import or member that is nothing but an ellipsis) becomes the
-// sign itself, with its role.
-func Restore(f *tree.File) *tree.File {
+// sign itself, with its role; so does the text "..." among the parts of a Template. Names that are listed are no signs.
+func Restore(f *tree.File, keep ...string) *tree.File {
 	out := &tree.File{Path: f.Path, Language: f.Language, Source: f.Source}
-	r := &restoration{f: f, b: &tree.Builder{File: out}}
+	r := &restoration{f: f, b: &tree.Builder{File: out}, keep: keep}
 	r.node(tree.Root, f.Nodes[tree.Root].Role)
 	return r.b.Finish()
 }
 
 type restoration struct {
-	f *tree.File
-	b *tree.Builder
+	f    *tree.File
+	b    *tree.Builder
+	keep []string
 }
 
 // node copies the node, or what it stands for.
@@ -29,7 +31,7 @@ func (r *restoration) node(i int32, role tree.Role) {
 		r.node(inner, role)
 		return
 	}
-	if kind, text, ok := sign(n); ok {
+	if kind, text, ok := r.sign(n); ok {
 		c := r.b.Leaf(kind, role, text, n.Start, n.End)
 		r.b.File.Nodes[c].Flags = n.Flags
 		return
@@ -59,8 +61,13 @@ func (r *restoration) node(i int32, role tree.Role) {
 			return
 		}
 	}
+	text := original(n.Text)
+	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) {
+		r.b.Leaf(tree.Ellipsis, role, "", n.Start, n.End)
+		return
+	}
 	c := r.b.Open(n.Kind, role, n.Start, n.End)
-	r.b.File.Nodes[c].Text, r.b.File.Nodes[c].Flags = original(n.Text), n.Flags
+	r.b.File.Nodes[c].Text, r.b.File.Nodes[c].Flags = text, n.Flags
 	if n.Kind == tree.String && strings.HasPrefix(n.Text, "=~/") {
 		r.b.File.Nodes[c].Flags |= tree.Pattern
 	}
@@ -81,7 +88,7 @@ func (r *restoration) typed(i int32, role tree.Role) {
 	}
 	if r.f.Is(first, tree.Type) || r.f.Dotted(first) == "" {
 		r.node(first, tree.RoleType)
-	} else if kind, text, ok := sign(&r.f.Nodes[first]); ok {
+	} else if kind, text, ok := r.sign(&r.f.Nodes[first]); ok {
 		r.b.Leaf(kind, tree.RoleType, text, r.f.Nodes[first].Start, r.f.Nodes[first].End)
 	} else {
 		r.b.Leaf(tree.Type, tree.RoleType, r.f.Dotted(first), r.f.Nodes[first].Start, r.f.Nodes[first].End)
@@ -112,7 +119,7 @@ func (r *restoration) carrier(i int32) int32 {
 		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && r.f.Is(i, tree.Case) {
 			continue // the case has no statements
 		}
-		kind, text, ok := sign(&r.f.Nodes[c])
+		kind, text, ok := r.sign(&r.f.Nodes[c])
 		if !ok || kind == tree.Metavariable && r.f.Nodes[i].Kind != tree.Parameter {
 			return tree.None
 		}
@@ -120,7 +127,7 @@ func (r *restoration) carrier(i int32) int32 {
 			return tree.None
 		}
 		if first >= 0 {
-			if _, other, _ := sign(&r.f.Nodes[first]); other != text {
+			if _, other, _ := r.sign(&r.f.Nodes[first]); other != text {
 				return tree.None
 			}
 		} else {
@@ -131,7 +138,7 @@ func (r *restoration) carrier(i int32) int32 {
 }
 
 // sign returns the pattern kind that a leaf stands for.
-func sign(n *tree.Node) (tree.Kind, string, bool) {
+func (r *restoration) sign(n *tree.Node) (tree.Kind, string, bool) {
 	switch n.Kind {
 	case tree.Ellipsis, tree.MetaEllipsis, tree.Metavariable:
 		return n.Kind, n.Text, true
@@ -140,6 +147,8 @@ func sign(n *tree.Node) (tree.Kind, string, bool) {
 		return 0, "", false
 	}
 	switch {
+	case slices.Contains(r.keep, n.Text):
+		return 0, "", false
 	case n.Text == EllipsisName || n.Text == "...":
 		return tree.Ellipsis, "", true
 	case strings.HasPrefix(n.Text, manyHolder) && holders.FindString(n.Text) == n.Text:

@@ -7,6 +7,7 @@ import (
 	hcllang "merlon/internal/engine/sast/lang/hcl"
 	javalang "merlon/internal/engine/sast/lang/java"
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
+	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 )
 
@@ -17,5 +18,6 @@ var languages = []*lang.Language{
 	javascriptlang.Language,
 	javascriptlang.TSX,
 	javascriptlang.TypeScript,
+	phplang.Language,
 	pythonlang.Language,
 }

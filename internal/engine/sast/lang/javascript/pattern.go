@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/lang"
-	"merlon/internal/engine/sast/tree"
 )
 
 // patterns returns how fragments are parsed. The order of the contexts decides what
@@ -31,7 +30,6 @@ func patterns(others ...*lang.Language) lang.Patterns {
 			{Before: "<a ", After: " />"},
 		},
 		Prepare: prepare,
-		Finish:  finish,
 		Else:    others,
 	}
 }
@@ -108,15 +106,4 @@ func separateOne(b *strings.Builder, text string, i int) {
 	if after != "" && !spread && !strings.ContainsRune(",;)]}.=:>/+-*&|?", rune(after[0])) {
 		b.WriteByte(';')
 	}
-}
-
-// finish makes the text "..." between the parts of a template an ellipsis.
-func finish(f *tree.File) *tree.File {
-	for i := range f.Nodes {
-		n := &f.Nodes[i]
-		if n.Kind == tree.String && n.Role == tree.RolePart && n.Text == "..." && f.Is(n.Parent, tree.Template) {
-			n.Kind, n.Text = tree.Ellipsis, ""
-		}
-	}
-	return f
 }

@@ -1,0 +1,307 @@
+package php
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var declarations = map[string]lang.Rule{
+	"namespace_definition":         namespace,
+	"namespace_use_declaration":    use,
+	"const_declaration":            constants,
+	"function_static_declaration":  staticVariables,
+	"function_definition":          function("function"),
+	"method_declaration":           function("method"),
+	"anonymous_function":           lambda,
+	"arrow_function":               lambda,
+	"simple_parameter":             parameter,
+	"variadic_parameter":           parameter,
+	"property_promotion_parameter": parameter,
+	"class_declaration":            class("class"),
+	"interface_declaration":        class("interface"),
+	"trait_declaration":            class("trait"),
+	"enum_declaration":             class("enum"),
+	"anonymous_class":              class("class"),
+	"declaration_list":             members,
+	"enum_declaration_list":        members,
+	"enum_case":                    enumCase,
+	"property_declaration":         properties,
+	"property_hook_list":           lang.Around(tree.Block, "", tree.RoleStatement),
+	"property_hook":                hook,
+	"attribute":                    attribute,
+}
+
+// namespace lowers a namespace; the statements of one with a body stand beside it.
+func namespace(l *lang.Lowering, r tree.Role, i int32) {
+	name, b := l.Field(i, "name"), l.Field(i, "body")
+	n := l.BeginText(tree.Package, r, dotted(l.Source(name)), i)
+	if b >= 0 {
+		l.File.Nodes[n].End, _ = l.Range(b)
+	}
+	l.Node(tree.RoleName, name)
+	l.Close()
+	l.Nodes(r, b)
+}
+
+// dotted returns a name of a namespace with dots and without the first backslash.
+func dotted(name string) string {
+	name = strings.Join(strings.Fields(name), "")
+	return strings.ReplaceAll(strings.Trim(name, `\`), `\`, ".")
+}
+
+// use lowers the imports of a file, one node for each name.
+func use(l *lang.Lowering, r tree.Role, i int32) {
+	prefix, group := l.Find(i, "namespace_name"), l.Field(i, "body")
+	from := i
+	if group >= 0 {
+		from = group
+	}
+	for c := range l.Children(from) {
+		if l.Kind(c) != "namespace_use_clause" {
+			continue
+		}
+		name := int32(-1)
+		for n := range l.Children(c) {
+			if kind := l.Kind(n); l.FieldName(n) == "" && (kind == "name" || kind == "qualified_name") {
+				name = n
+			}
+		}
+		text := dotted(l.Source(name))
+		if group >= 0 {
+			text = dotted(l.Source(prefix)) + "." + text
+		}
+		l.BeginText(tree.Import, r, text, i)
+		path(l, tree.RolePath, c, text)
+		l.Part(tree.RoleAlias, c, "alias")
+		l.Close()
+	}
+}
+
+// path adds a dotted name as Members.
+func path(l *lang.Lowering, r tree.Role, at int32, text string) {
+	cut := strings.LastIndexByte(text, '.')
+	if cut < 0 || l.TooDeep() {
+		l.Put(tree.Name, r, text, at)
+		return
+	}
+	l.BeginText(tree.Member, r, `\`, at)
+	path(l, tree.RoleObject, at, text[:cut])
+	l.Put(tree.Name, tree.RoleProperty, text[cut+1:], at)
+	l.Close()
+}
+
+// modifiers are the kinds of words in front of a declaration.
+var modifiers = map[string]bool{
+	"abstract_modifier": true, "final_modifier": true, "readonly_modifier": true, "static_modifier": true,
+	"var_modifier": true, "visibility_modifier": true, "reference_modifier": true,
+}
+
+// head lowers the attributes and modifiers of a declaration.
+func head(l *lang.Lowering, i int32) {
+	if list := l.Field(i, "attributes"); list >= 0 {
+		for group := range l.Children(list) {
+			l.Nodes(tree.RoleAnnotation, group)
+		}
+	}
+	for c := range l.Children(i) {
+		if modifiers[l.Kind(c)] {
+			l.Same(tree.Modifier, tree.RoleModifier, c)
+		}
+	}
+}
+
+// attribute lowers #[A(x)].
+func attribute(l *lang.Lowering, r tree.Role, i int32) {
+	name, parameters := l.First(i), l.Field(i, "parameters")
+	l.Begin(tree.Annotation, r, i)
+	if parameters < 0 {
+		l.Need(tree.RoleValue, i, name)
+	} else {
+		l.Begin(tree.Call, tree.RoleValue, i)
+		l.Need(tree.RoleCallee, i, name)
+		l.Nodes(tree.RoleArgument, parameters)
+		l.Close()
+	}
+	l.Close()
+}
+
+// constants lowers constants of a class to Fields, others to Variables.
+func constants(l *lang.Lowering, r tree.Role, i int32) {
+	k := tree.Variable
+	if kind := l.Kind(l.CST.Nodes[i].Parent); kind == "declaration_list" || kind == "enum_declaration_list" {
+		k = tree.Field
+	}
+	for c := range l.Children(i) {
+		if l.Kind(c) != "const_element" {
+			continue
+		}
+		n := l.BeginText(k, r, "const", i)
+		if k == tree.Field && l.Source(l.First(c)) == lang.EllipsisName {
+			l.File.Nodes[n].Text = ""
+		}
+		head(l, i)
+		l.Part(tree.RoleType, i, "type")
+		name := l.First(c)
+		l.Node(tree.RoleTarget, name)
+		for v := range l.Children(c) {
+			if v != name {
+				l.Node(tree.RoleValue, v)
+			}
+		}
+		l.Close()
+	}
+}
+
+func staticVariables(l *lang.Lowering, r tree.Role, i int32) {
+	for c := range l.Children(i) {
+		l.BeginText(tree.Variable, r, "static", c)
+		l.Part(tree.RoleTarget, c, "name")
+		l.Part(tree.RoleValue, c, "value")
+		l.Close()
+	}
+}
+
+// function returns the rule for a declared function or method.
+func function(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		name, kind := l.Field(i, "name"), text
+		switch strings.ToLower(l.Source(name)) {
+		case "__construct":
+			kind = "constructor"
+		case "__destruct":
+			kind = "destructor"
+		}
+		if text == "function" {
+			kind = text
+		}
+		l.BeginText(tree.Function, r, kind, i)
+		head(l, i)
+		if text == "function" {
+			functionName(l, tree.RoleName, name)
+		} else {
+			l.Node(tree.RoleName, name)
+		}
+		l.Nodes(tree.RoleParameter, l.Field(i, "parameters"))
+		l.Part(tree.RoleReturnType, i, "return_type")
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+// lambda lowers a function value. What it takes along with "use" is not listed: the
+// names are those of the function around it.
+func lambda(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Lambda, r, i)
+	head(l, i)
+	l.Nodes(tree.RoleParameter, l.Field(i, "parameters"))
+	l.Part(tree.RoleReturnType, i, "return_type")
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func parameter(l *lang.Lowering, r tree.Role, i int32) {
+	text := ""
+	if l.Kind(i) == "variadic_parameter" {
+		text = "*"
+	}
+	l.BeginText(tree.Parameter, r, text, i)
+	head(l, i)
+	l.Part(tree.RoleType, i, "type")
+	name := l.Field(i, "name")
+	if l.Kind(name) == "by_ref" {
+		name = l.First(name)
+	}
+	l.Node(tree.RoleTarget, name)
+	l.Part(tree.RoleValue, i, "default_value")
+	l.Close()
+}
+
+// class returns the rule for a type with members. The traits that it uses are Bases.
+func class(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Class, r, text, i)
+		head(l, i)
+		l.Part(tree.RoleName, i, "name")
+		for c := range l.Children(i) {
+			if l.Kind(c) == "base_clause" {
+				typeNames(l, tree.RoleBase, c)
+			}
+		}
+		b := l.Field(i, "body")
+		if b >= 0 {
+			for c := range l.Children(b) {
+				if l.Kind(c) == "use_declaration" {
+					typeNames(l, tree.RoleBase, c)
+				}
+			}
+		}
+		for c := range l.Children(i) {
+			if l.Kind(c) == "class_interface_clause" {
+				typeNames(l, tree.RoleInterface, c)
+			}
+		}
+		l.Node(tree.RoleBody, b)
+		l.Close()
+	}
+}
+
+// typeNames lowers the names in a clause to Types.
+func typeNames(l *lang.Lowering, r tree.Role, i int32) {
+	for c := range l.Children(i) {
+		if kind := l.Kind(c); kind == "name" || kind == "qualified_name" || kind == "relative_name" {
+			typeName(l, r, c)
+		}
+	}
+}
+
+// members lowers the body of a class.
+func members(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	for c := range l.Children(i) {
+		if l.Kind(c) != "use_declaration" || l.Has(c, "use_list") {
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+	l.Close()
+}
+
+func enumCase(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Field, r, "enum", i)
+	head(l, i)
+	l.Part(tree.RoleTarget, i, "name")
+	l.Part(tree.RoleValue, i, "value")
+	l.Close()
+}
+
+// properties lowers the properties of a declaration, one Field each.
+func properties(l *lang.Lowering, r tree.Role, i int32) {
+	for c := range l.Children(i) {
+		if l.Kind(c) != "property_element" {
+			continue
+		}
+		l.Begin(tree.Field, r, i)
+		head(l, i)
+		l.Part(tree.RoleType, i, "type")
+		property(l, tree.RoleTarget, l.Field(c, "name"))
+		l.Part(tree.RoleValue, c, "default_value")
+		l.Node(tree.RoleBody, l.Find(i, "property_hook_list"))
+		l.Close()
+	}
+}
+
+// hook lowers a get or set hook of a property.
+func hook(l *lang.Lowering, r tree.Role, i int32) {
+	text := "getter"
+	name := l.Find(i, "name")
+	if l.Source(name) == "set" {
+		text = "setter"
+	}
+	l.BeginText(tree.Function, r, text, i)
+	head(l, i)
+	l.Node(tree.RoleName, name)
+	l.Nodes(tree.RoleParameter, l.Field(i, "parameters"))
+	l.Part(tree.RoleBody, i, "body")
+	l.Close()
+}

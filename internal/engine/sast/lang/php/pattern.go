@@ -1,0 +1,167 @@
+package php
+
+import (
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// patterns says how fragments are parsed. "$X" is a variable anyway; where only a
+// name can stand it becomes one.
+var patterns = lang.Patterns{
+	Spread: true,
+	Variables: []string{
+		"$GLOBALS", "$_SERVER", "$_GET", "$_POST", "$_FILES", "$_COOKIE", "$_SESSION", "$_REQUEST", "$_ENV",
+	},
+	Contexts: []lang.Context{
+		{Before: "<?php ", After: ";"},
+		{Before: "<?php "},
+		{Before: "<?php class A {", After: "}"},
+		{Before: "<?php [", After: "];"},
+		{Before: "<?php try {} ", Only: regexp.MustCompile(`^(?:catch|finally)\b`)},
+		{Before: "<?php switch ($a) {", After: "}", Only: regexp.MustCompile(`^(?:case|default)\b`)},
+		{Before: "<?php ", After: " class A {}", Only: regexp.MustCompile(`^#\[`)},
+		{Before: "<?php f(", After: ");"},
+		{Before: "<?php function a(", After: ") {}"},
+	},
+	Prepare: prepare,
+	Finish:  finish,
+}
+
+// finish makes "..." in backquotes an ellipsis: it stands for any command.
+func finish(f *tree.File) *tree.File {
+	for i := range f.Nodes {
+		n := &f.Nodes[i]
+		if n.Kind == tree.String && n.Role == tree.RoleArgument && n.Text == "..." && f.Source[n.Start] == '`' {
+			n.Kind, n.Text = tree.Ellipsis, ""
+		}
+	}
+	return f
+}
+
+var (
+	tag       = regexp.MustCompile(`^\s*<\?(?:php|=)?\s|\?>\s*$`)
+	quoted    = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'`)
+	inQuotes  = regexp.MustCompile(`(^|[^\\{$])(\$[A-Z_][A-Z_0-9]*)\b`)
+	nameAfter = regexp.MustCompile(`\b(function|class|interface|trait|extends|implements|namespace|use|const|enum|goto|case)(\s+&?\s*)\$([A-Z_][A-Z_0-9]*)\b`)
+	typeOf    = regexp.MustCompile(`\$([A-Z_][A-Z_0-9]*)(\s+&?\s*(?:\$|\.\.\.\s*\$))`)
+	typeAfter = regexp.MustCompile(`(\)\s*:\s*\??\s*|#\[\s*|,\s*)\$([A-Z_][A-Z_0-9]*)(\s*(?:\{|;|\]|\())`)
+	anyName   = regexp.MustCompile(`\bfunction\s+\.\.\.\s*\(`)
+	forAny    = regexp.MustCompile(`\bfor\s*\(\s*\.\.\.\s*\)`)
+	eachAny   = regexp.MustCompile(`\bforeach\s*\(\s*\.\.\.\s*\)`)
+)
+
+// prepare returns the spellings of a fragment that are tried: as it is, with a
+// semicolon at its end, then with names and ellipses where the grammar wants them.
+func prepare(text string) []string {
+	text = strings.TrimSpace(tag.ReplaceAllString(text, ""))
+	text = forAny.ReplaceAllString(text, "for (...;;)")
+	text = eachAny.ReplaceAllString(text, "foreach (... as ...)")
+	text = quoted.ReplaceAllStringFunc(text, func(s string) string {
+		if s[0] == '\'' {
+			return s
+		}
+		return inQuotes.ReplaceAllString(inQuotes.ReplaceAllString(s, "$1{$2}"), "$1{$2}")
+	})
+	var all []string
+	for _, t := range []string{text, placed(text)} {
+		for _, end := range []string{"", ";"} {
+			if separated := separate(t); separated != t {
+				all = append(all, t+end, separated+end)
+			} else {
+				all = append(all, t+end)
+			}
+		}
+	}
+	return all
+}
+
+// placed puts names in the place of metavariables that name a declaration or a
+// type, and what the grammar wants in the place of an ellipsis among parameters and
+// members.
+func placed(text string) string {
+	text = anyName.ReplaceAllString(text, "function "+lang.EllipsisName+"(")
+	for range 2 { // "class $C extends $D": matches may touch
+		text = nameAfter.ReplaceAllStringFunc(text, func(s string) string {
+			cut := strings.LastIndexByte(s, '$')
+			return s[:cut] + lang.Placeholder(s[cut:])
+		})
+	}
+	text = typeOf.ReplaceAllStringFunc(text, func(s string) string {
+		end := strings.IndexAny(s, " \t\n\r")
+		return lang.Placeholder(s[:end]) + s[end:]
+	})
+	text = typeAfter.ReplaceAllStringFunc(text, func(s string) string {
+		m := typeAfter.FindStringSubmatch(s)
+		return m[1] + lang.Placeholder("$"+m[2]) + m[3]
+	})
+	return ellipses(text)
+}
+
+// A bracket is one that is open, with what it means to an ellipsis in it.
+type bracket struct {
+	sign    byte
+	ellipse string // "" for an ordinary one
+}
+
+var (
+	parametersAhead = regexp.MustCompile(`(?:\bfunction(?:\s+&?\s*\w+)?|\bfn|\buse)\s*$`)
+	membersAhead    = regexp.MustCompile(`\b(?:class|interface|trait|enum)\b[^(){};]*$`)
+)
+
+// ellipses spells the ellipses among parameters as variables and those among members
+// as constants.
+func ellipses(text string) string {
+	var b strings.Builder
+	var open []bracket
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '(' && parametersAhead.MatchString(text[:i]):
+			open = append(open, bracket{c, "$" + lang.EllipsisName})
+		case c == '{' && membersAhead.MatchString(text[:i]):
+			open = append(open, bracket{c, "const " + lang.EllipsisName + " = " + lang.EllipsisName + ";"})
+		case c == '(' || c == '[' || c == '{':
+			open = append(open, bracket{c, ""})
+		case c == ')' || c == ']' || c == '}':
+			open = open[:max(0, len(open)-1)]
+		case strings.HasPrefix(text[i:], "...") && len(open) > 0 && open[len(open)-1].ellipse != "" && !strings.HasPrefix(text[i:], "...$"):
+			b.WriteString(open[len(open)-1].ellipse)
+			i += 2
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// separate puts semicolons behind the ellipses that stand among statements.
+func separate(text string) string {
+	var b strings.Builder
+	var open []byte
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '(' || c == '[' || c == '{':
+			open = append(open, c)
+		case c == ')' || c == ']' || c == '}':
+			open = open[:max(0, len(open)-1)]
+		case strings.HasPrefix(text[i:], "...") && (len(open) == 0 || open[len(open)-1] == '{'):
+			before, after := strings.TrimRight(text[:i], " \t\r\n"), strings.TrimLeft(text[i+3:], " \t\r\n")
+			b.WriteString("...")
+			if statementEnds(before) && (after == "" || !strings.ContainsRune(";,.)]=-:>", rune(after[0]))) {
+				b.WriteByte(';')
+			}
+			i += 2
+			continue
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String()
+}
+
+// statementEnds reports whether a statement may begin behind the text.
+func statementEnds(before string) bool {
+	return before == "" || strings.ContainsRune(";{})", rune(before[len(before)-1])) || strings.HasSuffix(before, "else") ||
+		strings.HasSuffix(before, ":")
+}
