@@ -38,7 +38,8 @@ const (
 	// JavaScript; a computed one is a Sequence of one), Parameter*, ReturnType?,
 	// Throws*, Body? (a Block, or an expression).
 	Function
-	// Lambda is a function value. Annotation*, Modifier* ("async"), Name? (of a named
+	// Lambda is a function value; text is "block" for the block behind a call (Ruby),
+	// which patterns may leave out. Annotation*, Modifier* ("async"), Name? (of a named
 	// function expression), Parameter*, ReturnType?, Body (a Block or an expression).
 	Lambda
 	// Class is any declared type with members; text is "class", "interface", "enum",
@@ -54,7 +55,8 @@ const (
 	// Field is a member variable of a Class; as Variable. An enum constant is one with
 	// the text "enum", whose Value is a New, if it has arguments.
 	Field
-	// Parameter of a function; text is "", "*" (rest), "**" (keywords) or "/"; a lone
+	// Parameter of a function; text is "", "*" (rest), "**" (keywords), "&" (Ruby's
+	// block) or "/"; a lone
 	// "*" of Python has no Target. Annotation*, Modifier*, Type?, Target?, Value? (the
 	// default).
 	Parameter
@@ -93,7 +95,8 @@ const (
 	Case
 	// Try: Resource*, Body, Handler*, Else?, Finally?.
 	Try
-	// Catch: Type*, Target? (a Name or pattern), Guard?, Body.
+	// Catch: Type* (Types, or expressions where classes are values), Target? (a Name or
+	// pattern), Guard?, Body. Text is "*" for Python's "except*".
 	Catch
 	// With runs its body with resources; text is the keyword ("with", "using",
 	// "synchronized", "lock", "unsafe"). Resource* (a Variable with Target and Value,
@@ -101,7 +104,7 @@ const (
 	With
 	// Return: Value?.
 	Return
-	// Throw: Value?.
+	// Throw: Value?. The cause in Python's "raise e from cause" is a second Value.
 	Throw
 	// Break: Label?.
 	Break
@@ -140,7 +143,7 @@ const (
 	// Null: null, nil, None, undefined; text as in the source.
 	Null
 	// Regex is a literal regular expression: text is the expression with its slashes
-	// and flags as in the source.
+	// and flags as in the source. Part* where expressions are in it.
 	Regex
 	// Call: Callee, Argument* (expressions, Keywords, Spreads). A call of a method has
 	// a Member as Callee. A tagged template is a Call with the text "tag". A call of a
@@ -153,7 +156,7 @@ const (
 	New
 	// Keyword is a named argument: Name, Value.
 	Keyword
-	// Spread: text is "*", "**" or "..."; Value.
+	// Spread: text is "*", "**", "..." or "&" (Ruby's block); Value.
 	Spread
 	// Member: Object, Property (a Name; in patterns anything). Text is "." or the
 	// operator of the source ("::", "->"). A Member without Property is the method

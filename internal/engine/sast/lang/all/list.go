@@ -9,6 +9,7 @@ import (
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
 	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
+	rubylang "merlon/internal/engine/sast/lang/ruby"
 )
 
 // languages lists every language of this build, by folder.
@@ -20,4 +21,5 @@ var languages = []*lang.Language{
 	javascriptlang.TypeScript,
 	phplang.Language,
 	pythonlang.Language,
+	rubylang.Language,
 }

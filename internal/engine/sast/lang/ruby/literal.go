@@ -1,0 +1,251 @@
+package ruby
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// stringLiteral lowers a string: a String, or a Template when expressions are in it.
+func stringLiteral(l *lang.Lowering, r tree.Role, i int32) { content(l, r, i, i) }
+
+// content adds the String or Template of the parts of i, in the place of whole.
+func content(l *lang.Lowering, r tree.Role, i, whole int32) {
+	if l.Has(i, "interpolation") {
+		l.Begin(tree.Template, r, whole)
+		parts(l, i)
+		l.Close()
+		return
+	}
+	l.Put(tree.String, r, plain(l, i), whole)
+}
+
+// plain returns the text of a string without expressions.
+func plain(l *lang.Lowering, i int32) string {
+	var b strings.Builder
+	for c := range l.Children(i) {
+		b.WriteString(text(l, i, c))
+	}
+	return b.String()
+}
+
+// parts adds the parts of a string: texts side by side are one.
+func parts(l *lang.Lowering, i int32) {
+	var b strings.Builder
+	var start, end uint32
+	flush := func() {
+		if b.Len() > 0 {
+			l.Leaf(tree.String, tree.RolePart, b.String(), start, end)
+			b.Reset()
+		}
+	}
+	for c := range l.Children(i) {
+		switch kind := l.Kind(c); kind {
+		case "string_content", "heredoc_content", "escape_sequence":
+			if b.Len() == 0 {
+				start, _ = l.Range(c)
+			}
+			_, end = l.Range(c)
+			b.WriteString(text(l, i, c))
+		case "heredoc_end":
+		default:
+			flush()
+			l.Node(tree.RolePart, c)
+		}
+	}
+	flush()
+}
+
+// text returns the text of one part of a string. Only "\\" and "\'" are escapes
+// between single quotes.
+func text(l *lang.Lowering, i, c int32) string {
+	s := l.Source(c)
+	switch l.Kind(c) {
+	case "escape_sequence":
+		return escape(s)
+	case "string_content":
+		if strings.Contains(s, `\`) && l.Source(i)[0] == '\'' {
+			return strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
+		}
+		return s
+	case "heredoc_content":
+		return s
+	}
+	return ""
+}
+
+var escapes = map[byte]string{
+	'n': "\n", 't': "\t", 's': " ", 'r': "\r", '0': "\x00", 'e': "\x1b", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v", '\n': "",
+}
+
+// escape resolves one escape; what is unknown stands for its own letter. Controls
+// ("\C-a") stay as they are.
+func escape(s string) string {
+	if len(s) < 2 || s[0] != '\\' {
+		return s
+	}
+	digits := strings.Trim(s[2:], "{} ")
+	switch c := s[1]; c {
+	case 'u', 'x':
+		v, err := strconv.ParseUint(digits, 16, 32)
+		if err != nil || v > utf8.MaxRune {
+			return s
+		}
+		return string(rune(v))
+	case '0', '1', '2', '3', '4', '5', '6', '7':
+		v, err := strconv.ParseUint(s[1:], 8, 32)
+		if err != nil {
+			return s
+		}
+		return string(rune(v))
+	case 'c', 'C', 'M':
+		return s
+	default:
+		if t, ok := escapes[c]; ok {
+			return t
+		}
+		return s[1:]
+	}
+}
+
+// chained lowers strings side by side to one.
+func chained(l *lang.Lowering, r tree.Role, i int32) {
+	template := false
+	for c := range l.Children(i) {
+		template = template || l.Has(c, "interpolation")
+	}
+	if template {
+		l.Begin(tree.Template, r, i)
+		for c := range l.Children(i) {
+			parts(l, c)
+		}
+		l.Close()
+		return
+	}
+	var b strings.Builder
+	for c := range l.Children(i) {
+		b.WriteString(plain(l, c))
+	}
+	l.Put(tree.String, r, b.String(), i)
+}
+
+func character(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, escape(strings.TrimPrefix(l.Source(i), "?")), i)
+}
+
+// subshell lowers backticks to a call.
+func subshell(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Call, r, i)
+	start, _ := l.Range(i)
+	l.Leaf(tree.Name, tree.RoleCallee, "`", start, start+1)
+	content(l, tree.RoleArgument, i, i)
+	l.Close()
+}
+
+// regex keeps the literal as it is written, and has the expressions in it as Parts.
+func regex(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Regex, r, l.Source(i), i)
+	for c := range l.Children(i) {
+		if l.Kind(c) == "interpolation" {
+			l.Node(tree.RolePart, c)
+		}
+	}
+	l.Close()
+}
+
+// symbol lowers a symbol: an Other around the Name, or around a Template.
+func symbol(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Other, r, "symbol", i)
+	if name, plain := symbolName(l, i); plain {
+		l.Put(tree.Name, tree.RoleElement, name, i)
+	} else {
+		content(l, tree.RoleElement, i, i)
+	}
+	l.Close()
+}
+
+// symbolName returns the name of a symbol, and false when expressions are in it.
+func symbolName(l *lang.Lowering, i int32) (name string, ok bool) {
+	switch {
+	case i < 0 || l.Has(i, "interpolation"):
+		return "", false
+	case l.Kind(i) == "simple_symbol" || l.Kind(i) == "hash_key_symbol":
+		return strings.TrimPrefix(l.Source(i), ":"), true
+	default:
+		return plain(l, i), true
+	}
+}
+
+// heredoc lowers a here-document where it begins.
+func heredoc(l *lang.Lowering, r tree.Role, i int32) {
+	body := heredocBody(l, i)
+	if body < 0 {
+		l.Lost(r, i)
+		return
+	}
+	if l.Has(body, "interpolation") {
+		template := l.Begin(tree.Template, r, i)
+		l.Flag(template, tree.Raw)
+		parts(l, body)
+		l.Close()
+		if first := &l.File.Nodes[template+1]; first.Kind == tree.String {
+			first.Text = strings.TrimPrefix(first.Text, "\n") // the end of the first line
+		}
+		return
+	}
+	value := strings.TrimPrefix(plain(l, body), "\n")
+	if strings.HasPrefix(l.Source(i), "<<~") {
+		value = outdent(value)
+	}
+	if strings.Contains(l.Source(i), "`") {
+		l.Begin(tree.Call, r, i)
+		l.Put(tree.Name, tree.RoleCallee, "`", i)
+		r = tree.RoleArgument
+		defer l.Close()
+	}
+	l.Flag(l.Put(tree.String, r, value, i), tree.Raw)
+}
+
+// maxHeredocDistance bounds the search for a body, in concrete nodes.
+const maxHeredocDistance = 20_000
+
+// heredocBody finds the body of a here-document: bodies follow the line in which
+// they begin, in the order of the beginnings.
+func heredocBody(l *lang.Lowering, i int32) int32 {
+	nodes := l.CST.Nodes
+	before := 0
+	for c := i - 1; c >= 0 && nodes[c].Row == nodes[i].Row && i-c < maxHeredocDistance; c-- {
+		if l.Kind(c) == "heredoc_beginning" {
+			before++
+		}
+	}
+	for c := i + 1; c < int32(len(nodes)) && c-i < maxHeredocDistance; c++ {
+		if l.Kind(c) == "heredoc_body" {
+			if before == 0 {
+				return c
+			}
+			before--
+		}
+	}
+	return -1
+}
+
+// outdent removes the indentation that all lines share.
+func outdent(s string) string {
+	lines := strings.SplitAfter(s, "\n")
+	indent := -1
+	for _, line := range lines {
+		if blanks := len(line) - len(strings.TrimLeft(line, " \t")); strings.TrimSpace(line) != "" && (indent < 0 || blanks < indent) {
+			indent = blanks
+		}
+	}
+	for n, line := range lines {
+		if indent > 0 && len(line) > indent {
+			lines[n] = line[indent:]
+		}
+	}
+	return strings.Join(lines, "")
+}
