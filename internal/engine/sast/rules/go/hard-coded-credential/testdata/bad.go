@@ -1,0 +1,4 @@
+package db
+
+// ruleid: hard-coded-credential
+const dbPassword = "n0t-a-g00d-idea"

@@ -1,0 +1,6 @@
+package db
+
+import "os"
+
+// ok: hard-coded-credential
+var dbPassword = os.Getenv("DB_PASSWORD")

@@ -1,0 +1,4 @@
+function check(s) {
+  // ruleid: backtracking-regular-expression
+  return /^(a+)+$/.test(s);
+}

@@ -1,0 +1,4 @@
+function check(s) {
+  // ok: backtracking-regular-expression
+  return /^a+$/.test(s);
+}

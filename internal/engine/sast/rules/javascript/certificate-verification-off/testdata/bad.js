@@ -1,0 +1,4 @@
+const https = require("https");
+
+// ruleid: certificate-verification-off
+const agent = new https.Agent({ rejectUnauthorized: false });

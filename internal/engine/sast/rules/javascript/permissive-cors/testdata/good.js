@@ -1,0 +1,4 @@
+function open(req, res) {
+  // ok: permissive-cors
+  res.setHeader("Access-Control-Allow-Origin", "https://shop.example");
+}

@@ -1,0 +1,2 @@
+// ruleid: weak-random
+const token = Math.random().toString(36);

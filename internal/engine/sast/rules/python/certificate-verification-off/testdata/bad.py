@@ -1,0 +1,5 @@
+import requests
+
+def load(url):
+    # ruleid: certificate-verification-off
+    return requests.get(url, verify=False)

@@ -1,0 +1,5 @@
+import tempfile
+
+def scratch():
+    # ok: insecure-temporary-file
+    return tempfile.NamedTemporaryFile("w")

@@ -1,0 +1,2 @@
+# ruleid: permissive-cors
+CORS_ALLOW_ALL_ORIGINS = True

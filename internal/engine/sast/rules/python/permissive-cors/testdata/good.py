@@ -1,0 +1,2 @@
+# ok: permissive-cors
+CORS_ALLOWED_ORIGINS = ["https://shop.example"]

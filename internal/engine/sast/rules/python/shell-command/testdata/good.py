@@ -1,0 +1,5 @@
+import subprocess
+
+def convert(name):
+    # ok: shell-command
+    subprocess.run(["convert", name, "out.png"])

@@ -1,0 +1,5 @@
+import jwt
+
+def who(token):
+    # ruleid: unsigned-jwt
+    return jwt.decode(token, options={"verify_signature": False})["sub"]

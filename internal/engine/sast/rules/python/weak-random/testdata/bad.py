@@ -1,0 +1,5 @@
+import random
+
+def token():
+    # ruleid: weak-random
+    return random.randint(0, 10**9)
