@@ -181,24 +181,110 @@ func wordLength(s string) int {
 	return len(s)
 }
 
-// An Edit replaces bytes of a pattern's text.
-type Edit struct {
-	Start, End int
-	Text       string
+// A Fragment is the text of a pattern while a Prepare rewrites it.
+type Fragment struct {
+	Tokens []Token
+	source string
+	edits  []edit
+	until  int // tokens before this one are in an edit already
 }
 
-// Apply makes the edits, which are in order and do not overlap.
-func Apply(text string, edits []Edit) string {
-	if len(edits) == 0 {
-		return text
+// edit replaces bytes of the text.
+type edit struct {
+	start, end int
+	text       string
+}
+
+// NewFragment returns the fragment of a text; see Tokens for the mark of comments.
+func NewFragment(text, mark string) *Fragment {
+	return &Fragment{Tokens: Tokens(text, mark), source: text}
+}
+
+// Rewrite calls f for each token that no replacement has taken yet, and returns the
+// text with the replacements.
+func (f *Fragment) Rewrite(rewrite func(i int)) string {
+	for i := range f.Tokens {
+		if i >= f.until {
+			rewrite(i)
+		}
 	}
 	var b strings.Builder
 	at := 0
-	for _, e := range edits {
-		b.WriteString(text[at:e.Start])
-		b.WriteString(e.Text)
-		at = e.End
+	for _, e := range f.edits {
+		b.WriteString(f.source[at:e.start])
+		b.WriteString(e.text)
+		at = e.end
 	}
-	b.WriteString(text[at:])
-	return b.String()
+	b.WriteString(f.source[at:])
+	return strings.TrimSpace(b.String())
+}
+
+// Replace replaces the tokens from first to last. Replacements go from left to right.
+func (f *Fragment) Replace(first, last int, text string) {
+	f.edits = append(f.edits, edit{f.Tokens[first].Start, f.Tokens[last].End, text})
+	f.until = last + 1
+}
+
+// Text returns the text of a token, "" beyond both ends.
+func (f *Fragment) Text(i int) string {
+	if i < 0 || i >= len(f.Tokens) {
+		return ""
+	}
+	return f.Tokens[i].Text
+}
+
+// Source returns the text of the tokens from first to last as it was written.
+func (f *Fragment) Source(first, last int) string {
+	return f.source[f.Tokens[first].Start:f.Tokens[last].End]
+}
+
+// Name reports whether the token is a name, a keyword or a metavariable.
+func (f *Fragment) Name(i int) bool {
+	return i >= 0 && i < len(f.Tokens) && (f.Tokens[i].Kind == Word || f.Tokens[i].Kind == Meta)
+}
+
+// Many reports whether the token is an ellipsis or "$...X".
+func (f *Fragment) Many(i int) bool {
+	return i >= 0 && i < len(f.Tokens) && (f.Tokens[i].Kind == Dots || f.Tokens[i].Kind == MetaMany)
+}
+
+// Path returns the index of the first token of the dotted name that ends before the
+// token; the token itself when there is none.
+func (f *Fragment) Path(i int) int {
+	for f.Name(i - 1) {
+		i--
+		if f.Text(i-1) != "." || !f.Name(i-2) {
+			break
+		}
+		i--
+	}
+	return i
+}
+
+// Neighbours reports whether two names stand side by side directly between the
+// brackets, as the type and the name of a parameter do.
+func (f *Fragment) Neighbours(open int) bool {
+	for i := open + 1; i < f.Tokens[open].Pair; i++ {
+		if f.Tokens[i].Inside == open && f.Name(i) && f.Name(i+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// Within reports whether the sign or word stands directly between the brackets.
+func (f *Fragment) Within(open int, text string) bool {
+	for i := open + 1; i < len(f.Tokens) && i != f.Tokens[open].Pair; i++ {
+		if f.Tokens[i].Inside == open && f.Tokens[i].Text == text {
+			return true
+		}
+	}
+	return false
+}
+
+// Alone reports whether the token is all that stands between two brackets, or
+// between two commas or a comma and a bracket.
+func (f *Fragment) Alone(i int) bool {
+	before, behind := f.Text(i-1), f.Text(i+1)
+	return (before == "," || before == f.Text(f.Tokens[i].Inside)) && (behind == "," || behind == ")" || behind == "]" || behind == "}")
 }

@@ -42,10 +42,27 @@ func TestTokensKnowTheirBrackets(t *testing.T) {
 	}
 }
 
-func TestApply(t *testing.T) {
-	got := Apply("abc", []Edit{{0, 1, "x"}, {2, 2, "-"}, {2, 3, ""}})
-	if got != "xb-" {
-		t.Errorf("got %q", got)
+func TestRewrite(t *testing.T) {
+	f := NewFragment(" a (b c) d // e", "//")
+	got := f.Rewrite(func(i int) {
+		switch {
+		case f.Text(i) == "(":
+			f.Replace(i, f.Tokens[i].Pair, "["+f.Source(i+1, i+2)+"]")
+		case f.Name(i):
+			f.Replace(i, i, f.Text(i)+"!")
+		}
+	})
+	if want := "a! [b c] d! // e"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestFragmentAsks(t *testing.T) {
+	f := NewFragment("x.y.$Z(..., T a) = {...}", "//")
+	open := 5
+	if f.Text(open) != "(" || f.Path(open) != 0 || !f.Neighbours(open) || !f.Within(open, ",") || f.Within(open, "=") ||
+		!f.Alone(open+1) || f.Alone(open+3) || !f.Many(open+1) || f.Many(open) || f.Text(-1) != "" || f.Name(100) {
+		t.Errorf("wrong answers about %+v", f.Tokens)
 	}
 }
 

@@ -80,9 +80,12 @@ func (l *Lowering) Fields(i int32, name string) func(yield func(int32) bool) {
 	}
 }
 
-// Children calls f for each named child that is no comment, in order.
+// Children calls f for each named child that is no comment, in order; -1 has none.
 func (l *Lowering) Children(i int32) func(yield func(int32) bool) {
 	return func(yield func(int32) bool) {
+		if i < 0 {
+			return
+		}
 		nodes := l.CST.Nodes
 		for c := i + 1; c < nodes[i].SubtreeEnd; c = nodes[c].SubtreeEnd {
 			if nodes[c].Flags&cst.Named != 0 && (nodes[c].Flags&cst.Extra == 0 || nodes[c].Flags&cst.Error != 0) && !yield(c) {
@@ -92,9 +95,12 @@ func (l *Lowering) Children(i int32) func(yield func(int32) bool) {
 	}
 }
 
-// Every calls f for each child, tokens and comments included, in order.
+// Every calls f for each child, tokens and comments included, in order; -1 has none.
 func (l *Lowering) Every(i int32) func(yield func(int32) bool) {
 	return func(yield func(int32) bool) {
+		if i < 0 {
+			return
+		}
 		nodes := l.CST.Nodes
 		for c := i + 1; c < nodes[i].SubtreeEnd; c = nodes[c].SubtreeEnd {
 			if !yield(c) {

@@ -62,6 +62,7 @@ const (
 	DeepName      = "qzdeep"     // qzdeep(e) stands for <... e ...>
 	TypedName     = "qztyped"    // qztyped(T, x) stands for (T $X); a lowering or Prepare writes it
 	capitalHolder = "Qzmv_"
+	RealDots      = "\ue000" // stands for three dots that are the language's own; Prepare writes it
 )
 
 // Placeholder returns the name that stands for a metavariable "$X".
@@ -75,10 +76,6 @@ var (
 	holders  = regexp.MustCompile(`(?:[qQ]zmv_|qzmany_)[A-Z_0-9]+|qzellipsis`)
 	spread   = regexp.MustCompile(`\.\.\.([A-Za-z_$\[({])`)
 )
-
-// spreadHolder stands for "..." that stays while the others are replaced. It is
-// gone before the grammar sees the text.
-const spreadHolder = "\x01"
 
 // Holder reports whether a name stands for a sign of a pattern. A lowering that
 // makes names into something else (the key of an object into a String) asks first.
@@ -129,12 +126,11 @@ func (l *Language) replaceSigns(text string) string {
 		text = signMeta.ReplaceAllString(text, placeholder+"$1")
 	}
 	text = replaceDeep(text)
-	if !l.Patterns.Spread {
-		return strings.ReplaceAll(text, "...", EllipsisName)
+	if l.Patterns.Spread {
+		text = spread.ReplaceAllString(text, RealDots+"$1")
 	}
-	text = spread.ReplaceAllString(text, spreadHolder+"$1")
 	text = strings.ReplaceAll(text, "...", EllipsisName)
-	return strings.ReplaceAll(text, spreadHolder, "...")
+	return strings.ReplaceAll(text, RealDots, "...")
 }
 
 // replaceDeep replaces "<... e ...>"; "...>" without its beginning stays.

@@ -4,6 +4,7 @@ package all
 
 import (
 	"merlon/internal/engine/sast/lang"
+	golanglang "merlon/internal/engine/sast/lang/golang"
 	hcllang "merlon/internal/engine/sast/lang/hcl"
 	javalang "merlon/internal/engine/sast/lang/java"
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
@@ -14,6 +15,7 @@ import (
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
+	golanglang.Language,
 	hcllang.Language,
 	javalang.Language,
 	javascriptlang.Language,

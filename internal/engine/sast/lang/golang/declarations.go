@@ -1,0 +1,335 @@
+package golang
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var declarationRules = map[string]lang.Rule{
+	"source_file":        file,
+	"package_clause":     packageClause,
+	"import_declaration": children,
+	"import_spec_list":   children,
+	"import_spec":        importSpec,
+
+	"const_declaration": children,
+	"const_spec":        variables("const"),
+	"var_declaration":   children,
+	"var_spec_list":     children,
+	"var_spec":          variables("var"),
+
+	"function_declaration":           function("function"),
+	"method_declaration":             function("method"),
+	"method_elem":                    function("method"),
+	"parameter_list":                 children,
+	"parameter_declaration":          parameters,
+	"variadic_parameter_declaration": variadic,
+	"type_parameter_list":            children,
+	"type_parameter_declaration":     typeParameters,
+
+	"type_declaration":       children,
+	"type_spec":              typeSpec,
+	"type_alias":             typeAlias,
+	"field_declaration_list": fields,
+	"field_declaration":      fieldDeclaration,
+}
+
+func file(l *lang.Lowering, _ tree.Role, i int32) {
+	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
+	l.Nodes(tree.RoleStatement, i)
+	l.Close()
+}
+
+func packageClause(l *lang.Lowering, r tree.Role, i int32) {
+	name := l.First(i)
+	l.BeginText(tree.Package, r, l.Source(name), i)
+	l.Need(tree.RoleName, i, name)
+	l.Close()
+}
+
+// importSpec lowers an import of one package: "." takes every name of it, any other
+// word before the path is its name here.
+func importSpec(l *lang.Lowering, r tree.Role, i int32) {
+	path, name := l.Field(i, "path"), l.Field(i, "name")
+	l.BeginText(tree.Import, r, stringValue(l.Source(path)), i)
+	l.Need(tree.RolePath, i, path)
+	switch l.Kind(name) {
+	case "":
+	case "dot":
+		l.Put(tree.Name, tree.RoleName, "*", name)
+	default:
+		l.Same(tree.Name, tree.RoleAlias, name)
+	}
+	l.Close()
+}
+
+// variables returns the rule for "a, b T = v, w" behind var or const. As many values
+// as names, or none, make a Variable for each name; otherwise the names are a Tuple.
+func variables(keyword string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		var names, values []int32
+		for n := range l.Fields(i, "name") {
+			if l.Named(n) {
+				names = append(names, n)
+			}
+		}
+		list := l.Field(i, "value")
+		if list >= 0 {
+			for v := range l.Children(list) {
+				values = append(values, v)
+			}
+		}
+		start, end := declarationRange(l, i)
+		if len(names) > 1 && len(values) == 1 {
+			l.File.Nodes[l.Open(tree.Variable, r, start, end)].Text = keyword
+			l.Part(tree.RoleType, i, "type")
+			l.Open(tree.Tuple, tree.RoleTarget, l.CST.Nodes[names[0]].Start, l.CST.Nodes[names[len(names)-1]].End)
+			for _, n := range names {
+				l.Node(tree.RoleElement, n)
+			}
+			l.Close()
+			l.Node(tree.RoleValue, values[0])
+			l.Close()
+			return
+		}
+		for k, n := range names {
+			l.File.Nodes[l.Open(tree.Variable, r, start, end)].Text = keyword
+			l.Part(tree.RoleType, i, "type")
+			l.Node(tree.RoleTarget, n)
+			if k < len(values) {
+				l.Node(tree.RoleValue, values[k])
+			}
+			l.Close()
+		}
+	}
+}
+
+// declarationRange returns the range of a specification: with the keyword, when it
+// is the only one behind it.
+func declarationRange(l *lang.Lowering, i int32) (start, end uint32) {
+	p := l.CST.Nodes[i].Parent
+	if p >= 0 && !l.Has(p, "(") {
+		switch l.Kind(p) {
+		case "const_declaration", "var_declaration", "type_declaration":
+			return l.Range(p)
+		}
+	}
+	return l.Range(i)
+}
+
+// function returns the rule for a function or a method, which may have no body.
+func function(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Function, r, text, i)
+		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		if receiver := l.Field(i, "receiver"); receiver >= 0 {
+			l.Node(tree.RoleReceiver, l.First(receiver))
+		}
+		l.Part(tree.RoleName, i, "name")
+		l.Part(tree.RoleParameter, i, "parameters")
+		result(l, i)
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+// result lowers what a function returns: several results, and those with names, are
+// a Type "()" of Types or Parameters.
+func result(l *lang.Lowering, i int32) {
+	list := l.Field(i, "result")
+	if l.Kind(list) != "parameter_list" {
+		l.Node(tree.RoleReturnType, list)
+		return
+	}
+	count, named := 0, false
+	for p := range l.Children(list) {
+		count++
+		named = named || l.Field(p, "name") >= 0
+	}
+	if count == 1 && !named {
+		l.Part(tree.RoleReturnType, l.First(list), "type")
+		return
+	}
+	l.BeginText(tree.Type, tree.RoleReturnType, "()", list)
+	for p := range l.Children(list) {
+		if l.Field(p, "name") >= 0 {
+			l.Node(tree.RoleElement, p)
+		} else {
+			l.Part(tree.RoleElement, p, "type")
+		}
+	}
+	l.Close()
+}
+
+// parameters lowers "a, b T": a Parameter for each name, or one without a name.
+func parameters(l *lang.Lowering, r tree.Role, i int32) {
+	typ, any := l.Field(i, "type"), false
+	start, end := l.Range(i)
+	for name := range l.Fields(i, "name") {
+		if !l.Named(name) {
+			continue
+		}
+		if any {
+			start, _ = l.Range(name)
+		}
+		l.Open(tree.Parameter, r, start, end)
+		l.Node(tree.RoleType, typ)
+		l.Node(tree.RoleTarget, name)
+		l.Close()
+		any = true
+	}
+	if !any {
+		l.Begin(tree.Parameter, r, i)
+		l.Node(tree.RoleType, typ)
+		l.Close()
+	}
+}
+
+func variadic(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Parameter, r, "*", i)
+	l.Part(tree.RoleType, i, "type")
+	l.Part(tree.RoleTarget, i, "name")
+	l.Close()
+}
+
+func typeParameters(l *lang.Lowering, r tree.Role, i int32) {
+	for name := range l.Fields(i, "name") {
+		if !l.Named(name) {
+			continue
+		}
+		start, _ := l.Range(name)
+		_, end := l.Range(i)
+		l.Open(tree.TypeParameter, r, start, end)
+		l.Node(tree.RoleName, name)
+		l.Part(tree.RoleBase, i, "type")
+		l.Close()
+	}
+}
+
+// typeSpec lowers "type T …": a struct or an interface is a Class, any other type a
+// TypeAlias, although it is a type of its own.
+func typeSpec(l *lang.Lowering, r tree.Role, i int32) {
+	typ := l.Field(i, "type")
+	switch l.Kind(typ) {
+	case "struct_type":
+		class(l, r, i, "struct")
+	case "interface_type":
+		class(l, r, i, "interface")
+	default:
+		typeDeclaration(l, r, i, "")
+	}
+}
+
+func typeAlias(l *lang.Lowering, r tree.Role, i int32) { typeDeclaration(l, r, i, "=") }
+
+func typeDeclaration(l *lang.Lowering, r tree.Role, i int32, text string) {
+	start, end := declarationRange(l, i)
+	l.File.Nodes[l.Open(tree.TypeAlias, r, start, end)].Text = text
+	typeName(l, i)
+	l.Part(tree.RoleTypeParameter, i, "type_parameters")
+	l.Need(tree.RoleType, i, l.Field(i, "type"))
+	l.Close()
+}
+
+// typeName lowers the name that a type is declared with.
+func typeName(l *lang.Lowering, i int32) {
+	if name := l.Field(i, "name"); name >= 0 {
+		l.Same(tree.Name, tree.RoleName, name)
+	}
+}
+
+// class lowers a struct or an interface with a name. Embedded types are its bases,
+// since their methods become its own.
+func class(l *lang.Lowering, r tree.Role, i int32, text string) {
+	start, end := declarationRange(l, i)
+	l.File.Nodes[l.Open(tree.Class, r, start, end)].Text = text
+	typeName(l, i)
+	l.Part(tree.RoleTypeParameter, i, "type_parameters")
+	typ := l.Field(i, "type")
+	if text == "struct" {
+		body := l.Find(typ, "field_declaration_list")
+		for f := range l.Children(body) {
+			if l.Kind(f) == "field_declaration" && l.Field(f, "name") < 0 {
+				l.Part(tree.RoleBase, f, "type")
+			}
+		}
+		l.Node(tree.RoleBody, body)
+	} else {
+		for e := range l.Children(typ) {
+			if l.Kind(e) == "type_elem" {
+				l.Node(tree.RoleInterface, e)
+			}
+		}
+		members(l, typ)
+	}
+	l.Close()
+}
+
+// members lowers the methods of an interface as its body.
+func members(l *lang.Lowering, typ int32) {
+	start, end := l.Range(typ)
+	if brace := l.Find(typ, "{"); brace >= 0 {
+		start, _ = l.Range(brace)
+	}
+	l.Open(tree.Block, tree.RoleBody, start, end)
+	for e := range l.Children(typ) {
+		if l.Kind(e) != "type_elem" {
+			l.Node(tree.RoleStatement, e)
+		}
+	}
+	l.Close()
+}
+
+func fields(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	l.Nodes(tree.RoleStatement, i)
+	l.Close()
+}
+
+// fieldDeclaration lowers "a, b T `tag`"; the tag is an Annotation. An embedded type
+// is a field of its name.
+func fieldDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	any := false
+	for name := range l.Fields(i, "name") {
+		if l.Named(name) {
+			field(l, r, i, name)
+			any = true
+		}
+	}
+	if !any {
+		field(l, r, i, -1)
+	}
+}
+
+func field(l *lang.Lowering, r tree.Role, i, name int32) {
+	l.Begin(tree.Field, r, i)
+	if tag := l.Field(i, "tag"); tag >= 0 {
+		l.Begin(tree.Annotation, tree.RoleAnnotation, tag)
+		l.Node(tree.RoleValue, tag)
+		l.Close()
+	}
+	typ := l.Field(i, "type")
+	if star := l.Find(i, "*"); star >= 0 && typ >= 0 {
+		l.Open(tree.Type, tree.RoleType, l.CST.Nodes[star].Start, l.CST.Nodes[typ].End)
+		l.File.Nodes[len(l.File.Nodes)-1].Text = "*"
+		l.Node(tree.RoleElement, typ)
+		l.Close()
+	} else {
+		l.Node(tree.RoleType, typ)
+	}
+	if name >= 0 {
+		l.Node(tree.RoleTarget, name)
+	} else {
+		last := typ
+		for l.Kind(last) == "generic_type" {
+			last = l.Field(last, "type")
+		}
+		if l.Kind(last) == "qualified_type" {
+			last = l.Field(last, "name")
+		}
+		if last >= 0 {
+			l.Flag(l.Same(tree.Name, tree.RoleTarget, last), tree.Implied)
+		}
+	}
+	l.Close()
+}

@@ -1,0 +1,258 @@
+package golang
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var expressionRules = map[string]lang.Rule{
+	"expression_list":    tuple,
+	"identifier":         lang.Same(tree.Name),
+	"field_identifier":   lang.Same(tree.Name),
+	"package_identifier": lang.Same(tree.Name),
+	"blank_identifier":   lang.Same(tree.Name),
+	"iota":               lang.Same(tree.Name),
+
+	"nil":                        lang.Leaf(tree.Null, "nil"),
+	"true":                       lang.Leaf(tree.Bool, "true"),
+	"false":                      lang.Leaf(tree.Bool, "false"),
+	"int_literal":                number,
+	"float_literal":              number,
+	"imaginary_literal":          number,
+	"rune_literal":               character,
+	"interpreted_string_literal": stringLiteral,
+	"raw_string_literal":         stringLiteral,
+
+	"parenthesized_expression": lang.Inner,
+	"unary_expression":         unary,
+	"binary_expression":        binary,
+	"selector_expression": lang.Slots(tree.Member, ".",
+		lang.Slot{Role: tree.RoleObject, Field: "operand"}, lang.Slot{Role: tree.RoleProperty, Field: "field"}),
+	"index_expression": lang.Slots(tree.Index, "",
+		lang.Slot{Role: tree.RoleObject, Field: "operand"}, lang.Slot{Role: tree.RoleIndex, Field: "index"}),
+	"slice_expression":              slice,
+	"type_instantiation_expression": instantiation,
+	"type_assertion_expression": lang.Slots(tree.Cast, ".",
+		lang.Slot{Role: tree.RoleType, Field: "type"}, lang.Slot{Role: tree.RoleValue, Field: "operand"}),
+	"type_conversion_expression": conversion,
+	"call_expression":            call,
+	"argument_list":              children,
+	"variadic_argument":          lang.Slots(tree.Spread, "...", lang.Slot{Role: tree.RoleValue}),
+	"composite_literal":          composite,
+	"literal_element":            lang.Inner,
+	"literal_value":              lang.Around(tree.List, "", tree.RoleElement),
+	"keyed_element":              keyed,
+	"func_literal":               lambda,
+}
+
+func unary(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Unary, r, l.Source(l.Field(i, "operator")), i)
+	l.Need(tree.RoleValue, i, l.Field(i, "operand"))
+	l.Close()
+}
+
+func binary(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Binary, r, l.Source(l.Field(i, "operator")), i)
+	l.Need(tree.RoleLeft, i, l.Field(i, "left"))
+	l.Need(tree.RoleRight, i, l.Field(i, "right"))
+	l.Close()
+}
+
+func slice(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Index, r, i)
+	operand := l.Field(i, "operand")
+	l.Need(tree.RoleObject, i, operand)
+	start, end := l.Range(i)
+	if bracket := l.Find(i, "["); bracket >= 0 {
+		_, start = l.Range(bracket)
+		end--
+	}
+	l.Open(tree.Slice, tree.RoleIndex, start, max(start, end))
+	l.Part(tree.RoleLow, i, "start")
+	l.Part(tree.RoleHigh, i, "end")
+	l.Part(tree.RoleStep, i, "capacity")
+	l.Close()
+	l.Close()
+}
+
+// instantiation lowers f[T, U], as an index of types.
+func instantiation(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Index, r, i)
+	typ := l.Field(i, "type")
+	functionName(l, tree.RoleObject, typ)
+	for c := range l.Children(i) {
+		if c != typ {
+			l.Node(tree.RoleIndex, c)
+		}
+	}
+	l.Close()
+}
+
+// conversion lowers []T(v). To the grammar a call f[T](v) is one too.
+func conversion(l *lang.Lowering, r tree.Role, i int32) {
+	typ, operand := l.Field(i, "type"), l.Field(i, "operand")
+	if l.Kind(typ) == "generic_type" {
+		l.Begin(tree.Call, r, i)
+		functionName(l, tree.RoleCallee, l.Field(typ, "type"))
+		l.Need(tree.RoleArgument, i, operand)
+		l.Close()
+		return
+	}
+	l.Begin(tree.Cast, r, i)
+	l.Need(tree.RoleType, i, typ)
+	l.Need(tree.RoleValue, i, operand)
+	l.Close()
+}
+
+// functionName lowers the name of a function that the grammar takes for a type.
+func functionName(l *lang.Lowering, r tree.Role, i int32) {
+	switch l.Kind(i) {
+	case "type_identifier":
+		l.Same(tree.Name, r, i)
+	case "qualified_type":
+		l.BeginText(tree.Member, r, ".", i)
+		l.Need(tree.RoleObject, i, l.Field(i, "package"))
+		if name := l.Field(i, "name"); name >= 0 {
+			l.Same(tree.Name, tree.RoleProperty, name)
+		}
+		l.Close()
+	default:
+		l.Node(r, i)
+	}
+}
+
+// call lowers a call; type arguments are left out. The first argument of new and
+// make is a type. What looks like a call of (*T) is a conversion.
+func call(l *lang.Lowering, r tree.Role, i int32) {
+	callee, arguments := l.Field(i, "function"), l.Field(i, "arguments")
+	if pointer := pointerType(l, callee); pointer >= 0 && l.First(arguments) >= 0 {
+		l.Begin(tree.Cast, r, i)
+		l.BeginText(tree.Type, tree.RoleType, "*", callee)
+		l.Put(tree.Type, tree.RoleElement, l.Source(pointer), pointer)
+		l.Close()
+		l.Node(tree.RoleValue, l.First(arguments))
+		l.Close()
+		return
+	}
+	l.Begin(tree.Call, r, i)
+	l.Need(tree.RoleCallee, i, callee)
+	l.Node(tree.RoleArgument, arguments)
+	l.Close()
+}
+
+// pointerType returns T of the callee (*T), -1 for another one.
+func pointerType(l *lang.Lowering, callee int32) int32 {
+	if l.Kind(callee) != "parenthesized_expression" {
+		return -1
+	}
+	u := l.First(callee)
+	if l.Kind(u) != "unary_expression" || l.Source(l.Field(u, "operator")) != "*" {
+		return -1
+	}
+	operand := l.Field(u, "operand")
+	if k := l.Kind(operand); k == "identifier" || k == "selector_expression" && l.Kind(l.Field(operand, "operand")) == "identifier" {
+		return operand
+	}
+	return -1
+}
+
+// composite lowers T{…}. An element with a key is a Pair, or a Keyword where the key
+// may be the name of a field.
+func composite(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.New, r, "{}", i)
+	typ := l.Field(i, "type")
+	l.Need(tree.RoleType, i, typ)
+	elements(l, l.Field(i, "body"), typ)
+	l.Close()
+}
+
+// elements lowers the elements of a literal of the concrete type, -1 when it is not
+// known.
+func elements(l *lang.Lowering, body, typ int32) {
+	if body < 0 {
+		return
+	}
+	key, value := elementTypes(l, typ)
+	for e := range l.Children(body) {
+		if l.Kind(e) != "keyed_element" {
+			element(l, tree.RoleArgument, e, value)
+			continue
+		}
+		k := l.Field(e, "key")
+		inner := l.First(k)
+		if name := l.Kind(inner) == "identifier"; name && structural(l, typ) {
+			l.Begin(tree.Keyword, tree.RoleArgument, e)
+			l.Node(tree.RoleName, inner)
+		} else {
+			l.Begin(tree.Pair, tree.RoleArgument, e)
+			element(l, tree.RoleKey, k, key)
+		}
+		element(l, tree.RoleValue, l.Field(e, "value"), value)
+		l.Close()
+	}
+}
+
+// structural reports whether keys of a literal of the type may be names of fields:
+// all but those of maps, slices and arrays.
+func structural(l *lang.Lowering, typ int32) bool {
+	switch l.Kind(typ) {
+	case "map_type", "slice_type", "array_type", "implicit_length_array_type":
+		return false
+	}
+	return true
+}
+
+// elementTypes returns the types of keys and elements, -1 when they are not known.
+func elementTypes(l *lang.Lowering, typ int32) (key, value int32) {
+	switch l.Kind(typ) {
+	case "map_type":
+		return l.Field(typ, "key"), l.Field(typ, "value")
+	case "slice_type", "array_type", "implicit_length_array_type":
+		return -1, l.Field(typ, "element")
+	}
+	return -1, -1
+}
+
+// element lowers an element of a literal. One in braces alone is a literal of the
+// type, or of the type that it points to.
+func element(l *lang.Lowering, r tree.Role, i, typ int32) {
+	if l.Kind(i) == "literal_element" {
+		i = l.First(i)
+	}
+	if l.Kind(i) != "literal_value" || l.TooDeep() {
+		if i >= 0 {
+			l.Node(r, i)
+		}
+		return
+	}
+	if l.Kind(typ) == "pointer_type" {
+		typ = l.First(typ)
+	}
+	l.BeginText(tree.New, r, "{}", i)
+	start, _ := l.Range(i)
+	if name := l.Kind(typ); name == "type_identifier" || name == "qualified_type" {
+		l.Flag(l.Leaf(tree.Type, tree.RoleType, l.Source(typ), start, start), tree.Implied)
+	} else if typ >= 0 {
+		l.Node(tree.RoleType, typ)
+	} else {
+		l.Flag(l.Leaf(tree.Type, tree.RoleType, "", start, start), tree.Implied)
+	}
+	elements(l, i, typ)
+	l.Close()
+}
+
+// keyed lowers a pair that stands for itself, in a pattern.
+func keyed(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Pair, r, i)
+	element(l, tree.RoleKey, l.Field(i, "key"), -1)
+	element(l, tree.RoleValue, l.Field(i, "value"), -1)
+	l.Close()
+}
+
+func lambda(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Lambda, r, i)
+	l.Part(tree.RoleParameter, i, "parameters")
+	result(l, i)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}

@@ -1,0 +1,50 @@
+// Package golang lowers Go to the generic tree. It knows every construct of the
+// grammar, which follows the Go Programming Language Specification up to 1.24.
+package golang
+
+import (
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Language is Go.
+var Language = &lang.Language{
+	Name:      "go",
+	Spellings: []string{"go", "golang"},
+	Grammar:   cst.Go,
+	Lower:     table.Lower,
+	Patterns:  patterns,
+	Meaning: lang.Meaning{
+		Flow:             true,
+		BlockScope:       true,
+		PackagePerFolder: true,
+		SlashModules:     true,
+		ImportsFolders:   true,
+		CommaOk:          true,
+		Comment:          "//",
+		Literals: map[tree.Kind]string{
+			tree.String: "string", tree.Bool: "bool", tree.Character: "rune",
+		},
+	},
+}
+
+var table = lang.NewTable(cst.Go, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
+
+// children lowers the children in the place of the node.
+func children(l *lang.Lowering, r tree.Role, i int32) { l.Nodes(r, i) }
+
+// tuple lowers a list of expressions: one stands for itself, several are a Tuple.
+func tuple(l *lang.Lowering, r tree.Role, i int32) {
+	n := 0
+	for range l.Children(i) {
+		n++
+	}
+	if n == 1 {
+		lang.Inner(l, r, i)
+		return
+	}
+	l.Begin(tree.Tuple, r, i)
+	l.Nodes(tree.RoleElement, i)
+	l.Close()
+}

@@ -1,0 +1,108 @@
+package golang
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+)
+
+var patterns = lang.Patterns{
+	Sigil:   true,
+	Prepare: prepare,
+	Contexts: []lang.Context{
+		{Before: "package a\nvar a = (", After: "\n)\n"}, // an expression
+		{Before: "var a = T{", After: "}\n"},             // "key: $V"
+		{After: "\n"},                                    // statements and declarations
+		{Before: "var a ", After: "\n"},                  // a type
+		{Before: "switch {\n", After: "\n}\n"},           // "case $X: …"
+		{Before: "select {\n", After: "\n}\n"},           // "case <-$X: …"
+		{Before: "type a struct {\n", After: "\n}\n"},    // "$F $T `tag`"
+		{Before: "type a interface {\n", After: "\n}\n"}, // "$F(...) $T"
+		{Before: "func a(", After: ") {}\n"},             // parameters
+	},
+}
+
+// prepare makes a fragment fit for the grammar. Where an ellipsis as a name alone
+// would be a type or belong to its neighbour, it becomes a parameter or a field; a
+// metavariable with a type becomes a call with a type assertion.
+func prepare(text string) []string {
+	f := fragment{lang.NewFragment(text, "//")}
+	text = f.Rewrite(f.token)
+	return []string{text}
+}
+
+type fragment struct{ *lang.Fragment }
+
+// token rewrites what begins at the token.
+func (f fragment) token(i int) {
+	t := &f.Tokens[i]
+	switch {
+	case f.Text(i) == "(":
+		f.typed(i)
+	case !f.Many(i):
+	case f.Text(i-1) == "case" && f.Text(i+1) != ":":
+		f.Replace(i, i, t.Text+":")
+	case f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "import": // a group is its imports, each for itself
+		f.Replace(i, i, "")
+	case t.Kind == lang.Dots && f.spread(i):
+		f.Replace(i, i, lang.RealDots)
+	case f.field(i), f.Alone(i) && f.Text(t.Inside) == "(" && f.declares(t.Inside):
+		f.Replace(i, i, t.Text+" "+t.Text)
+	case f.Text(i-1) == "for" && f.Text(i+1) == "{":
+		f.Replace(i, i, t.Text+"; ; ")
+	}
+}
+
+// spread reports whether the dots are Go's own: behind an argument, or before the
+// type of a parameter or the brackets of an array.
+func (f fragment) spread(i int) bool {
+	before, behind := f.Text(i-1), f.Text(i+1)
+	switch {
+	case before == "[" && behind == "]" && f.Tokens[i].Inside >= 0:
+		return f.Name(i+2) && f.Text(f.Tokens[i].Inside-1) != ")" && !f.Name(f.Tokens[i].Inside-1)
+	case behind == ")" && before != "(" && before != ",":
+		return f.Tokens[i].Start == f.Tokens[i-1].End
+	case f.Name(i-1) && (f.Name(i+1) || behind == "*" || behind == "[") && f.Text(f.Tokens[i].Inside) == "(":
+		return true
+	}
+	return false
+}
+
+// field reports whether the ellipsis stands for fields of a struct.
+func (f fragment) field(i int) bool {
+	open := f.Tokens[i].Inside
+	return f.Text(open) == "{" && f.Text(open-1) == "struct" && f.Text(i-1) != "," && f.Text(i+1) != ","
+}
+
+// declares reports whether the parentheses hold parameters or results of a function.
+func (f fragment) declares(open int) bool {
+	switch before := f.Text(open - 1); {
+	case before == "func":
+		return true
+	case before == ")": // results, which are types unless they have names
+		p := f.Tokens[open-1].Pair
+		return p >= 0 && f.declares(p) && f.Neighbours(open)
+	case f.Name(open - 1):
+		if f.Text(open-2) == "func" {
+			return true
+		}
+		return f.Text(open-2) == ")" && f.Tokens[open-2].Pair >= 0 && f.Text(f.Tokens[open-2].Pair-1) == "func"
+	case before == "]": // type parameters
+		p := f.Tokens[open-1].Pair
+		return p >= 2 && f.Text(p-2) == "func"
+	}
+	return false
+}
+
+// typed rewrites "($X : T)".
+func (f fragment) typed(open int) {
+	closing := f.Tokens[open].Pair
+	if closing < open+4 || f.Tokens[open+1].Kind != lang.Meta || f.Text(open+2) != ":" {
+		return
+	}
+	if f.Name(open-1) && f.Text(open-1) != "return" {
+		return
+	}
+	typ := strings.TrimSpace(f.Source(open+3, closing-1))
+	f.Replace(open, closing, lang.TypedName+"("+lang.TypedName+".("+typ+"), "+f.Text(open+1)+")")
+}

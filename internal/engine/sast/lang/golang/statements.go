@@ -1,0 +1,283 @@
+package golang
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var statementRules = map[string]lang.Rule{
+	"block":                block,
+	"statement_list":       children,
+	"empty_statement":      lang.Skip,
+	"expression_statement": statement(lang.Inner),
+	"send_statement":       statement(send),
+	"inc_statement":        statement(update("++")),
+	"dec_statement":        statement(update("--")),
+	"assignment_statement": statement(assignment),
+	"short_var_declaration": lang.Slots(tree.Variable, ":=",
+		lang.Slot{Role: tree.RoleTarget, Field: "left"}, lang.Slot{Role: tree.RoleValue, Field: "right"}),
+	"labeled_statement":     labeled,
+	"fallthrough_statement": func(l *lang.Lowering, r tree.Role, i int32) { l.Fallback(r, i, l.Node) },
+	"break_statement":       lang.Slots(tree.Break, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
+	"continue_statement":    lang.Slots(tree.Continue, "", lang.Slot{Role: tree.RoleLabel, Optional: true}),
+	"goto_statement":        lang.Slots(tree.Goto, "", lang.Slot{Role: tree.RoleLabel}),
+	"label_name":            lang.Same(tree.Name),
+	"return_statement":      lang.Slots(tree.Return, "", lang.Slot{Role: tree.RoleValue, Optional: true}),
+	"go_statement":          lang.Slots(tree.Spawn, "", lang.Slot{Role: tree.RoleValue}),
+	"defer_statement":       lang.Slots(tree.Defer, "", lang.Slot{Role: tree.RoleValue}),
+
+	"if_statement":                ifStatement,
+	"for_statement":               forStatement,
+	"expression_switch_statement": switchStatement,
+	"type_switch_statement":       typeSwitch,
+	"select_statement":            selectStatement,
+	"expression_case":             expressionCase,
+	"default_case":                defaultCase,
+	"communication_case":          communicationCase,
+}
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	l.Nodes(tree.RoleStatement, i)
+	l.Close()
+}
+
+// statement returns the rule for an expression that stands as a statement. Before a
+// condition, and in the head of a loop, it is the bare expression.
+func statement(expression lang.Rule) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		switch r {
+		case tree.RoleInit, tree.RoleUpdate, tree.RoleCondition:
+			expression(l, r, i)
+		default:
+			l.Begin(tree.ExpressionStatement, r, i)
+			expression(l, tree.RoleValue, i)
+			l.Close()
+		}
+	}
+}
+
+func send(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Binary, r, "<-", i)
+	l.Need(tree.RoleLeft, i, l.Field(i, "channel"))
+	l.Need(tree.RoleRight, i, l.Field(i, "value"))
+	l.Close()
+}
+
+func update(operator string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Flag(l.BeginText(tree.Update, r, operator, i), tree.Postfix)
+		l.Need(tree.RoleValue, i, l.First(i))
+		l.Close()
+	}
+}
+
+func assignment(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Assign, r, l.Source(l.Field(i, "operator")), i)
+	l.Need(tree.RoleTarget, i, l.Field(i, "left"))
+	l.Need(tree.RoleValue, i, l.Field(i, "right"))
+	l.Close()
+}
+
+// labeled lowers "name: statement"; at the end of a block the statement is missing.
+func labeled(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Label, r, i)
+	name := l.Field(i, "label")
+	l.Need(tree.RoleName, i, name)
+	body := int32(-1)
+	for c := range l.Children(i) {
+		if c != name {
+			body = c
+		}
+	}
+	before := l.Mark()
+	l.Node(tree.RoleBody, body)
+	if l.Mark() == before {
+		_, end := l.Range(i)
+		l.Leaf(tree.Empty, tree.RoleBody, "", end, end)
+	}
+	l.Close()
+}
+
+func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.If, r, i)
+	l.Part(tree.RoleInit, i, "initializer")
+	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
+	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
+	l.Part(tree.RoleElse, i, "alternative")
+	l.Close()
+}
+
+// forStatement lowers the four loops: over a range, with a clause, with a condition
+// alone (a While), and without any.
+func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+	body, head := l.Field(i, "body"), int32(-1)
+	for c := range l.Children(i) {
+		if c != body {
+			head = c
+			break
+		}
+	}
+	switch l.Kind(head) {
+	case "range_clause":
+		l.BeginText(tree.ForEach, r, "range", i)
+		if left := l.Field(head, "left"); left >= 0 {
+			l.Begin(tree.Tuple, tree.RoleTarget, left)
+			l.Nodes(tree.RoleElement, left)
+			l.Close()
+		}
+		l.Need(tree.RoleIterable, i, l.Field(head, "right"))
+	case "for_clause":
+		l.Begin(tree.For, r, i)
+		l.Part(tree.RoleInit, head, "initializer")
+		l.Part(tree.RoleCondition, head, "condition")
+		l.Part(tree.RoleUpdate, head, "update")
+	case "":
+		l.Begin(tree.For, r, i)
+	default:
+		l.Begin(tree.While, r, i)
+		l.Need(tree.RoleCondition, i, head)
+	}
+	l.Need(tree.RoleBody, i, body)
+	l.Close()
+}
+
+func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Switch, r, i)
+	l.Part(tree.RoleInit, i, "initializer")
+	l.Part(tree.RoleValue, i, "value")
+	for c := range l.Children(i) {
+		if k := l.Kind(c); k == "expression_case" || k == "default_case" {
+			l.Node(tree.RoleCase, c)
+		}
+	}
+	l.Close()
+}
+
+func expressionCase(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Case, r, i)
+	if values := l.Field(i, "value"); values >= 0 {
+		l.Nodes(tree.RoleCondition, values)
+	}
+	caseBody(l, i, -1)
+	l.Close()
+}
+
+func defaultCase(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Case, r, "default", i)
+	caseBody(l, i, -1)
+	l.Close()
+}
+
+// caseBody lowers the statements of a case, behind a first one that its head makes.
+func caseBody(l *lang.Lowering, i, first int32) {
+	list := l.Find(i, "statement_list")
+	_, end := l.Range(i)
+	start := end
+	if list >= 0 {
+		start, end = l.Range(list)
+	}
+	if first >= 0 {
+		start, _ = l.Range(first)
+	}
+	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
+	if first >= 0 {
+		received(l, first)
+	}
+	l.Node(tree.RoleStatement, list)
+	l.Close()
+}
+
+// typeSwitch lowers "switch x := v.(type)": x is a variable before the switch, and in
+// a case of one type the variable of that case.
+func typeSwitch(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Switch, r, i)
+	l.Part(tree.RoleInit, i, "initializer")
+	alias, value := l.First(l.Field(i, "alias")), l.Field(i, "value")
+	if alias >= 0 {
+		l.Open(tree.Variable, tree.RoleInit, l.CST.Nodes[alias].Start, l.CST.Nodes[value].End)
+		l.File.Nodes[len(l.File.Nodes)-1].Text = ":="
+		l.Node(tree.RoleTarget, alias)
+		l.Need(tree.RoleValue, i, value)
+		l.Close()
+		l.Flag(l.Same(tree.Name, tree.RoleValue, alias), tree.Implied)
+	} else {
+		l.Node(tree.RoleValue, value)
+	}
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "type_case":
+			typeCase(l, c, alias)
+		case "default_case":
+			l.Node(tree.RoleCase, c)
+		}
+	}
+	l.Close()
+}
+
+func typeCase(l *lang.Lowering, i, alias int32) {
+	l.Begin(tree.Case, tree.RoleCase, i)
+	var types []int32
+	for t := range l.Fields(i, "type") {
+		if l.Named(t) {
+			types = append(types, t)
+		}
+	}
+	for _, t := range types {
+		switch {
+		case l.Source(t) == "nil":
+			l.Same(tree.Null, tree.RoleCondition, t)
+		case len(types) == 1 && alias >= 0:
+			l.Begin(tree.Variable, tree.RoleCondition, t)
+			l.Node(tree.RoleType, t)
+			l.Flag(l.Same(tree.Name, tree.RoleTarget, alias), tree.Implied)
+			l.Close()
+		default:
+			l.Node(tree.RoleCondition, t)
+		}
+	}
+	caseBody(l, i, -1)
+	l.Close()
+}
+
+// selectStatement lowers a select: a Switch without a value, whose conditions are
+// the sends and receives.
+func selectStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Switch, r, "select", i)
+	l.Nodes(tree.RoleCase, i)
+	l.Close()
+}
+
+// communicationCase lowers a case of a select. What is received is assigned by the
+// first statement of the body.
+func communicationCase(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Case, r, i)
+	communication, first := l.Field(i, "communication"), int32(-1)
+	if l.Kind(communication) == "receive_statement" {
+		if l.Field(communication, "left") >= 0 {
+			first = communication
+		}
+		communication = l.Field(communication, "right")
+	}
+	l.Node(tree.RoleCondition, communication)
+	caseBody(l, i, first)
+	l.Close()
+}
+
+// received lowers "x := <-c" or "x = <-c" of a select.
+func received(l *lang.Lowering, i int32) {
+	left, right := l.Field(i, "left"), l.Field(i, "right")
+	if l.Has(i, ":=") {
+		l.BeginText(tree.Variable, tree.RoleStatement, ":=", i)
+		l.Need(tree.RoleTarget, i, left)
+		l.Need(tree.RoleValue, i, right)
+		l.Close()
+		return
+	}
+	l.Begin(tree.ExpressionStatement, tree.RoleStatement, i)
+	l.BeginText(tree.Assign, tree.RoleValue, "=", i)
+	l.Need(tree.RoleTarget, i, left)
+	l.Need(tree.RoleValue, i, right)
+	l.Close()
+	l.Close()
+}
