@@ -33,6 +33,10 @@ type Language struct {
 
 	// Meaning says what the layers above must know.
 	Meaning Meaning
+
+	// Lenient is a language with a larger grammar, which reads the files that this
+	// one's does not understand: JavaScript with types. Nil: there is none.
+	Lenient *Language
 }
 
 // Meaning holds the facts about a language that are not in a tree.
@@ -95,6 +99,8 @@ type Meaning struct {
 	OpenObjects bool
 	// LooseLiterals: a string, number or boolean of the same text is the same (HCL).
 	LooseLiterals bool
+	// OneNumber: integers and fractions have one type (JavaScript).
+	OneNumber bool
 	// Caseless: the case of names does not matter.
 	Caseless bool
 	// Comment starts a comment that runs to the end of the line: "//", "#".
@@ -107,6 +113,13 @@ func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File
 	t, err := l.Grammar.Parse(src, limits)
 	if err != nil {
 		return nil, err
+	}
+	if t.Errors && l.Lenient != nil {
+		if other, err := l.Lenient.Grammar.Parse(src, limits); err == nil && !other.Errors {
+			f := l.Lenient.lower(path, other)
+			f.Language = l.Name
+			return f, nil
+		}
 	}
 	return l.lower(path, t), nil
 }

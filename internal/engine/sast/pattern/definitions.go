@@ -16,6 +16,12 @@ func (m *matcher) declarations(p *node, t int32, e *env) []*env {
 	n := &f.Nodes[t]
 	switch p.kind {
 	case tree.Function:
+		if name := p.child(tree.RoleName); name != nil && name.kind == tree.Ellipsis {
+			if n.Kind == tree.Function || n.Kind == tree.Lambda {
+				return m.unnamed(p, t, e)
+			}
+			return nil
+		}
 		switch n.Kind {
 		case tree.Function:
 			return m.function(p, t, e)
@@ -200,15 +206,25 @@ func (m *matcher) assignFunction(p *node, t int32, e *env) []*env {
 
 // bareAnnotation matches a call without arguments with an annotation that has none.
 func (m *matcher) bareAnnotation(p *node, t int32, e *env) []*env {
-	for _, a := range p.all(tree.RoleArgument) {
-		if !a.isEllipsis() {
-			return nil
-		}
-	}
-	if !m.options.AttrExpr {
+	out := m.arguments(p.all(tree.RoleArgument), nil, e)
+	return m.then(out, func(e *env) []*env { return m.inner(p.child(tree.RoleCallee), t, e) })
+}
+
+// annotation matches two annotations. One without arguments has an empty list of
+// them.
+func (m *matcher) annotation(p *node, t int32, e *env) []*env {
+	f := m.file.Tree
+	pv, tv := p.child(tree.RoleValue), f.Child(t, tree.RoleValue)
+	if !f.Is(t, tree.Annotation) || pv == nil || tv < 0 {
 		return nil
 	}
-	return m.inner(p.child(tree.RoleCallee), t, e)
+	if pv.kind != tree.Call && pv.kind != tree.Ellipsis && f.Is(tv, tree.Call) {
+		if f.Count(tv, tree.RoleArgument) > 0 {
+			return nil
+		}
+		tv = f.Child(tv, tree.RoleCallee)
+	}
+	return m.inner(pv, tv, e)
 }
 
 // pair matches a member of an object, a named argument or an entry of a map with one
@@ -253,10 +269,11 @@ func (m *matcher) key(p *node, t int32, e *env) []*env {
 func (m *matcher) imports(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
-	if n.Kind == tree.Variable {
+	switch {
+	case n.Kind == tree.Variable:
 		return m.required(p, t, e)
-	}
-	if n.Kind != tree.Import {
+	case n.Kind == tree.Export && n.Text != "":
+	case n.Kind != tree.Import:
 		return nil
 	}
 	name, alias := p.child(tree.RoleName), p.child(tree.RoleAlias)
@@ -281,7 +298,10 @@ func (m *matcher) imports(p *node, t int32, e *env) []*env {
 		out = m.then(m.module(path, n.Text, tpath, t, e), func(e *env) []*env { return m.then(m.inner(name, tname, e), after) })
 	case name == nil && tname < 0:
 		out = m.then(m.module(path, n.Text, tpath, t, e), after)
-	case name == nil && f.Text(tname) != "*" || name != nil && name.kind == tree.Name && name.text != "*":
+	case name == nil && alias == nil && f.Is(tpath, tree.String):
+		out = m.module(path, n.Text, tpath, t, e)
+	case name != nil && name.text == "*" && talias >= 0:
+		out = m.then(m.module(path, n.Text, tpath, t, e), after)
 	}
 	if out != nil {
 		return out
@@ -358,10 +378,10 @@ func (m *matcher) module(p *node, text string, path, t int32, e *env) []*env {
 			return m.bindNode(p.meta, path, e)
 		}
 		return m.bindText(p.meta, text, max(path, t), e)
-	case p.kind == tree.String && path >= 0:
-		return m.literal(p, path, e)
-	case m.file.Tree.Is(path, tree.String):
-		if p.text == text {
+	case p.kind == tree.String && (p.regex != nil || p.text == "..."):
+		return m.value(p, tree.String, text, max(path, t), e)
+	case p.kind == tree.String || m.file.Tree.Is(path, tree.String):
+		if p.text == text || strings.HasPrefix(text, p.text+"/") {
 			return e.only()
 		}
 		return nil

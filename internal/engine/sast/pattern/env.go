@@ -201,7 +201,7 @@ func (m *matcher) equalNodes(a, b int32) bool {
 	m.steps -= int(size)
 	for i := int32(0); i < size; i++ {
 		x, y := &t.Nodes[a+i], &t.Nodes[b+i]
-		if x.Kind != y.Kind || x.Text != y.Text || x.Next-a != y.Next-b {
+		if x.Kind != y.Kind || x.Text != y.Text || x.Next-a != y.Next-b || (x.Flags^y.Flags)&tree.Raw != 0 {
 			return false
 		}
 		if x.Kind == tree.Name && m.options.UnifyIDsStrictly {

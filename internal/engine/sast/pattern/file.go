@@ -98,7 +98,7 @@ func wordsOf(text string) map[string]struct{} {
 func (f *File) isExpression(i int32) bool {
 	n := &f.Tree.Nodes[i]
 	if !n.Kind.Expression() {
-		return n.Kind == tree.Class && n.Role != tree.RoleStatement && n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
+		return n.Kind == tree.Lambda || n.Kind == tree.Class && n.Role != tree.RoleStatement && n.Role != tree.RoleNone || n.Kind == tree.Other && n.Role != tree.RoleStatement
 	}
 	switch n.Role {
 	case tree.RoleName, tree.RolePath, tree.RoleAlias, tree.RoleLabel:

@@ -118,7 +118,7 @@ func (ev *evaluation) pattern(l *leaf) []Match {
 	if ev.whole {
 		return out
 	}
-	var within []Match
+	within := ev.label(l)
 	for _, m := range out {
 		if m.Node < ev.lo || m.Node >= ev.hi || m.Last >= ev.hi {
 			continue
@@ -129,6 +129,24 @@ func (ev *evaluation) pattern(l *leaf) []Match {
 		}
 	}
 	return within
+}
+
+// label matches a pattern with the node itself when it is a mere label, such as the
+// name of a member, which is no expression elsewhere.
+func (ev *evaluation) label(l *leaf) []Match {
+	if l.stmts != nil || l.imports != nil || !ev.file.Tree.Is(ev.lo, tree.Name) || ev.file.isExpression(ev.lo) {
+		return nil
+	}
+	m := &matcher{file: ev.file, options: ev.options, steps: budget}
+	e := ev.outer
+	if e == nil {
+		e = newEnv()
+	}
+	var out []Match
+	for _, e := range m.root(l.root, ev.lo, e) {
+		out = append(out, m.match(ev.lo, ev.lo, e))
+	}
+	return out
 }
 
 // all evaluates a conjunction: first what must match, the ranges of pattern-inside

@@ -35,7 +35,7 @@ var candidates = map[tree.Kind][]tree.Kind{
 	tree.Name:      {tree.Name, tree.Member, tree.This, tree.Super, tree.Call},
 	tree.Member:    {tree.Member, tree.Name, tree.Index},
 	tree.Type:      {tree.Type},
-	tree.String:    {tree.String, tree.Template, tree.Name, tree.Member, tree.Binary, tree.Cast},
+	tree.String:    {tree.String, tree.Template, tree.Name, tree.Member, tree.Binary, tree.Cast, tree.Conditional},
 	tree.Number:    {tree.Number, tree.Name, tree.Member, tree.Binary, tree.Unary, tree.Cast, tree.String},
 	tree.Bool:      {tree.Bool, tree.Name, tree.Member, tree.Binary, tree.Unary, tree.String},
 	tree.Null:      {tree.Null, tree.Name, tree.Member},
@@ -46,8 +46,8 @@ var candidates = map[tree.Kind][]tree.Kind{
 	tree.List:      {tree.List, tree.Comprehension}, tree.Set: {tree.Set, tree.Map, tree.Comprehension},
 	tree.Map:  {tree.Map, tree.Set, tree.Comprehension},
 	tree.Pair: {tree.Pair, tree.Keyword}, tree.Keyword: {tree.Keyword, tree.Pair},
-	tree.Import:   {tree.Import, tree.Variable},
-	tree.Function: {tree.Function, tree.Variable, tree.Field, tree.Pair, tree.Export, tree.ExpressionStatement},
+	tree.Import:   {tree.Import, tree.Variable, tree.Export},
+	tree.Function: {tree.Function, tree.Lambda, tree.Variable, tree.Field, tree.Pair, tree.Export, tree.ExpressionStatement},
 	tree.Variable: {tree.Variable, tree.Field, tree.Assign}, tree.Field: {tree.Field, tree.Variable},
 	tree.Return: {tree.Return, tree.ExpressionStatement},
 	tree.For:    {tree.For, tree.ForEach},
@@ -179,6 +179,15 @@ func (m *matcher) importGroups(l *leaf) []Match {
 			out = append(out, m.match(all[i], all[i], e))
 		}
 		i = j
+	}
+	for _, v := range m.file.kinds[tree.Variable] {
+		es := newEnv().only()
+		for _, p := range l.imports {
+			es = m.then(es, func(e *env) []*env { return m.required(p, v, e) })
+		}
+		for _, e := range es {
+			out = append(out, m.match(v, v, e))
+		}
 	}
 	return out
 }

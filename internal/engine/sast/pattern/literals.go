@@ -16,15 +16,24 @@ func (m *matcher) literal(p *node, t int32, e *env) []*env {
 	if p.kind == tree.Template || n.Kind == tree.Template {
 		return m.template(p, t, e)
 	}
+	if n.Role == tree.RoleTarget && n.Kind == tree.Name {
+		return nil // what is written to, not what it held before
+	}
 	if isLiteral(n.Kind) || n.Kind == tree.Regex {
 		return m.sameLiteral(p, t, e)
 	}
-	if !m.options.ConstantPropagation || m.file.Scope == nil || p.kind == tree.Regex {
+	if !m.options.ConstantPropagation || m.file.Scope == nil {
 		return nil
 	}
 	switch n.Kind {
-	case tree.Name, tree.Member, tree.Binary, tree.Unary, tree.Cast, tree.Template:
+	case tree.Name, tree.Member, tree.Binary, tree.Unary, tree.Cast, tree.Conditional:
 	default:
+		return nil
+	}
+	if p.kind == tree.Regex {
+		if d := m.file.Scope.Definition(t); d >= 0 && m.file.Tree.Is(d, tree.Regex) {
+			return m.sameLiteral(p, d, e)
+		}
 		return nil
 	}
 	v, ok := m.file.Scope.Const(t)
@@ -40,6 +49,9 @@ func (m *matcher) literal(p *node, t int32, e *env) []*env {
 // sameLiteral matches two literals.
 func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
+	if p.tick && p.text == "..." && !strings.HasPrefix(m.file.Tree.Code(t), "`") {
+		return nil
+	}
 	if p.kind == tree.String && n.Kind == tree.String && p.flags&tree.Raw != 0 && n.Flags&tree.Raw == 0 && p.text != "..." {
 		return nil
 	}
@@ -132,17 +144,26 @@ func (m *matcher) constantString(t int32, depth int) bool {
 	case tree.String:
 		return true
 	case tree.Binary:
-		if n.Text != "+" && n.Text != "." && n.Text != "%" {
-			return false
-		}
 		l, r := f.Child(t, tree.RoleLeft), f.Child(t, tree.RoleRight)
-		return m.constantString(l, depth+1) && m.constantString(r, depth+1)
+		switch n.Text {
+		case "+", ".", "%":
+			return m.constantString(l, depth+1) && m.constantString(r, depth+1)
+		case "*": // a string as many times as a number says
+			return m.constantString(l, depth+1) || m.constantString(r, depth+1)
+		}
 	case tree.Conditional:
 		return m.constantString(f.Child(t, tree.RoleThen), depth+1) && m.constantString(f.Child(t, tree.RoleElse), depth+1)
 	case tree.Name:
 		if d := m.file.Scope.Definition(t); d >= 0 && d != t {
 			return m.constantString(d, depth+1)
 		}
+		values := m.file.Scope.Definitions(t)
+		for _, v := range values {
+			if v < 0 || m.file.Tree.Contains(v, t) || !m.constantString(v, depth+8) {
+				return false
+			}
+		}
+		return len(values) > 0
 	}
 	return false
 }
@@ -153,6 +174,9 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
 	if p.kind != tree.Template {
+		if p.tick && p.text == "..." {
+			return e.only()
+		}
 		if p.kind != tree.String || !m.options.ConstantPropagation || m.file.Scope == nil {
 			return nil
 		}
@@ -177,7 +201,7 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 		} else if part.kind == tree.String && part.meta != "" && strings.HasPrefix(part.meta, "$...") {
 			part = &node{kind: tree.MetaEllipsis, meta: part.meta}
 		}
-		if places = m.advance(part, ts, places); len(places) == 0 {
+		if places = m.advance(part, ts, m.withoutTexts(part, ts, places)); len(places) == 0 {
 			break
 		}
 	}
@@ -186,6 +210,26 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 	for _, pl := range places {
 		if pl.open || pl.at == len(ts) {
 			out = m.both(out, pl.env.only())
+		}
+	}
+	return out
+}
+
+// withoutTexts drops the places at which a metavariable would stand for a text of the
+// string, and not for an expression in it.
+func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
+	if part.kind != tree.Metavariable {
+		return places
+	}
+	var out []place
+	for _, pl := range places {
+		for at := pl.at; at < len(ts); at++ {
+			if !m.file.Tree.Is(ts[at], tree.String) {
+				out = append(out, place{at, pl.env, false})
+			}
+			if !pl.open {
+				break
+			}
 		}
 	}
 	return out
@@ -212,12 +256,45 @@ func (m *matcher) container(p *node, t int32, e *env) []*env {
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
 	var out []*env
-	if p.kind == tree.Set || p.kind == tree.Map {
-		out = m.subset(p.kids, ts, e, p.kind == tree.Map && m.options.ImplicitEllipsis && m.file.Language.Meaning.OpenObjects)
+	if p.kind == tree.Map && m.file.Language.Meaning.OpenObjects {
+		out = m.object(p, ts, e)
+	} else if p.kind == tree.Set || p.kind == tree.Map {
+		out = m.subset(p.kids, ts, e, false)
 	} else {
 		out = m.list(p.kids, ts, e, false)
 	}
 	m.stack = m.stack[:start]
+	return out
+}
+
+// object matches the members of an object that may have more. A block that is a member
+// may be nested in others.
+func (m *matcher) object(p *node, ts []int32, e *env) []*env {
+	out := m.subset(p.kids, ts, e, m.options.ImplicitEllipsis)
+	if len(out) > 0 {
+		return out
+	}
+	var calls, rest []*node
+	for _, k := range p.kids {
+		if k.kind == tree.Call {
+			calls = append(calls, k)
+		} else {
+			rest = append(rest, k)
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	out = m.subset(rest, ts, e, m.options.ImplicitEllipsis)
+	for _, c := range calls {
+		out = m.then(out, func(e *env) []*env {
+			var found []*env
+			for _, t := range ts {
+				found = m.both(found, m.shallow(c, t, e))
+			}
+			return found
+		})
+	}
 	return out
 }
 

@@ -74,14 +74,14 @@ func (m *matcher) inner(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	switch n := &f.Nodes[t]; n.Kind {
 	case tree.Cast:
-		if p.kind != tree.Cast && p.kind != tree.Metavariable {
-			out = m.both(out, m.inner(p, f.Child(t, tree.RoleValue), e))
+		if p.kind != tree.Cast {
+			out = m.both(m.inner(p, f.Child(t, tree.RoleValue), e), out)
 		}
 	case tree.Name, tree.Member:
-		if out == nil && m.options.SymbolicPropagation && m.options.ConstantPropagation && m.file.Scope != nil && m.derefs < 50 && p.kind != tree.Metavariable {
+		if m.options.SymbolicPropagation && m.options.ConstantPropagation && m.file.Scope != nil && m.derefs < 50 && n.Role != tree.RoleTarget && m.file.isExpression(t) {
 			if v := m.file.Scope.Definition(t); v >= 0 && v != t {
 				m.derefs++
-				out = m.inner(p, v, e)
+				out = m.both(out, m.inner(p, v, e))
 				m.derefs--
 			}
 		}
@@ -97,8 +97,13 @@ func (m *matcher) node(p *node, t int32, e *env) []*env {
 	n := &m.file.Tree.Nodes[t]
 	switch p.kind {
 	case tree.Metavariable:
-		if n.Kind == tree.Keyword || n.Kind == tree.Error {
+		switch n.Kind {
+		case tree.Keyword, tree.Error:
 			return nil
+		case tree.Pair: // "{a}" is a name
+			if v := m.file.Tree.Child(t, tree.RoleValue); v >= 0 && m.file.Tree.Nodes[v].Flags&tree.Implied != 0 {
+				t = v
+			}
 		}
 		return m.bindNode(p.meta, t, e)
 	case tree.Ellipsis:
@@ -117,6 +122,8 @@ func (m *matcher) node(p *node, t int32, e *env) []*env {
 		return m.operator(p, t, e)
 	case tree.Import:
 		return m.imports(p, t, e)
+	case tree.Annotation:
+		return m.annotation(p, t, e)
 	case tree.Element:
 		return m.element(p, t, e)
 	case tree.List, tree.Tuple, tree.Set, tree.Map:
@@ -228,7 +235,7 @@ func (m *matcher) slotOf(how mode, ps []*node, ts []int32, e *env) []*env {
 		switch {
 		case len(ps) == 1 && len(ts) == 1:
 			return m.inner(ps[0], ts[0], e)
-		case len(ps) == 1 && len(ts) == 0 && ps[0].kind == tree.Ellipsis:
+		case len(ps) == 1 && len(ts) == 0 && (ps[0].kind == tree.Ellipsis || how == less && ps[0].kind == tree.Metavariable && ps[0].role == tree.RoleTarget):
 			return e.only()
 		case len(ps) == 1 || len(ts) == 1 && len(ps) == 0:
 			return nil

@@ -68,7 +68,7 @@ func (m *matcher) member(p *node, t int32, e *env) []*env {
 	if p.text == "..." && p.child(tree.RoleProperty) == nil {
 		return m.chain(object, t, e)
 	}
-	if n.Kind != tree.Member || p.text != n.Text && !(p.text == "." && n.Text == "?.") {
+	if n.Kind != tree.Member || p.text != n.Text && !(p.text == "." && n.Text == "?.") || p.flags&tree.Optional != 0 && n.Flags&tree.Optional == 0 {
 		return nil
 	}
 	property := p.child(tree.RoleProperty)
@@ -137,7 +137,7 @@ func (m *matcher) qualified(t int32) string {
 
 // meant matches a dotted name with what the node means.
 func (m *matcher) meant(p *node, t int32, e *env) []*env {
-	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type {
+	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type || m.file.Tree.Nodes[t].Role == tree.RoleTarget {
 		return nil
 	}
 	if q := m.qualified(t); q != "" {

@@ -103,7 +103,7 @@ func (m *matcher) inOrder(ps []*node, ts []int32, e *env) []*env {
 		return distinct(out)
 	case p.kind == tree.Metavariable:
 		var out []*env
-		for i := 1; i <= len(ts)-len(ps)+1; i++ {
+		for i := 1; i <= len(ts); i++ {
 			es := m.bindOperands(p.meta, ts[:i], e)
 			out = m.both(out, m.then(es, func(e *env) []*env { return m.inOrder(ps[1:], ts[i:], e) }))
 		}

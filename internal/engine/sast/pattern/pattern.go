@@ -39,6 +39,8 @@ type node struct {
 	regex  *pcre.Regexp // of a string "=~/…/"
 	dotted []string     // of a Name, or of Members of Names: the parts; "$X" for a metavariable
 	ground bool         // no metavariable below: one match is as good as another
+	tick   bool         // a string in the quotes of a template
+	bare   bool         // a block without braces
 }
 
 // A leaf is one compiled pattern.
@@ -57,6 +59,9 @@ type leaf struct {
 func compileNode(f *tree.File, i int32) (*node, error) {
 	t := &f.Nodes[i]
 	n := &node{kind: t.Kind, role: t.Role, flags: t.Flags, text: t.Text, ground: true}
+	code := f.Code(i)
+	n.tick = t.Kind == tree.String && strings.HasPrefix(code, "`")
+	n.bare = t.Kind == tree.Block && !strings.HasPrefix(code, "{")
 	for c := range f.Children(i) {
 		kid, err := compileNode(f, c)
 		if err != nil {
@@ -74,7 +79,7 @@ func compileNode(f *tree.File, i int32) (*node, error) {
 		}
 	}
 	if isRegexText(t.Text) && (t.Kind == tree.String || t.Kind == tree.Name) {
-		if err := n.compileRegex(); err != nil {
+		if err := n.compileRegex(code); err != nil {
 			return nil, err
 		}
 	}
@@ -95,9 +100,14 @@ func wholeMetavariable(text string) string {
 
 func isRegexText(text string) bool { return strings.HasPrefix(text, "=~/") }
 
-// compileRegex reads "=~/expression/flags".
-func (n *node) compileRegex() error {
+// compileRegex reads "=~/expression/flags". The expression is what is written, not
+// what the escapes of a string make of it.
+func (n *node) compileRegex(code string) error {
 	body := n.text[len("=~/"):]
+	code = strings.ReplaceAll(strings.ReplaceAll(code, lang.EllipsisName, "..."), lang.Placeholder(""), "$")
+	if i := strings.Index(code, "=~/"); i >= 0 {
+		body = strings.TrimRight(code[i+len("=~/"):], "\"'`")
+	}
 	end := strings.LastIndexByte(body, '/')
 	if end < 0 {
 		return nil // a string that only looks so

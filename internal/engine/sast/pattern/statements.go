@@ -231,6 +231,11 @@ func (m *matcher) block(p *node, t int32, e *env) []*env {
 	switch {
 	case p.isEllipsis() || p.kind == tree.Metavariable:
 		return m.node(p, t, e)
+	case p.kind == tree.Block && p.bare && len(p.kids) == 1 && lone(p.kids[0]) != "" && n.Kind == tree.Block && n.Next > t+1:
+		if f.Nodes[t+1].Next == n.Next {
+			t++
+		}
+		return m.bindNode(lone(p.kids[0]), t, e)
 	case p.kind == tree.Block && n.Kind == tree.Block:
 		if n.Parent >= 0 && f.Nodes[n.Parent].Kind == tree.Class {
 			return m.members(p, t, e)
@@ -249,6 +254,17 @@ func (m *matcher) block(p *node, t int32, e *env) []*env {
 		return m.node(p, t+1, e)
 	}
 	return m.node(p, t, e)
+}
+
+// lone returns the metavariable that a statement is, "" for none.
+func lone(p *node) string {
+	if p.kind == tree.ExpressionStatement {
+		p = p.kids[0]
+	}
+	if p.kind == tree.Metavariable {
+		return p.meta
+	}
+	return ""
 }
 
 // expressionBody matches a block with the expression that is the whole body of a

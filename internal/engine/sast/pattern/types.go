@@ -68,6 +68,12 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 	if m.file.Scope == nil {
 		return nil
 	}
+	if basic := m.basicType(t); basic != "" && p.dotted != nil && len(p.kids) == 0 {
+		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" && (basic == "int" || basic == "float") ||
+			want == "float" && basic == "int" && m.file.Language.Meaning.OneNumber {
+			return e.only()
+		}
+	}
 	name := m.file.Scope.Type(t)
 	if name == "" {
 		return nil
@@ -79,6 +85,23 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 		return e.only()
 	}
 	return nil
+}
+
+// basicType returns the basic type of a constant, in the words of builtinTypes.
+func (m *matcher) basicType(t int32) string {
+	if v, ok := m.file.Scope.Const(t); ok {
+		switch {
+		case v.Kind == tree.String:
+			return "string"
+		case v.Kind == tree.Bool:
+			return "bool"
+		case v.Kind == tree.Number && strings.ContainsAny(v.Text, ".") && !strings.HasPrefix(v.Text, "0x"):
+			return "float"
+		case v.Kind == tree.Number:
+			return "int"
+		}
+	}
+	return ""
 }
 
 // declaredType returns the Type with which the variable that the expression names was
@@ -146,7 +169,7 @@ var builtinTypes = map[string]string{
 	"str": "string", "string": "string", "String": "string",
 	"int": "int", "Integer": "int", "Int": "int",
 	"bool": "bool", "boolean": "bool", "Boolean": "bool",
-	"float": "float", "double": "float", "Double": "float", "Float": "float",
+	"number": "number", "float": "float", "double": "float", "Double": "float", "Float": "float",
 }
 
 func lastPart(dotted string) string { return dotted[strings.LastIndexByte(dotted, '.')+1:] }

@@ -9,6 +9,7 @@ type binder struct {
 	stack []int32                    // open scopes
 	ends  []int32                    // the node at which each one ends
 	outer map[int32]map[string]int32 // by scope: names that Global gives to another scope
+	again map[int32][]int32          // by binding of an Import: later imports of the name
 }
 
 // declare makes the scopes and puts every declared name into one.
@@ -278,6 +279,14 @@ func (b *binder) put(sc int32, name string, binding int32) int32 {
 	if d, ok := s.names[name]; ok && b.File.Nodes[b.scopes[sc].node].Kind != tree.FileKind {
 		return d
 	} else if ok && b.Declares(d, tree.Import) == b.Declares(binding, tree.Import) {
+		if d != binding && b.Declares(d, tree.Import) {
+			if b.again == nil {
+				b.again = map[int32][]int32{}
+			}
+			b.again[d] = append(b.again[d], binding)
+			b.decl[binding] = binding
+			return binding
+		}
 		return d
 	}
 	if s.names == nil {
@@ -309,9 +318,9 @@ func (b *binder) resolve() {
 		n := &f.Nodes[i]
 		switch {
 		case n.Kind == tree.Name && b.decl[i] < 0 && uses(f, i):
-			b.decl[i] = b.find(n.Text)
+			b.decl[i] = b.latest(b.find(n.Text), i)
 		case n.Kind == tree.Type && n.Next == i+1 && b.decl[i] < 0:
-			b.decl[i] = b.find(firstPart(n.Text))
+			b.decl[i] = b.latest(b.find(firstPart(n.Text)), i)
 		}
 	}
 	for i := int32(0); i < int32(len(f.Nodes)); i++ {
@@ -326,6 +335,17 @@ func (b *binder) find(name string) int32 {
 		return d
 	}
 	return b.lookup(sc, name)
+}
+
+// latest returns the last import of a name in front of its use, where the file
+// imports several things by one name.
+func (b *binder) latest(d, use int32) int32 {
+	for _, other := range b.again[d] {
+		if other < use {
+			d = other
+		}
+	}
+	return d
 }
 
 // uses reports whether a Name stands for what it is bound to, and is not a mere

@@ -189,6 +189,27 @@ func (s *Info) Definition(i int32) int32 {
 	return w.value
 }
 
+// Definitions returns the expressions that are written to the variable that a Name
+// means, None for a write of something else; nothing when no write is known.
+func (s *Info) Definitions(i int32) []int32 {
+	d := s.declarationOf(i)
+	if d < 0 {
+		return nil
+	}
+	var values []int32
+	for _, w := range s.writes[d] {
+		value := w.value
+		switch {
+		case s.File.Is(w.node, tree.Variable) && w.value < 0 && s.File.Child(w.node, tree.RoleValue) < 0:
+			continue // declared without a value
+		case w.value == w.node, s.patterned(d, w):
+			value = tree.None
+		}
+		values = append(values, value)
+	}
+	return values
+}
+
 // patterned reports whether the binding is a part of the write's target.
 func (s *Info) patterned(d int32, w write) bool {
 	t := s.File.Child(w.node, tree.RoleTarget)

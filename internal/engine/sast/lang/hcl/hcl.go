@@ -40,7 +40,7 @@ var Language = &lang.Language{
 		Sigil:    true,
 		Finish:   finish,
 	},
-	Meaning: lang.Meaning{Comment: "#"},
+	Meaning: lang.Meaning{Comment: "#", OpenObjects: true, LooseLiterals: true},
 }
 
 var table = lang.NewTable(cst.HCL, map[string]lang.Rule{

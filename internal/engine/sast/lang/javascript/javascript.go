@@ -20,6 +20,7 @@ var Language = &lang.Language{
 	Lower:     lang.NewTable(cst.JavaScript, rules).Lower,
 	Patterns:  patterns(TSX),
 	Meaning:   meaning,
+	Lenient:   TSX,
 }
 
 // TypeScript is TypeScript without JSX.
@@ -49,6 +50,7 @@ var meaning = lang.Meaning{
 	Constructor:      "constructor",
 	FileModule:       true,
 	OpenObjects:      true,
+	OneNumber:        true,
 	ImportFunction:   "require",
 	ModulePrefix:     "node:",
 	IndexFile:        "index",
