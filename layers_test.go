@@ -72,7 +72,7 @@ var mayImport = map[string]string{
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal",
-	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/report" +
+	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }

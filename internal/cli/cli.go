@@ -18,10 +18,10 @@ import (
 	"merlon/internal/sandbox"
 )
 
-// Exit codes of every command. Only scan uses ExitFindings.
+// Exit codes of every command. Only scan and rules use ExitFindings.
 const (
 	ExitOK       = 0 // looked at everything, nothing at or above the threshold
-	ExitFindings = 1 // findings at or above the threshold
+	ExitFindings = 1 // findings at or above the threshold; faulty rules, or tests of rules that fail
 	ExitFailed   = 2 // something could not be done or looked at
 	ExitUsage    = 3 // wrong options, arguments or settings
 )
@@ -50,6 +50,7 @@ type commands struct {
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
 	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
 	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
+	Rules      rulesCommand      `cmd:"" help:"Validate and test rules of source code analysis."`
 	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, here or on a server."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }

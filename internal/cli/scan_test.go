@@ -27,6 +27,13 @@ var trees = map[string]string{
 	"both/large.txt":   strings.Repeat("x", 2000) + "\n",
 	"medium/conf.ini":  "[db]\npassword = q8Zt2LmX9vRw4Kp\n",
 	"empty/.git/a.txt": "x\n",
+
+	"rules/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: eval(...)\n" +
+		"- id: note\n  message: m\n  severity: INFO\n  languages: [regex]\n  pattern: NOTE\n",
+	"rules/eval.py":     "# ruleid: eval\neval(x)\n# ok: eval\nprint(x)\n# ruleid: note\ny = 'NOTE'\n",
+	"wrong/eval.yaml":   "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: evil(...)\n",
+	"wrong/eval.py":     "# ruleid: eval\neval(x)\n# ok: eval\nevil(x)\n# todook: eval\nevil(y)\n",
+	"wrong/faults.yaml": "rules:\n- id: a\n  message: m\n  severity: BAD\n  languages: [python]\n  patern: x\n",
 }
 
 // plant makes the trees in a folder and goes there.
@@ -44,8 +51,11 @@ func plant(t *testing.T) {
 }
 
 // The manual of scan is a transcript: commands, exit codes, output.
-func TestScanTranscript(t *testing.T) {
-	golden, err := filepath.Abs("testdata/scan.txt")
+func TestScanTranscript(t *testing.T) { replayTranscript(t, "testdata/scan.txt") }
+
+func replayTranscript(t *testing.T, name string) {
+	t.Helper()
+	golden, err := filepath.Abs(name)
 	if err != nil {
 		t.Fatal(err)
 	}

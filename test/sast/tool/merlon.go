@@ -145,9 +145,11 @@ func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, Cost, 
 	if !slices.Contains([]int{exitClean, exitFindings, exitIncomplete}, out.Code) {
 		return nil, Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code, tail(out.Stderr))
 	}
-	var results []RuleResult
-	if err := json.Unmarshal(out.Stdout, &results); err != nil {
+	var report struct {
+		Cases []RuleResult `json:"cases"`
+	}
+	if err := json.Unmarshal(out.Stdout, &report); err != nil {
 		return nil, Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err, tail(out.Stderr))
 	}
-	return results, out.Cost, nil
+	return report.Cases, out.Cost, nil
 }

@@ -143,7 +143,7 @@ func TestMatchRunsTheRulesOnly(t *testing.T) {
 }
 
 func TestRuleTests(t *testing.T) {
-	const text = `[{"rules":"a.yaml","id":"a","target":"a.go","expect":[1],"got":[1,2],"pass":false,"error":""}]`
+	const text = `{"cases":[{"rules":"a.yaml","id":"a","target":"a.go","expect":[1],"got":[1,2],"pass":false,"error":""}],"failed":1}`
 	for _, part := range []string{"say " + text, "find " + text} {
 		got, _, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.RuleTests(context.Background(), ".")
 		want := []RuleResult{{Rules: "a.yaml", ID: "a", Target: "a.go", Expect: []int{1}, Got: []int{1, 2}}}

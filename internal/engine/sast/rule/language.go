@@ -44,12 +44,13 @@ func Language(name string) (string, bool) {
 // languageList reads the languages of a rule, each once.
 func (b *builder) languageList(n *yaml.Node) []string {
 	var out []string
-	for _, e := range b.list(n, "languages") {
+	elements := b.list(n, "languages")
+	for _, e := range elements {
 		if l := b.language(e); l != "" && !slices.Contains(out, l) {
 			out = append(out, l)
 		}
 	}
-	if n != nil && len(out) == 0 {
+	if n != nil && len(elements) == 0 {
 		b.fault(n.Line, "languages must name at least one")
 	}
 	if len(out) > 1 && (slices.Contains(out, LanguageGeneric) || slices.Contains(out, LanguageRegex)) {

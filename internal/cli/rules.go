@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/sast"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/ruletest"
+)
+
+type rulesCommand struct {
+	Validate rulesValidateCommand `cmd:"" help:"Say what is wrong with rules of source code analysis."`
+	Test     rulesTestCommand     `cmd:"" help:"Run the annotated tests beside rules."`
+}
+
+type rulesValidateCommand struct {
+	Path []string `arg:"" help:"Rule files in the Semgrep format, or folders of them."`
+}
+
+// Run reads the rules and compiles their patterns. It asks for exit code 1 when
+// something is wrong with them.
+func (c rulesValidateCommand) Run(host Host) error {
+	p := printer{w: host.Stdout}
+	rules, files, faults := 0, 0, 0
+	for _, path := range c.Path {
+		names, err := rule.Files(path)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			files++
+			loaded, err := rule.Parser{}.Load(name)
+			said, err := lines(err)
+			if err != nil {
+				return err
+			}
+			rules += len(loaded)
+			_, problems := sast.Compile(loaded)
+			for _, problem := range problems {
+				said = append(said, fmt.Sprintf("%s: %v", name, problem.Err))
+			}
+			faults += len(said)
+			for _, s := range said {
+				p.f("%s\n", s)
+			}
+		}
+	}
+	p.f("%s in %s, %s.\n", count(rules, "rule"), count(files, "file"), count(faults, "fault"))
+	if p.err == nil && faults > 0 {
+		return exit{code: ExitFindings}
+	}
+	return p.err
+}
+
+// lines returns the faults of rules, one on each line. An error that is something
+// else comes back.
+func lines(err error) ([]string, error) {
+	var fault *rule.Error
+	switch {
+	case err == nil:
+		return nil, nil
+	case errors.As(err, &fault):
+		return strings.Split(err.Error(), "\n"), nil
+	}
+	return nil, err
+}
+
+// count returns "1 rule", "2 rules".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+type rulesTestCommand struct {
+	Path   string `arg:"" help:"Rule file, or folder of rule files; the tests of x.yaml are x.py, x.go, x.test.yaml and so on beside it."`
+	Format string `enum:"text,json" default:"text" help:"text for people; json."`
+}
+
+// Run runs the tests. It asks for exit code 1 when one fails.
+func (c rulesTestCommand) Run(ctx context.Context, host Host) error {
+	report, err := ruletest.Run(ctx, c.Path, rule.Parser{})
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		out := json.NewEncoder(host.Stdout)
+		out.SetEscapeHTML(false)
+		err = out.Encode(report)
+	} else {
+		err = printTests(host, report)
+	}
+	if err == nil && report.Failed+len(report.Faults) > 0 {
+		return exit{code: ExitFindings}
+	}
+	return err
+}
+
+// printTests says which tests failed, and how.
+func printTests(host Host, r *ruletest.Report) error {
+	p := printer{w: host.Stdout}
+	for _, fault := range r.Faults {
+		p.f("%s\n", fault)
+	}
+	for _, c := range r.Cases {
+		if c.Pass {
+			continue
+		}
+		p.f("%s: rule %s fails on %s\n", c.Rules, c.ID, c.Target)
+		if c.Error != "" {
+			p.f("  %s\n", strings.ReplaceAll(c.Error, "\n", "\n  "))
+		}
+		if missed := without(c.Expect, slices.Concat(c.Got, c.Todo)); missed != "" {
+			p.f("  not found on line %s\n", missed)
+		}
+		if extra := without(c.Got, slices.Concat(c.Expect, c.Todo)); extra != "" {
+			p.f("  found, and not expected, on line %s\n", extra)
+		}
+	}
+	p.f("%s: %d passed, %d failed.\n", count(len(r.Cases), "test"), r.Passed, r.Failed)
+	if len(r.Cases) == 0 {
+		p.f("A test is a file beside the rules with a comment \"ruleid: …\" or \"ok: …\" before a line.\n")
+	}
+	return p.err
+}
+
+// without lists the lines of a that are not in b.
+func without(a, b []int) string {
+	var out []string
+	for _, x := range a {
+		if !slices.Contains(b, x) {
+			out = append(out, strconv.Itoa(x))
+		}
+	}
+	return strings.Join(out, ", ")
+}
