@@ -98,6 +98,7 @@ const (
 type Function struct {
 	File  *File
 	Index int32 // in File.Functions
+	ID    int32 // in the program; package flow sets it
 	Node  int32 // Function, Lambda, File or Class (for initialisers)
 	Kind  FunctionKind
 	Name  string // "" for lambdas, "<top>", "<init>", "<static>"
@@ -108,6 +109,7 @@ type Function struct {
 	Owner     string    // the qualified type of a method that is declared outside of it (Go), or ""
 	Parent    *Function // the function around it, or nil
 	Static    bool      // no receiver
+	OnClass   bool      // the receiver is the class (Python's classmethod)
 	Async     bool      // the result is a promise of what it returns
 	Generator bool      // the result iterates over what it yields
 

@@ -269,6 +269,7 @@ func (s *surveyor) declared(i int32) {
 	if c := top.class; c != nil && top.members {
 		outer = c.Qualified
 		fn.Class, fn.Kind, fn.Static = c, Method, s.static(i) || s.annotated(i, "staticmethod")
+		fn.OnClass = s.annotated(i, "classmethod")
 		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
 			fn.Kind = Constructor
 		}

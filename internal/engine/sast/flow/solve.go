@@ -1,0 +1,264 @@
+package flow
+
+import (
+	"context"
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// maxValues bounds what one variable may hold.
+const maxValues = 24
+
+// A value is what the analysis follows: a kind in the low bits, a number above.
+type value int32
+
+type valueKind int32
+
+const (
+	functionValue valueKind = iota // a function
+	classValue                     // a class
+	instanceValue                  // any object of a class
+	madeValue                      // any object that a function makes when it is called with new; its prototype
+	siteValue                      // what one instruction makes: a literal, an object of an unknown class
+	packValue                      // the rest parameter of a function, or what a generator yields
+	moduleValue                    // a file as a module
+	kindBits      = 3
+)
+
+func newValue(k valueKind, index int32) value { return value(index<<kindBits | int32(k)) }
+func (v value) kind() valueKind               { return valueKind(v & (1<<kindBits - 1)) }
+func (v value) index() int32                  { return int32(v) >> kindBits }
+
+// A solver finds what variables hold. Nodes stand for variables, results, globals
+// and fields; edges lead from a node to those that hold what it holds; a watch acts
+// on every value that reaches its node.
+type solver struct {
+	*Graph
+	limit int
+
+	set   []int32   // by node: its place in sets, 0 for the empty one
+	pool  [][]value // sets
+	first []int32   // by node: its first edge, or -1
+	edges []edge
+	watch []int32 // by node: its first watch, or -1
+	acts  []act
+
+	result  int32 // the node of the result of function 0
+	globals map[string]int32
+	fields  map[fieldKey]int32
+	of      map[value][]fieldName // the fields of an object that have nodes
+	protos  map[value][]value     // objects whose fields an object has too
+	sites   int32
+	modules map[string]int32 // files, by the module's name
+
+	queue   []arrival
+	fields0 map[string]int32 // numbers of field names
+	opened  []bool           // by call: it was treated as leaving the program
+}
+
+type edge struct{ to, next int32 }
+
+type arrival struct {
+	node int32
+	v    value
+}
+
+type fieldKey struct {
+	of   value
+	name int32
+}
+
+type fieldName struct{ name, node int32 }
+
+// An act is what a watch does.
+type act struct {
+	do   action
+	fn   int32
+	at   int32 // an instruction, or the number of an argument
+	next int32
+	name int32 // of a field; a node
+}
+
+type action uint8
+
+const (
+	doLoad     action = iota // name is the field; the value goes to Dst
+	doLoadAll                // any element
+	doStore                  // name is the field; what is stored is a node in at
+	doDispatch               // the receiver of a method call
+	doCall                   // the callee of a call
+	doSpread                 // elements of a spread argument
+	doCallback               // an argument of an unknown callee; name is the node of its receiver
+	doProto                  // becomes the prototype of what the function in fn makes
+)
+
+func newSolver(g *Graph, o Options) *solver {
+	s := &solver{Graph: g, limit: o.MaxTargets, globals: map[string]int32{}, fields: map[fieldKey]int32{},
+		of: map[value][]fieldName{}, protos: map[value][]value{}, fields0: map[string]int32{}, pool: make([][]value, 1)}
+	calls, vars := int32(0), int32(0)
+	g.callBase, g.varBase = make([]int32, len(g.Functions)), make([]int32, len(g.Functions))
+	for i, fn := range g.Functions {
+		g.callBase[i], g.varBase[i] = calls, vars
+		calls += int32(len(fn.Calls))
+		vars += int32(fn.Vars)
+	}
+	g.targets, g.callbacks, g.allocates = make([][]int32, calls), make([][]int32, calls), make([]int32, calls)
+	s.modules = map[string]int32{}
+	for i, f := range g.Files {
+		if _, ok := s.modules[f.Module]; !ok && f.Lang.Meaning.FileModule && f.Module != "" {
+			s.modules[f.Module] = int32(i)
+		}
+	}
+	s.opened = make([]bool, calls)
+	s.result = vars
+	s.grow(int(vars) + len(g.Functions))
+	g.sets = func(node int32) []value { return s.pool[s.set[node]] }
+	return s
+}
+
+// grow makes room for nodes.
+func (s *solver) grow(n int) {
+	from := len(s.set)
+	s.set = append(s.set, make([]int32, n)...)
+	s.first = append(s.first, make([]int32, n)...)
+	s.watch = append(s.watch, make([]int32, n)...)
+	for i := from; i < len(s.set); i++ {
+		s.first[i], s.watch[i] = -1, -1
+	}
+}
+
+func (s *solver) newNode() int32 {
+	s.grow(1)
+	return int32(len(s.set) - 1)
+}
+
+func (s *solver) variable(fn *ir.Function, v ir.Var) int32 { return s.varBase[fn.ID] + int32(v) }
+func (s *solver) resultOf(fn int32) int32                  { return s.result + fn }
+
+func (s *solver) global(q string) int32 {
+	n, ok := s.globals[q]
+	if !ok {
+		n = s.newNode()
+		s.globals[q] = n
+	}
+	return n
+}
+
+func (s *solver) fieldName(name string) int32 {
+	n, ok := s.fields0[name]
+	if !ok {
+		n = int32(len(s.fields0))
+		s.fields0[name] = n
+	}
+	return n
+}
+
+// field returns the node of a field of an object.
+func (s *solver) field(of value, name int32) int32 {
+	k := fieldKey{of, name}
+	n, ok := s.fields[k]
+	if !ok {
+		n = s.newNode()
+		s.fields[k] = n
+		s.of[of] = append(s.of[of], fieldName{name, n})
+		for _, p := range s.protos[of] {
+			s.edge(s.field(p, name), n)
+		}
+	}
+	return n
+}
+
+// add puts a value into a node.
+func (s *solver) add(node int32, v value) {
+	p := s.set[node]
+	if p == 0 {
+		s.pool = append(s.pool, nil)
+		p = int32(len(s.pool) - 1)
+		s.set[node] = p
+	}
+	set := s.pool[p]
+	if slices.Contains(set, v) {
+		return
+	}
+	if len(set) >= maxValues {
+		s.Dropped++
+		return
+	}
+	s.pool[p] = append(set, v)
+	s.queue = append(s.queue, arrival{node, v})
+}
+
+// edge makes one node hold what another one holds.
+func (s *solver) edge(from, to int32) {
+	if from == to {
+		return
+	}
+	for e := s.first[from]; e >= 0; e = s.edges[e].next {
+		if s.edges[e].to == to {
+			return
+		}
+	}
+	s.edges = append(s.edges, edge{to, s.first[from]})
+	s.first[from] = int32(len(s.edges) - 1)
+	for _, v := range s.pool[s.set[from]] {
+		s.add(to, v)
+	}
+}
+
+// on makes the act happen for each value of the node.
+func (s *solver) on(node int32, a act) {
+	a.next = s.watch[node]
+	s.acts = append(s.acts, a)
+	s.watch[node] = int32(len(s.acts) - 1)
+	for _, v := range slices.Clone(s.pool[s.set[node]]) {
+		s.act(a, v)
+	}
+}
+
+// run finds all targets.
+func (s *solver) run(ctx context.Context) error {
+	for _, fn := range s.Functions {
+		s.constraints(fn)
+	}
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
+	for _, pass := range []func(*ir.Function, *ir.Call){s.leavesSurely, s.byType, s.leaves} {
+		for _, fn := range s.Functions {
+			for i := range fn.Calls {
+				if c := &fn.Calls[i]; len(s.targets[s.call(fn, c)]) == 0 {
+					pass(fn, c)
+				}
+			}
+		}
+		if err := s.settle(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range s.targets {
+		slices.Sort(s.targets[i])
+		slices.Sort(s.callbacks[i])
+	}
+	return nil
+}
+
+// settle spreads values until nothing changes.
+func (s *solver) settle(ctx context.Context) error {
+	for n := 0; len(s.queue) > 0; n++ {
+		if n%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		batch := s.queue
+		s.queue = nil
+		for _, a := range batch {
+			for e := s.first[a.node]; e >= 0; e = s.edges[e].next {
+				s.add(s.edges[e].to, a.v)
+			}
+			for w := s.watch[a.node]; w >= 0; w = s.acts[w].next {
+				s.act(s.acts[w], a.v)
+			}
+		}
+	}
+	return nil
+}
