@@ -123,6 +123,11 @@ types: A extends B
 	if !NewSet("z", []*Model{m}).Match("a.R.getX").Empty() {
 		t.Error("a set of another language has the entry")
 	}
+	for name, want := range map[string]bool{"a.R": true, "a": true, "a.R.get": false, "A": true, "B": true, "Db": false, "x": false} {
+		if got := s.Known(name); got != want {
+			t.Errorf("Known(%q) = %v", name, got)
+		}
+	}
 	kinds, err := Kinds([]*Model{m})
 	if diff := cmp.Diff([]string{"sql"}, kinds); diff != "" || err != nil {
 		t.Error(diff, err)

@@ -18,6 +18,7 @@ type Set struct {
 	memo  sync.Map // name → *Matches
 
 	literals []*Entry
+	known    map[string]bool // every name, and every name before a dot
 }
 
 // A glob is a name with stars.
@@ -42,7 +43,7 @@ func (m *Matches) Empty() bool {
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.
 func NewSet(language string, models []*Model) *Set {
-	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}}
+	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, known: map[string]bool{}}
 	models = slices.Clone(models)
 	sort.SliceStable(models, func(i, j int) bool { return models[i].File < models[j].File })
 	for _, m := range models {
@@ -57,6 +58,11 @@ func NewSet(language string, models []*Model) *Set {
 }
 
 func (s *Set) add(e *Entry) {
+	s.know(e.Name)
+	s.know(e.Type)
+	for _, name := range e.Extends {
+		s.know(name)
+	}
 	switch {
 	case e.Form == Literal:
 		s.literals = append(s.literals, e)
@@ -72,6 +78,21 @@ func (s *Set) add(e *Entry) {
 		s.exact[e.Name] = append(s.exact[e.Name], e)
 	}
 }
+
+// know notes a name and the names before its dots, up to the first star.
+func (s *Set) know(name string) {
+	if i := strings.IndexByte(name, '*'); i >= 0 {
+		name = name[:strings.LastIndexByte(name[:i], '.')+1]
+	}
+	for name != "" && !s.known[name] {
+		s.known[name] = true
+		name = name[:max(0, strings.LastIndexByte(name, '.'))]
+	}
+}
+
+// Known reports whether the models speak of the type, module or function. It tells
+// which of several modules that are imported as a whole a name may come from.
+func (s *Set) Known(name string) bool { return s.known[name] }
 
 // Last returns the part of a name behind the last dot.
 func Last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
