@@ -1,0 +1,304 @@
+package taint
+
+import (
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// This file brings what a called function does into the state of its caller.
+
+// actuals are what a called function's inputs are where it is called.
+type actuals struct {
+	fn       *ir.Function
+	this     *value
+	params   []*value
+	captures func(k int) *value
+	instr    int32
+	sub      int32 // tells several calls of one instruction apart
+	node     int32
+}
+
+// captureField returns the field of a function value that holds a captured cell.
+func captureField(k int) string { return "#" + strconv.Itoa(k) }
+
+func itoa(n int32) string { return strconv.Itoa(int(n)) }
+
+// input returns what the called function's input is.
+func (x *actuals) input(a *analysis, in input) *value {
+	switch in.kind {
+	case inParam:
+		if int(in.index) < len(x.params) {
+			return x.params[in.index]
+		}
+	case inThis:
+		return x.this
+	case inCapture:
+		return x.captures(int(in.index))
+	case inGlobal:
+		return a.globals()
+	}
+	return nil
+}
+
+// resolve returns what the called function's atom is: a part of an actual.
+func (x *actuals) resolve(a *analysis, st *state, at *atom) *value {
+	v := x.input(a, at.in)
+	if v == nil || at.path == "" {
+		return v
+	}
+	for _, name := range strings.Split(at.path[1:], separator) {
+		v = a.load(st, v, name)
+	}
+	return v
+}
+
+// An application is one call being brought into a state.
+type application struct {
+	a   *analysis
+	st  *state // before the call: actuals are read here
+	x   *actuals
+	sum *summary
+
+	objs   map[objID][]objID
+	taints map[*atom]taint
+	values map[*value]*value
+	fresh  []objID // objects that the call made, by the callee's ids
+}
+
+// apply interprets a call of a function of the program. The result is nil when it
+// does not return.
+func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
+	s := a.work.summary(x.fn, nil)
+	if s == nil {
+		return unknown, nil
+	}
+	if ctx := a.facts(st, x, s); len(ctx) > 0 {
+		if t := a.work.summary(x.fn, ctx); t != nil {
+			s = t
+		}
+	}
+	p := &application{a: a, st: st, x: x, sum: s,
+		objs: map[objID][]objID{}, taints: map[*atom]taint{}, values: map[*value]*value{}}
+	result, thrown = p.value(s.result), p.value(s.thrown)
+	p.effects()
+	if a.noting {
+		p.sinks()
+	}
+	if s.never {
+		return nil, thrown
+	}
+	p.approvals()
+	return orUnknown(result), thrown
+}
+
+// facts returns what the caller knows of the inputs that the function asks
+// about.
+func (a *analysis) facts(st *state, x *actuals, s *summary) facts {
+	var ctx facts
+	for _, at := range s.needs {
+		v := x.resolve(a, st, at)
+		if v == nil {
+			continue
+		}
+		f := fact{atom: at}
+		switch id, sole := v.sole(); {
+		case v.known() && len(v.c.s) <= maxFactText:
+			f.c = v.c
+		case sole && a.objects[id].fn != nil:
+			f.fn = a.objects[id].fn
+		case sole && a.objects[id].take:
+			f.take = true
+		case sole && a.objects[id].typ != "":
+			f.typ = a.objects[id].typ
+		default:
+			a.need(v)
+			continue
+		}
+		if ctx = append(ctx, f); len(ctx) == maxFacts {
+			break
+		}
+	}
+	return ctx
+}
+
+// Limits of contexts.
+const (
+	maxFacts    = 8
+	maxFactText = 200
+)
+
+// objects returns the caller's objects for one of the callee.
+func (p *application) objects(id objID) []objID {
+	if ids, ok := p.objs[id]; ok {
+		return ids
+	}
+	p.objs[id] = nil
+	info := p.sum.objects[id]
+	if info.atom != nil {
+		if v := p.x.resolve(p.a, p.st, info.atom); v != nil {
+			p.objs[id] = v.objs
+		}
+		return p.objs[id]
+	}
+	key := objKey{instr: p.x.instr, from: p.x.fn, id: id, sub: p.x.sub}
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take})}
+	p.objs[id] = ids
+	return ids
+}
+
+// value returns the caller's value for one of the callee.
+func (p *application) value(v *value) *value {
+	if v == nil {
+		return nil
+	}
+	if w, ok := p.values[v]; ok {
+		return w
+	}
+	w := p.translate(v)
+	p.values[v] = w
+	return w
+}
+
+func (p *application) translate(v *value) *value {
+	if at := p.passed(v); at != nil {
+		if w := p.x.resolve(p.a, p.st, at); w != nil {
+			return w.with(p.arrive(w.taint, v.taint[0].trace)).typed(v.api)
+		}
+	}
+	w := &value{c: v.c, api: v.api, start: v.start, kind: v.kind, taint: p.taint(v.taint)}
+	for _, id := range v.objs {
+		w.objs = joinObjs(w.objs, p.objects(id))
+	}
+	return w
+}
+
+// passed returns the input that the value is, nil when it is anything else.
+func (p *application) passed(v *value) *atom {
+	if len(v.objs) != 1 || len(v.taint) != 1 || v.known() || v.taint[0].clean != 0 {
+		return nil
+	}
+	at := v.taint[0].atom
+	if at.source != nil || at.deep || p.sum.objects[v.objs[0]].atom != at {
+		return nil
+	}
+	return at
+}
+
+// arrive adds the way through the called function to the ways of a taint.
+func (p *application) arrive(t taint, inner *step) taint {
+	return t.each(func(e *elem) bool {
+		e.trace = then(e.trace, p.a.fn, p.x.node, inner)
+		return true
+	})
+}
+
+// taint returns the caller's taint for one of the callee.
+func (p *application) taint(t taint) taint {
+	var out taint
+	for _, e := range t {
+		if e.atom.source != nil {
+			out = out.union(taint{{e.atom, e.clean, then(nil, p.a.fn, p.x.node, e.trace)}})
+			continue
+		}
+		base := p.base(e.atom)
+		out = out.union(p.arrive(base, e.trace).cleaned(e.clean))
+	}
+	return out
+}
+
+// base returns the taint of what an atom of the callee is.
+func (p *application) base(at *atom) taint {
+	if t, ok := p.taints[at]; ok {
+		return t
+	}
+	var t taint
+	if v := p.x.resolve(p.a, p.st, at); v != nil {
+		if at.deep {
+			t = p.a.deep(p.st, v)
+		} else {
+			t = p.a.whole(p.st, v).taint
+		}
+	}
+	p.taints[at] = t
+	return t
+}
+
+// effects writes what the callee left in objects into the caller's heap. Whatever
+// is read for it is read before anything is written.
+func (p *application) effects() {
+	type write struct {
+		ids []objID
+		o   *object
+		in  bool
+	}
+	var writes []write
+	for id, o := range p.sum.heap {
+		if o == nil {
+			continue
+		}
+		c := &object{elems: p.value(o.elems), keys: p.value(o.keys), self: p.taint(o.self), text: p.value(o.text), size: o.size, many: o.many}
+		for _, f := range o.fields {
+			c.fields = append(c.fields, field{f.name, p.value(f.val)})
+		}
+		writes = append(writes, write{p.objects(objID(id)), c, p.sum.objects[id].atom != nil})
+	}
+	for _, w := range writes {
+		for _, id := range w.ids {
+			if w.in {
+				p.a.update(p.st, id, w.o, len(w.ids) == 1)
+				continue
+			}
+			if old := p.st.object(id); old != nil {
+				w.o = p.a.joinObjects(&p.a.objects[id], old, w.o).clone()
+				w.o.many = true
+			}
+			p.st.put(id, w.o)
+		}
+	}
+}
+
+// update writes what a call left in an input into one of the caller's objects.
+func (a *analysis) update(st *state, id objID, w *object, strong bool) {
+	for _, f := range w.fields {
+		if f.val != nil {
+			a.storeObject(st, id, f.name, f.val, strong && !w.many)
+		}
+	}
+	o := st.object(id).clone()
+	o.elems = join(o.elems, w.elems)
+	o.keys = join(o.keys, w.keys)
+	o.self = o.self.union(w.self)
+	switch {
+	case w.text == nil:
+	case strong && !o.many:
+		o.text = w.text
+	default:
+		o.text = join(o.text, w.text)
+	}
+	if w.elems != nil {
+		o.blur()
+	}
+	st.put(id, o)
+}
+
+// approvals makes the arguments harmless that the callee approved of by returning.
+func (p *application) approvals() {
+	for _, ok := range p.sum.approves[answerAny] {
+		p.a.approveArgument(p.st, p.x, ok)
+	}
+}
+
+// approveArgument makes an argument harmless, where it is a variable.
+func (a *analysis) approveArgument(st *state, x *actuals, ok approval) {
+	call := a.fn.Call(&a.fn.Code[x.instr])
+	if x.sub != 0 {
+		return
+	}
+	for _, arg := range a.fn.Args(call) {
+		if int(ok.param) < len(x.params) && arg.Rest == ir.One && a.read(st, arg.Value) == x.params[ok.param] {
+			a.clean(st, arg.Value, ok.kinds)
+		}
+	}
+}

@@ -1,0 +1,217 @@
+package taint
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+)
+
+// This file uses what a condition says once it has been decided.
+
+// maxAssume bounds how deep a condition is looked into.
+const maxAssume = 8
+
+// assume changes the state to what holds when the condition has the value.
+func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
+	i := a.fn.Def(cond)
+	if i < 0 || depth > maxAssume {
+		return
+	}
+	in := &a.fn.Code[i]
+	switch in.Op {
+	case ir.Copy:
+		if !a.fn.IsLocal(in.A) {
+			a.assume(st, in.A, holds, depth+1)
+		}
+	case ir.Unary:
+		if in.Text == "!" || in.Text == "not" {
+			a.assume(st, in.A, !holds, depth+1)
+		}
+	case ir.Binary:
+		a.assumeBinary(st, in, holds, depth)
+	case ir.Invoke:
+		a.assumeCall(st, i, holds)
+	}
+}
+
+func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) {
+	x, y := a.read(st, in.A), a.read(st, in.B)
+	switch in.Text {
+	case "&&", "and":
+		if holds {
+			a.assume(st, in.A, true, depth+1)
+			a.assume(st, in.B, true, depth+1)
+		}
+		return
+	case "||", "or":
+		if !holds {
+			a.assume(st, in.A, false, depth+1)
+			a.assume(st, in.B, false, depth+1)
+		}
+		return
+	case "!=", "!==", "is not", "not in":
+		holds = !holds
+	case "==", "===", "is", "in":
+	default:
+		return
+	}
+	if !holds {
+		a.assumeAnswer(st, in, x, y, depth)
+		return
+	}
+	if in.Text == "in" || in.Text == "not in" {
+		if a.allConstant(st, y) {
+			a.clean(st, in.A, allKinds)
+		}
+		return
+	}
+	if y.c.kind == constBool {
+		a.assume(st, in.A, y.c.n != 0, depth+1)
+	}
+	a.assumeEqual(st, in.A, x, y)
+	a.assumeEqual(st, in.B, y, x)
+}
+
+// assumeAnswer looks through comparisons of an answer with a constant: f(x) == false.
+func (a *analysis) assumeAnswer(st *state, in *ir.Instr, x, y *value, depth int) {
+	if y.c.kind == constBool {
+		a.assume(st, in.A, y.c.n == 0, depth+1)
+	}
+	_ = x
+}
+
+// assumeEqual makes the variable the constant that it is equal to.
+func (a *analysis) assumeEqual(st *state, v ir.Var, x, y *value) {
+	if y.known() && !x.known() {
+		if y.c.kind == constNull {
+			return
+		}
+		a.refine(st, v, func(*value) *value { return &value{c: y.c, kind: y.kind} })
+	}
+}
+
+// allConstant reports whether every element of a collection is a constant.
+func (a *analysis) allConstant(st *state, v *value) bool {
+	if v.known() {
+		return v.c.kind != constNull
+	}
+	if len(v.objs) == 0 {
+		return false
+	}
+	for _, id := range v.objs {
+		o, info := st.object(id), &a.objects[id]
+		if o == nil || !info.own || len(o.self) > 0 || len(o.fields) == 0 && o.elems == nil {
+			return false
+		}
+		if o.elems != nil && (!o.elems.known() && o.elems.kind != kindString || len(o.elems.taint) > 0) {
+			return false
+		}
+		for _, f := range o.fields {
+			if !f.val.known() && a.objects[id].kind != kindMap {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// assumeCall cleans what a guard has approved of.
+func (a *analysis) assumeCall(st *state, i int32, holds bool) {
+	c := a.callSite(st, i)
+	for _, e := range c.matches(model.Guards) {
+		if e.Negated == holds || !c.holds(e.If) {
+			continue
+		}
+		bits := a.run.kindBits(e.Kind)
+		for _, place := range e.Places {
+			for _, v := range c.variables(place) {
+				a.clean(st, v, bits)
+			}
+		}
+	}
+	a.assumeSummary(st, i, holds)
+}
+
+// clean makes what a variable holds harmless for the kinds, and what the variable or
+// field that it was read from holds.
+func (a *analysis) clean(st *state, v ir.Var, kinds uint64) {
+	a.refine(st, v, func(x *value) *value { return a.approved(st, x, kinds) })
+}
+
+// approved returns the value made harmless. Its origins stay, so that a function
+// which approves of its parameter can be told. Parts of inputs are no longer told
+// apart, because they are approved of together.
+func (a *analysis) approved(st *state, v *value, kinds uint64) *value {
+	w := *v
+	w.taint = a.deep(st, v).each(func(e *elem) bool {
+		e.clean |= kinds
+		return true
+	})
+	w.objs = nil
+	for _, id := range v.objs {
+		if a.objects[id].atom == nil {
+			w.objs = append(w.objs, id)
+			a.cleanObject(st, id, kinds)
+		}
+	}
+	return &w
+}
+
+// cleanObject makes an object harmless.
+func (a *analysis) cleanObject(st *state, id objID, kinds uint64) {
+	o := st.object(id)
+	if o == nil || o.many {
+		return
+	}
+	o = o.clone()
+	o.self = o.self.cleaned(kinds)
+	if o.text != nil {
+		o.text = o.text.with(o.text.taint.cleaned(kinds))
+	}
+	for i, f := range o.fields {
+		if f.val != nil {
+			o.fields[i].val = f.val.with(f.val.taint.cleaned(kinds))
+		}
+	}
+	if o.elems != nil {
+		o.elems = o.elems.with(o.elems.taint.cleaned(kinds))
+	}
+	st.put(id, o)
+}
+
+// refine changes the value of a variable and of where it was read from.
+func (a *analysis) refine(st *state, v ir.Var, f func(*value) *value) {
+	if v < 0 {
+		return
+	}
+	old := a.read(st, v)
+	st.vars[v] = f(old)
+	i := a.fn.Def(v)
+	if i < 0 {
+		return
+	}
+	switch in := &a.fn.Code[i]; in.Op {
+	case ir.Copy:
+		if in.A == ir.NoVar {
+			return
+		}
+		if x := a.read(st, in.A); x.same(old) {
+			if a.fn.IsLocal(in.A) {
+				a.assign(st, in.A, f(x))
+			} else {
+				a.refine(st, in.A, f)
+			}
+		}
+	case ir.LoadField:
+		a.store(st, a.read(st, in.A), in.Text, f(old))
+	case ir.LoadGlobal:
+		if a.run.declares(in.Text) {
+			a.store(st, a.globals(), in.Text, f(old))
+		}
+	case ir.LoadIndex:
+		if key, known := a.indexKey(st, in); known {
+			a.store(st, a.read(st, in.A), key, f(old))
+		}
+	case ir.Cast:
+		a.refine(st, in.A, f)
+	}
+}

@@ -1,0 +1,387 @@
+package taint
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+)
+
+// This file interprets the instructions that are no calls.
+
+// literal returns the value of a literal; a model may say that it is a source.
+func (a *analysis) literal(i int32, in *ir.Instr) *value {
+	v := unknown
+	switch ir.ConstKind(in.X) {
+	case ir.ConstString:
+		v = stringValue(in.Text)
+	case ir.ConstCharacter:
+		v = charValue(in.Text)
+	case ir.ConstNumber:
+		if n, ok := parseNumber(in.Text); ok {
+			v = n
+		} else {
+			v = &value{kind: kindNumber}
+		}
+	case ir.ConstBool:
+		v = boolValue(strings.EqualFold(in.Text, "true"))
+	case ir.ConstNull:
+		return nullValue
+	}
+	if v.c.isText() {
+		v = a.run.literalSource(a, in, v)
+	}
+	return v
+}
+
+// copyOf copies a value. A promise is taken for what it promises.
+func (a *analysis) copyOf(st *state, in *ir.Instr) *value {
+	v := a.read(st, in.A)
+	if a.fn.IsLocal(in.Dst) && len(v.taint) > 0 {
+		return v.with(v.taint.at(a.fn, in.Node))
+	}
+	return v
+}
+
+func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
+	base := a.read(st, in.A)
+	v := a.load(st, base, in.Text)
+	if base.c.isText() && v == unknown {
+		return a.textField(base, in.Text)
+	}
+	return a.member(st, i, base, in.Text, v)
+}
+
+// textField returns a field of a constant text: its length.
+func (a *analysis) textField(base *value, name string) *value {
+	if name == "length" && base.c.kind == constString {
+		return intValue(float64(len([]rune(base.c.s))))
+	}
+	return unknown
+}
+
+// member gives what was read from a value its name for the models, and the taint
+// that they say it has.
+func (a *analysis) member(st *state, i int32, base *value, name string, v *value) *value {
+	in := &a.fn.Code[i]
+	if list, ok := a.soleObject(st, base).list(); ok && (name == "length" || name == "Length" || name == "size") && v == unknown {
+		return intValue(float64(len(list)))
+	}
+	owner := base.api
+	if owner == "" {
+		owner = a.staticType(in.Node)
+	}
+	if owner == "" {
+		return v
+	}
+	full := a.run.memberName(owner, name)
+	return a.run.value(a, i, owner, name, v.typed(full))
+}
+
+// soleObject returns the state of the only object that a value can be, nil when
+// there are several.
+func (a *analysis) soleObject(st *state, v *value) *object {
+	if v == nil || len(v.objs) != 1 {
+		return nil
+	}
+	return st.object(v.objs[0])
+}
+
+// sole returns the only object that a value can be.
+func (v *value) sole() (objID, bool) {
+	if v == nil || len(v.objs) != 1 {
+		return 0, false
+	}
+	return v.objs[0], true
+}
+
+func (a *analysis) storeField(st *state, i int32, in *ir.Instr) {
+	base, x := a.read(st, in.A), a.read(st, in.B)
+	x = x.with(x.taint.at(a.fn, in.Node))
+	a.store(st, base, in.Text, x)
+	owner := base.api
+	if owner == "" {
+		owner = a.staticType(in.Node)
+	}
+	a.assigns(st, i, owner, in.Text, x)
+}
+
+// indexKey returns the constant key of an index, and whether it is known.
+func (a *analysis) indexKey(st *state, in *ir.Instr) (string, bool) {
+	if in.B == ir.NoVar {
+		return in.Text, true
+	}
+	return a.keyOf(a.read(st, in.B))
+}
+
+// keyOf returns the part that a value is the key of.
+func (a *analysis) keyOf(v *value) (string, bool) {
+	if v.known() && v.c.kind != constNull {
+		return v.c.String(), true
+	}
+	a.need(v)
+	return anyKey, false
+}
+
+func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
+	base := a.read(st, in.A)
+	key, known := a.indexKey(st, in)
+	v := a.load(st, base, key)
+	if v == unknown && base.c.isText() && in.B != ir.NoVar {
+		if c := stringChar(base, a.read(st, in.B)); c != nil {
+			return c
+		}
+	}
+	if !known && len(base.taint) > 0 {
+		v = v.with(v.taint.union(a.derived(base)))
+	}
+	if base.api != "" && known {
+		return a.run.value(a, i, base.api, key, v.typed(a.run.memberName(base.api, key)))
+	}
+	return v
+}
+
+func (a *analysis) storeIndex(st *state, in *ir.Instr) {
+	base, x := a.read(st, in.A), a.read(st, in.C)
+	x = x.with(x.taint.at(a.fn, in.Node))
+	if in.B == ir.NoVar && in.Text == "" {
+		a.push(st, base, x)
+		return
+	}
+	key, known := a.indexKey(st, in)
+	a.store(st, base, key, x)
+	if !known && in.B != ir.NoVar {
+		a.storeKey(st, base, a.read(st, in.B))
+	}
+}
+
+// storeKey notes a key that is not known.
+func (a *analysis) storeKey(st *state, base, key *value) {
+	if len(key.taint) == 0 {
+		return
+	}
+	for _, id := range base.objs {
+		o := st.object(id).clone()
+		o.keys = join(o.keys, key)
+		st.put(id, o)
+	}
+}
+
+// push adds an element at the end of a list.
+func (a *analysis) push(st *state, base, x *value) {
+	for _, id := range base.objs {
+		o := st.object(id).clone()
+		if list, ok := o.list(); ok && !o.many && len(base.objs) == 1 {
+			o.setList(append(list, x))
+		} else {
+			o.blur()
+			o.elems = join(o.elems, x)
+		}
+		st.put(id, o)
+	}
+}
+
+func (a *analysis) slice(st *state, i int32, in *ir.Instr) *value {
+	base := a.read(st, in.A)
+	low, high := a.optional(st, in.B), a.optional(st, in.C)
+	if v := sliceText(base, low, high); v != nil {
+		return v.with(base.taint)
+	}
+	if len(base.objs) == 0 {
+		return base.with(base.taint)
+	}
+	v := a.make(st, i, 0, objInfo{kind: kindList, own: true}, &object{size: unsized})
+	id := v.objs[0]
+	if list, ok := a.soleObject(st, base).list(); ok {
+		if part, ok := cutList(list, low, high); ok {
+			o := st.object(id).clone()
+			o.setList(part)
+			st.put(id, o)
+			return v.with(a.derived(base))
+		}
+	}
+	a.store(st, v, anyKey, a.load(st, base, anyKey))
+	return v.with(a.derived(base))
+}
+
+// optional reads a variable that may be missing.
+func (a *analysis) optional(st *state, v ir.Var) *value {
+	if v == ir.NoVar {
+		return nil
+	}
+	return a.read(st, v)
+}
+
+func (a *analysis) loadGlobal(st *state, in *ir.Instr) *value {
+	if in.A != ir.NoVar {
+		base := a.read(st, in.A)
+		if v := a.load(st, base, model.Last(in.Text)); v != unknown {
+			return a.run.global(a, in, v.typed(in.Text))
+		}
+	}
+	v := unknown
+	if a.run.declares(in.Text) {
+		v = a.load(st, a.globals(), in.Text)
+	}
+	return a.run.global(a, in, v.typed(in.Text))
+}
+
+// globals returns the object whose fields are the globals of the program.
+func (a *analysis) globals() *value { return a.input(input{kind: inGlobal}, "") }
+
+func (a *analysis) storeGlobal(st *state, i int32, in *ir.Instr) {
+	x := a.read(st, in.B)
+	x = x.with(x.taint.at(a.fn, in.Node))
+	a.store(st, a.globals(), in.Text, x)
+	if dot := strings.LastIndexByte(in.Text, '.'); dot > 0 {
+		a.assigns(st, i, in.Text[:dot], in.Text[dot+1:], x)
+	}
+}
+
+// make makes the object of an instruction. One that is made again while it is
+// there stands for several from then on.
+func (a *analysis) make(st *state, i int32, sub int32, info objInfo, o *object) *value {
+	id := a.key(objKey{instr: i, sub: sub}, info)
+	if old := st.object(id); old != nil {
+		o = a.joinObjects(&a.objects[id], old, o).clone()
+		o.many = true
+	}
+	st.put(id, o)
+	return &value{objs: []objID{id}, kind: info.kind}
+}
+
+func (a *analysis) fresh(st *state, i int32, in *ir.Instr) *value {
+	switch in.Text {
+	case "[]", "()", "set":
+		return a.make(st, i, 0, objInfo{kind: kindList, own: true}, &object{})
+	case "{}":
+		return a.make(st, i, 0, objInfo{kind: kindMap, own: true}, &object{size: unsized})
+	}
+	v := a.make(st, i, 0, objInfo{kind: kindObject, own: true, typ: in.Text}, &object{size: unsized})
+	v.api = in.Text
+	return v
+}
+
+// closure makes a function value; it shares the variables that it captures.
+func (a *analysis) closure(st *state, i int32, in *ir.Instr) *value {
+	fn := a.fn.File.Functions[in.X]
+	v := a.make(st, i, 0, objInfo{kind: kindFunction, fn: fn, own: true}, &object{size: unsized})
+	for k, c := range fn.Captures {
+		a.store(st, v, captureField(k), a.captured(st, c.Outer))
+	}
+	return v
+}
+
+// captured returns the cell of a variable that a function value shares. A variable
+// that is captured before the analysis knows it as shared is read.
+func (a *analysis) captured(st *state, outer ir.Var) *value {
+	if outer < 0 {
+		return unknown
+	}
+	return a.cell(outer)
+}
+
+func (a *analysis) iterate(st *state, i int32, in *ir.Instr) *value {
+	base := a.read(st, in.A)
+	v := a.make(st, i, 0, objInfo{kind: kindObject, own: true}, &object{size: unsized})
+	switch in.Text {
+	case "keys":
+		a.store(st, v, anyKey, a.keysOf(st, base))
+	case "entries":
+		pair := a.make(st, i, 1, objInfo{kind: kindList, own: true}, &object{})
+		a.push(st, pair, a.keysOf(st, base))
+		a.push(st, pair, a.load(st, base, anyKey))
+		a.store(st, v, anyKey, pair)
+	default:
+		a.store(st, v, anyKey, a.elementOf(st, i, base))
+	}
+	return v
+}
+
+// elementOf returns what iterating over a value gives: the elements of lists; of a
+// map its keys in some languages, in others pairs, so something that is both.
+func (a *analysis) elementOf(st *state, i int32, base *value) *value {
+	id, ok := base.sole()
+	if !ok || a.objects[id].kind != kindMap {
+		return a.load(st, base, anyKey)
+	}
+	pair := a.make(st, i, 1, objInfo{kind: kindList, own: true}, &object{})
+	keys := a.keysOf(st, base)
+	a.push(st, pair, keys)
+	a.push(st, pair, a.load(st, base, anyKey))
+	return pair.with(keys.taint)
+}
+
+// keysOf returns what a key of the value may be.
+func (a *analysis) keysOf(st *state, base *value) *value {
+	var v *value
+	for _, id := range base.objs {
+		if at := a.objects[id].atom; at != nil {
+			v = join(v, a.part(at, keysPart))
+		}
+		if o := st.object(id); o != nil {
+			v = join(v, o.keys)
+			for _, f := range o.fields {
+				if !strings.HasPrefix(f.name, "#") && !isIndex(f.name) {
+					v = join(v, stringValue(f.name))
+				}
+			}
+			v = orUnknown(v).with(orUnknown(v).taint.union(o.self))
+		}
+	}
+	v = orUnknown(v)
+	return v.with(v.taint.union(a.derived(base)))
+}
+
+func orUnknown(v *value) *value {
+	if v == nil {
+		return unknown
+	}
+	return v
+}
+
+// yielded is the part of a generator's result that holds what it gives.
+func (a *analysis) yield(st *state, in *ir.Instr) *value {
+	v := a.read(st, in.A)
+	if in.Text == "from" {
+		v = a.load(st, v, anyKey)
+	}
+	if a.noting {
+		a.result = join(a.result, v)
+	}
+	return unknown
+}
+
+func (a *analysis) remove(st *state, in *ir.Instr) {
+	base := a.read(st, in.A)
+	name := in.Text
+	if in.B != ir.NoVar {
+		key, known := a.keyOf(a.read(st, in.B))
+		if !known {
+			return
+		}
+		name = key
+	}
+	if name == "" {
+		return
+	}
+	a.removeKey(st, base, name)
+}
+
+// removeKey removes a part of an object.
+func (a *analysis) removeKey(st *state, base *value, name string) {
+	id, ok := base.sole()
+	if !ok {
+		return
+	}
+	o := st.object(id).clone()
+	if o.many {
+		return
+	}
+	if list, ok := o.list(); ok && isIndex(name) {
+		o.setList(without(list, name))
+	} else {
+		o.set(name, unknown, maxFields)
+	}
+	st.put(id, o)
+}

@@ -1,0 +1,237 @@
+package taint
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// This file makes findings of summaries.
+
+// A conclusion gathers what the summaries say that count: those of functions that
+// nobody in the program calls, and those that they apply.
+type conclusion struct {
+	run   *run
+	used  map[*summary]bool
+	order []*summary
+	roots map[*summary]bool
+	heap  map[string]taint // what globals hold, by path
+	found findings
+	rules []*Rule
+}
+
+func (r *run) conclude(units [][]*ir.Function, rules []*Rule) []*Finding {
+	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{},
+		found: findings{map[findingKey]*Finding{}}, rules: rules}
+	c.reach(units)
+	c.globals()
+	for _, s := range c.order {
+		c.sinks(s)
+	}
+	return c.found.list()
+}
+
+// reach finds the summaries that count. Callers come behind callees in the units,
+// so going backwards, what nobody has applied is a root.
+func (c *conclusion) reach(units [][]*ir.Function) {
+	reached := map[*ir.Function]bool{}
+	var visit func(s *summary)
+	visit = func(s *summary) {
+		if c.used[s] {
+			return
+		}
+		c.used[s] = true
+		reached[s.fn] = true
+		c.order = append(c.order, s)
+		for _, child := range s.children {
+			visit(child)
+		}
+	}
+	for _, unit := range slices.Backward(units) {
+		called := slices.ContainsFunc(unit, func(fn *ir.Function) bool { return reached[fn] })
+		for _, fn := range unit {
+			if called && !c.run.entry(fn) {
+				continue
+			}
+			if s, ok := c.run.summaries.Load(summaryKey{fn: fn}); ok {
+				c.roots[s.(*summary)] = true
+				visit(s.(*summary))
+			}
+		}
+	}
+}
+
+// ownPath is the path by which the fields of an object are known that nobody in
+// the program makes: there is one for each class.
+func ownPath(fn *ir.Function) string {
+	if fn.Class == nil {
+		return ""
+	}
+	return separator + "this " + fn.Class.Qualified
+}
+
+// globalPath returns the path of an input among the globals, "" when it is none.
+func (c *conclusion) globalPath(s *summary, at *atom) string {
+	switch {
+	case at.in.kind == inGlobal:
+		return at.path
+	case at.in.kind == inThis && c.roots[s] && s.fn.Class != nil && at.path != "":
+		return ownPath(s.fn) + at.path
+	}
+	return ""
+}
+
+// globals gathers what the summaries write to globals, until nothing is new.
+func (c *conclusion) globals() {
+	for range maxRounds {
+		before := len(c.heap)
+		grown := false
+		for _, s := range c.order {
+			for id, o := range s.heap {
+				at := s.objects[id].atom
+				if o == nil || at == nil {
+					continue
+				}
+				base := c.globalPath(s, at)
+				if at.in.kind == inThis && at.path == "" && c.roots[s] {
+					base = ownPath(s.fn)
+				}
+				if base == "" && at.in.kind != inGlobal {
+					continue
+				}
+				g := gather{c: c, s: s, seen: map[objID]bool{}}
+				g.object(base, o, 0)
+				grown = grown || g.grown
+			}
+		}
+		if !grown && len(c.heap) == before {
+			return
+		}
+	}
+}
+
+// gather writes the parts of an object to the globals.
+type gather struct {
+	c     *conclusion
+	s     *summary
+	seen  map[objID]bool
+	grown bool
+}
+
+func (g *gather) object(base string, o *object, depth int) {
+	for _, f := range o.fields {
+		g.value(base+separator+f.name, f.val, depth+1)
+	}
+	g.value(base+separator+anyKey, o.elems, depth+1)
+	g.add(base, o.self)
+	if o.text != nil {
+		g.add(base, o.text.taint)
+	}
+}
+
+func (g *gather) value(base string, v *value, depth int) {
+	if v == nil || depth > maxPath {
+		return
+	}
+	g.add(base, v.taint)
+	for _, id := range v.objs {
+		if int(id) < len(g.s.heap) && g.s.heap[id] != nil && !g.seen[id] {
+			g.seen[id] = true
+			g.object(base, g.s.heap[id], depth)
+		}
+	}
+}
+
+func (g *gather) add(base string, t taint) {
+	if base == "" {
+		return
+	}
+	t = g.c.real(g.s, t)
+	if old := g.c.heap[base]; !old.covers(t) {
+		g.c.heap[base] = old.union(t)
+		g.grown = true
+	}
+}
+
+// real returns the taint with the globals replaced by what they hold, and without
+// what callers would have to say.
+func (c *conclusion) real(s *summary, t taint) taint {
+	var out taint
+	for _, e := range t {
+		if e.atom.source != nil {
+			out = out.union(taint{e})
+			continue
+		}
+		p := c.globalPath(s, e.atom)
+		if p == "" {
+			continue
+		}
+		held := c.held(p, e.atom.deep).each(func(h *elem) bool {
+			h.trace = then(h.trace, s.fn, firstNode(e.trace, s.fn), e.trace)
+			return true
+		})
+		out = out.union(held.cleaned(e.clean))
+	}
+	return out
+}
+
+// firstNode returns the node at which a way begins.
+func firstNode(s *step, fn *ir.Function) int32 {
+	if s == nil {
+		return fn.Node
+	}
+	for s.prev != nil {
+		s = s.prev
+	}
+	return s.node
+}
+
+// held returns what a global holds: at the path, at each path above it as a whole,
+// and below it when all parts count.
+func (c *conclusion) held(p string, deep bool) taint {
+	t := c.heap[p]
+	for i := strings.LastIndex(p, separator); i > 0; i = strings.LastIndex(p[:i], separator) {
+		t = t.union(c.heap[p[:i]+separator+anyKey])
+	}
+	if deep {
+		for _, q := range c.below(p) {
+			t = t.union(c.heap[q])
+		}
+	}
+	return t
+}
+
+// below returns the paths below one, sorted.
+func (c *conclusion) below(p string) []string {
+	var list []string
+	for q := range c.heap {
+		if strings.HasPrefix(q, p+separator) {
+			list = append(list, q)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// sinks makes findings of the data at the sinks of a summary.
+func (c *conclusion) sinks(s *summary) {
+	for _, p := range s.pending {
+		for _, e := range c.real(s, p.taint) {
+			if e.clean&p.block != 0 {
+				continue
+			}
+			for _, r := range c.rules {
+				if r.wants(e.atom.source, p) {
+					c.found.add(&Finding{Rule: r, Kind: p.kind, sink: p.sinkKey, source: e.atom.source}, e.trace)
+				}
+			}
+		}
+	}
+}
+
+// wants reports whether the rule asks for data of the source at the sink.
+func (r *Rule) wants(s *source, p *pendingSink) bool {
+	m := r.Rule.Taint.Model
+	return m != nil && s.rule < 0 && p.rule < 0 && slices.Contains(m.Sinks, p.kind) && slices.Contains(m.Sources, s.kind)
+}

@@ -1,0 +1,126 @@
+package taint
+
+import (
+	"cmp"
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A Point is a place of the program.
+type Point struct {
+	File *ir.File
+	Node int32
+}
+
+// A Finding is data that reaches a sink.
+type Finding struct {
+	Rule *Rule
+	Kind string  // of the model's sink; "" for one of the rule itself
+	Path []Point // from the source to the sink, both included
+
+	sink   sinkKey
+	source *source
+	size   int32
+}
+
+// Sink returns the place that the data reaches.
+func (f *Finding) Sink() Point { return f.Path[len(f.Path)-1] }
+
+// Source returns the place where the data comes in.
+func (f *Finding) Source() Point { return f.Path[0] }
+
+// maxPoints bounds the points of a path: the first and the last ones are kept.
+const maxPoints = 100
+
+// points lists the places of a way, in order.
+func points(s *step, out []Point, depth int) []Point {
+	if s == nil || depth > 200 || len(out) > 10*maxPoints {
+		return out
+	}
+	var chain []*step
+	for ; s != nil; s = s.prev {
+		chain = append(chain, s)
+	}
+	for _, s := range slices.Backward(chain) {
+		p := Point{s.fn.File, s.node}
+		if len(out) == 0 || out[len(out)-1] != p {
+			out = append(out, p)
+		}
+		out = points(s.inner, out, depth+1)
+	}
+	return out
+}
+
+// path returns the way of an element to a sink.
+func path(s *source, ways []*step, sink sinkKey) []Point {
+	out := []Point{{s.file, s.node}}
+	for _, w := range ways {
+		out = points(w, out, 0)
+	}
+	end := Point{sink.fn.File, sink.node}
+	if out[len(out)-1] != end {
+		out = append(out, end)
+	}
+	out = slices.CompactFunc(out, func(a, b Point) bool { return a == b })
+	if len(out) > maxPoints {
+		out = slices.Concat(out[:maxPoints/2], out[len(out)-maxPoints/2:])
+	}
+	return out
+}
+
+// A findings set keeps the best finding for each rule and place.
+type findings struct {
+	best map[findingKey]*Finding
+}
+
+// A findingKey is what makes two findings one flaw.
+type findingKey struct {
+	rule *Rule
+	file *ir.File
+	node int32
+}
+
+// add adds a finding unless there is a better one.
+func (s *findings) add(f *Finding, ways ...*step) {
+	for _, w := range ways {
+		f.size += w.length()
+	}
+	k := findingKey{f.Rule, f.sink.fn.File, f.sink.node}
+	if old := s.best[k]; old != nil && !f.better(old) {
+		return
+	}
+	f.Path = path(f.source, ways, f.sink)
+	s.best[k] = f
+}
+
+// better orders findings of one flaw: the shorter way, then the earlier source.
+func (f *Finding) better(g *Finding) bool {
+	return cmp.Or(cmp.Compare(f.size, g.size), f.source.compare(g.source), f.sink.compare(g.sink)) < 0
+}
+
+// list returns the findings in the order of their sinks.
+func (s *findings) list() []*Finding {
+	list := make([]*Finding, 0, len(s.best))
+	for _, f := range s.best {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(f, g *Finding) int {
+		return cmp.Or(f.sink.compare(g.sink), cmp.Compare(f.Rule.Rule.ID, g.Rule.Rule.ID), f.source.compare(g.source))
+	})
+	return list
+}
+
+// String returns "path:line" of the point.
+func (p Point) String() string {
+	return p.File.Tree.Path + ":" + itoa(int32(p.Line()))
+}
+
+// Line returns the line of the point, from 1.
+func (p Point) Line() int {
+	if p.Node == tree.None {
+		return 1
+	}
+	return p.File.Tree.Line(p.File.Tree.Nodes[p.Node].Start)
+}

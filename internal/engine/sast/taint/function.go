@@ -1,0 +1,334 @@
+package taint
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// An analysis is the work on one function, in one context. It interprets the
+// function over abstract values until nothing changes, and then once more to note
+// what happens at calls and ends.
+type analysis struct {
+	run  *run
+	work *worker
+	fn   *ir.Function
+	ctx  facts
+
+	ids     map[objKey]objID
+	objects []objInfo
+	inputs  map[*atom]*value
+	boxed   map[ir.Var]bool // variables that live in cells, because functions share them
+
+	in     []*state // by block: the state at its start, nil for not reached
+	except []*value // by block: what is thrown into it
+	noting bool     // the last round
+
+	// What the last round notes.
+	result  *value
+	thrown  *value
+	exit    *state
+	pending map[sinkKey]*pendingSink
+	needs   map[*atom]bool
+	applied map[objID]bool // function values that were called
+	// approvedFor has the kinds for which each parameter is harmless, by answer.
+	approvedFor [3][]uint64
+
+	children []*summary // that were applied, in order
+	steps    int
+	over     bool // the budget is gone
+}
+
+// maxSteps bounds the instructions that are interpreted for one function.
+const maxSteps = 300_000
+
+// maxVisits bounds how often a block is interpreted.
+const maxVisits = 40
+
+func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
+	return &analysis{
+		run: w.run, work: w, fn: fn, ctx: ctx,
+		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, boxed: w.run.boxed[fn],
+		in: make([]*state, len(fn.Blocks)), except: make([]*value, len(fn.Blocks)),
+		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
+	}
+}
+
+// summarize interprets the function and returns what it does.
+func (a *analysis) summarize() *summary {
+	if len(a.fn.Blocks) == 0 {
+		return &summary{fn: a.fn}
+	}
+	a.in[0] = a.entry()
+	dirty := make([]bool, len(a.fn.Blocks))
+	visits := make([]int, len(a.fn.Blocks))
+	dirty[0] = true
+	for b := 0; b < len(dirty) && !a.over; b++ {
+		if !dirty[b] {
+			continue
+		}
+		dirty[b] = false
+		if visits[b]++; visits[b] > maxVisits {
+			a.over = true
+			break
+		}
+		lowest := b
+		a.block(ir.BlockID(b), func(to ir.BlockID, st *state) {
+			if next, changed := a.merge(a.in[to], st); changed {
+				a.in[to] = next
+				dirty[to] = true
+				lowest = min(lowest, int(to))
+			}
+		})
+		if lowest <= b {
+			b = lowest - 1
+		}
+	}
+	a.noting = true
+	for b := range a.fn.Blocks {
+		if a.in[b] != nil {
+			a.block(ir.BlockID(b), func(ir.BlockID, *state) {})
+		}
+	}
+	a.escapes()
+	return a.summary()
+}
+
+// entry returns the state in which the function begins.
+func (a *analysis) entry() *state {
+	st := &state{vars: make([]*value, a.fn.Vars)}
+	if a.fn.This != ir.NoVar {
+		v := a.input(input{kind: inThis}, "")
+		if a.fn.Class != nil {
+			v = v.typed(a.fn.Class.Qualified)
+		} else {
+			v = v.typed(a.fn.Owner)
+		}
+		a.assign(st, a.fn.This, v)
+	}
+	for i := range a.fn.Params {
+		p := &a.fn.Params[i]
+		v := a.input(input{kind: inParam, index: int32(i)}, "").typed(p.Type)
+		v = a.run.parameter(a, st, i, v)
+		if a.run.harmless(p.Type) {
+			v = v.with(v.taint.each(func(e *elem) bool { return e.atom.source == nil }))
+		}
+		if p.Var != ir.NoVar {
+			a.assign(st, p.Var, v)
+		}
+	}
+	return st
+}
+
+// cell returns the object that holds a shared variable.
+func (a *analysis) cell(v ir.Var) *value {
+	if a.fn.Locals[v].Kind == ir.Captured {
+		for k, c := range a.fn.Captures {
+			if c.Inner == v {
+				return a.input(input{kind: inCapture, index: int32(k)}, "")
+			}
+		}
+	}
+	return &value{objs: []objID{a.key(objKey{instr: -1, sub: int32(v)}, objInfo{own: true})}}
+}
+
+// content is the field of a cell.
+const content = "="
+
+// read returns the value of a variable.
+func (a *analysis) read(st *state, v ir.Var) *value {
+	if v < 0 {
+		return unknown
+	}
+	if a.fn.IsLocal(v) && (a.boxed[v] || a.fn.Locals[v].Kind == ir.Captured) {
+		out := a.load(st, a.cell(v), content)
+		if out != nil {
+			return out.typed(a.fn.Locals[v].Type)
+		}
+	}
+	if x := st.vars[v]; x != nil {
+		return x
+	}
+	return unknown
+}
+
+// assign sets a variable.
+func (a *analysis) assign(st *state, v ir.Var, x *value) {
+	if v < 0 {
+		return
+	}
+	if x == nil {
+		x = unknown
+	}
+	if a.fn.IsLocal(v) {
+		l := &a.fn.Locals[v]
+		x = x.typed(l.Type)
+		if a.boxed[v] || l.Kind == ir.Captured {
+			a.store(st, a.cell(v), content, x)
+			return
+		}
+	}
+	st.vars[v] = x
+}
+
+// block interprets a block and gives the states at its end to its successors.
+func (a *analysis) block(id ir.BlockID, flow func(ir.BlockID, *state)) {
+	b := &a.fn.Blocks[id]
+	st := a.in[id].clone()
+	if a.except[id] != nil {
+		a.caught(st, id)
+	}
+	for i := b.Start; i < b.End; i++ {
+		if a.steps++; a.steps > maxSteps {
+			a.over = true
+			return
+		}
+		in := &a.fn.Code[i]
+		if in.Op.Jumps() {
+			a.jump(st, i, b, flow)
+			break
+		}
+		if !a.exec(st, i, b) {
+			return // does not come back
+		}
+	}
+	if b.Except != ir.NoBlock {
+		flow(b.Except, st)
+	}
+}
+
+// caught gives the exception variable of a handler what calls threw.
+func (a *analysis) caught(st *state, id ir.BlockID) {
+	b := &a.fn.Blocks[id]
+	for i := b.Start; i < b.End; i++ {
+		if in := &a.fn.Code[i]; in.Op == ir.Catch {
+			a.assign(st, in.A, join(a.read(st, in.A), a.except[id]))
+			return
+		}
+	}
+}
+
+// jump interprets the end of a block.
+func (a *analysis) jump(st *state, i int32, b *ir.Block, flow func(ir.BlockID, *state)) {
+	in := &a.fn.Code[i]
+	switch in.Op {
+	case ir.Return:
+		if in.A != ir.NoVar && a.noting {
+			v := a.read(st, in.A)
+			a.result = join(a.result, v.with(v.taint.at(a.fn, in.Node)))
+		}
+		a.approvals(st, in)
+		a.leave(st)
+	case ir.Throw:
+		if a.noting && len(b.Succs) == 0 {
+			a.thrown = join(a.thrown, a.read(st, in.A))
+		}
+	case ir.If:
+		a.branch(st, in, b, flow)
+		return
+	case ir.Stop:
+		a.leave(st)
+	}
+	for _, to := range b.Succs {
+		flow(to, st)
+	}
+}
+
+// leave notes a state in which the function ends.
+func (a *analysis) leave(st *state) {
+	if a.noting {
+		a.exit, _ = a.merge(a.exit, st)
+	}
+}
+
+// branch follows those ways of an If that can be taken.
+func (a *analysis) branch(st *state, in *ir.Instr, b *ir.Block, flow func(ir.BlockID, *state)) {
+	v := a.read(st, in.A)
+	truth, known := v.truth()
+	if !known {
+		a.need(v)
+	}
+	if !known || truth {
+		then := st.clone()
+		a.assume(then, in.A, true, 0)
+		flow(b.Succs[0], then)
+	}
+	if (!known || !truth) && len(b.Succs) > 1 {
+		a.assume(st, in.A, false, 0)
+		flow(b.Succs[1], st)
+	}
+}
+
+// need notes that more could be said if the inputs in the value were known.
+func (a *analysis) need(v *value) {
+	if v == nil || v.known() {
+		return
+	}
+	for _, e := range v.taint {
+		if e.atom.source == nil && !e.atom.deep && e.atom.in.kind != inGlobal && strings.Count(e.atom.path, separator) <= 2 {
+			a.needs[e.atom] = true
+		}
+	}
+}
+
+// exec interprets an instruction that is no jump. It returns false when the
+// program does not come back from it.
+func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
+	in := &a.fn.Code[i]
+	if in.Op == ir.Invoke {
+		if !a.invoke(st, i, b) {
+			return false
+		}
+		return true
+	}
+	v := a.compute(st, i, in)
+	if in.Dst != ir.NoVar && v != nil {
+		a.assign(st, in.Dst, v)
+	}
+	return true
+}
+
+// compute returns what an instruction defines, and does what it does.
+func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
+	switch in.Op {
+	case ir.Const:
+		return a.literal(i, in)
+	case ir.Copy, ir.Await, ir.Enter:
+		return a.copyOf(st, in)
+	case ir.Missing:
+		return unknown
+	case ir.LoadField:
+		return a.loadField(st, i, in)
+	case ir.StoreField:
+		a.storeField(st, i, in)
+	case ir.LoadIndex:
+		return a.loadIndex(st, i, in)
+	case ir.StoreIndex:
+		a.storeIndex(st, in)
+	case ir.Slice:
+		return a.slice(st, i, in)
+	case ir.LoadGlobal:
+		return a.loadGlobal(st, in)
+	case ir.StoreGlobal:
+		a.storeGlobal(st, i, in)
+	case ir.New:
+		return a.fresh(st, i, in)
+	case ir.Closure:
+		return a.closure(st, i, in)
+	case ir.ClassValue:
+		return &value{api: a.fn.File.Classes[in.X].Qualified, kind: kindFunction}
+	case ir.Unary, ir.Binary, ir.Concat, ir.Cast, ir.TypeTest:
+		return a.operator(st, in)
+	case ir.Iterate:
+		return a.iterate(st, i, in)
+	case ir.Next:
+		return a.load(st, a.read(st, in.A), anyKey)
+	case ir.Yield:
+		return a.yield(st, in)
+	case ir.Catch:
+		return a.read(st, in.A).typed(in.Text)
+	case ir.Delete:
+		a.remove(st, in)
+	}
+	return unknown
+}

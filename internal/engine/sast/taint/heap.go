@@ -1,0 +1,309 @@
+package taint
+
+import (
+	"slices"
+	"strings"
+)
+
+// This file reads and writes the parts of values. The heap of a function begins
+// with its inputs, whose parts come into being when somebody looks at them.
+
+// key returns the object of the key, made when it is new.
+func (a *analysis) key(k objKey, info objInfo) objID {
+	if id, ok := a.ids[k]; ok {
+		return id
+	}
+	id := objID(len(a.objects))
+	info.key = k
+	a.objects = append(a.objects, info)
+	a.ids[k] = id
+	return id
+}
+
+// input returns the value of an input of the function, or of a part of one.
+func (a *analysis) input(in input, path string) *value {
+	at := a.run.atom(atom{in: in, path: path})
+	if v, ok := a.inputs[at]; ok {
+		return v
+	}
+	v := &value{taint: taint{{atom: at}}, objs: []objID{a.key(objKey{atom: at}, objInfo{atom: at})}}
+	if in.kind == inGlobal && path == "" {
+		v.taint = nil
+	}
+	a.inputs[at] = v
+	return v
+}
+
+// inputObject returns the object that stands for an input.
+func (a *analysis) inputObject(at *atom) objID { return a.input(at.in, at.path).objs[0] }
+
+// part returns the value of a part of an input. Below maxPath parts are not told
+// apart.
+func (a *analysis) part(at *atom, name string) *value {
+	depth := strings.Count(at.path, separator)
+	if at.in.kind == inGlobal {
+		depth--
+	}
+	if depth >= maxPath || at.deep {
+		deep := a.run.atom(atom{in: at.in, path: at.path, deep: true})
+		return &value{taint: taint{{atom: deep}}}
+	}
+	if at.in.kind == inGlobal && at.path == "" {
+		if v := a.run.constantGlobal(name); v != nil {
+			return v
+		}
+	}
+	v := a.input(at.in, at.path+separator+name)
+	if c := a.run.constantField(a.classOf(at), name); c != nil {
+		return c
+	}
+	return v
+}
+
+// anyKey is the part of a path that stands for an element whose key is not known.
+const anyKey = "*"
+
+// keysPart is the part of a path that stands for the keys.
+const keysPart = "#keys"
+
+// load returns the part of a value with the name.
+func (a *analysis) load(st *state, v *value, name string) *value {
+	if v == nil {
+		return unknown
+	}
+	var out *value
+	for _, id := range v.objs {
+		out = join(out, a.loadObject(st, id, name))
+	}
+	if rest := a.derived(v); len(rest) > 0 {
+		if out == nil {
+			out = unknown
+		}
+		out = out.with(out.taint.union(rest))
+	}
+	if out == nil {
+		return unknown
+	}
+	return out
+}
+
+// loadObject returns a part of an object.
+func (a *analysis) loadObject(st *state, id objID, name string) *value {
+	o, info := st.object(id), &a.objects[id]
+	if name == anyKey {
+		return a.loadAny(st, id)
+	}
+	v, ok := o.get(name)
+	if !ok || v == nil {
+		switch {
+		case ok: // removed
+			v = unknown
+		case info.atom != nil:
+			v = a.part(info.atom, name)
+		case o != nil && o.elems != nil:
+			v = nil
+		default:
+			v = unknown
+		}
+	}
+	if o == nil {
+		return v
+	}
+	if o.elems != nil && !(ok && o.size >= 0 && isIndex(name)) {
+		v = join(v, o.elems)
+	}
+	if len(o.self) > 0 {
+		if v == nil {
+			v = unknown
+		}
+		v = v.with(v.taint.union(o.self))
+	}
+	return v
+}
+
+// loadAny returns what an element of an object may be.
+func (a *analysis) loadAny(st *state, id objID) *value {
+	o, info := st.object(id), &a.objects[id]
+	var v *value
+	if info.atom != nil {
+		v = a.part(info.atom, anyKey)
+	}
+	if o == nil {
+		if v == nil {
+			return unknown
+		}
+		return v
+	}
+	v = join(v, o.elems)
+	for _, f := range o.fields {
+		if !strings.HasPrefix(f.name, "#") {
+			v = join(v, f.val)
+		}
+	}
+	if v == nil {
+		v = unknown
+	}
+	return v.with(v.taint.union(o.self))
+}
+
+// derived returns the taint of a value that is in all of its parts: not that which
+// says only that the value is an input, whose parts are inputs of their own.
+func (a *analysis) derived(v *value) taint {
+	if len(v.taint) == 0 {
+		return nil
+	}
+	return v.taint.each(func(e *elem) bool {
+		if e.atom.source != nil || e.atom.deep || e.clean != 0 {
+			return true
+		}
+		id, ok := a.ids[objKey{atom: e.atom}]
+		return !ok || !slices.Contains(v.objs, id)
+	})
+}
+
+// store sets the part of a value with the name.
+func (a *analysis) store(st *state, v *value, name string, x *value) {
+	if v == nil || x == nil {
+		return
+	}
+	for _, id := range v.objs {
+		a.storeObject(st, id, name, x, len(v.objs) == 1)
+	}
+}
+
+// storeObject sets a part of an object; strong says that the old value is gone.
+func (a *analysis) storeObject(st *state, id objID, name string, x *value, strong bool) {
+	o := st.object(id).clone()
+	limit := maxFields
+	if at := a.objects[id].atom; at != nil && at.in.kind == inGlobal && at.path == "" {
+		limit = maxGlobals
+	}
+	switch {
+	case name == anyKey:
+		o.elems = join(o.elems, x)
+	case strong && !o.many:
+		o.set(name, x, limit)
+		if o.size >= 0 && isIndex(name) {
+			o.grow(name)
+		}
+	default:
+		old, ok := o.get(name)
+		if !ok && a.objects[id].atom != nil {
+			old = a.part(a.objects[id].atom, name)
+		}
+		o.set(name, join(old, x), limit)
+		if o.size >= 0 && isIndex(name) {
+			o.blur()
+		}
+	}
+	st.put(id, o)
+}
+
+// grow makes room in a list whose element was set.
+func (o *object) grow(name string) {
+	n := 0
+	for _, c := range name {
+		if n = n*10 + int(c-'0'); n > maxList {
+			o.blur()
+			return
+		}
+	}
+	for ; int(o.size) <= n; o.size++ {
+	}
+}
+
+// deep returns the taint of a value and of all its parts.
+func (a *analysis) deep(st *state, v *value) taint {
+	if v == nil {
+		return nil
+	}
+	if len(v.objs) == 0 {
+		return v.taint
+	}
+	d := deepWalk{a: a, st: st, seen: map[objID]bool{}}
+	d.value(v, 0)
+	return d.out
+}
+
+// deepWalk collects the taint of values and their parts.
+type deepWalk struct {
+	a    *analysis
+	st   *state
+	seen map[objID]bool
+	out  taint
+}
+
+// maxDeep bounds how far the parts of a value are looked at.
+const maxDeep = 4
+
+func (d *deepWalk) value(v *value, depth int) {
+	if v == nil {
+		return
+	}
+	d.out = d.out.union(d.a.derived(v))
+	for _, id := range v.objs {
+		if !d.seen[id] {
+			d.seen[id] = true
+			d.object(id, depth)
+		}
+	}
+}
+
+func (d *deepWalk) object(id objID, depth int) {
+	info := &d.a.objects[id]
+	if info.fn != nil {
+		return
+	}
+	if at := info.atom; at != nil && !(at.in.kind == inGlobal && at.path == "") {
+		d.out = d.out.union(taint{{atom: d.a.run.atom(atom{in: at.in, path: at.path, deep: true})}})
+	}
+	o := d.st.object(id)
+	if o == nil {
+		return
+	}
+	d.out = d.out.union(o.self)
+	if depth >= maxDeep {
+		return
+	}
+	if o.text != nil {
+		d.out = d.out.union(o.text.taint)
+	}
+	for _, f := range o.fields {
+		d.value(f.val, depth+1)
+	}
+	d.value(o.elems, depth+1)
+	d.value(o.keys, depth+1)
+}
+
+// taintObject makes the object itself, and so every part of it, tainted.
+func (a *analysis) taintObject(st *state, v *value, t taint) {
+	if v == nil || len(t) == 0 {
+		return
+	}
+	for _, id := range v.objs {
+		o := st.object(id).clone()
+		o.self = o.self.union(t)
+		if o.text != nil {
+			o.text = o.text.with(o.text.taint.union(t))
+		}
+		st.put(id, o)
+	}
+}
+
+// whole returns a value with the taint that its object has gathered: that of the
+// object as a whole and of the text that it holds.
+func (a *analysis) whole(st *state, v *value) *value {
+	if v == nil {
+		return unknown
+	}
+	t := v.taint
+	for _, id := range v.objs {
+		if o := st.object(id); o != nil {
+			t = t.union(o.self)
+			if o.text != nil {
+				t = t.union(o.text.taint)
+			}
+		}
+	}
+	return v.with(t)
+}

@@ -1,0 +1,465 @@
+package taint
+
+import (
+	"math"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// This file computes the operations that models give to calls.
+
+// An operand list is the receiver and the arguments of a call, in order. A class
+// or module as receiver is no operand.
+func (m *modelCall) operands() []*value {
+	var list []*value
+	if m.recv != nil && !m.static() {
+		list = append(list, m.recv)
+	}
+	for _, arg := range m.args {
+		list = append(list, arg.v)
+	}
+	return list
+}
+
+// static reports whether the receiver is a class or a module and not a value.
+func (m *modelCall) static() bool {
+	if m.call_().Kind == ir.CallNew {
+		return true
+	}
+	i := m.a.fn.Def(m.call_().Receiver)
+	if i < 0 {
+		return false
+	}
+	in := &m.a.fn.Code[i]
+	return in.Op == ir.ClassValue || in.Op == ir.LoadGlobal && !m.a.run.declares(in.Text) && m.recv.c.kind == constNone && len(m.recv.taint) == 0 && m.call_().Type == ""
+}
+
+// operation computes an operation. It reports false when the general rules say
+// more.
+func (m *modelCall) operation(name string) (*value, bool) {
+	args := m.operands()
+	group, op, _ := strings.Cut(name, ".")
+	switch group {
+	case "string":
+		return m.textOperation(op, args)
+	case "buffer":
+		return m.bufferOperation(op, args)
+	case "list":
+		return m.listOperation(op, args)
+	case "map":
+		return m.mapOperation(op, args)
+	case "number":
+		return m.numberOperation(op, args), true
+	case "call":
+		return m.callOperation(op, args)
+	case "object":
+		return m.assignFields(args), true
+	}
+	return m.valueOperation(op, args)
+}
+
+// first returns the operand, unknown when there is none.
+func operand(args []*value, i int) *value {
+	if i < len(args) {
+		return orUnknown(args[i])
+	}
+	return unknown
+}
+
+// textOperation computes with texts.
+func (m *modelCall) textOperation(op string, args []*value) (*value, bool) {
+	if op == "join" {
+		return m.join(args), true
+	}
+	if op == "split" {
+		return m.split(args), true
+	}
+	texts := make([]*value, len(args))
+	for i, v := range args {
+		texts[i] = m.a.textOf(m.st, v)
+	}
+	if op == "format" {
+		if len(args) == 0 {
+			return unknown, true
+		}
+		return m.a.format(m.st, m.in.Node, texts[0], args[1:]), true
+	}
+	if op == "concat" {
+		return m.a.concat(m.st, m.in.Node, args...), true
+	}
+	s := operand(texts, 0)
+	var t taint
+	if carries[op] {
+		t = s.taint
+		if op == "replace" {
+			t = t.union(operand(texts, 2).taint)
+		}
+		t = t.at(m.a.fn, m.in.Node)
+	}
+	if v := foldTextOperation(op, texts); v != nil {
+		return v.with(t), true
+	}
+	for _, v := range texts {
+		m.a.need(v)
+	}
+	v := &value{kind: textResults[op], taint: t}
+	if op == "of" || op == "trim" && !strings.HasPrefix(s.start, " ") {
+		v.start = s.start
+	}
+	if v.kind == kindAny {
+		v.kind = kindString
+	}
+	return v, true
+}
+
+// carries has the operations whose result holds text of the first operand.
+var carries = map[string]bool{
+	"char": true, "substring": true, "slice": true, "upper": true, "lower": true, "trim": true, "replace": true, "repeat": true,
+	"of": true,
+}
+
+var textResults = map[string]valueKind{
+	"length": kindNumber, "equals": kindBool, "equalsfold": kindBool, "contains": kindBool, "starts": kindBool,
+	"ends": kindBool, "index": kindNumber, "lastindex": kindNumber, "empty": kindBool,
+}
+
+// foldTextOperation computes with constant texts, nil when they are not.
+func foldTextOperation(op string, args []*value) *value {
+	for _, v := range args {
+		if !v.known() {
+			return nil
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	s := args[0].c.String()
+	switch op {
+	case "length":
+		return intValue(float64(len([]rune(s))))
+	case "upper":
+		return stringValue(strings.ToUpper(s))
+	case "lower":
+		return stringValue(strings.ToLower(s))
+	case "trim":
+		if len(args) == 1 {
+			return stringValue(strings.TrimSpace(s))
+		}
+	case "empty":
+		return boolValue(s == "")
+	case "of":
+		return stringValue(s)
+	case "char":
+		return stringChar(&value{c: constant{kind: constString, s: s}}, operand(args, 1))
+	case "substring":
+		return substring(s, args[1:])
+	case "slice":
+		var low, high *value
+		if len(args) > 1 {
+			low = args[1]
+		}
+		if len(args) > 2 {
+			high = args[2]
+		}
+		return sliceText(&value{c: constant{kind: constString, s: s}}, low, high)
+	}
+	if len(args) < 2 {
+		return nil
+	}
+	return foldTwoTexts(op, args[0].c, args[1].c, args)
+}
+
+func foldTwoTexts(op string, a, b constant, args []*value) *value {
+	s, t := a.String(), b.String()
+	switch op {
+	case "equals":
+		if eq, ok := equalConstants(a, b); ok {
+			return boolValue(eq)
+		}
+	case "equalsfold":
+		return boolValue(strings.EqualFold(s, t))
+	case "contains":
+		return boolValue(strings.Contains(s, t))
+	case "starts":
+		return boolValue(strings.HasPrefix(s, t))
+	case "ends":
+		return boolValue(strings.HasSuffix(s, t))
+	case "index":
+		return runeIndex(s, strings.Index(s, t))
+	case "lastindex":
+		return runeIndex(s, strings.LastIndex(s, t))
+	case "repeat":
+		if n := b.n; b.number() && n >= 0 && n*float64(len(s)) <= maxConst {
+			return stringValue(strings.Repeat(s, int(n)))
+		}
+	case "replace":
+		if len(args) > 2 && len(s) <= maxConst && args[2].known() {
+			return stringValue(strings.ReplaceAll(s, t, args[2].c.String()))
+		}
+	}
+	return nil
+}
+
+func runeIndex(s string, i int) *value {
+	if i < 0 {
+		return intValue(-1)
+	}
+	return intValue(float64(len([]rune(s[:i]))))
+}
+
+// substring returns a part by index; bounds are put in order.
+func substring(s string, bounds []*value) *value {
+	runes := []rune(s)
+	from, to := 0, len(runes)
+	for i, b := range bounds {
+		if !b.c.number() {
+			return nil
+		}
+		n := min(max(0, int(b.c.n)), len(runes))
+		if i == 0 {
+			from = n
+		} else {
+			to = n
+		}
+	}
+	if from > to {
+		from, to = to, from
+	}
+	return stringValue(string(runes[from:to]))
+}
+
+// split returns a list of the parts of a text.
+func (m *modelCall) split(args []*value) *value {
+	s, sep := m.a.textOf(m.st, operand(args, 0)), operand(args, 1)
+	v := m.newResult(kindList)
+	id := v.objs[0]
+	o := m.st.object(id).clone()
+	if s.c.isText() && sep.c.isText() && sep.c.s != "" && len(s.taint) == 0 {
+		var list []*value
+		for _, part := range strings.Split(s.c.s, sep.c.s) {
+			list = append(list, stringValue(part))
+		}
+		o.setList(list)
+	} else {
+		o.blur()
+		o.elems = &value{kind: kindString, taint: s.taint.at(m.a.fn, m.in.Node)}
+	}
+	m.st.put(id, o)
+	return v
+}
+
+// join joins the elements of a list, or all operands.
+func (m *modelCall) join(args []*value) *value {
+	var parts []*value
+	for _, v := range args {
+		if list, ok := m.a.soleObject(m.st, v).list(); ok {
+			for i, e := range list {
+				if i > 0 && len(args) > 1 {
+					parts = append(parts, unknown)
+				}
+				parts = append(parts, orUnknown(e))
+			}
+			continue
+		}
+		parts = append(parts, v)
+	}
+	return m.a.concat(m.st, m.in.Node, parts...)
+}
+
+// bufferOperation computes with a text that grows.
+func (m *modelCall) bufferOperation(op string, args []*value) (*value, bool) {
+	b := operand(args, 0)
+	if op == "new" {
+		b = m.recv
+		if b == nil {
+			b = m.newResult(kindObject)
+		}
+		text := stringValue("")
+		if len(args) > 0 && !(args[0].kind == kindNumber) {
+			text = m.a.textOf(m.st, args[0])
+		}
+		m.setText(b, text, true)
+		return b, true
+	}
+	for _, id := range b.objs {
+		o := m.st.object(id)
+		old := unknown
+		if o != nil && o.text != nil {
+			old = o.text
+		} else if m.a.objects[id].atom != nil {
+			old = &value{kind: kindString, taint: taint{{atom: m.a.run.atom(atom{in: m.a.objects[id].atom.in, path: m.a.objects[id].atom.path, deep: true})}}}
+		}
+		m.setText(&value{objs: []objID{id}}, m.grown(op, old, args), len(b.objs) == 1)
+	}
+	if op == "clear" {
+		return unknown, true
+	}
+	if len(b.objs) == 0 {
+		return m.a.concat(m.st, m.in.Node, args...), true
+	}
+	return b, true
+}
+
+// grown returns the text after an operation.
+func (m *modelCall) grown(op string, old *value, args []*value) *value {
+	switch op {
+	case "append":
+		return m.a.concat(m.st, m.in.Node, append([]*value{old}, args[1:]...)...)
+	case "insert":
+		if len(args) > 2 && args[1].known() && args[1].c.n == 0 {
+			return m.a.concat(m.st, m.in.Node, args[2], old)
+		}
+		return m.a.concat(m.st, m.in.Node, append([]*value{old.with(old.taint)}, args[1:]...)...)
+	case "reverse":
+		if old.known() && len(old.taint) == 0 {
+			r := []rune(old.c.String())
+			for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
+				r[i], r[j] = r[j], r[i]
+			}
+			return stringValue(string(r))
+		}
+		return &value{kind: kindString, taint: old.taint}
+	case "clear":
+		return stringValue("")
+	}
+	v := &value{kind: kindString, taint: old.taint}
+	for _, arg := range args[1:] {
+		v.taint = v.taint.union(m.a.textOf(m.st, arg).taint)
+	}
+	return v
+}
+
+// setText sets the text of an object.
+func (m *modelCall) setText(b, text *value, strong bool) {
+	for _, id := range b.objs {
+		o := m.st.object(id).clone()
+		if strong && !o.many {
+			o.text = text
+			o.self = nil
+		} else {
+			o.text = join(o.text, text)
+		}
+		m.st.put(id, o)
+	}
+}
+
+func (m *modelCall) numberOperation(op string, args []*value) *value {
+	x, y := operand(args, 0), operand(args, 1)
+	switch {
+	case op == "parse" && x.known():
+		if n, ok := parseNumber(strings.TrimSpace(x.c.String())); ok {
+			return n
+		}
+	case op == "abs" && x.c.number():
+		return &value{c: constant{kind: x.c.kind, n: math.Abs(x.c.n)}, kind: kindNumber}
+	case op == "max" && x.c.number() && y.c.number():
+		return &value{c: constant{kind: x.c.kind, n: math.Max(x.c.n, y.c.n)}, kind: kindNumber}
+	case op == "min" && x.c.number() && y.c.number():
+		return &value{c: constant{kind: x.c.kind, n: math.Min(x.c.n, y.c.n)}, kind: kindNumber}
+	}
+	return &value{kind: kindNumber}
+}
+
+func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
+	x := operand(args, 0)
+	switch op {
+	case "same":
+		return m.a.whole(m.st, x), true
+	case "equals":
+		if v := foldBinary("==", x, operand(args, 1)); v != nil {
+			return v, true
+		}
+		m.a.need(x)
+		m.a.need(operand(args, 1))
+		return &value{kind: kindBool}, true
+	case "not":
+		if v := foldUnary("!", x); v != nil {
+			return v, true
+		}
+		return &value{kind: kindBool}, true
+	case "property":
+		if len(args) > 0 && m.recv != nil && !m.static() {
+			args = args[1:]
+		}
+		return m.property(args), true
+	}
+	return &value{kind: kindString}, true
+}
+
+// property returns what the configuration files of the program say.
+func (m *modelCall) property(args []*value) *value {
+	v := operand(args, 1)
+	if key := operand(args, 0); key.known() {
+		if text, ok := m.a.run.options.Properties[key.c.String()]; ok {
+			return stringValue(text)
+		}
+	}
+	if len(args) < 2 {
+		return &value{kind: kindString}
+	}
+	return v
+}
+
+// callOperation calls function values.
+func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
+	f := operand(args, 0)
+	if !m.a.isFunction(f) && !m.a.taken(f) {
+		m.a.need(f)
+		return nil, false
+	}
+	rest := args[min(1, len(args)):]
+	switch op {
+	case "apply":
+		list := operand(args, 2)
+		rest = nil
+		if elems, ok := m.a.soleObject(m.st, list).list(); ok {
+			rest = elems
+		} else {
+			for range maxFormals {
+				rest = append(rest, m.a.load(m.st, list, anyKey))
+			}
+		}
+	case "call":
+		rest = args[min(2, len(args)):]
+	case "bind":
+		return f, true
+	}
+	return orUnknown(m.a.callValue(m.st, f, rest, m.callSite, 100)), true
+}
+
+// taken reports whether the value is a function that keeps its arguments.
+func (a *analysis) taken(v *value) bool {
+	for _, id := range v.objs {
+		if a.objects[id].take {
+			return true
+		}
+	}
+	return false
+}
+
+// assignFields copies the fields of the others to the first.
+func (m *modelCall) assignFields(args []*value) *value {
+	to := operand(args, 0)
+	for _, from := range args[min(1, len(args)):] {
+		m.copyAll(to, from)
+	}
+	return to
+}
+
+// copyAll copies every known part of an object to another.
+func (m *modelCall) copyAll(to, from *value) {
+	if o := m.a.soleObject(m.st, from); o != nil {
+		for _, f := range o.fields {
+			if f.val != nil && !strings.HasPrefix(f.name, "#") {
+				m.a.store(m.st, to, f.name, f.val)
+			}
+		}
+		if o.elems != nil {
+			m.a.store(m.st, to, anyKey, o.elems)
+		}
+	}
+	if id, ok := from.sole(); !ok || m.a.objects[id].atom != nil {
+		m.a.taintObject(m.st, to, m.a.deep(m.st, from))
+	}
+}

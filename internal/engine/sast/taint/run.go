@@ -1,0 +1,485 @@
+package taint
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A run is one analysis of a program: what all functions share.
+type run struct {
+	program Program
+	options Options
+	models  []*model.Model
+	unitOf  map[*ir.Function][]*ir.Function
+	sets    map[string]*model.Set // by language
+	bits    map[string]uint64     // by kind of sink
+
+	startBit, hostBit uint64
+
+	boxed    map[*ir.Function]map[ir.Var]bool
+	declared map[string]bool   // globals that the program sets
+	globals  map[string]*value // constants
+	fields   map[string]*value // constants, by class and field
+
+	atoms     sync.Map // atom → *atom
+	sources   sync.Map // source → *source
+	members   sync.Map // [2]string → string
+	supers    sync.Map // [2]string → []string
+	values    sync.Map // [3]string → *valueInfo
+	params    sync.Map // *ir.Function → [][]*model.Entry
+	summaries sync.Map // summaryKey → *summary
+}
+
+// atom returns the interned atom.
+func (r *run) atom(at atom) *atom {
+	if p, ok := r.atoms.Load(at); ok {
+		return p.(*atom)
+	}
+	p, _ := r.atoms.LoadOrStore(at, &at)
+	return p.(*atom)
+}
+
+// sourceAtom returns the atom of a source.
+func (r *run) sourceAtom(s source) *atom {
+	p, ok := r.sources.Load(s)
+	if !ok {
+		p, _ = r.sources.LoadOrStore(s, &s)
+	}
+	return r.atom(atom{source: p.(*source)})
+}
+
+// sourceValue returns the value of a source of a model.
+func (r *run) sourceValue(a *analysis, e *model.Entry, node int32) *value {
+	at := r.sourceAtom(source{file: a.fn.File, node: node, kind: e.Kind, rule: -1})
+	return &value{taint: taint{{atom: at, trace: then(nil, a.fn, node, nil)}}}
+}
+
+// set returns the models of the function's language.
+func (r *run) set(fn *ir.Function) *model.Set { return r.sets[fn.File.Lang.Name] }
+
+func (r *run) language(fn *ir.Function) *lang.Language { return fn.File.Lang }
+
+// kindBits returns the bits of a kind of sinks.
+func (r *run) kindBits(kind string) uint64 {
+	if kind == model.All {
+		return allKinds
+	}
+	return r.bits[kind]
+}
+
+// memberName returns the name of a member for the models.
+func (r *run) memberName(owner, name string) string {
+	k := [2]string{owner, name}
+	if s, ok := r.members.Load(k); ok {
+		return s.(string)
+	}
+	s := owner + "." + name
+	if strings.Count(s, ".") > 12 || len(s) > 300 {
+		s = ""
+	}
+	r.members.Store(k, s)
+	return s
+}
+
+// types returns a type and its supertypes, nearest first.
+func (r *run) types(fn *ir.Function, name string) []string {
+	if name == "" {
+		return nil
+	}
+	k := [2]string{fn.File.Lang.Name, name}
+	if list, ok := r.supers.Load(k); ok {
+		return list.([]string)
+	}
+	set := r.set(fn)
+	list := []string{name}
+	for i := 0; i < len(list) && len(list) < 100; i++ {
+		more := set.Supertypes(list[i])
+		if c := r.program.Class(list[i]); c != nil {
+			more = append(slices.Clone(c.Bases), more...)
+		}
+		for _, t := range more {
+			if !slices.Contains(list, t) {
+				list = append(list, t)
+			}
+		}
+	}
+	r.supers.Store(k, list)
+	return list
+}
+
+// names returns the names by which models may know a call.
+func (r *run) names(c *callSite) []string {
+	var names []string
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	fn, call := c.a.fn, c.call
+	if call.Kind == ir.CallNew {
+		add(call.Qualified + ".new")
+		add(call.Qualified)
+		if c.fun != nil && c.fun.api != "" {
+			add(c.fun.api + ".new")
+			add(c.fun.api)
+		}
+		return names
+	}
+	typed := call.Type != ""
+	if call.Name != "" && c.recv != nil {
+		if c.recv.api != "" {
+			typed = true
+			for _, t := range r.types(fn, c.recv.api) {
+				add(r.memberName(t, call.Name))
+			}
+		}
+		for _, t := range r.types(fn, call.Type) {
+			add(r.memberName(t, call.Name))
+		}
+	}
+	if call.Qualified != "" {
+		add(call.Qualified)
+	}
+	if c.fun != nil {
+		add(c.fun.api)
+	}
+	if c.recv != nil && call.Name != "" && (!typed || !r.known(fn, names)) {
+		add("?." + call.Name)
+	}
+	return names
+}
+
+// known reports whether the models know one of the names.
+func (r *run) known(fn *ir.Function, names []string) bool {
+	set := r.set(fn)
+	return slices.ContainsFunc(names, func(n string) bool { return !set.Match(n).Empty() })
+}
+
+// A valueInfo is what models say of a member that is read.
+type valueInfo struct {
+	api     string
+	sources []*model.Entry
+}
+
+// value gives a member that was read what the models say of it.
+func (r *run) value(a *analysis, i int32, owner, name string, v *value) *value {
+	k := [3]string{a.fn.File.Lang.Name, owner, name}
+	info, ok := r.values.Load(k)
+	if !ok {
+		x := &valueInfo{}
+		for _, t := range r.types(a.fn, owner) {
+			x.add(r.set(a.fn).Match(t + "." + name))
+		}
+		info, _ = r.values.LoadOrStore(k, x)
+	}
+	return info.(*valueInfo).give(r, a, a.fn.Code[i].Node, v)
+}
+
+// global gives a global that was read what the models say of it.
+func (r *run) global(a *analysis, in *ir.Instr, v *value) *value {
+	x := &valueInfo{}
+	x.add(r.set(a.fn).Match(in.Text))
+	return x.give(r, a, in.Node, v)
+}
+
+func (x *valueInfo) add(m *model.Matches) {
+	for _, e := range m[model.Types] {
+		if e.Form == model.Value && e.Type != "" && x.api == "" {
+			x.api = e.Type
+		}
+	}
+	for _, e := range m[model.Sources] {
+		if e.Form == model.Value {
+			x.sources = append(x.sources, e)
+		}
+	}
+}
+
+func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
+	if x.api != "" {
+		w := *v
+		w.api = x.api
+		v = &w
+	}
+	for _, e := range x.sources {
+		v = v.with(v.taint.union(r.sourceValue(a, e, node).taint))
+	}
+	return v
+}
+
+// literalSource makes a literal a source when a model says so.
+func (r *run) literalSource(a *analysis, in *ir.Instr, v *value) *value {
+	for _, e := range r.set(a.fn).Literals() {
+		if e.Literal.MatchString(v.c.s) {
+			v = v.with(v.taint.union(r.sourceValue(a, e, in.Node).taint))
+		}
+	}
+	return v
+}
+
+// parameter gives a parameter what the models say of it: what the framework that
+// calls the function passes.
+func (r *run) parameter(a *analysis, st *state, i int, v *value) *value {
+	lists, ok := r.params.Load(a.fn)
+	if !ok {
+		lists, _ = r.params.LoadOrStore(a.fn, r.parameterEntries(a.fn))
+	}
+	list := lists.([][]*model.Entry)
+	if list == nil {
+		return v
+	}
+	for _, e := range list[i] {
+		switch e.Section {
+		case model.Types:
+			w := *v
+			w.api = e.Type
+			v = &w
+		case model.Sources:
+			s := r.sourceValue(a, e, a.fn.Params[i].Node)
+			v = v.with(v.taint.union(s.taint))
+			a.taintObject(st, v, s.taint)
+		}
+	}
+	return v
+}
+
+// parameterEntries returns the entries for each parameter of a function, nil when
+// there are none.
+func (r *run) parameterEntries(fn *ir.Function) [][]*model.Entry {
+	out := make([][]*model.Entry, len(fn.Params))
+	any := false
+	add := func(i int, e *model.Entry) {
+		out[i] = append(out[i], e)
+		any = true
+	}
+	set := r.set(fn)
+	for _, name := range annotations(fn.File, fn.Node) {
+		r.eachParameter(fn, set.Match(name), model.Annotation, add)
+	}
+	if fn.Class != nil {
+		for _, t := range r.types(fn, fn.Class.Qualified) {
+			r.eachParameter(fn, set.Match(r.memberName(t, fn.Name)), model.Call, add)
+		}
+	}
+	for i := range fn.Params {
+		for _, name := range annotations(fn.File, fn.Params[i].Node) {
+			m := set.Match(name)
+			for _, e := range slices.Concat(m[model.Types], m[model.Sources]) {
+				for _, p := range e.Places {
+					if e.Form == model.Annotation && p.Base == model.Parameter && p.Index == model.Self {
+						add(i, e)
+					}
+				}
+			}
+		}
+	}
+	if !any {
+		return nil
+	}
+	return out
+}
+
+// eachParameter calls add for the parameters of which entries speak.
+func (r *run) eachParameter(fn *ir.Function, m *model.Matches, form model.Form, add func(int, *model.Entry)) {
+	for _, e := range slices.Concat(m[model.Types], m[model.Sources]) {
+		if e.Form != form {
+			continue
+		}
+		for _, p := range e.Places {
+			if p.Base != model.Parameter || p.Index == model.Self {
+				continue
+			}
+			for i := range fn.Params {
+				if p.Index == model.Any || p.Index == i || p.Rest && i >= p.Index || p.Name != "" && fn.Params[i].Name == p.Name {
+					add(i, e)
+				}
+			}
+		}
+	}
+}
+
+// annotations returns the qualified names of the annotations of a declaration.
+func annotations(f *ir.File, node int32) []string {
+	if node < 0 {
+		return nil
+	}
+	var names []string
+	for an := range f.Tree.All(node, tree.RoleAnnotation) {
+		v := f.Tree.Child(an, tree.RoleValue)
+		if f.Tree.Is(v, tree.Call) {
+			v = f.Tree.Child(v, tree.RoleCallee)
+		} else if f.Tree.Is(v, tree.New) {
+			v = f.Tree.Child(v, tree.RoleType)
+		}
+		name := f.Names.Qualified(v)
+		if name == "" {
+			name = f.Tree.Dotted(v)
+		}
+		if f.Tree.Is(v, tree.Member) { // a method of a value: @app.route
+			object := f.Tree.Child(v, tree.RoleObject)
+			if t := f.Names.Type(object); t != "" {
+				names = append(names, t+"."+f.Tree.Text(f.Tree.Child(v, tree.RoleProperty)))
+			}
+		}
+		if name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// staticType returns the type of an expression as the source says it.
+func (a *analysis) staticType(node int32) string {
+	if node < 0 {
+		return ""
+	}
+	return a.fn.File.Names.Type(node)
+}
+
+// classOf returns the class of an input, "" when it is not known.
+func (a *analysis) classOf(at *atom) string {
+	if at.in.kind == inThis && at.path == "" && a.fn.Class != nil {
+		return a.fn.Class.Qualified
+	}
+	return ""
+}
+
+// primitive are the names of types whose values hold no text.
+var primitive = map[string]bool{
+	"int": true, "long": true, "short": true, "byte": true, "float": true, "double": true, "boolean": true, "bool": true,
+	"number": true, "bigint": true, "Number": true, "Boolean": true, "complex": true, "char": true, "uint": true,
+	"int8": true, "int16": true, "int32": true, "int64": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true,
+	"float32": true, "float64": true, "uintptr": true, "rune": true, "decimal": true,
+	"java.lang.Integer": true, "java.lang.Long": true, "java.lang.Boolean": true, "java.lang.Double": true,
+	"java.lang.Float": true, "java.lang.Short": true, "java.lang.Byte": true, "java.lang.Character": true,
+	"java.util.UUID": true, "java.math.BigInteger": true, "java.math.BigDecimal": true,
+}
+
+// harmless reports whether values of the type cannot hold what somebody wrote.
+func (r *run) harmless(typ string) bool { return primitive[typ] }
+
+func (r *run) constantGlobal(name string) *value { return r.globals[name] }
+
+func (r *run) constantField(class, name string) *value {
+	if class == "" {
+		return nil
+	}
+	return r.fields[class+"."+name]
+}
+
+// survey finds the variables that functions share, and the globals and fields that
+// hold one constant for ever.
+func (r *run) survey(units [][]*ir.Function) {
+	r.declared = map[string]bool{}
+	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
+	stores, names := map[string]int{}, map[string]int{}
+	for _, unit := range units {
+		for _, fn := range unit {
+			r.shared(fn)
+			r.constants(fn, stores, names)
+		}
+	}
+	for name, n := range stores {
+		if n > 1 {
+			delete(r.globals, name)
+		}
+	}
+	for name := range r.fields {
+		if names[model.Last(name)] > 1 {
+			delete(r.fields, name)
+		}
+	}
+}
+
+// shared notes the variables that a function takes from the one around it.
+func (r *run) shared(fn *ir.Function) {
+	if fn.Parent == nil {
+		return
+	}
+	for _, c := range fn.Captures {
+		if c.Outer < 0 {
+			continue
+		}
+		if r.boxed[fn.Parent] == nil {
+			r.boxed[fn.Parent] = map[ir.Var]bool{}
+		}
+		r.boxed[fn.Parent][c.Outer] = true
+	}
+}
+
+// constants notes what a function stores to globals and fields.
+func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		switch in.Op {
+		case ir.StoreGlobal:
+			stores[in.Text]++
+			r.declared[in.Text] = true
+			if v := constantOf(fn, in.B, 0); v != nil {
+				r.globals[in.Text] = v
+			}
+		case ir.StoreField:
+			names[in.Text]++
+			if fn.Class != nil && (fn.Kind == ir.Initializer || fn.Kind == ir.Constructor) {
+				if v := constantOf(fn, in.B, 0); v != nil {
+					r.fields[fn.Class.Qualified+"."+in.Text] = v
+				}
+			}
+		}
+	}
+}
+
+// constantOf returns the constant that a variable is defined as, or nil.
+func constantOf(fn *ir.Function, v ir.Var, depth int) *value {
+	i := fn.Def(v)
+	if i < 0 || depth > 4 {
+		return nil
+	}
+	in := &fn.Code[i]
+	switch in.Op {
+	case ir.Copy, ir.Cast:
+		return constantOf(fn, in.A, depth+1)
+	case ir.Const:
+		switch ir.ConstKind(in.X) {
+		case ir.ConstString:
+			return stringValue(in.Text)
+		case ir.ConstCharacter:
+			return charValue(in.Text)
+		case ir.ConstNumber:
+			n, _ := parseNumber(in.Text)
+			return n
+		case ir.ConstBool:
+			return boolValue(strings.EqualFold(in.Text, "true"))
+		}
+	case ir.Binary:
+		x, y := constantOf(fn, in.A, depth+1), constantOf(fn, in.B, depth+1)
+		if x != nil && y != nil {
+			return foldBinary(in.Text, x, y)
+		}
+	}
+	return nil
+}
+
+// entry reports whether a framework calls the function.
+func (r *run) entry(fn *ir.Function) bool {
+	set := r.set(fn)
+	for _, name := range annotations(fn.File, fn.Node) {
+		if len(set.Match(name)[model.Entrypoints]) > 0 {
+			return true
+		}
+	}
+	if fn.Class != nil {
+		for _, t := range r.types(fn, fn.Class.Qualified) {
+			if len(set.Match(r.memberName(t, fn.Name))[model.Entrypoints]) > 0 {
+				return true
+			}
+		}
+	}
+	return r.parameterEntries(fn) != nil
+}

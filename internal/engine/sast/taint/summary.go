@@ -1,0 +1,211 @@
+package taint
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// A summary says what a function does, in terms of its inputs. It belongs to the
+// function alone, or to the function in a context.
+type summary struct {
+	fn      *ir.Function
+	objects []objInfo
+	heap    []*object // what is left in objects: of inputs what was written
+	result  *value
+	thrown  *value
+	pending []*pendingSink
+	needs   []*atom
+	never   bool // does not return
+
+	// approves tells for which kinds a parameter is harmless after a call that
+	// answers no, one that answers yes, and one that returns at all.
+	approves [3][]approval
+	over     bool
+	children []*summary // that were applied
+}
+
+// The answers of approves.
+const (
+	answerNo = iota
+	answerYes
+	answerAny
+)
+
+// An approval is a parameter and the kinds for which it is approved of.
+type approval struct {
+	param int32
+	kinds uint64
+}
+
+// A fact is what a context knows of an input: a constant, a function or a type.
+type fact struct {
+	atom *atom
+	c    constant
+	fn   *ir.Function
+	typ  string
+	take bool // a function that takes what it is given: see collector
+}
+
+// Facts are what is known of a function's inputs where it is called.
+type facts []fact
+
+// key returns a text that tells contexts apart.
+func (c facts) key() string {
+	var b strings.Builder
+	for _, f := range c {
+		b.WriteString(f.atom.path)
+		b.WriteByte(byte('0' + f.atom.in.kind))
+		b.WriteByte(byte('0' + f.atom.in.index))
+		b.WriteByte(byte('0' + f.c.kind))
+		b.WriteString(f.c.String())
+		b.WriteByte(0)
+		if f.fn != nil {
+			b.WriteString(f.fn.File.Tree.Path)
+			b.WriteByte(0)
+			b.WriteString(itoa(f.fn.Index))
+		}
+		b.WriteByte(0)
+		b.WriteString(f.typ)
+		if f.take {
+			b.WriteByte('!')
+		}
+		b.WriteByte(1)
+	}
+	return b.String()
+}
+
+// summary gathers what the last round noted.
+func (a *analysis) summary() *summary {
+	s := &summary{fn: a.fn, over: a.over, never: a.exit == nil, thrown: a.thrown}
+	if a.exit != nil {
+		s.heap = a.exit.heap
+	}
+	s.result = a.result
+	if s.result == nil && a.exit != nil {
+		s.result = unknown
+	}
+	if a.fn.Generator && a.result != nil && a.exit != nil {
+		v := &value{objs: []objID{a.key(objKey{instr: -2}, objInfo{kind: kindList, own: true})}, kind: kindList}
+		a.exit.put(v.objs[0], &object{size: unsized, elems: a.result})
+		s.heap, s.result = a.exit.heap, v
+	}
+	for at := range a.needs {
+		s.needs = append(s.needs, at)
+	}
+	slices.SortFunc(s.needs, (*atom).compare)
+	s.pending = sortedSinks(a.pending)
+	s.children = a.children
+	for i, kinds := range a.approvedFor {
+		s.approves[i] = approvalList(kinds)
+	}
+	s.objects = a.objects
+	a.prune(s)
+	return s
+}
+
+// prune forgets the objects that nobody outside can reach.
+func (a *analysis) prune(s *summary) {
+	reached := make([]bool, len(s.heap))
+	var visit func(v *value)
+	mark := func(id objID) {
+		if int(id) >= len(reached) || reached[id] || s.heap[id] == nil {
+			return
+		}
+		reached[id] = true
+		o := s.heap[id]
+		for _, f := range o.fields {
+			visit(f.val)
+		}
+		visit(o.elems)
+		visit(o.keys)
+		visit(o.text)
+	}
+	visit = func(v *value) {
+		if v != nil {
+			for _, id := range v.objs {
+				mark(id)
+			}
+		}
+	}
+	for id := range s.heap {
+		if a.objects[id].atom != nil {
+			mark(objID(id))
+		}
+	}
+	visit(s.result)
+	visit(s.thrown)
+	heap := slices.Clone(s.heap)
+	for id := range heap {
+		if !reached[id] {
+			heap[id] = nil
+		}
+	}
+	s.heap = heap
+}
+
+// approvals notes for which kinds each parameter is harmless at a return.
+func (a *analysis) approvals(st *state, in *ir.Instr) {
+	if !a.noting {
+		return
+	}
+	a.approve(answerAny, st)
+	if in.A == ir.NoVar {
+		return
+	}
+	v := a.read(st, in.A)
+	truth, known := v.truth()
+	if !known || truth {
+		yes := st.clone()
+		a.assume(yes, in.A, true, 0)
+		a.approve(answerYes, yes)
+	}
+	if !known || !truth {
+		no := st.clone()
+		a.assume(no, in.A, false, 0)
+		a.approve(answerNo, no)
+	}
+}
+
+// approve joins what a return approves of with what others do.
+func (a *analysis) approve(answer int, st *state) {
+	first := a.approvedFor[answer] == nil
+	if first {
+		a.approvedFor[answer] = make([]uint64, len(a.fn.Params))
+	}
+	for i := range a.fn.Params {
+		kinds := uint64(0)
+		if p := a.fn.Params[i].Var; p != ir.NoVar {
+			kinds = a.approvedOf(a.read(st, p), int32(i))
+		}
+		if first {
+			a.approvedFor[answer][i] = kinds
+		} else {
+			a.approvedFor[answer][i] &= kinds
+		}
+	}
+}
+
+// approvedOf returns for which kinds a value that is the parameter is harmless.
+func (a *analysis) approvedOf(v *value, param int32) uint64 {
+	if len(v.taint) != 1 {
+		return 0
+	}
+	e := v.taint[0]
+	if e.atom.source != nil || e.atom.in != (input{inParam, param}) || e.atom.path != "" {
+		return 0
+	}
+	return e.clean
+}
+
+// approvalList returns the parameters that are approved of.
+func approvalList(kinds []uint64) []approval {
+	var list []approval
+	for i, k := range kinds {
+		if k != 0 {
+			list = append(list, approval{int32(i), k})
+		}
+	}
+	return list
+}

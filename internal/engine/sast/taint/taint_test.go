@@ -1,0 +1,163 @@
+package taint_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/frameworks"
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang/all"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/taint"
+)
+
+// load lowers every file below the folder that has a language.
+func load(t *testing.T, folder string) []*ir.File {
+	t.Helper()
+	models, err := frameworks.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ir.File
+	err = filepath.WalkDir(folder, func(path string, d os.DirEntry, err error) error {
+		l := all.ForFile(path)
+		if err != nil || d.IsDir() || l == nil {
+			return err
+		}
+		src, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(folder, path)
+		f, err := l.Parse(filepath.ToSlash(name), src, cst.Limits{})
+		if err != nil {
+			return err
+		}
+		files = append(files, ir.Lower(scope.Analyze(f, l, model.NewSet(l.Name, models).Known), l, ir.Limits{}))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// rules returns a rule for each kind of sinks.
+func rules(t *testing.T) []*taint.Rule {
+	models, err := frameworks.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds, err := model.Kinds(models)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*taint.Rule
+	for _, k := range kinds {
+		list = append(list, &taint.Rule{Rule: &rule.Rule{ID: k,
+			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument"}, Sinks: []string{k}}}}})
+	}
+	return list
+}
+
+func analyze(t *testing.T, files []*ir.File, workers int) []*taint.Finding {
+	t.Helper()
+	models, err := frameworks.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, problems, err := taint.Analyze(context.Background(), program(t, files), models, rules(t), taint.Options{Workers: workers})
+	if err != nil || len(problems) > 0 {
+		t.Fatalf("problems %v, error %v", problems, err)
+	}
+	return found
+}
+
+var want = regexp.MustCompile(`(?://|#) want ([a-z ]+)`)
+
+// TestFindings analyses each folder of testdata/<language>. A comment "want sql" says
+// that data reaches a sink of the kind on its line; every other line is silent.
+func TestFindings(t *testing.T) {
+	folders, err := filepath.Glob("testdata/*/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatal(folders, err)
+	}
+	for _, folder := range folders {
+		t.Run(strings.TrimPrefix(filepath.ToSlash(folder), "testdata/"), func(t *testing.T) {
+			files := load(t, folder)
+			var wanted []string
+			for _, f := range files {
+				for i, line := range strings.Split(f.Tree.Source, "\n") {
+					if m := want.FindStringSubmatch(line); m != nil {
+						for _, kind := range strings.Fields(m[1]) {
+							wanted = append(wanted, fmt.Sprintf("%s:%d %s", f.Tree.Path, i+1, kind))
+						}
+					}
+				}
+			}
+			var got []string
+			for _, f := range analyze(t, files, 1) {
+				got = append(got, f.Sink().String()+" "+f.Kind)
+			}
+			sort.Strings(wanted)
+			sort.Strings(got)
+			got = slices.Compact(got)
+			if diff := cmp.Diff(wanted, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestPathsLeadThroughFiles checks that a path begins at the source, ends at the
+// sink and passes the call between.
+func TestPathsLeadThroughFiles(t *testing.T) {
+	for _, f := range analyze(t, load(t, "testdata/java/files"), 1) {
+		var path []string
+		for _, p := range f.Path {
+			path = append(path, p.String())
+		}
+		got := slices.Compact(path)
+		want := []string{"Handler.java:8", "Handler.java:9", "Store.java:7"}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestResultsDoNotDependOnOrder analyses all files in several orders, with several
+// workers.
+func TestResultsDoNotDependOnOrder(t *testing.T) {
+	folders, _ := filepath.Glob("testdata/*/*")
+	text := func(found []*taint.Finding) string {
+		var b strings.Builder
+		for _, f := range found {
+			fmt.Fprintln(&b, f.Rule.Rule.ID, f.Path)
+		}
+		return b.String()
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, folder := range folders {
+		first := text(analyze(t, load(t, folder), 1))
+		for workers := 1; workers <= 3; workers++ {
+			files := load(t, folder)
+			r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+			if diff := cmp.Diff(first, text(analyze(t, files, workers))); diff != "" {
+				t.Errorf("%s with %d workers: %s", folder, workers, diff)
+			}
+		}
+	}
+}

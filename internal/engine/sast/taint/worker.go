@@ -1,0 +1,176 @@
+package taint
+
+import (
+	"math"
+
+	"merlon/internal/engine/sast/ir"
+)
+
+// A summaryKey names a function in a context.
+type summaryKey struct {
+	fn  *ir.Function
+	ctx string
+}
+
+// A worker computes summaries. Functions that call each other are computed on each
+// other's provisional summaries until those stand still; a summary that rests on
+// one which is still provisional is kept only until that one is done.
+type worker struct {
+	run   *run
+	stack []*frame
+	open  map[summaryKey]*frame
+	memo  map[summaryKey]memo
+	over  []*ir.Function // functions whose budget was not enough
+}
+
+// A frame is a summary that is being computed.
+type frame struct {
+	key      summaryKey
+	index    int
+	low      int // the lowest frame on whose provisional summary this one rests
+	recursed bool
+	current  *summary
+}
+
+// A memo is a summary that rests on provisional ones, the lowest of which is low.
+type memo struct {
+	sum *summary
+	low int
+}
+
+func newWorker(r *run) *worker {
+	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{}}
+}
+
+// Limits of the work on summaries.
+const (
+	maxStack  = 80
+	maxRounds = 4
+	maxNested = 3 // contexts of one function on the stack
+)
+
+// summary returns the summary of a function in a context, nil when it is only
+// being computed for the first time.
+func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
+	key := summaryKey{fn, ctx.key()}
+	if s, ok := w.run.summaries.Load(key); ok {
+		return s.(*summary)
+	}
+	if f := w.open[key]; f != nil {
+		f.recursed = true
+		w.rest(f.index)
+		return f.current
+	}
+	if m, ok := w.memo[key]; ok {
+		w.rest(m.low)
+		return m.sum
+	}
+	if len(w.stack) >= maxStack || len(ctx) > 0 && w.nested(fn) {
+		if len(ctx) > 0 {
+			return w.summary(fn, nil)
+		}
+		w.rest(0)
+		return nil
+	}
+	if len(ctx) == 0 && len(w.stack) == 0 {
+		if unit := w.run.unitOf[fn]; len(unit) > 1 && unit[0] != fn {
+			w.summary(unit[0], nil)
+			if s, ok := w.run.summaries.Load(key); ok {
+				return s.(*summary)
+			}
+		}
+	}
+	return w.compute(key, ctx)
+}
+
+// rest notes that the summary being computed rests on a provisional one.
+func (w *worker) rest(low int) {
+	if n := len(w.stack); n > 0 {
+		w.stack[n-1].low = min(w.stack[n-1].low, low)
+	}
+}
+
+// nested reports whether the function is on the stack in several contexts.
+func (w *worker) nested(fn *ir.Function) bool {
+	n := 0
+	for _, f := range w.stack {
+		if f.key.fn == fn && f.key.ctx != "" {
+			n++
+		}
+	}
+	return n >= maxNested
+}
+
+// compute computes a summary until it stands still.
+func (w *worker) compute(key summaryKey, ctx facts) *summary {
+	f := &frame{key: key, index: len(w.stack), low: math.MaxInt}
+	w.stack = append(w.stack, f)
+	w.open[key] = f
+	for range maxRounds {
+		f.recursed = false
+		s := newAnalysis(w, key.fn, ctx).summarize()
+		still := f.current != nil && s.weight() == f.current.weight()
+		f.current = s
+		if !f.recursed || still {
+			break
+		}
+		w.forget(f.index)
+	}
+	w.stack = w.stack[:f.index]
+	delete(w.open, key)
+	if f.current.over {
+		w.over = append(w.over, key.fn)
+	}
+	if f.low < f.index {
+		w.memo[key] = memo{f.current, f.low}
+		w.rest(f.low)
+		return f.current
+	}
+	w.settle(f)
+	return f.current
+}
+
+// forget drops the summaries that rest on a frame that is computed once more.
+func (w *worker) forget(index int) {
+	for k, m := range w.memo {
+		if m.low <= index {
+			delete(w.memo, k)
+		}
+	}
+}
+
+// settle makes a summary final, and those that rest only on it.
+func (w *worker) settle(f *frame) {
+	w.run.summaries.LoadOrStore(f.key, f.current)
+	for k, m := range w.memo {
+		if m.low >= f.index {
+			w.run.summaries.LoadOrStore(k, m.sum)
+			delete(w.memo, k)
+		}
+	}
+}
+
+// weight measures how much a summary says. It only grows from round to round.
+func (s *summary) weight() int {
+	n := len(s.result.taintOf()) + len(s.thrown.taintOf()) + len(s.needs)
+	for _, p := range s.pending {
+		n += 1 + len(p.taint)
+	}
+	for _, o := range s.heap {
+		if o == nil {
+			continue
+		}
+		n += 1 + len(o.self) + len(o.elems.taintOf()) + len(o.text.taintOf())
+		for _, f := range o.fields {
+			n += 1 + len(f.val.taintOf())
+		}
+	}
+	return n
+}
+
+func (v *value) taintOf() taint {
+	if v == nil {
+		return nil
+	}
+	return v.taint
+}
