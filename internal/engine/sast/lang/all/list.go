@@ -6,22 +6,30 @@ import (
 	"merlon/internal/engine/sast/lang"
 	golanglang "merlon/internal/engine/sast/lang/golang"
 	hcllang "merlon/internal/engine/sast/lang/hcl"
+	htmllang "merlon/internal/engine/sast/lang/html"
 	javalang "merlon/internal/engine/sast/lang/java"
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
+	jsonlang "merlon/internal/engine/sast/lang/json"
 	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 	rubylang "merlon/internal/engine/sast/lang/ruby"
+	xmllang "merlon/internal/engine/sast/lang/xml"
+	yamllang "merlon/internal/engine/sast/lang/yaml"
 )
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
 	golanglang.Language,
 	hcllang.Language,
+	htmllang.Language,
 	javalang.Language,
 	javascriptlang.Language,
 	javascriptlang.TSX,
 	javascriptlang.TypeScript,
+	jsonlang.Language,
 	phplang.Language,
 	pythonlang.Language,
 	rubylang.Language,
+	xmllang.Language,
+	yamllang.Language,
 }

@@ -1,0 +1,63 @@
+// Package json lowers JSON. Its patterns are those of JavaScript's literals, whose
+// trees are the same; so a key is a String that is Implied here, too.
+package json
+
+import (
+	"encoding/json"
+	"strings"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/lang/javascript"
+	"merlon/internal/engine/sast/tree"
+)
+
+// Language is JSON, with comments.
+var Language = &lang.Language{
+	Name:      "json",
+	Spellings: []string{"json"},
+	Grammar:   cst.JSON,
+	Lower:     table.Lower,
+	Patterns:  lang.Patterns{Sigil: true, Else: []*lang.Language{javascript.Language}},
+	Meaning:   lang.Meaning{Comment: "//"},
+}
+
+var table = lang.NewTable(cst.JSON, map[string]lang.Rule{
+	"document": lang.Around(tree.FileKind, "", tree.RoleStatement),
+	"object":   lang.Around(tree.Map, "", tree.RoleElement),
+	"array":    lang.Around(tree.List, "", tree.RoleElement),
+	"pair":     pair,
+	"string":   func(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.String, r, value(l.Source(i)), i) },
+	"number":   lang.Same(tree.Number),
+	"true":     lang.Same(tree.Bool),
+	"false":    lang.Same(tree.Bool),
+	"null":     lang.Same(tree.Null),
+})
+
+func pair(l *lang.Lowering, r tree.Role, i int32) {
+	key := l.Field(i, "key")
+	l.Begin(tree.Pair, r, i)
+	if l.Kind(key) == "string" {
+		l.Flag(l.Put(tree.String, tree.RoleKey, value(l.Source(key)), key), tree.Implied)
+	} else {
+		l.Need(tree.RoleKey, i, key)
+	}
+	l.Need(tree.RoleValue, i, l.Field(i, "value"))
+	l.Close()
+}
+
+// value returns the value of a literal string; escapes that are not valid stay.
+func value(source string) string {
+	if len(source) < 2 {
+		return source
+	}
+	text := source[1 : len(source)-1]
+	if strings.IndexByte(text, '\\') < 0 {
+		return text
+	}
+	var decoded string
+	if err := json.Unmarshal([]byte(source), &decoded); err != nil {
+		return text
+	}
+	return decoded
+}

@@ -1,0 +1,164 @@
+package yaml
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file gives scalars their values (YAML 1.2.2, chapters 7 and 8).
+
+// fold joins the lines of a flow scalar: a line break is a blank, empty lines are
+// line breaks.
+func fold(s string) string {
+	if strings.IndexByte(s, '\n') < 0 {
+		return s
+	}
+	lines := strings.Split(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	var b strings.Builder
+	empty := 0
+	for n, line := range lines {
+		if n > 0 {
+			line = strings.TrimLeft(line, " \t")
+		}
+		if n < len(lines)-1 {
+			line = strings.TrimRight(line, " \t")
+		}
+		switch {
+		case n == 0:
+		case line == "" && n < len(lines)-1:
+			empty++
+			continue
+		case empty > 0:
+			b.WriteString(strings.Repeat("\n", empty))
+			empty = 0
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// inside returns what is between the quotes.
+func inside(s string) string {
+	if len(s) < 2 {
+		return s
+	}
+	return s[1 : len(s)-1]
+}
+
+func singleQuoted(s string) string { return strings.ReplaceAll(fold(inside(s)), "''", "'") }
+
+var escapes = map[byte]string{
+	'0': "\x00", 'a': "\a", 'b': "\b", 't': "\t", '\t': "\t", 'n': "\n", 'v': "\v", 'f': "\f", 'r': "\r", 'e': "\x1b", ' ': " ",
+	'"': `"`, '/': "/", '\\': `\`, 'N': "\u0085", '_': "\u00a0", 'L': "\u2028", 'P': "\u2029",
+}
+
+// digits are the numbers of hexadecimal digits of the escapes of characters.
+var digits = map[byte]int{'x': 2, 'u': 4, 'U': 8}
+
+// doubleQuoted resolves the escapes; what is none stays.
+func doubleQuoted(s string) string {
+	s = inside(s)
+	if strings.IndexByte(s, '\\') < 0 {
+		return fold(s)
+	}
+	s = fold(joinEscaped(s))
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		c := s[i+1]
+		if text, ok := escapes[c]; ok {
+			b.WriteString(text)
+			i++
+			continue
+		}
+		if n := digits[c]; n > 0 && i+2+n <= len(s) {
+			if v, err := strconv.ParseUint(s[i+2:i+2+n], 16, 32); err == nil && v <= utf8.MaxRune {
+				b.WriteRune(rune(v))
+				i += 1 + n
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// joinEscaped removes line breaks that are escaped, with the white space that
+// follows.
+func joinEscaped(s string) string {
+	if !strings.Contains(s, "\\\n") && !strings.Contains(s, "\\\r\n") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' || i+1 == len(s) {
+			b.WriteByte(s[i])
+			continue
+		}
+		if rest := strings.TrimPrefix(s[i+1:], "\r"); strings.HasPrefix(rest, "\n") {
+			i = len(s) - len(strings.TrimLeft(rest[1:], " \t")) - 1
+			continue
+		}
+		b.WriteString(s[i : i+2])
+		i++
+	}
+	return b.String()
+}
+
+// blockText returns the value of a block scalar, its header included in s.
+func blockText(s string) string {
+	header, body, _ := strings.Cut(strings.ReplaceAll(s, "\r\n", "\n"), "\n")
+	header, _, _ = strings.Cut(header, "#")
+	lines := strings.Split(body, "\n")
+	indent := -1
+	for _, line := range lines {
+		if text := strings.TrimLeft(line, " "); text != "" {
+			indent = len(line) - len(text)
+			break
+		}
+	}
+	for n, line := range lines {
+		lines[n] = line[min(len(line), max(indent, 0)):]
+		if indent < 0 || strings.TrimLeft(line, " ") == "" && len(line) <= indent {
+			lines[n] = ""
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if strings.HasPrefix(header, ">") {
+		text = foldBlock(lines)
+	}
+	switch trimmed := strings.TrimRight(text, "\n"); {
+	case strings.Contains(header, "-"), trimmed == "":
+		return trimmed
+	case strings.Contains(header, "+"):
+		return strings.TrimSuffix(text, "\n") + "\n" // the grammar leaves empty lines out
+	default:
+		return trimmed + "\n"
+	}
+}
+
+// foldBlock joins lines by blanks, but for empty and further indented ones.
+func foldBlock(lines []string) string {
+	var b strings.Builder
+	for n, line := range lines {
+		if n > 0 {
+			before := lines[n-1]
+			switch {
+			case spaced(line) || spaced(before), line == "":
+				b.WriteByte('\n')
+			case before != "":
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func spaced(line string) bool { return line != "" && (line[0] == ' ' || line[0] == '\t') }
