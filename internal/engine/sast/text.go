@@ -3,6 +3,7 @@ package sast
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"merlon/internal/engine/sast/entropy"
 	"merlon/internal/engine/sast/generic"
@@ -53,7 +54,8 @@ func (s *Set) plain(f *tree.File) ([]Match, []Problem) {
 // analyze asks an analyzer of metavariable-analysis.
 func analyze(analyzer, mode, text string) bool {
 	if analyzer == rule.ReDoS {
-		return pcre.Explodes(text)
+		// The text may be that of a string literal, with a backslash before each other.
+		return pcre.Explodes(text) || pcre.Explodes(strings.ReplaceAll(text, `\\`, `\`))
 	}
 	return entropy.Secret(text, mode)
 }

@@ -4,14 +4,15 @@
 // A text is scored by how surprising it is to a reader of English: each group of
 // three letters has the information, in bits, that its frequency gives it (Shannon,
 // "Prediction and Entropy of Printed English", 1951). Digits and other characters
-// count as drawn from 62. The frequencies are those of the comments in the standard
+// count as drawn from 62. What the text has just said is hardly news (Ziv and Lempel,
+// "A Universal Algorithm for Sequential Data Compression", 1977): so filler such as
+// "abababab" has little. The frequencies are those of the comments in the standard
 // library of Go: go generate counts them anew.
 package entropy
 
 import (
 	_ "embed" // the table
 	"math"
-	"strings"
 )
 
 //go:generate go run ./generate trigrams.bin
@@ -26,21 +27,27 @@ const (
 	letters    = 26
 	groups     = letters * letters * letters
 	resolution = 8 // parts of a bit
+
+	repeated = 0.5 // bits of a character that begins a group which was there just before
+	window   = 8   // characters that are just before
 )
 
 // other is the information of a character that is no letter.
 var other = math.Log2(62)
 
-// Bits returns the information of a text in bits. Case does not count. A text of one
-// character many times has one bit.
+// Bits returns the information of a text in bits. Case does not count.
 func Bits(text string) float64 {
-	if text == "" || strings.Trim(text, text[:1]) == "" {
-		return 1
-	}
 	total := 0.0
+	seen := map[string]int{} // where last, from 1
 	for i := range len(text) {
 		n := min(3, len(text)-i)
-		total += group(text[i:i+n]) / float64(n)
+		g := text[i : i+n]
+		last := seen[g]
+		if seen[g] = i + 1; last > 0 && i+1-last <= window {
+			total += repeated
+			continue
+		}
+		total += group(g) / float64(n)
 	}
 	return total
 }

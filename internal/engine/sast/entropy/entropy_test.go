@@ -9,10 +9,12 @@ func TestSecret(t *testing.T) {
 		"this is a long sentence of words":  false,
 		"theInternationalizationOfServices": false,
 		"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx":  false,
-		"short7Q":                           false,
-		"9f86d081884c7d659a2feaa0c55ad015":  true,
-		"q8Zt2LmX9vRw4KpJ7nYb":              true,
-		"wJalrXUtnFEMIzK7MDENGbPxRfiCYzzK":  true,
+		"key_abababababababababababababababababab": false,
+		"0123456789":                       false,
+		"short7Q":                          false,
+		"9f86d081884c7d659a2feaa0c55ad015": true,
+		"q8Zt2LmX9vRw4KpJ7nYb":             true,
+		"wJalrXUtnFEMIzK7MDENGbPxRfiCYzzK": true,
 	} {
 		if got := Secret(text, "default"); got != want {
 			t.Errorf("%q: %v, want %v (%.0f bits of %d)", text, got, want, Bits(text), 8*len(text))
