@@ -74,8 +74,8 @@ func (a *analysis) member(st *state, i int32, base *value, name string, v *value
 	if owner == "" {
 		return v
 	}
-	full := a.run.memberName(owner, name)
-	return a.run.value(a, i, owner, name, v.typed(full))
+	v = v.typed(a.run.fieldType(a.fn, owner, name))
+	return a.run.value(a, i, owner, name, v.typed(a.run.memberName(owner, name)))
 }
 
 // soleObject returns the state of the only object that a value can be, nil when
@@ -212,16 +212,25 @@ func (a *analysis) optional(st *state, v ir.Var) *value {
 	return a.read(st, v)
 }
 
-func (a *analysis) loadGlobal(st *state, in *ir.Instr) *value {
-	if in.A != ir.NoVar {
-		base := a.read(st, in.A)
-		if v := a.load(st, base, model.Last(in.Text)); v != unknown {
-			return a.run.global(a, in, v.typed(in.Text))
-		}
+// loadGlobal reads a global, or a static or module variable.
+func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
+	owner, name := "", model.Last(in.Text)
+	if len(name) < len(in.Text) {
+		owner = in.Text[:len(in.Text)-len(name)-1]
 	}
 	v := unknown
-	if a.run.declares(in.Text) {
+	if in.A != ir.NoVar {
+		base := a.read(st, in.A)
+		v = a.load(st, base, name)
+		if base.api != "" && base.api != owner {
+			v = a.run.value(a, i, base.api, name, v)
+		}
+	}
+	if v == unknown && a.run.declares(in.Text) {
 		v = a.load(st, a.globals(), in.Text)
+	}
+	if owner != "" {
+		v = v.typed(a.run.fieldType(a.fn, owner, name))
 	}
 	return a.run.global(a, in, v.typed(in.Text))
 }

@@ -72,7 +72,9 @@ func (m *modelCall) summaries() bool {
 			}
 		}
 	}
-	if known && m.result == nil {
+	if known && m.call_().Kind == ir.CallNew {
+		m.result = m.a.whole(m.st, m.recv)
+	} else if known && m.result == nil {
 		m.result = unknown
 	}
 	return known

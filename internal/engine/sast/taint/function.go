@@ -308,7 +308,7 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	case ir.Slice:
 		return a.slice(st, i, in)
 	case ir.LoadGlobal:
-		return a.loadGlobal(st, in)
+		return a.loadGlobal(st, i, in)
 	case ir.StoreGlobal:
 		a.storeGlobal(st, i, in)
 	case ir.New:

@@ -27,13 +27,14 @@ type run struct {
 	globals  map[string]*value // constants
 	fields   map[string]*value // constants, by class and field
 
-	atoms     sync.Map // atom → *atom
-	sources   sync.Map // source → *source
-	members   sync.Map // [2]string → string
-	supers    sync.Map // [2]string → []string
-	values    sync.Map // [3]string → *valueInfo
-	params    sync.Map // *ir.Function → [][]*model.Entry
-	summaries sync.Map // summaryKey → *summary
+	atoms         sync.Map // atom → *atom
+	sources       sync.Map // source → *source
+	declaredTypes sync.Map // [2]string → string
+	members       sync.Map // [2]string → string
+	supers        sync.Map // [2]string → []string
+	values        sync.Map // [3]string → *valueInfo
+	params        sync.Map // *ir.Function → [][]*model.Entry
+	summaries     sync.Map // summaryKey → *summary
 }
 
 // atom returns the interned atom.
@@ -85,6 +86,29 @@ func (r *run) memberName(owner, name string) string {
 	}
 	r.members.Store(k, s)
 	return s
+}
+
+// fieldType returns the type that the program declares for a field of a class, or of
+// one above it.
+func (r *run) fieldType(fn *ir.Function, class, name string) string {
+	k := [2]string{class, name}
+	if t, ok := r.declaredTypes.Load(k); ok {
+		return t.(string)
+	}
+	found := ""
+	for _, t := range r.types(fn, class) {
+		c := r.program.Class(t)
+		if c == nil || found != "" {
+			continue
+		}
+		for i := range c.Fields {
+			if c.Fields[i].Name == name {
+				found = c.Fields[i].Type
+			}
+		}
+	}
+	r.declaredTypes.Store(k, found)
+	return found
 }
 
 // types returns a type and its supertypes, nearest first.
