@@ -242,6 +242,9 @@ func (ev *evaluation) valueOf(b *Binding) (rule.Value, bool) {
 func constant(v scope.Value) rule.Value {
 	switch v.Kind {
 	case tree.Number:
+		if len(v.Text) > 1 && v.Text[0] == '0' && strings.Trim(v.Text, "01234567") == "" {
+			return rule.LiteralValue("0o" + v.Text[1:]) // the octal numbers of C
+		}
 		return rule.LiteralValue(v.Text)
 	case tree.Bool:
 		return rule.BoolValue(v.Text == "true")

@@ -106,7 +106,14 @@ func (f *File) isExpression(i int32) bool {
 	case tree.RoleProperty:
 		return n.Kind != tree.Name
 	case tree.RoleTarget:
-		return n.Parent < 0 || f.Tree.Nodes[n.Parent].Kind != tree.Parameter
+		if n.Parent >= 0 {
+			switch f.Tree.Nodes[n.Parent].Kind {
+			case tree.Parameter:
+				return false
+			case tree.Variable, tree.Field:
+				return f.Tree.Child(n.Parent, tree.RoleValue) >= 0
+			}
+		}
 	}
 	return n.Kind != tree.Type && n.Kind != tree.Attribute && n.Kind != tree.Clause && n.Kind != tree.Keyword && n.Kind != tree.Pair && n.Kind != tree.Slice
 }

@@ -223,6 +223,9 @@ func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
 		}
 	}
 	if len(keywords) == 0 {
+		if len(ps) > 1 && ps[0].isEllipsis() && len(ts) > 0 && m.file.Tree.Is(ts[0], tree.Type) {
+			ts = ts[1:] // of "make(chan int, 1)", which is no value
+		}
 		return m.list(ps, ts, e, false)
 	}
 	return m.keywords(keywords, plain, ts, e)

@@ -144,6 +144,11 @@ func (m *matcher) meant(p *node, t int32, e *env) []*env {
 		if out := m.parts(p.dotted, splitName(q, len(p.dotted)), t, e); out != nil {
 			return out
 		}
+		if m.file.Language.Meaning.ImportsFolders {
+			if out := m.parts(p.dotted, strings.Split(packageName(q), "."), t, e); out != nil {
+				return out
+			}
+		}
 		if q := strings.ReplaceAll(q, "/", "."); strings.Contains(q, ".") {
 			if out := m.parts(p.dotted, strings.Split(q, "."), t, e); out != nil {
 				return out
@@ -151,6 +156,29 @@ func (m *matcher) meant(p *node, t int32, e *env) []*env {
 		}
 	}
 	return m.wildcard(p, t, e)
+}
+
+// packageName returns a qualified name with the usual name of its package in the place
+// of its path: "yaml.Load" for "gopkg.in/yaml.v3.Load" and for "example.org/go-yaml/v3.Load".
+func packageName(q string) string {
+	slash := strings.LastIndexByte(q, '/')
+	if slash < 0 {
+		return q
+	}
+	name, rest, _ := strings.Cut(q[slash+1:], ".")
+	if version(name) {
+		path := q[:slash]
+		name = path[strings.LastIndexByte(path, '/')+1:]
+	} else if first, after, ok := strings.Cut(rest, "."); ok && version(first) {
+		rest = after
+	}
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "go-"), "-go")
+	return name + "." + rest
+}
+
+// version reports whether a part of a path is a major version: "v3".
+func version(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
 }
 
 // splitName splits a qualified name into as many parts as the pattern has, from its

@@ -8,7 +8,7 @@ import "merlon/internal/engine/sast/tree"
 
 func associative(op string) bool {
 	switch op {
-	case "&&", "||", "and", "or", "|", "&", "^", "++":
+	case "&&", "||", "and", "or", "|", "&", "^", "++", ".", "..":
 		return true
 	}
 	return false

@@ -83,6 +83,9 @@ func compileNode(f *tree.File, i int32) (*node, error) {
 			return nil, err
 		}
 	}
+	if n.kind == tree.Template && len(n.kids) == 1 && n.kids[0].kind == tree.Metavariable && strings.Trim(code, "\"'") == n.kids[0].meta {
+		n.kind, n.meta, n.text, n.kids = tree.String, n.kids[0].meta, n.kids[0].meta, nil
+	}
 	n.dotted = n.dots()
 	n.fillSlots()
 	return n, nil

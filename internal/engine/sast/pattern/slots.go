@@ -40,7 +40,7 @@ var slots = map[tree.Kind][]slot{
 		attributes, is(loose, tree.RoleTypeParameter), is(subset, tree.RoleThrows), is(option, tree.RoleBody)},
 	tree.Lambda: {is(less, tree.RoleName), is(list, tree.RoleParameter), is(less, tree.RoleReturnType), attributes,
 		is(body, tree.RoleBody)},
-	tree.Class: {is(one, tree.RoleName), attributes, is(loose, tree.RoleTypeParameter), is(loose, tree.RoleParameter),
+	tree.Class: {is(one, tree.RoleName), attributes, is(loose, tree.RoleTypeParameter), is(list, tree.RoleParameter),
 		is(prefix, tree.RoleBase), is(subset, tree.RoleInterface), is(option, tree.RoleBody)},
 	tree.Variable: {is(one, tree.RoleTarget), is(one, tree.RoleValue), is(less, tree.RoleType), attributes},
 	tree.Field:    {is(one, tree.RoleTarget), is(one, tree.RoleValue), is(less, tree.RoleType), attributes},

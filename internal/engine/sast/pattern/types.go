@@ -27,6 +27,9 @@ func (m *matcher) typeNode(p *node, t int32, e *env) []*env {
 		return nil
 	}
 	if p.text != n.Text && p.meta == "" {
+		if strings.Contains(p.text, "$") && len(p.kids) == 0 {
+			return m.parts(strings.Split(p.text, "."), strings.Split(n.Text, "."), t, e)
+		}
 		if len(p.kids) == 0 || !m.sameTypeName(p.text, t) {
 			return nil
 		}
@@ -68,6 +71,9 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 	if m.file.Scope == nil {
 		return nil
 	}
+	if p.kind == tree.Type && p.text == "*" && len(p.kids) == 1 {
+		return m.hasType(p.kids[0], t, e)
+	}
 	if basic := m.basicType(t); basic != "" && p.dotted != nil && len(p.kids) == 0 {
 		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" && (basic == "int" || basic == "float") ||
 			want == "float" && basic == "int" && m.file.Language.Meaning.OneNumber {
@@ -75,6 +81,9 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 		}
 	}
 	name := m.file.Scope.Type(t)
+	if name == "" {
+		name = m.file.Scope.Qualified(t) // the class itself
+	}
 	if name == "" {
 		return nil
 	}
@@ -101,6 +110,23 @@ func (m *matcher) basicType(t int32) string {
 			return "int"
 		}
 	}
+	f := m.file.Tree
+	switch n := &f.Nodes[t]; {
+	case n.Kind == tree.TypeTest, n.Kind == tree.Unary && (n.Text == "!" || n.Text == "not"):
+		return "bool"
+	case n.Kind == tree.Binary:
+		switch n.Text {
+		case "==", "!=", "===", "!==", "<", ">", "<=", ">=", "&&", "||", "instanceof", "in":
+			return "bool"
+		case "+", "-":
+			l, r := m.basicType(f.Child(t, tree.RoleLeft)), m.basicType(f.Child(t, tree.RoleRight))
+			if l == "string" || r == "string" {
+				return "string"
+			} else if l == r {
+				return l
+			}
+		}
+	}
 	return ""
 }
 
@@ -111,7 +137,7 @@ func (m *matcher) declaredType(t int32) int32 {
 		return tree.None
 	}
 	f := m.file.Tree
-	d := m.file.Scope.Declaration(t)
+	d := m.file.Scope.Binding(t)
 	if d < 0 {
 		return tree.None
 	}
@@ -154,7 +180,7 @@ func (m *matcher) derived(p *node, name string) bool {
 
 // sameType compares two names of types, of which either may lack its package.
 func sameType(want, name string) bool {
-	if want == name {
+	if want == name || strings.HasSuffix(name, "/"+want) {
 		return true
 	}
 	if !strings.Contains(want, ".") {

@@ -34,7 +34,12 @@ func (b *binder) opens(i int32) bool {
 	switch b.File.Nodes[i].Kind {
 	case tree.FileKind, tree.Function, tree.Lambda, tree.Class, tree.Comprehension:
 		return true
-	case tree.Block, tree.For, tree.ForEach, tree.Catch, tree.With, tree.If, tree.Switch, tree.Case, tree.Try:
+	case tree.Block:
+		if p := b.File.Nodes[i].Parent; p >= 0 && b.File.Nodes[p].Kind == tree.Class {
+			return false // the members are those of the class
+		}
+		return b.Meaning.BlockScope || i == tree.Root
+	case tree.For, tree.ForEach, tree.Catch, tree.With, tree.If, tree.Switch, tree.Case, tree.Try:
 		return b.Meaning.BlockScope || i == tree.Root
 	default:
 		return i == tree.Root
@@ -319,13 +324,32 @@ func (b *binder) resolve() {
 		switch {
 		case n.Kind == tree.Name && b.decl[i] < 0 && uses(f, i):
 			b.decl[i] = b.latest(b.find(n.Text), i)
-		case n.Kind == tree.Type && n.Next == i+1 && b.decl[i] < 0:
+		case n.Kind == tree.Type && b.decl[i] < 0 && isTypeName(n.Text):
 			b.decl[i] = b.latest(b.find(firstPart(n.Text)), i)
 		}
 	}
 	for i := int32(0); i < int32(len(f.Nodes)); i++ {
 		b.written(i)
+		b.loose(i)
 	}
+}
+
+// loose records an assignment to a name that the file does not declare: what it holds
+// is known at least inside of the function.
+func (b *binder) loose(i int32) {
+	f := b.File
+	if f.Nodes[i].Kind != tree.Assign {
+		return
+	}
+	t := f.Child(i, tree.RoleTarget)
+	if !f.Is(t, tree.Name) || b.decl[t] >= 0 {
+		return
+	}
+	if b.free == nil {
+		b.free = map[freeName][]write{}
+	}
+	k := freeName{b.functionOf(i), f.Nodes[t].Text}
+	b.free[k] = append(b.free[k], assignment(f, i))
 }
 
 // find looks the name up from the innermost open scope.
@@ -411,6 +435,11 @@ func (b *binder) writeTarget(t int32, w write) {
 			b.writes[d] = append(b.writes[d], w)
 		}
 	}
+}
+
+// isTypeName reports whether the text of a Type names one, and is no sign.
+func isTypeName(text string) bool {
+	return text != "" && (text[0] == '_' || text[0] >= 'a' && text[0] <= 'z' || text[0] >= 'A' && text[0] <= 'Z' || text[0] >= 0x80)
 }
 
 // firstPart returns what is in front of the first dot.

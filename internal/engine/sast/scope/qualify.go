@@ -255,6 +255,11 @@ func (s *Info) typeOf(i int32, depth int) string {
 		return s.typeOfName(s.decl[i], depth)
 	case tree.Member:
 		return s.typeOfName(s.member(i), depth)
+	case tree.Conditional:
+		if t := s.typeOf(f.Child(i, tree.RoleThen), depth+1); t != "" {
+			return t
+		}
+		return s.typeOf(f.Child(i, tree.RoleElse), depth+1)
 	case tree.Call:
 		c := f.Child(i, tree.RoleCallee)
 		if d := s.declarationOf(c); d >= 0 {
@@ -277,6 +282,15 @@ func (s *Info) typeOf(i int32, depth int) string {
 func capital(q string) bool {
 	c := q[strings.LastIndexByte(q, '.')+1:]
 	return c != "" && c[0] >= 'A' && c[0] <= 'Z'
+}
+
+// Binding returns the binding of a Name, or of a member of the enclosing class; None
+// for anything else.
+func (s *Info) Binding(i int32) int32 {
+	if i < 0 {
+		return tree.None
+	}
+	return s.declarationOf(i)
 }
 
 // declarationOf returns the binding of a Name, or of a member of this.
@@ -321,7 +335,7 @@ func (s *Info) member(i int32) int32 {
 	}
 	class := tree.None
 	switch {
-	case f.Is(o, tree.This):
+	case f.Is(o, tree.This), f.Is(o, tree.Name) && s.decl[o] < 0 && (f.Text(o) == "self" || f.Text(o) == "static"):
 		class = f.Enclosing(i, tree.Class)
 	case f.Is(o, tree.Name) && s.decl[o] >= 0:
 		by := s.Declarator(s.decl[o])

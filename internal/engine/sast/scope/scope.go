@@ -28,6 +28,13 @@ type Info struct {
 	decl   []int32           // by node: the binding name that a Name means, or None
 	writes map[int32][]write // by binding name
 	chosen map[string]string // names from modules that are imported as a whole
+	free   map[freeName][]write
+}
+
+// A freeName is a name that the file does not declare, in one function.
+type freeName struct {
+	function int32
+	name     string
 }
 
 // A scope is a region in which names are declared.

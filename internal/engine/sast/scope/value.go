@@ -165,10 +165,10 @@ func comparison(op string, a, b int64) (Value, bool) {
 // otherwise.
 func (s *Info) Definition(i int32) int32 {
 	d := s.declarationOf(i)
-	if d < 0 || d == i {
+	if d == i {
 		return tree.None
 	}
-	writes := s.writes[d]
+	writes := s.writesOf(d, i)
 	if len(writes) == 0 {
 		return tree.None
 	}
@@ -177,8 +177,8 @@ func (s *Info) Definition(i int32) int32 {
 		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) {
 			return tree.None
 		}
-		if s.functionOf(w.node) == s.functionOf(i) && w.node > i {
-			return tree.None // used before it is written
+		if s.functionOf(w.node) == s.functionOf(i) && (w.node > i || !s.File.Contains(s.always(w.node), i)) {
+			return tree.None // used before it is written, or where it may not be
 		}
 		return w.value
 	}
@@ -189,15 +189,40 @@ func (s *Info) Definition(i int32) int32 {
 	return w.value
 }
 
+// writesOf returns what is written to the binding; for a name without one, what the
+// same function writes to it; for a member, as long as the function of the use writes
+// it, only that.
+func (s *Info) writesOf(d, use int32) []write {
+	f := s.File
+	if d < 0 {
+		if s.free == nil || !f.Is(use, tree.Name) {
+			return nil
+		}
+		return s.free[freeName{s.functionOf(use), f.Nodes[use].Text}]
+	}
+	writes := s.writes[d]
+	if len(writes) < 2 || !f.Is(s.Declarator(d), tree.Field) {
+		return writes
+	}
+	fn := s.functionOf(use)
+	var own []write
+	for _, w := range writes {
+		if s.functionOf(w.node) == fn {
+			own = append(own, w)
+		}
+	}
+	if len(own) == 0 {
+		return writes
+	}
+	return own
+}
+
 // Definitions returns the expressions that are written to the variable that a Name
 // means, None for a write of something else; nothing when no write is known.
 func (s *Info) Definitions(i int32) []int32 {
 	d := s.declarationOf(i)
-	if d < 0 {
-		return nil
-	}
 	var values []int32
-	for _, w := range s.writes[d] {
+	for _, w := range s.writesOf(d, i) {
 		value := w.value
 		switch {
 		case s.File.Is(w.node, tree.Variable) && w.value < 0 && s.File.Child(w.node, tree.RoleValue) < 0:
@@ -242,11 +267,7 @@ func (s *Info) dominating(writes []write, use int32) write {
 	if last.node < 0 {
 		return none
 	}
-	block := f.Nodes[last.node].Parent
-	for block > 0 && !branching(f.Nodes[block].Kind) {
-		block = f.Nodes[block].Parent
-	}
-	if !f.Contains(block, use) {
+	if !f.Contains(s.always(last.node), use) {
 		return none
 	}
 	for loop := f.Enclosing(use, tree.While, tree.For, tree.ForEach, tree.DoWhile); loop >= 0 && !f.Contains(loop, last.node); {
@@ -258,6 +279,27 @@ func (s *Info) dominating(writes []write, use int32) write {
 		loop = f.Enclosing(loop, tree.While, tree.For, tree.ForEach, tree.DoWhile)
 	}
 	return last
+}
+
+// always returns the outermost construct in which the node is evaluated whenever the
+// construct is.
+func (s *Info) always(i int32) int32 {
+	f := s.File
+	at := f.Nodes[i].Parent
+	for child := i; at > 0; child, at = at, f.Nodes[at].Parent {
+		n := &f.Nodes[at]
+		if !branching(n.Kind) {
+			continue
+		}
+		parent := n.Parent
+		switch role := f.Nodes[child].Role; {
+		case n.Kind == tree.Block && parent >= 0 && (f.Nodes[parent].Kind == tree.With || f.Nodes[parent].Kind == tree.Block || f.Nodes[parent].Kind == tree.FileKind):
+		case (n.Kind == tree.If || n.Kind == tree.While || n.Kind == tree.Conditional) && role == tree.RoleCondition, role == tree.RoleInit && n.Kind != tree.FileKind:
+		default:
+			return at
+		}
+	}
+	return max(at, 0)
 }
 
 // branching reports whether what is below a node of the kind may not happen, or is

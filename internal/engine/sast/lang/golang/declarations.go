@@ -48,10 +48,14 @@ func packageClause(l *lang.Lowering, r tree.Role, i int32) {
 }
 
 // importSpec lowers an import of one package: "." takes every name of it, any other
-// word before the path is its name here.
+// word before the path is its name here. Its range is that of the declaration.
 func importSpec(l *lang.Lowering, r tree.Role, i int32) {
 	path, name := l.Field(i, "path"), l.Field(i, "name")
-	l.BeginText(tree.Import, r, stringValue(l.Source(path)), i)
+	declaration := l.CST.Nodes[i].Parent
+	if l.Kind(declaration) == "import_spec_list" {
+		declaration = l.CST.Nodes[declaration].Parent
+	}
+	l.BeginText(tree.Import, r, stringValue(l.Source(path)), declaration)
 	l.Need(tree.RolePath, i, path)
 	switch l.Kind(name) {
 	case "":
