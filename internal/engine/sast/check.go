@@ -209,6 +209,11 @@ func (s *Set) File(src Source, limits cst.Limits) ([]Match, []Problem) {
 	return matches, problems
 }
 
+// maxReported bounds what is said of one rule in one file: nobody reads so many.
+const maxReported = 10_000
+
+var errTooMany = fmt.Errorf("the rule matches at more than %d places; the first of them are reported", maxReported)
+
 // run runs compiled rules on one file.
 func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
 	var out []Match
@@ -218,11 +223,22 @@ func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
 		if err != nil {
 			problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
 		}
+		limit := maxReported
+		if n := c.rule.Options.MaxMatchesPerFile; n > 0 {
+			limit = min(limit, n)
+		}
 		var last *pattern.Match
+		reported := 0
 		for i := range found {
 			m := &found[i]
 			if last != nil && last.Start == m.Start && last.End == m.End {
 				continue // the same place, with other bindings
+			}
+			if reported++; reported > limit {
+				if limit == maxReported {
+					problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: errTooMany})
+				}
+				break
 			}
 			last = m
 			match, err := report(c.rule, f, m)
@@ -230,9 +246,6 @@ func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
 				problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})
 			}
 			out = append(out, match)
-			if limit := c.rule.Options.MaxMatchesPerFile; limit > 0 && len(out) >= limit {
-				break
-			}
 		}
 	}
 	return out, problems

@@ -87,8 +87,24 @@ func TestTextProblems(t *testing.T) {
 		"minified":     {"generic", "  pattern: a\n", strings.Repeat("a ", 1000)},
 		"words":        {"generic", "  pattern: a\n", strings.Repeat(strings.Repeat("a ", 20)+"\n", 10_000)},
 	} {
-		if _, problems := checkText(t, c.language, c.formula, c.text); len(problems) == 0 {
-			t.Errorf("%s: no problem was said", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			if _, problems := checkText(t, c.language, c.formula, c.text); len(problems) == 0 {
+				t.Error("no problem was said")
+			}
+		})
+	}
+}
+
+// max_match_per_file counts for each rule.
+func TestMaxMatches(t *testing.T) {
+	const one = "- {id: %s, message: m, severity: INFO, languages: [regex], pattern: %[1]s, options: {max_match_per_file: 2}}\n"
+	rules := parseRules(t, "rules:\n"+fmt.Sprintf(one, "a")+fmt.Sprintf(one, "b"))
+	matches, problems := sast.Check(context.Background(), rules, []sast.Source{{Path: "x.txt", Text: []byte("aaabbb")}}, sast.Options{})
+	var got []string
+	for _, m := range matches {
+		got = append(got, fmt.Sprint(m.Rule.ID, m.Start.Offset))
+	}
+	if diff := cmp.Diff([]string{"a0", "a1", "b3", "b4"}, got); diff != "" || len(problems) > 0 {
+		t.Error(problems, diff)
 	}
 }

@@ -13,6 +13,7 @@ package tree
 import (
 	"sort"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Node is one node. Its children are
@@ -208,7 +209,7 @@ func (f *File) Line(offset uint32) int {
 // characters; both from 1.
 func (f *File) Position(offset uint32) (line, column int) {
 	line = f.Line(offset)
-	return line, len([]rune(f.Source[f.lines[line-1]:offset])) + 1
+	return line, utf8.RuneCountInString(f.Source[f.lines[line-1]:offset]) + 1
 }
 
 // index finds the lines. Finish does it, so that finished files can be shared.
