@@ -12,11 +12,14 @@ import (
 	"sync"
 
 	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/taint"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -30,10 +33,12 @@ type Source struct {
 
 // Options say how Check works. The zero value is ready.
 type Options struct {
-	Workers int        // files at a time; 0 is the number of processors
-	Limits  cst.Limits // of parsing one file
-	Local   bool       // follow data inside of functions only
-	Cache   string     // folder that keeps what the next check can use again; "" for none
+	Workers    int               // files at a time; 0 is the number of processors
+	Limits     cst.Limits        // of parsing one file
+	Local      bool              // follow data inside of functions only
+	Modules    []flow.Module     // of Go; see GoModules
+	Properties map[string]string // what configuration files of the program say, by key
+	Cache      string            // folder that keeps what the next check can use again; "" for none
 }
 
 // A Match is one place at which a rule matched.
@@ -71,37 +76,30 @@ type Edit struct {
 type Problem struct {
 	Rule string // id; "" for all rules
 	Path string // of the file; "" for all files
+	Line int    // 0 for the whole file
 	Err  error
 }
 
-// Check matches the search rules with the files and returns the matches by path and
-// place. The result does not depend on the number of workers. Taint rules are passed
-// over.
+// Check matches the rules with the files and returns the matches by path and place.
+// The result does not depend on the number of workers or the order of the files.
 func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
 	set, problems := Compile(rules)
-	workers := o.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	type result struct {
-		matches  []Match
-		problems []Problem
-	}
-	results := make([]result, len(files))
+	results := make([]*checked, len(files))
 	next := make(chan int)
 	var wg sync.WaitGroup
-	for range min(workers, len(files)) {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+	for range min(o.Workers, len(files)) {
+		wg.Go(func() {
 			for i := range next {
-				results[i].matches, results[i].problems = set.File(files[i], o.Limits)
+				results[i] = set.file(files[i], o.Limits)
 			}
-		}()
+		})
 	}
 	for i := range files {
 		if ctx.Err() != nil {
-			problems = append(problems, Problem{Path: files[i].Path, Err: ctx.Err()})
+			problems = append(problems, Problem{Err: ctx.Err()})
 			break
 		}
 		next <- i
@@ -109,10 +107,18 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 	close(next)
 	wg.Wait()
 	var matches []Match
+	var lowered []*ir.File
 	for _, r := range results {
-		matches = append(matches, r.matches...)
-		problems = append(problems, r.problems...)
+		if r == nil {
+			continue // the context ended
+		}
+		matches, problems = append(matches, r.matches...), append(problems, r.problems...)
+		if r.lowered != nil {
+			lowered = append(lowered, r.lowered)
+		}
 	}
+	m, p := set.follow(ctx, lowered, o)
+	matches, problems = append(matches, m...), append(problems, p...)
 	slices.SortStableFunc(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Start.Offset, b.Start.Offset),
 			cmp.Compare(a.End.Offset, b.End.Offset), cmp.Compare(a.Rule.ID, b.Rule.ID))
@@ -120,11 +126,20 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 	return matches, problems
 }
 
+// checked is what came of one file.
+type checked struct {
+	matches  []Match
+	problems []Problem
+	lowered  *ir.File // for taint rules; nil when there is none for its language
+}
+
 // A Set is rules that are compiled for their languages. It is safe for concurrent
 // use.
 type Set struct {
 	languages map[*lang.Language][]compiled
 	text      []compiled // rules for generic and regex
+	taint     []*taint.Rule
+	follows   map[*lang.Language]bool // there is a taint rule for it
 }
 
 type compiled struct {
@@ -132,13 +147,17 @@ type compiled struct {
 	program *pattern.Program
 }
 
-// Compile compiles the search rules. A rule that cannot be compiled for one of its
+// Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
 func Compile(rules []*rule.Rule) (*Set, []Problem) {
-	s := &Set{languages: map[*lang.Language][]compiled{}}
+	s := &Set{languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{}}
 	var problems []Problem
 	for _, r := range rules {
-		if r.Search == nil {
+		if r.Taint != nil {
+			s.taint = append(s.taint, &taint.Rule{Rule: r})
+			for _, name := range r.Languages {
+				s.followAll(name)
+			}
 			continue
 		}
 		for _, name := range r.Languages {
@@ -148,6 +167,15 @@ func Compile(rules []*rule.Rule) (*Set, []Problem) {
 		}
 	}
 	return s, problems
+}
+
+// followAll notes that data is followed in every language that the name means.
+func (s *Set) followAll(name string) {
+	for _, l := range all.Languages() {
+		if l.Is(name) {
+			s.follows[l] = true
+		}
+	}
 }
 
 // add compiles a rule for every language that the name means.
@@ -187,26 +215,35 @@ func Setting(o rule.Options) pattern.Setting {
 	return pattern.Setting{Options: o, Languages: all.ByName, Text: newTextPattern, Analyze: analyze}
 }
 
-// File matches the rules with one file.
-func (s *Set) File(src Source, limits cst.Limits) ([]Match, []Problem) {
-	var matches []Match
-	var problems []Problem
+// file matches the search rules with one file, and lowers it for the taint rules.
+func (s *Set) file(src Source, limits cst.Limits) *checked {
+	out := &checked{}
 	l := all.ForFile(src.Path)
 	if src.Language != "" {
 		l = all.ByName(src.Language)
 	}
-	if rules := s.languages[l]; l != nil && len(rules) > 0 {
+	if l != nil && (len(s.languages[l]) > 0 || s.follows[l]) {
 		f, err := l.Parse(src.Path, src.Text, limits)
 		if err != nil {
-			return nil, []Problem{{Path: src.Path, Err: err}}
+			out.problems = []Problem{{Path: src.Path, Err: err}}
+			return out
 		}
-		matches, problems = run(rules, pattern.NewFile(f, l, scope.Analyze(f, l, nil)))
+		if n := len(f.Unknown); n > 0 {
+			out.problems = []Problem{{Path: src.Path, Line: f.Line(f.Unknown[0].Start), Err: fmt.Errorf("%d parts of the file are not valid %s", n, l.Name)}}
+		}
+		names := scope.Analyze(f, l, knownNames(l.Name))
+		m, p := run(s.languages[l], pattern.NewFile(f, l, names))
+		out.matches, out.problems = m, append(out.problems, p...)
+		if s.follows[l] {
+			out.lowered = ir.Lower(names, l, ir.Limits{})
+			out.problems = append(out.problems, skipped(out.lowered)...)
+		}
 	}
 	if len(s.text) > 0 {
 		m, p := s.plain(&tree.File{Path: src.Path, Source: string(src.Text)})
-		matches, problems = append(matches, m...), append(problems, p...)
+		out.matches, out.problems = append(out.matches, m...), append(out.problems, p...)
 	}
-	return matches, problems
+	return out
 }
 
 // maxReported bounds what is said of one rule in one file: nobody reads so many.
@@ -219,6 +256,9 @@ func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
 	var out []Match
 	var problems []Problem
 	for _, c := range rules {
+		if !applies(c.rule, f.Tree.Path) {
+			continue
+		}
 		found, err := c.program.Matches(f)
 		if err != nil {
 			problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})

@@ -170,7 +170,7 @@ func text(p *scan.ProjectPass, path string) []byte {
 
 // reason says what a problem kept from being looked at.
 func reason(p sast.Problem) scan.Reason {
-	r := scan.Reason{Code: "malformed", Message: p.Err.Error(), Path: p.Path}
+	r := scan.Reason{Code: "malformed", Message: p.Err.Error(), Path: p.Path, Line: p.Line}
 	switch {
 	case errors.Is(p.Err, context.DeadlineExceeded), errors.Is(p.Err, cst.ErrDeadline):
 		r.Code = "timeout"

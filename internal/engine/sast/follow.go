@@ -1,0 +1,131 @@
+package sast
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+
+	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/frameworks"
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/taint"
+)
+
+// This file has the taint rules answered: it joins the files to a program and makes
+// matches of what package taint found.
+
+// knownNames returns the question whether the models of a language know a name.
+func knownNames(language string) func(string) bool {
+	if f, ok := known.Load(language); ok {
+		return f.(func(string) bool)
+	}
+	models, err := frameworks.Models()
+	if err != nil {
+		return nil // Check reports it
+	}
+	f := model.NewSet(language, models).Known
+	known.Store(language, f)
+	return f
+}
+
+var known sync.Map // of func(string) bool by language
+
+// follow follows data through the files.
+func (s *Set) follow(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
+	if len(s.taint) == 0 || len(files) == 0 {
+		return nil, nil
+	}
+	models, err := frameworks.Models()
+	if err != nil {
+		return nil, []Problem{{Err: fmt.Errorf("models: %w", err)}}
+	}
+	if !o.Local {
+		return s.program(ctx, files, models, o)
+	}
+	var matches []Match
+	var problems []Problem
+	for _, f := range files {
+		m, p := s.program(ctx, []*ir.File{f}, models, o)
+		matches, problems = append(matches, m...), append(problems, p...)
+		if ctx.Err() != nil {
+			break // one problem says so for all
+		}
+	}
+	return matches, problems
+}
+
+// program follows data through one program.
+func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
+	graph, err := flow.Build(ctx, files, flow.Options{Workers: o.Workers, Modules: o.Modules})
+	if err != nil {
+		return nil, []Problem{{Err: fmt.Errorf("the call graph: %w", err)}}
+	}
+	found, given, err := taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties})
+	if err != nil {
+		return nil, []Problem{{Err: fmt.Errorf("following data: %w", err)}}
+	}
+	var matches []Match
+	for _, f := range found {
+		if m := followed(f); applies(m.Rule, m.Path) {
+			matches = append(matches, m)
+		}
+	}
+	var problems []Problem
+	for _, p := range given {
+		line := p.Function.File.Tree.Line(p.Function.File.Tree.Nodes[p.Function.Node].Start)
+		problems = append(problems, Problem{Path: p.Function.File.Tree.Path, Line: line,
+			Err: fmt.Errorf("data was not followed to the end in function %q: %s", p.Function.Name, p.Reason)})
+	}
+	return matches, problems
+}
+
+// followed makes a match of a taint finding.
+func followed(f *taint.Finding) Match {
+	m := Match{Rule: f.Rule.Rule, Message: rule.Interpolate(f.Rule.Rule.Message, func(string) (string, bool) { return "", false })}
+	for i, p := range f.Path {
+		t := p.File.Tree
+		n := &t.Nodes[p.Node]
+		step := Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
+		switch i {
+		case 0:
+			step.Message = "the data comes from here"
+		case len(f.Path) - 1:
+			step.Message = "the data arrives here"
+		default:
+			step.Message = "the data goes through here"
+		}
+		m.Steps = append(m.Steps, step)
+	}
+	end := m.Steps[len(m.Steps)-1]
+	m.Path, m.Start, m.End = end.Path, end.Start, end.End
+	return m
+}
+
+// skipped says what of a file could not be looked at: source that is not valid in
+// its language, and functions that are too large.
+func skipped(f *ir.File) []Problem {
+	var out []Problem
+	for _, s := range f.Skipped {
+		out = append(out, Problem{Path: f.Tree.Path, Line: f.Tree.Line(f.Tree.Nodes[s.Node].Start), Err: errors.New(s.Reason)})
+	}
+	return out
+}
+
+// GoModules returns the modules whose go.mod files are among the texts, by path.
+func GoModules(files map[string][]byte) []flow.Module {
+	var out []flow.Module
+	for name, text := range files {
+		for line := range strings.Lines(string(text)) {
+			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
+				out = append(out, flow.Module{Path: strings.Trim(strings.TrimSpace(rest), `"`), Folder: path.Dir(name)})
+				break
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,9 @@
+const express = require("express");
+const cp = require("child_process");
+const app = express();
+
+app.get("/v", (req, res) => {
+  const v = req.query.v;
+  // ruleid: argument-injection
+  cp.execFile("git", ["clone", v]);
+});

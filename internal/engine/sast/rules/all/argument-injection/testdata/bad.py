@@ -1,0 +1,12 @@
+import subprocess
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    # ruleid: argument-injection
+    subprocess.run(["git", "clone", v])
+    return "done"

@@ -1,0 +1,10 @@
+import ast
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    return str(ast.literal_eval("1"))

@@ -1,0 +1,3 @@
+const name = new URLSearchParams(location.search).get("name");
+// ruleid: cross-site-scripting-dom
+document.getElementById("hello").innerHTML = "Hello " + name;

@@ -1,0 +1,12 @@
+package web
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+)
+
+func view(w http.ResponseWriter, r *http.Request) {
+	v := r.FormValue("v")
+	fmt.Fprintf(w, "<p>%s</p>", html.EscapeString(v))
+}

@@ -1,0 +1,11 @@
+from flask import make_response
+from markupsafe import escape
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    return make_response("<p>" + escape(v) + "</p>")

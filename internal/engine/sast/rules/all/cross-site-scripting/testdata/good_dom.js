@@ -1,0 +1,2 @@
+const name = new URLSearchParams(location.search).get("name");
+document.getElementById("hello").textContent = "Hello " + name;

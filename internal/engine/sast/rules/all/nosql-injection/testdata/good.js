@@ -1,0 +1,9 @@
+const express = require("express");
+const mongoose = require("mongoose");
+const User = mongoose.model("User", {});
+const app = express();
+
+app.get("/v", (req, res) => {
+  const v = req.query.v;
+  User.findOne({ name: String(v) });
+});

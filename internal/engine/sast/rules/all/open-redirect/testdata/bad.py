@@ -1,0 +1,11 @@
+from flask import redirect, url_for
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    # ruleid: open-redirect
+    return redirect(v)

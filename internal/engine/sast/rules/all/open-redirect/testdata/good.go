@@ -1,0 +1,10 @@
+package web
+
+import (
+	"net/http"
+)
+
+func view(w http.ResponseWriter, r *http.Request) {
+	v := r.FormValue("v")
+	http.Redirect(w, r, "/page/"+v, http.StatusFound)
+}

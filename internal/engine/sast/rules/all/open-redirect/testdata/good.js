@@ -1,0 +1,8 @@
+const express = require("express");
+
+const app = express();
+
+app.get("/v", (req, res) => {
+  const v = req.query.v;
+  res.redirect("/page/" + v);
+});

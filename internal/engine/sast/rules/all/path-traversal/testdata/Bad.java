@@ -1,0 +1,10 @@
+import java.io.*;
+import javax.servlet.http.*;
+
+class Bad extends HttpServlet {
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws Exception {
+        String v = request.getParameter("v");
+        // ruleid: path-traversal
+        new FileInputStream("/data/" + v);
+    }
+}

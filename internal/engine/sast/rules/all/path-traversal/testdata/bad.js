@@ -1,0 +1,10 @@
+const express = require("express");
+const fs = require("fs");
+const path = require("path");
+const app = express();
+
+app.get("/v", (req, res) => {
+  const v = req.query.v;
+  // ruleid: path-traversal
+  fs.readFile("/data/" + v, () => {});
+});

@@ -1,0 +1,12 @@
+from werkzeug.utils import secure_filename
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    # ruleid: path-traversal
+    open("/data/" + v)
+    return "done"

@@ -1,0 +1,12 @@
+package web
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+)
+
+func view(w http.ResponseWriter, r *http.Request) {
+	v := r.FormValue("v")
+	os.ReadFile("/data/" + filepath.Base(v))
+}

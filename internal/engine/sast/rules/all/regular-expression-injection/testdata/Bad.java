@@ -1,0 +1,9 @@
+import javax.servlet.http.*;
+
+class Bad extends HttpServlet {
+    protected void doGet(HttpServletRequest request, HttpServletResponse response) throws Exception {
+        String v = request.getParameter("v");
+        // ruleid: regular-expression-injection
+        java.util.regex.Pattern.compile(v);
+    }
+}

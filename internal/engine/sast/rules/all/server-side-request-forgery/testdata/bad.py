@@ -1,0 +1,11 @@
+import requests
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    # ruleid: server-side-request-forgery
+    return requests.get(v).text[:0]

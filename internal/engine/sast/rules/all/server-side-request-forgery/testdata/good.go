@@ -1,0 +1,10 @@
+package web
+
+import (
+	"net/http"
+)
+
+func view(w http.ResponseWriter, r *http.Request) {
+	v := r.FormValue("v")
+	http.Get("https://api.example/items/" + v)
+}

@@ -1,0 +1,10 @@
+import requests
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    return requests.get("https://api.example/items/" + v).text[:0]

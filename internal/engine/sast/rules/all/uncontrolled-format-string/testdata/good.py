@@ -1,0 +1,9 @@
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    return "{}".format(v)[:0]

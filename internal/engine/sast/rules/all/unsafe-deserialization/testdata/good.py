@@ -1,0 +1,13 @@
+import base64
+import json
+import pickle
+from flask import Flask, request
+
+app = Flask(__name__)
+
+
+@app.route("/v")
+def view():
+    v = request.args.get("v")
+    json.loads(v)
+    return "done"

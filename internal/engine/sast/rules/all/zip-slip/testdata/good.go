@@ -1,0 +1,16 @@
+package zips
+
+import (
+	"archive/zip"
+	"os"
+	"path/filepath"
+)
+
+func unpack(r *zip.Reader, dir string) {
+	for _, f := range r.File {
+		if !filepath.IsLocal(f.Name) {
+			continue
+		}
+		os.Create(filepath.Join(dir, f.Name))
+	}
+}
