@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -289,5 +290,37 @@ func (s *solver) construct(fn *ir.Function, c *ir.Call, class int32) {
 	}
 	for _, f := range s.overloaded(s.Graph, s.constructors(class), fn, c) {
 		s.link(fn, c, f, passed{receiver: -1, this: v, is: true, constructs: true})
+	}
+	if fn.File.Lang.Meaning.SelfParameter { // what makes the object may return another one
+		for _, f := range s.lookup(class, "__new__") {
+			s.link(fn, c, f, passed{receiver: -1, this: newValue(classValue, class), is: true})
+		}
+	}
+}
+
+// seed gives the methods of classes that no code of the program makes objects of,
+// such as those that a framework makes, an object of their class as receiver.
+func (s *solver) seed() {
+	for i, c := range s.Classes {
+		if c.Kind == "interface" || slices.ContainsFunc(s.below(int32(i)), func(k int32) bool { return s.created[k] }) {
+			continue
+		}
+		v := newValue(instanceValue, int32(i))
+		for _, k := range s.above(int32(i)) {
+			above := s.Classes[k]
+			for _, m := range above.Methods {
+				s.receive(m, v)
+			}
+			if above.Init != nil {
+				s.receive(above.Init, v)
+			}
+		}
+	}
+}
+
+// receive gives a method a receiver.
+func (s *solver) receive(m *ir.Function, v value) {
+	if m.This != ir.NoVar && !m.OnClass && m.Locals[m.This].Kind == ir.Receiver {
+		s.add(s.variable(m, m.This), v)
 	}
 }

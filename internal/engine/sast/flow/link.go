@@ -12,12 +12,24 @@ type linker struct {
 	modules map[string]bool // "/src/db" paths, ".pkg.mod" dotted names, "#internal/db" folders
 	names   map[string]bool // qualified names of classes and functions
 	goPaths []Module
+	aliases map[string]string   // other names
+	stars   map[string][]string // by module: those whose names it passes on
+	byBase  map[string][]string // modules that are paths, by the last part
 }
 
+// maxAliases bounds how often a name is replaced by what it means.
+const maxAliases = 8
+
 func newLinker(files []*ir.File, modules []Module) *linker {
-	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, goPaths: modules}
+	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, goPaths: modules,
+		aliases: map[string]string{}, stars: map[string][]string{}, byBase: map[string][]string{}}
 	for _, f := range files {
-		l.modules[family(f)+f.Module] = true
+		if key := family(f) + f.Module; !l.modules[key] {
+			l.modules[key] = true
+			if key[0] == '/' {
+				l.byBase[path.Base(key)] = append(l.byBase[path.Base(key)], f.Module)
+			}
+		}
 		for _, c := range f.Classes {
 			l.names[c.Qualified] = true
 		}
@@ -25,8 +37,60 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 			l.names[fn.Qualified] = true
 		}
 	}
+	for _, f := range files { // what they mean is found from the file
+		n := &fileLinker{l, f, map[string]string{}}
+		for _, a := range f.Aliases {
+			if _, ok := l.aliases[a.Name]; !ok && !l.names[a.Name] {
+				l.aliases[a.Name] = n.place(a.Means)
+			}
+		}
+		for _, m := range f.Reexports {
+			l.stars[f.Module] = append(l.stars[f.Module], n.module(m))
+		}
+	}
 	return l
 }
+
+// means follows other names to what they mean.
+func (l *linker) means(q string) string {
+	for range maxAliases {
+		next := l.follow(q)
+		if next == q {
+			break
+		}
+		q = next
+	}
+	return q
+}
+
+// follow replaces the longest part of the name that is another name.
+func (l *linker) follow(q string) string {
+	if l.names[q] {
+		return q
+	}
+	for end := len(q); end > 0; end = strings.LastIndexByte(q[:end], '.') {
+		if a, ok := l.aliases[q[:end]]; ok && (end == len(q) || l.names[a+q[end:]] || !l.isModule(q[:end])) {
+			return a + q[end:]
+		}
+		for _, m := range l.stars[q[:end]] {
+			if end < len(q) && l.reaches(m+q[end:]) {
+				return m + q[end:]
+			}
+		}
+	}
+	return q
+}
+
+// reaches reports whether the program declares the name or its first parts.
+func (l *linker) reaches(q string) bool {
+	if l.names[q] || l.aliases[q] != "" {
+		return true
+	}
+	i := strings.LastIndexByte(q, '.')
+	return i > 0 && (l.names[q[:i]] || l.aliases[q[:i]] != "" || len(l.stars[q[:i]]) > 0 && !l.names[q])
+}
+
+func (l *linker) isModule(q string) bool { return l.modules["/"+q] || l.modules["."+q] }
 
 // family tells modules of languages apart that name them differently.
 func family(f *ir.File) string {
@@ -58,7 +122,7 @@ func (l *linker) file(f *ir.File) {
 		}
 	}
 	for i, r := range f.Reexports {
-		f.Reexports[i] = n.name(r)
+		f.Reexports[i] = n.module(r)
 	}
 	for _, fn := range f.Functions {
 		n.function(fn)
@@ -109,26 +173,46 @@ func (n *fileLinker) name(q string) string {
 	if r, ok := n.known[q]; ok {
 		return r
 	}
-	r := q
-	switch m := &n.f.Lang.Meaning; {
-	case m.ImportsFolders:
-		r = n.folder(q)
-	case m.SlashModules:
-		r = n.slash(q)
-	case m.FileModule:
-		r = n.dotted(q)
-	default:
-		r = n.packaged(q)
+	r := n.place(q)
+	if n.f.Lang.Meaning.FileModule {
+		r = n.means(r)
 	}
 	n.known[q] = r
 	return r
+}
+
+// place returns the name with the place of its module in the tree.
+func (n *fileLinker) place(q string) string {
+	switch m := &n.f.Lang.Meaning; {
+	case m.ImportsFolders:
+		return n.folder(q)
+	case m.SlashModules:
+		return n.slash(q)
+	case m.FileModule:
+		return n.dotted(q)
+	}
+	return n.packaged(q)
+}
+
+// module returns the place of a module all of whose names are passed on.
+func (n *fileLinker) module(q string) string {
+	if n.f.Lang.Meaning.SlashModules {
+		return n.slash(q)
+	}
+	return n.onPath(q)
 }
 
 // packaged resolves a name of a language with declared packages. What the file does
 // not declare may come from a package that is imported as a whole.
 func (n *fileLinker) packaged(q string) string {
 	rest, own := strings.CutPrefix(q, n.f.Module+".")
-	if !own || n.names[q] {
+	if n.names[q] {
+		return q
+	}
+	if !own {
+		if at := n.f.Module + "." + q; n.names[at] { // a class whose name begins with a small letter
+			return at
+		}
 		return q
 	}
 	first, _, _ := strings.Cut(rest, ".")
@@ -159,6 +243,21 @@ func (n *fileLinker) dotted(q string) string {
 	if n.names[q] || n.prefix(q, 0) {
 		return q
 	}
+	if first, _, _ := strings.Cut(q, "."); !n.imports(first) {
+		for _, m := range n.f.Reexports {
+			if at := n.onPath(m) + "." + q; n.reaches(at) {
+				return at
+			}
+		}
+	}
+	return n.onPath(q)
+}
+
+// onPath finds the module that the name begins with.
+func (n *fileLinker) onPath(q string) string {
+	if n.prefix(q, 0) {
+		return q
+	}
 	dir := path.Dir(n.f.Tree.Path)
 	for {
 		for _, root := range []string{dir, path.Join(dir, "src")} {
@@ -175,6 +274,16 @@ func (n *fileLinker) dotted(q string) string {
 		}
 		dir = path.Dir(dir)
 	}
+}
+
+// imports reports whether the file imports something under the name.
+func (n *fileLinker) imports(name string) bool {
+	for _, in := range n.f.Imports {
+		if in.Local == name {
+			return true
+		}
+	}
+	return false
 }
 
 // prefix reports whether the dotted name begins with a module that is longer than
@@ -194,7 +303,13 @@ func (n *fileLinker) slash(q string) string {
 	if n.names[q] || !strings.Contains(q, "/") {
 		return q
 	}
-	bare := strings.TrimPrefix(strings.TrimPrefix(q, "@/"), "~/")
+	bare := q
+	if q[0] == '@' || q[0] == '~' || q[0] == '#' { // "@/db", "#root/db.js"
+		_, bare, _ = strings.Cut(q, "/")
+		for _, x := range n.f.Lang.Meaning.ModuleExtensions {
+			bare = strings.Replace(bare, x+".", ".", 1)
+		}
+	}
 	for dir := path.Dir(n.f.Tree.Path); ; dir = path.Dir(dir) {
 		for _, root := range []string{dir, path.Join(dir, "src")} {
 			if at := path.Join(root, bare); n.pathPrefix(at) {
@@ -202,9 +317,33 @@ func (n *fileLinker) slash(q string) string {
 			}
 		}
 		if dir == "." || dir == "/" {
-			return q
+			break
 		}
 	}
+	if bare != q {
+		return n.onlyPath(q, bare)
+	}
+	return q
+}
+
+// onlyPath returns the name in the only module whose path ends as the bare one does.
+func (n *fileLinker) onlyPath(q, bare string) string {
+	slash := strings.LastIndexByte(bare, '/')
+	for end := len(bare); end > slash; end = strings.LastIndexByte(bare[:end], '.') {
+		found := ""
+		for _, m := range n.byBase[bare[slash+1:end]] {
+			if m == bare[:end] || strings.HasSuffix(m, "/"+bare[:end]) {
+				if found != "" {
+					return q
+				}
+				found = m
+			}
+		}
+		if found != "" {
+			return found + bare[end:]
+		}
+	}
+	return q
 }
 
 // pathPrefix reports whether the name begins with the path of a module.

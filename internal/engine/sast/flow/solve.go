@@ -221,6 +221,7 @@ func (s *solver) run(ctx context.Context) error {
 	for _, fn := range s.Functions {
 		s.constraints(fn)
 	}
+	s.seed()
 	if err := s.settle(ctx); err != nil {
 		return err
 	}

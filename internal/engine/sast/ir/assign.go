@@ -57,12 +57,28 @@ func (b *builder) bind(i, target, value int32) Var {
 	}
 	v := b.expr(value)
 	b.alias(i, value)
+	if b.m.Exports != "" && b.t.Is(target, tree.Member) {
+		b.exportAlias(target, value)
+	}
 	if b.m.CommaOk && b.t.Is(target, tree.Tuple) && b.answersTwice(value) {
 		b.commaOk(target, v)
 		return v
 	}
 	b.store(target, v)
 	return v
+}
+
+// exportAlias notes the name that "exports.a = b" gives to what b means.
+func (b *builder) exportAlias(target, value int32) {
+	t, q := b.qualified(target), b.qualified(value)
+	if q == "" || b.fn.Kind != TopLevel {
+		return
+	}
+	if t == b.Module {
+		b.aliasName("", q)
+	} else if member, ok := strings.CutPrefix(t, b.Module+"."); ok && !strings.Contains(member, ".") {
+		b.aliasName(member, q)
+	}
 }
 
 // answersTwice reports whether the expression, assigned to two variables, gives the

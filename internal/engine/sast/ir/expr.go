@@ -127,6 +127,10 @@ func (b *builder) compound(i int32) Var {
 	return b.other(i)
 }
 
+// evaluates reports whether a node of the kind, in the place of an expression, has a
+// value.
+func evaluates(k tree.Kind) bool { return k == tree.Lambda || !k.Statement() }
+
 // alias makes the value of one node that of another.
 func (b *builder) alias(node, of int32) {
 	if of >= 0 {
@@ -141,7 +145,7 @@ func (b *builder) other(i int32) Var {
 	for c := range b.t.Children(i) {
 		switch k := b.t.Nodes[c].Kind; {
 		case k == tree.Token || k == tree.Type || k == tree.Modifier || k == tree.Annotation:
-		case k.Expression() || k == tree.Other:
+		case evaluates(k):
 			parts = append(parts, b.expr(c))
 		default:
 			b.stmt(c)

@@ -143,7 +143,7 @@ func (b *builder) body() {
 			Receiver: b.this(), Callee: NoVar, Direct: fn.Class.Init.Index,
 		}, nil)
 	}
-	if body >= 0 && b.t.Nodes[body].Kind.Expression() {
+	if body >= 0 && evaluates(b.t.Nodes[body].Kind) {
 		b.do(Return, body, "", b.expr(body))
 		b.end()
 		return
@@ -189,6 +189,7 @@ func (b *builder) functionStatement(i int32) {
 		return v
 	}
 	if b.modified(i, "default") && b.m.Exports != "" {
+		b.aliasName("", fn.Qualified)
 		b.export(i, "default", closure())
 	}
 	if d := b.decorate(i, closure); d != NoVar && !member {
@@ -254,6 +255,7 @@ func (b *builder) classStatement(i int32) {
 	}
 	value := func() Var { return b.indexed(ClassValue, i, c) }
 	if b.modified(i, "default") && b.m.Exports != "" {
+		b.aliasName("", b.Classes[c].Qualified)
 		b.export(i, "default", value())
 	}
 	b.decorate(i, value)

@@ -57,11 +57,16 @@ type File struct {
 	Imports []Import
 	// Reexports are the modules all of whose names the file passes on.
 	Reexports []string
+	// Aliases are other names by which files know what the file declares or imports.
+	Aliases []Alias
 	// Skipped lists what was not lowered, and why.
 	Skipped []Skip
 
 	values []place // by node
 }
+
+// An Alias is another qualified name.
+type Alias struct{ Name, Means string }
 
 // A Skip is a part of a file that was not lowered.
 type Skip struct {

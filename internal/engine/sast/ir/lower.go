@@ -73,7 +73,7 @@ func (l *lowerer) survey() {
 	l.use = make([]uint8, len(l.t.Nodes))
 	l.addFunction(&Function{Node: tree.Root, Kind: TopLevel, Name: "<top>", Qualified: l.Module})
 	for i := range l.t.Nodes {
-		if k := l.t.Nodes[i].Kind; (k == tree.Function || k == tree.Class) && l.atTop(int32(i)) {
+		if k := l.t.Nodes[i].Kind; k == tree.Function && l.atTop(int32(i)) || k == tree.Class {
 			l.members[l.t.Name(int32(i))] = true
 		}
 	}
@@ -367,9 +367,30 @@ func (s *surveyor) bases(i int32) []string {
 		switch n := &s.t.Nodes[c]; {
 		case n.Role != tree.RoleBase && n.Role != tree.RoleInterface, n.Kind == tree.Keyword:
 		default:
-			if q := s.typeName(c); q != "" {
-				list = append(list, q)
+			list = append(list, s.baseNames(c)...)
+		}
+	}
+	return list
+}
+
+// baseNames returns the classes that an expression in the place of a base may mean:
+// that of "a ? B : C" and of "mixin(B)" as well.
+func (l *lowerer) baseNames(i int32) []string {
+	var list []string
+	switch l.t.Nodes[i].Kind {
+	case tree.Conditional:
+		for _, r := range []tree.Role{tree.RoleThen, tree.RoleElse} {
+			list = append(list, l.baseNames(l.t.Child(i, r))...)
+		}
+	case tree.Call:
+		for a := range l.t.All(i, tree.RoleArgument) {
+			if l.t.Is(a, tree.Name) || l.t.Is(a, tree.Member) {
+				list = append(list, l.baseNames(a)...)
 			}
+		}
+	default:
+		if q := l.typeName(i); q != "" {
+			list = append(list, q)
 		}
 	}
 	return list

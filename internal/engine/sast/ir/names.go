@@ -62,7 +62,17 @@ func trimExtension(file string, l *lang.Language) string {
 }
 
 // qualified returns the qualified name of a node as the whole program knows it.
-func (l *lowerer) qualified(i int32) string { return l.absolute(l.names.Qualified(i)) }
+func (l *lowerer) qualified(i int32) string {
+	if i >= 0 && (l.t.Nodes[i].Kind == tree.Name || l.t.Nodes[i].Kind == tree.Type) {
+		if d := l.names.Declaration(i); d >= 0 { // a class in a function may share its name with others
+			if c, ok := l.owner[l.declarator(d)]; ok && l.t.Is(l.declarator(d), tree.Class) && int(c) < len(l.Classes) {
+				_, rest, _ := strings.Cut(l.t.Text(i), ".")
+				return join(l.Classes[c].Qualified, rest)
+			}
+		}
+	}
+	return l.absolute(l.names.Qualified(i))
+}
 
 // absolute makes a name that scope gives a name for the whole program: what the
 // file declares gets the file's module, a relative module its place in the tree.

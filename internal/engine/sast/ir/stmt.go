@@ -320,6 +320,34 @@ func (b *builder) importStatement(i int32) {
 		in.Name = "" // the module itself under a name
 	}
 	b.Imports = append(b.Imports, in)
+	if b.fn.Kind == TopLevel && b.m.FileModule && b.m.Exports == "" {
+		b.passOn(i, in)
+	}
+}
+
+// passOn notes that what is imported can be imported from this file too (Python).
+func (b *builder) passOn(i int32, in Import) {
+	switch {
+	case in.Name == "*":
+		b.Reexports = append(b.Reexports, b.moduleName(in.Module))
+	case in.Local != "":
+		for _, r := range []tree.Role{tree.RoleAlias, tree.RoleName, tree.RolePath} {
+			if c := b.t.Child(i, r); c >= 0 {
+				if q := b.qualified(c); q != "" && b.t.Is(c, tree.Name) {
+					b.aliasName(in.Local, q)
+				}
+				return
+			}
+		}
+	}
+}
+
+// aliasName notes another name for what a qualified name means: that of a member
+// of the file, or of the file when it is "".
+func (b *builder) aliasName(member, q string) {
+	if name := join(b.Module, member); name != q && name != "" {
+		b.Aliases = append(b.Aliases, Alias{name, q})
+	}
 }
 
 // exportStatement gives what is exported the name that others know it by.
@@ -331,12 +359,20 @@ func (b *builder) exportStatement(i int32) {
 		return
 	}
 	var v Var
+	outside := name
+	if name == "default" || name == "=" {
+		outside = ""
+	}
+	if q := b.qualified(value); q != "" && from == "" {
+		b.aliasName(outside, q)
+	}
 	switch {
 	case from != "":
 		q := b.moduleName(from)
 		if t := b.t.Text(value); t != "*" && t != "default" {
 			q = join(q, t)
 		}
+		b.aliasName(outside, q)
 		v = b.value(LoadGlobal, i, q)
 	case value >= 0:
 		v = b.expr(value)
@@ -434,7 +470,7 @@ func (b *builder) caseTests(c int32, v Var, body BlockID) {
 func (b *builder) caseBody(c int32, result Var) {
 	body := b.t.Child(c, tree.RoleBody)
 	if result != NoVar && body >= 0 {
-		if k := b.t.Nodes[body].Kind; k.Expression() {
+		if evaluates(b.t.Nodes[body].Kind) {
 			b.copyTo(result, body, b.expr(body))
 			return
 		}

@@ -150,6 +150,9 @@ func (s *Info) imported(imp int32) string {
 	case name < 0 || text == "*" || text == "default":
 		return module
 	default:
+		if strings.HasSuffix(module, ".") {
+			return module + text // "from .. import a"
+		}
 		return module + "." + text
 	}
 }
