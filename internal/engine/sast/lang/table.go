@@ -122,6 +122,22 @@ func (l *Lowering) Need(r tree.Role, i, part int32) {
 	l.Unknown(r, end, end)
 }
 
+// Chain lowers names as a dotted one: a Name, or Members over one.
+func (l *Lowering) Chain(r tree.Role, names []int32) {
+	last := len(names) - 1
+	switch {
+	case last < 0:
+		return
+	case last == 0 || l.TooDeep():
+		l.Same(tree.Name, r, names[last])
+		return
+	}
+	l.File.Nodes[l.Open(tree.Member, r, l.CST.Nodes[names[0]].Start, l.CST.Nodes[names[last]].End)].Text = "."
+	l.Chain(tree.RoleObject, names[:last])
+	l.Same(tree.Name, tree.RoleProperty, names[last])
+	l.Close()
+}
+
 // Same returns the rule for a leaf whose text is its source.
 func Same(k tree.Kind) Rule {
 	return func(l *Lowering, r tree.Role, i int32) { l.Same(k, r, i) }

@@ -10,6 +10,7 @@ import (
 	javalang "merlon/internal/engine/sast/lang/java"
 	javascriptlang "merlon/internal/engine/sast/lang/javascript"
 	jsonlang "merlon/internal/engine/sast/lang/json"
+	kotlinlang "merlon/internal/engine/sast/lang/kotlin"
 	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 	rubylang "merlon/internal/engine/sast/lang/ruby"
@@ -27,6 +28,7 @@ var languages = []*lang.Language{
 	javascriptlang.TSX,
 	javascriptlang.TypeScript,
 	jsonlang.Language,
+	kotlinlang.Language,
 	phplang.Language,
 	pythonlang.Language,
 	rubylang.Language,
