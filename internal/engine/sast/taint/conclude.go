@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
 )
 
 // This file makes findings of summaries.
@@ -19,12 +20,18 @@ type conclusion struct {
 	heap  map[string]taint // what globals hold, by path
 	found findings
 	rules []*Rule
+	// library are the functions whose parameters callers outside of the program
+	// choose; nil when no rule asks for that.
+	library *library
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) []*Finding {
 	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{},
 		found: findings{map[findingKey]*Finding{}}, rules: rules}
 	c.reach(units)
+	if slices.ContainsFunc(rules, (*Rule).asksLibrary) {
+		c.addLibrary(units)
+	}
 	c.globals()
 	for _, s := range c.order {
 		c.sinks(s)
@@ -57,6 +64,25 @@ func (c *conclusion) reach(units [][]*ir.Function) {
 			if s, ok := c.run.summaries.Load(summaryKey{fn: fn}); ok {
 				c.roots[s.(*summary)] = true
 				visit(s.(*summary))
+			}
+		}
+	}
+}
+
+// addLibrary makes the functions of the program's interface roots.
+func (c *conclusion) addLibrary(units [][]*ir.Function) {
+	c.library = findLibrary(c.run, c.order)
+	for _, unit := range units {
+		for _, fn := range unit {
+			if !c.library.has(fn) {
+				continue
+			}
+			if s, ok := c.run.summaries.Load(summaryKey{fn: fn}); ok && !c.roots[s.(*summary)] {
+				c.roots[s.(*summary)] = true
+				if !c.used[s.(*summary)] {
+					c.used[s.(*summary)] = true
+					c.order = append(c.order, s.(*summary))
+				}
 			}
 		}
 	}
@@ -163,6 +189,10 @@ func (c *conclusion) real(s *summary, t taint) taint {
 			out = out.union(taint{e})
 			continue
 		}
+		if at := e.atom; at.in.kind == inParam && c.library != nil && c.roots[s] && c.library.has(s.fn) {
+			out = out.union(taint{{c.run.librarySource(s.fn, at.in.index), e.clean, e.trace}})
+			continue
+		}
 		p := c.globalPath(s, e.atom)
 		if p == "" {
 			continue
@@ -234,4 +264,10 @@ func (c *conclusion) sinks(s *summary) {
 func (r *Rule) wants(s *source, p *pendingSink) bool {
 	m := r.Rule.Taint.Model
 	return m != nil && s.rule < 0 && p.rule < 0 && slices.Contains(m.Sinks, p.kind) && slices.Contains(m.Sources, s.kind)
+}
+
+// asksLibrary reports whether the rule asks for what callers of a library pass.
+func (r *Rule) asksLibrary() bool {
+	m := r.Rule.Taint.Model
+	return m != nil && slices.Contains(m.Sources, model.Library)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang/all"
@@ -68,7 +69,7 @@ func rules(t *testing.T) []*taint.Rule {
 	var list []*taint.Rule
 	for _, k := range kinds {
 		list = append(list, &taint.Rule{Rule: &rule.Rule{ID: k,
-			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument"}, Sinks: []string{k}}}}})
+			Taint: &rule.Taint{Model: &rule.Model{Sources: []string{"remote", "argument", model.Library}, Sinks: []string{k}}}}})
 	}
 	return list
 }
@@ -79,7 +80,11 @@ func analyze(t *testing.T, files []*ir.File, workers int) []*taint.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, problems, err := taint.Analyze(context.Background(), program(t, files), models, rules(t), taint.Options{Workers: workers})
+	graph, err := flow.Build(context.Background(), files, flow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, problems, err := taint.Analyze(context.Background(), graph, models, rules(t), taint.Options{Workers: workers})
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("problems %v, error %v", problems, err)
 	}

@@ -1,0 +1,147 @@
+package taint
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file tells which functions are there for callers outside of the program: what
+// modules export; in languages without exports what nobody calls but the code that
+// starts the program. Their parameters are sources of the kind model.Library.
+
+// library finds the functions of the program's interface.
+type library struct {
+	run    *run
+	api    map[*ir.Function]bool
+	inside map[*ir.Function]bool // called by other functions
+	open   map[*ir.File]bool     // files that say what they export
+	seen   map[objID]bool
+}
+
+// findLibrary looks at all summaries that count.
+func findLibrary(r *run, order []*summary) *library {
+	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}}
+	for _, s := range order {
+		for _, child := range s.children {
+			if !starts(s.fn) && child.fn != s.fn {
+				l.inside[child.fn] = true
+			}
+		}
+		if s.fn.Kind == ir.TopLevel && s.fn.File.Lang.Meaning.Exports != "" {
+			l.exports(s)
+		}
+	}
+	return l
+}
+
+// starts reports whether the function starts a program.
+func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == "main" }
+
+// exports finds what a module exports, in the heap that its top-level code leaves.
+func (l *library) exports(s *summary) {
+	names := exportedNames(s.fn)
+	l.seen = map[objID]bool{}
+	for id, o := range s.heap {
+		at := s.objects[id].atom
+		if o == nil || at == nil || at.in.kind != inGlobal || at.path != "" {
+			continue
+		}
+		for _, f := range o.fields {
+			if names[f.name] {
+				l.open[s.fn.File] = true
+				l.value(s, f.val, 0)
+			}
+		}
+	}
+}
+
+// value adds the functions that somebody who has the value can call.
+func (l *library) value(s *summary, v *value, depth int) {
+	if v == nil || depth > maxPath {
+		return
+	}
+	if c := l.run.program.Class(v.api); c != nil {
+		for _, m := range c.Methods {
+			l.api[m] = true
+		}
+	}
+	if fn := l.run.function(v.api); fn != nil && v.kind == kindFunction {
+		l.api[fn] = true
+	}
+	for _, id := range v.objs {
+		if l.seen[id] {
+			continue
+		}
+		l.seen[id] = true
+		if fn := s.objects[id].fn; fn != nil {
+			l.api[fn] = true
+		}
+		if c := l.run.program.Class(s.objects[id].typ); c != nil {
+			for _, m := range c.Methods {
+				l.api[m] = true
+			}
+		}
+		if int(id) < len(s.heap) && s.heap[id] != nil {
+			for _, f := range s.heap[id].fields {
+				if !strings.HasPrefix(f.name, "#") {
+					l.value(s, f.val, depth+1)
+				}
+			}
+			l.value(s, s.heap[id].elems, depth+1)
+		}
+	}
+}
+
+// exportedNames returns the globals that a module's top-level code exports: those
+// written as members of the module, and declarations that say so.
+func exportedNames(fn *ir.Function) map[string]bool {
+	names := map[string]bool{}
+	f := fn.File
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		if in.Op != ir.StoreGlobal || in.Text != f.Module && !strings.HasPrefix(in.Text, f.Module+".") {
+			continue
+		}
+		if in.A != ir.NoVar || in.Text == f.Module || exportedNode(f.Tree, in.Node) {
+			names[in.Text] = true
+		}
+	}
+	return names
+}
+
+// exportedNode reports whether the declaration around a node is exported.
+func exportedNode(t *tree.File, node int32) bool {
+	for ; node > 0; node = t.Nodes[node].Parent {
+		if t.Nodes[node].Kind == tree.Export {
+			return true
+		}
+		for m := range t.All(node, tree.RoleModifier) {
+			if t.Text(m) == "export" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// has reports whether callers outside of the program can call the function.
+func (l *library) has(fn *ir.Function) bool {
+	if l.api[fn] {
+		return true
+	}
+	if l.open[fn.File] || l.inside[fn] || starts(fn) || strings.HasPrefix(fn.Name, "_") {
+		return false
+	}
+	if fn.File.Lang.Meaning.Exports != "" && exportedNode(fn.File.Tree, fn.Node) {
+		return true
+	}
+	return fn.Kind == ir.Plain && (fn.Parent == nil || fn.Parent.Kind == ir.TopLevel) || fn.Kind == ir.Method
+}
+
+// librarySource returns the source that a parameter of the program's interface is.
+func (r *run) librarySource(fn *ir.Function, param int32) *atom {
+	return r.sourceAtom(source{file: fn.File, node: fn.Params[param].Node, kind: model.Library, rule: -1})
+}
