@@ -50,7 +50,10 @@ require (
 	modernc.org/sqlite v1.60.1
 )
 
-require github.com/mattn/go-pointer v0.0.1 // indirect
+require (
+	github.com/magiconair/properties v1.8.10 // indirect
+	github.com/mattn/go-pointer v0.0.1 // indirect
+)
 
 require (
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect

@@ -48,7 +48,9 @@ func run(p *scan.ProjectPass) error {
 			"source code was analysed function by function within %v, as asked for: flaws across functions were not looked for", p.Code.Fast)})
 	}
 	files := read(p, known.wants)
-	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{Workers: p.Workers, Local: p.Code.Fast > 0, Cache: p.Code.Cache})
+	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
+		Workers: p.Workers, Local: p.Code.Fast > 0, Cache: p.Code.Cache, Properties: settings(p), Modules: modules(p),
+	})
 	if err := p.Context.Err(); err != nil {
 		return err
 	}
