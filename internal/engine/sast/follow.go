@@ -14,6 +14,7 @@ import (
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/taint"
+	"merlon/internal/engine/sast/tree"
 )
 
 // This file has the taint rules answered: it joins the files to a program and makes
@@ -89,7 +90,7 @@ func followed(f *taint.Finding) Match {
 	m := Match{Rule: f.Rule.Rule, Message: rule.Interpolate(f.Rule.Rule.Message, func(string) (string, bool) { return "", false })}
 	for i, p := range f.Path {
 		t := p.File.Tree
-		n := &t.Nodes[p.Node]
+		n := &t.Nodes[max(p.Node, tree.Root)] // a parameter without a place of its own: the file
 		step := Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
 		switch i {
 		case 0:
