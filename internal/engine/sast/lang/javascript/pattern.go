@@ -41,16 +41,19 @@ var (
 	anyName   = regexp.MustCompile(`\bfunction\s*\.\.\.\s*\(`)
 )
 
-// prepare returns the spellings of a fragment that are tried: as it is, with
-// semicolons at ellipses that stand among statements, with braces around the values
-// of attributes.
+// prepare returns the spellings of a fragment that are tried: with semicolons at
+// ellipses that stand among statements, as it is, with a body if it is a head alone,
+// with braces around the values of attributes.
 func prepare(text string) []string {
 	text = forAny.ReplaceAllString(text, "for (...;;)")
 	text = anyName.ReplaceAllString(text, "function "+lang.EllipsisName+"(")
 	text = fromName.ReplaceAllString(text, `from "$1"`)
-	all := []string{text}
-	if s := separate(text); s != text {
-		all = append(all, s)
+	all := []string{separate(text)}
+	if all[0] != text {
+		all = append(all, text)
+	}
+	if whole := complete(text); whole != text {
+		all = append(all, whole)
 	}
 	if strings.Contains(text, "<") {
 		braced := bareValue.ReplaceAllString(text, "$1={$2}$3")
@@ -61,7 +64,27 @@ func prepare(text string) []string {
 	return all
 }
 
-// separate puts semicolons around the ellipses that stand among statements or
+var (
+	headOfClass    = regexp.MustCompile(`^(?:(?:export|default|abstract)\s+)*class\b[^{]*$`)
+	headOfBranch   = regexp.MustCompile(`^(?:if|while|for|switch|with)\s*\(`)
+	headOfFunction = regexp.MustCompile(`^(?:@[\w$.]+(?:\([^()]*\))?\s+)*(?:async\s+|function\b\s*)*[\w$]*\s*\([^{}]*\)(?:\s*:[^{}]+)?$`)
+)
+
+// complete gives a head that stands alone a body of any content.
+func complete(text string) string {
+	trimmed := strings.TrimSpace(text)
+	switch {
+	case headOfClass.MatchString(trimmed):
+		return trimmed + " { ... }"
+	case headOfBranch.MatchString(trimmed):
+		return trimmed + " ..."
+	case headOfFunction.MatchString(trimmed):
+		return trimmed + " { ... }"
+	}
+	return text
+}
+
+// separate puts semicolons behind the ellipses that stand among statements or
 // members and not in brackets.
 func separate(text string) string {
 	var b strings.Builder
@@ -78,13 +101,18 @@ func separate(text string) string {
 			} else if c == quote {
 				quote = 0
 			}
+		case strings.HasPrefix(text[i:], "//"):
+			line, _, _ := strings.Cut(text[i:], "\n")
+			b.WriteString(line)
+			i += len(line) - 1
+			continue
 		case c == '"' || c == '\'' || c == '`':
 			quote = c
 		case c == '(' || c == '[' || c == '{':
 			brackets = append(brackets, c)
 		case c == ')' || c == ']' || c == '}':
 			brackets = brackets[:max(0, len(brackets)-1)]
-		case strings.HasPrefix(text[i:], "...") && (len(brackets) == 0 || brackets[len(brackets)-1] == '{'):
+		case strings.HasPrefix(text[i:], "...") && !strings.HasSuffix(text[:i], "$") && (len(brackets) == 0 || brackets[len(brackets)-1] == '{'):
 			separateOne(&b, text, i)
 			i += 2
 			continue
@@ -94,16 +122,36 @@ func separate(text string) string {
 	return b.String()
 }
 
-// separateOne writes the ellipsis at the place with the semicolons that it needs.
+// statementEnds reports whether a statement may begin behind the text.
+func statementEnds(before string) bool {
+	if line := strings.LastIndexByte(before, '\n'); strings.HasPrefix(strings.TrimSpace(before[line+1:]), "//") {
+		return true
+	}
+	return before == "" || !strings.ContainsRune("=,([+-*/&|?:.<>!~%^", rune(before[len(before)-1])) &&
+		!keywordEnds.MatchString(before)
+}
+
+// keywordEnds finds a word behind which an expression stands.
+var keywordEnds = regexp.MustCompile(`\b(?:return|throw|default|case|await|yield|new|typeof|delete|void|in|of|instanceof|extends|import|function|else|do)$`)
+
+// afterComments returns what follows the blanks and the comments of lines.
+func afterComments(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		if !strings.HasPrefix(text, "//") {
+			return text
+		}
+		_, text, _ = strings.Cut(text, "\n")
+	}
+}
+
+// separateOne writes the ellipsis at the place with the semicolon that it needs.
 func separateOne(b *strings.Builder, text string, i int) {
 	before := strings.TrimRight(text[:i], " \t\r\n")
-	after := strings.TrimLeft(text[i+3:], " \t\r\n")
-	spread := len(after) == len(text)-i-3 && after != "" && (after[0] == '$' || after[0] == '{' || after[0] == '[')
-	if strings.HasSuffix(before, ")") && !spread {
-		b.WriteByte(';')
-	}
+	after := afterComments(text[i+3:])
+	spread := strings.HasPrefix(text[i+3:], after) && after != "" && (after[0] == '$' || after[0] == '{' || after[0] == '[')
 	b.WriteString("...")
-	if after != "" && !spread && !strings.ContainsRune(",;)]}.=:>/+-*&|?", rune(after[0])) {
+	if after != "" && !spread && statementEnds(before) && !strings.ContainsRune(",;)]}.=:><+-*&|?", rune(after[0])) {
 		b.WriteByte(';')
 	}
 }

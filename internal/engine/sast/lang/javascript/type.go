@@ -21,7 +21,7 @@ var types = map[string]lang.Rule{
 	"template_type":             lang.Inner,
 	"predefined_type":           lang.Same(tree.Type),
 	"this_type":                 lang.Same(tree.Type),
-	"literal_type":              lang.Same(tree.Type),
+	"literal_type":              lang.Inner,
 	"const":                     lang.Same(tree.Type),
 	"existential_type":          lang.Leaf(tree.Type, "any"),
 	"nested_type_identifier":    nestedType,

@@ -224,9 +224,13 @@ func class(text string) lang.Rule {
 		l.BeginText(tree.Class, r, text, i)
 		head(l, i)
 		l.Part(tree.RoleName, i, "name")
+		base := tree.RoleBase
+		if text == "interface" { // may extend several, whose order means nothing
+			base = tree.RoleInterface
+		}
 		for c := range l.Children(i) {
 			if l.Kind(c) == "base_clause" {
-				typeNames(l, tree.RoleBase, c)
+				typeNames(l, base, c)
 			}
 		}
 		b := l.Field(i, "body")
@@ -263,8 +267,28 @@ func members(l *lang.Lowering, r tree.Role, i int32) {
 		if l.Kind(c) != "use_declaration" || l.Has(c, "use_list") {
 			l.Node(tree.RoleStatement, c)
 		}
+		if l.Kind(c) == "method_declaration" {
+			promoted(l, l.Field(c, "parameters"))
+		}
 	}
 	l.Close()
+}
+
+// promoted lowers the parameters that declare a property to Fields, too.
+func promoted(l *lang.Lowering, parameters int32) {
+	if parameters < 0 {
+		return
+	}
+	for c := range l.Children(parameters) {
+		if l.Kind(c) != "property_promotion_parameter" {
+			continue
+		}
+		l.Flag(l.Begin(tree.Field, tree.RoleStatement, c), tree.Implied)
+		head(l, c)
+		l.Part(tree.RoleType, c, "type")
+		property(l, tree.RoleTarget, l.Field(c, "name"))
+		l.Close()
+	}
 }
 
 func enumCase(l *lang.Lowering, r tree.Role, i int32) {

@@ -18,7 +18,7 @@ var literals = map[string]lang.Rule{
 	"float":                     number,
 	"boolean":                   boolean,
 	"null":                      lang.Leaf(tree.Null, "null"),
-	"array_creation_expression": array,
+	"array_creation_expression": lang.Around(tree.List, "", tree.RoleElement),
 	"list_literal":              listLiteral,
 	"array_element_initializer": element,
 	"pair":                      element,
@@ -153,19 +153,6 @@ func command(l *lang.Lowering, r tree.Role, i int32) {
 	l.Begin(tree.Call, r, i)
 	l.Leaf(tree.Name, tree.RoleCallee, "`", start, start+1)
 	interpolated(l, tree.RoleArgument, interpolation{outer: i, inner: i, start: start + 1, end: max(start+1, end-1)})
-	l.Close()
-}
-
-// array lowers an array: with keys a Map, without a List.
-func array(l *lang.Lowering, r tree.Role, i int32) {
-	k := tree.List
-	for c := range l.Children(i) {
-		if l.Has(c, "=>") {
-			k = tree.Map
-		}
-	}
-	l.Begin(k, r, i)
-	l.Nodes(tree.RoleElement, i)
 	l.Close()
 }
 

@@ -30,7 +30,8 @@ var patterns = lang.Patterns{
 	Finish:  finish,
 }
 
-// finish makes "..." in backquotes an ellipsis: it stands for any command.
+// finish makes "..." in backquotes an ellipsis, which stands for any command, and
+// "$X" alone in quotes a string, which stands for any string.
 func finish(f *tree.File) *tree.File {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
@@ -38,7 +39,25 @@ func finish(f *tree.File) *tree.File {
 			n.Kind, n.Text = tree.Ellipsis, ""
 		}
 	}
-	return f
+	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
+	quote(b, f, tree.Root, tree.RoleNone)
+	return b.Finish()
+}
+
+// quote copies a subtree with Strings in the place of the templates of one
+// metavariable.
+func quote(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
+	n := &f.Nodes[i]
+	if n.Kind == tree.Template && n.Next == i+2 && f.Is(i+1, tree.Metavariable) {
+		b.Leaf(tree.String, role, f.Nodes[i+1].Text, n.Start, n.End)
+		return
+	}
+	c := b.Open(n.Kind, role, n.Start, n.End)
+	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
+	for child := range f.Children(i) {
+		quote(b, f, child, f.Nodes[child].Role)
+	}
+	b.Close()
 }
 
 var (

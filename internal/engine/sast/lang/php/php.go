@@ -5,7 +5,7 @@
 // functions are in lower case, because PHP does not tell cases apart there. Names
 // of namespaces are dotted. What looks like a statement but is a function in effect
 // (echo, print, exit, include) is a Call; a command in backquotes is a Call of "`";
-// an array with keys is a Map, one without a List.
+// an array is a List, whose elements with keys are Pairs.
 package php
 
 import (
