@@ -103,6 +103,8 @@ type Meaning struct {
 	OneNumber bool
 	// Caseless: the case of names does not matter.
 	Caseless bool
+	// Pipes: "|" joins commands, whose order matters (shells).
+	Pipes bool
 	// Comment starts a comment that runs to the end of the line: "//", "#".
 	Comment string
 }

@@ -19,7 +19,7 @@ func associative(op string) bool {
 func (m *matcher) commutative(op string) bool {
 	switch op {
 	case "|", "&", "^":
-		return true
+		return !m.file.Language.Meaning.Pipes
 	case "&&", "||", "and", "or":
 		return m.options.CommutativeBoolOp
 	case "==", "!=", "===", "!==":

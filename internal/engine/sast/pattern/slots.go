@@ -72,7 +72,7 @@ var slots = map[tree.Kind][]slot{
 	tree.Assert: {is(one, tree.RoleCondition), is(one, tree.RoleValue)},
 	tree.Delete: {is(list, tree.RoleValue)},
 
-	tree.Call:    {is(one, tree.RoleCallee), is(args, tree.RoleArgument)},
+	tree.Call:    {is(one, tree.RoleCallee), is(args, tree.RoleArgument), is(subset, tree.RoleModifier)},
 	tree.New:     {is(one, tree.RoleType), is(args, tree.RoleArgument), is(option, tree.RoleBody)},
 	tree.Keyword: {is(one, tree.RoleName), is(one, tree.RoleValue)},
 	tree.Member:  {is(one, tree.RoleProperty), is(one, tree.RoleObject)},

@@ -148,6 +148,8 @@ const (
 	// Call: Callee, Argument* (expressions, Keywords, Spreads). A call of a method has
 	// a Member as Callee. A tagged template is a Call with the text "tag". A call of a
 	// block language (Ruby, Kotlin, Scala) has its trailing Lambda as last Argument.
+	// Modifier* are Keywords that are no arguments and that patterns may leave out: the
+	// redirections of a command, the flags of an instruction of a Dockerfile.
 	Call
 	// New makes an object: Object? (the outer one, of Java's "o.new T()"), Type (a Type
 	// or an expression), Argument*, Body? (of an anonymous class, a Block). Text is

@@ -4,6 +4,7 @@ package all
 
 import (
 	"merlon/internal/engine/sast/lang"
+	bashlang "merlon/internal/engine/sast/lang/bash"
 	golanglang "merlon/internal/engine/sast/lang/golang"
 	hcllang "merlon/internal/engine/sast/lang/hcl"
 	htmllang "merlon/internal/engine/sast/lang/html"
@@ -20,6 +21,7 @@ import (
 
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
+	bashlang.Language,
 	golanglang.Language,
 	hcllang.Language,
 	htmllang.Language,

@@ -1,0 +1,274 @@
+package bash
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+func program(l *lang.Lowering, r tree.Role, i int32) {
+	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
+	body(l, i)
+	l.Close()
+}
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	body(l, i)
+	l.Close()
+}
+
+// body adds the statements of a list.
+func body(l *lang.Lowering, i int32) {
+	var list []int32
+	for c := range l.Every(i) {
+		list = append(list, c)
+	}
+	run(l, list)
+}
+
+// run adds the statements among the nodes. One with "&" behind it is a Spawn.
+func run(l *lang.Lowering, list []int32) {
+	for n, c := range list {
+		if !l.Named(c) || l.Extra(c) && l.Kind(c) != "ERROR" || l.Kind(c) == "heredoc_body" {
+			continue
+		}
+		if n+1 < len(list) && l.Kind(list[n+1]) == "&" {
+			l.Begin(tree.Spawn, tree.RoleStatement, c)
+			l.Need(tree.RoleValue, c, c)
+			l.Close()
+			continue
+		}
+		statement(l, c)
+	}
+}
+
+// own are the constructs that are statements of themselves.
+var own = map[string]bool{
+	"compound_statement": true, "if_statement": true, "while_statement": true, "for_statement": true,
+	"c_style_for_statement": true, "case_statement": true, "function_definition": true, "ERROR": true,
+}
+
+func statement(l *lang.Lowering, i int32) {
+	if own[l.Kind(i)] {
+		l.Node(tree.RoleStatement, i)
+		return
+	}
+	switch l.Kind(i) {
+	case "command", "list", "pipeline", "redirected_statement":
+		if rows := rowsOf(l, i); len(rows) > 1 {
+			for _, row := range rows {
+				several(l, i, row)
+			}
+			return
+		}
+	}
+	l.Begin(tree.ExpressionStatement, tree.RoleStatement, i)
+	l.Need(tree.RoleValue, i, i)
+	l.Close()
+}
+
+// several adds one of the statements that the grammar took for one.
+func several(l *lang.Lowering, i int32, row []link) {
+	m := l.Mark()
+	join(l, tree.RoleValue, i, row)
+	if l.Mark() == m {
+		return
+	}
+	n := l.File.Nodes[m]
+	l.Wrap(m, tree.ExpressionStatement, tree.RoleStatement, n.Start, n.End)
+}
+
+// sequence adds commands as one value.
+func sequence(l *lang.Lowering, r tree.Role, i int32, list []int32) {
+	switch len(list) {
+	case 0:
+		l.Lost(r, i)
+	case 1:
+		l.Need(r, i, list[0])
+	default:
+		start, _ := l.Range(list[0])
+		_, end := l.Range(list[len(list)-1])
+		l.Open(tree.Sequence, r, start, end)
+		for _, c := range list {
+			l.Node(tree.RoleElement, c)
+		}
+		l.Close()
+	}
+}
+
+// ifStatement makes of every elif an If as Else.
+func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+	depth := 1
+	_, end := l.Range(i)
+	l.Begin(tree.If, r, i)
+	branch(l, i)
+	for c := range l.Children(i) {
+		switch l.Kind(c) {
+		case "elif_clause":
+			start, _ := l.Range(c)
+			if l.TooDeep() {
+				continue
+			}
+			l.Open(tree.If, tree.RoleElse, start, end)
+			depth++
+			branch(l, c)
+		case "else_clause":
+			l.Node(tree.RoleElse, c)
+		}
+	}
+	for ; depth > 0; depth-- {
+		l.Close()
+	}
+}
+
+// branch adds the condition, which is before "then", and the body behind it.
+func branch(l *lang.Lowering, i int32) {
+	var conditions, statements []int32
+	start, end := l.Range(i)
+	then := false
+	for c := range l.Every(i) {
+		switch kind := l.Kind(c); {
+		case kind == "elif_clause" || kind == "else_clause":
+		case kind == "then":
+			then = true
+			_, start = l.Range(c)
+			end = start
+		case then:
+			statements = append(statements, c)
+			if l.Named(c) {
+				_, end = l.Range(c)
+			}
+		case l.Named(c) && !l.Extra(c):
+			conditions = append(conditions, c)
+		}
+	}
+	sequence(l, tree.RoleCondition, i, conditions)
+	l.Open(tree.Block, tree.RoleThen, start, max(start, end))
+	run(l, statements)
+	l.Close()
+}
+
+// whileStatement lowers while and until.
+func whileStatement(l *lang.Lowering, r tree.Role, i int32) {
+	var conditions []int32
+	for c := range l.Fields(i, "condition") {
+		if l.Named(c) {
+			conditions = append(conditions, c)
+		}
+	}
+	l.Begin(tree.While, r, i)
+	if l.Has(i, "until") && len(conditions) > 0 {
+		l.Flag(l.BeginText(tree.Unary, tree.RoleCondition, "!", conditions[0]), tree.Implied)
+		sequence(l, tree.RoleValue, i, conditions)
+		l.Close()
+	} else {
+		sequence(l, tree.RoleCondition, i, conditions)
+	}
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// forStatement lowers for and select. Without values they are the arguments.
+func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+	text := "of"
+	if l.Has(i, "select") {
+		text = "select"
+	}
+	l.BeginText(tree.ForEach, r, text, i)
+	l.Part(tree.RoleTarget, i, "variable")
+	var values []int32
+	for c := range l.Fields(i, "value") {
+		values = append(values, c)
+	}
+	switch len(values) {
+	case 0:
+		l.Flag(l.BeginText(tree.Unary, tree.RoleIterable, "$", i), tree.Implied)
+		l.Flag(l.Put(tree.Name, tree.RoleValue, "@", i), tree.Implied)
+		l.Close()
+	case 1:
+		l.Node(tree.RoleIterable, values[0])
+	default:
+		start, _ := l.Range(values[0])
+		_, end := l.Range(values[len(values)-1])
+		l.Open(tree.Tuple, tree.RoleIterable, start, end)
+		for _, c := range values {
+			l.Node(tree.RoleElement, c)
+		}
+		l.Close()
+	}
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func countingFor(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.For, r, i)
+	l.Parts(tree.RoleInit, i, "initializer")
+	l.Parts(tree.RoleCondition, i, "condition")
+	l.Parts(tree.RoleUpdate, i, "update")
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func caseStatement(l *lang.Lowering, r tree.Role, i int32) {
+	text := ""
+	for c := range l.Children(i) {
+		if l.Field(c, "fallthrough") >= 0 {
+			text = "fallthrough"
+		}
+	}
+	l.BeginText(tree.Switch, r, text, i)
+	l.Part(tree.RoleValue, i, "value")
+	for c := range l.Children(i) {
+		switch {
+		case l.Kind(c) == "case_item":
+			caseItem(l, c)
+		case l.FieldName(c) != "value":
+			l.Node(tree.RoleCase, c)
+		}
+	}
+	l.Close()
+}
+
+// caseItem lowers one case; "*)" is the default, and keeps its pattern.
+func caseItem(l *lang.Lowering, i int32) {
+	text := ""
+	if l.Source(l.Field(i, "value")) == "*" {
+		text = "default"
+	}
+	l.BeginText(tree.Case, tree.RoleCase, text, i)
+	l.Parts(tree.RoleCondition, i, "value")
+	var statements []int32
+	behind := false
+	_, start := l.Range(i)
+	end := start
+	for c := range l.Every(i) {
+		switch {
+		case l.Kind(c) == ")":
+			behind = true
+			_, start = l.Range(c)
+		case behind:
+			statements = append(statements, c)
+		}
+	}
+	l.Open(tree.Block, tree.RoleBody, start, max(start, end))
+	run(l, statements)
+	l.Close()
+	l.Close()
+}
+
+// function lowers a definition; a body that is no block is put into one.
+func function(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Function, r, "function", i)
+	if name := l.Field(i, "name"); name >= 0 {
+		l.Same(tree.Name, tree.RoleName, name)
+	}
+	switch inner := l.Field(i, "body"); {
+	case l.Kind(inner) == "compound_statement":
+		l.Node(tree.RoleBody, inner)
+	case inner >= 0:
+		l.Begin(tree.Block, tree.RoleBody, inner)
+		statement(l, inner)
+		l.Close()
+	}
+	l.Close()
+}
