@@ -95,6 +95,12 @@ type Meaning struct {
 	CommaOk bool
 	// LastIsReturned: a function returns the value of its last expression (Ruby, Rust).
 	LastIsReturned bool
+	// BareCalls: a name that nothing declares is a call without arguments (Ruby).
+	BareCalls bool
+	// BlocksApart: a block behind a call is no argument of a pattern without one (Ruby).
+	BlocksApart bool
+	// UnorderedBases: the order of supertypes means nothing (Kotlin).
+	UnorderedBases bool
 	// OpenObjects: an object literal in a pattern may leave out members (JavaScript, HCL).
 	OpenObjects bool
 	// LooseLiterals: a string, number or boolean of the same text is the same (HCL).

@@ -38,6 +38,10 @@ type Patterns struct {
 	// the ellipsis of a pattern stands before a blank or a sign.
 	Spread bool
 
+	// Resolved: the expression of a string "=~/…/" is the value of the string, not what
+	// is written between its quotes; Prepare has seen to its backslashes.
+	Resolved bool
+
 	// Finish changes the finished pattern. Nil changes nothing.
 	Finish func(*tree.File) *tree.File
 

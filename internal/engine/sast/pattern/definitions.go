@@ -249,6 +249,10 @@ func (m *matcher) pair(p *node, t int32, e *env) []*env {
 func (m *matcher) key(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
+	if p.kind != tree.Other && n.Kind == tree.Other && n.Next == t+2 && f.Is(t+1, tree.Name) {
+		t++ // ":a" of Ruby, which is the a of "a: 1"
+		n = &f.Nodes[t]
+	}
 	if n.Kind != tree.Name && n.Kind != tree.String {
 		return m.inner(p, t, e)
 	}

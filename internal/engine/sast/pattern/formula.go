@@ -134,7 +134,7 @@ func (ev *evaluation) pattern(l *leaf) []Match {
 // label matches a pattern with the node itself when it is a mere label, such as the
 // name of a member, which is no expression elsewhere.
 func (ev *evaluation) label(l *leaf) []Match {
-	if l.stmts != nil || l.imports != nil || !ev.file.Tree.Is(ev.lo, tree.Name) || ev.file.isExpression(ev.lo) {
+	if l.stmts != nil || l.imports != nil || !nameLike(ev.file.Tree.Nodes[ev.lo].Kind) || ev.file.isExpression(ev.lo) {
 		return nil
 	}
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}

@@ -83,6 +83,11 @@ func (m *matcher) places(root *node, try func(int32)) {
 				try(int32(i))
 			}
 		}
+		if root.kind == tree.Deep && m.options.VardefAssign {
+			for _, t := range f.kinds[tree.Variable] {
+				try(t)
+			}
+		}
 		return
 	case kinds == nil:
 		kinds = []tree.Kind{root.kind}
@@ -97,7 +102,17 @@ func (m *matcher) places(root *node, try func(int32)) {
 			} else if k.Expression() && root.kind != k && k != tree.Keyword && k != tree.Pair && !f.isExpression(t) {
 				continue
 			}
+			if k == tree.Call && !m.options.AttrExpr && f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Annotation) {
+				continue
+			}
 			try(t)
+		}
+	}
+	if root.kind == tree.Call && f.Language.Meaning.BareCalls {
+		for _, t := range f.kinds[tree.Name] {
+			if m.bareCall(t) {
+				try(t)
+			}
 		}
 	}
 	if root.kind == tree.Call && m.options.AttrExpr {

@@ -157,6 +157,28 @@ func hasMany(ps []*node) bool {
 	return false
 }
 
+// ordered matches annotations in their order, the source may have more between them,
+// and everything else in any order.
+func (m *matcher) ordered(ps []*node, ts []int32, e *env) []*env {
+	var list, rest []*node
+	for _, p := range ps {
+		if p.kind == tree.Annotation {
+			list = append(list, &node{kind: tree.Ellipsis}, p)
+		} else {
+			rest = append(rest, p)
+		}
+	}
+	var annotations, others []int32
+	for _, t := range ts {
+		if m.file.Tree.Is(t, tree.Annotation) {
+			annotations = append(annotations, t)
+		} else {
+			others = append(others, t)
+		}
+	}
+	return m.then(m.list(list, annotations, e, true), func(e *env) []*env { return m.subset(rest, others, e, true) })
+}
+
 // choose matches the first element of the pattern with any that is not used.
 func (m *matcher) choose(ps []*node, ts []int32, used []bool, e *env, less bool) []*env {
 	if len(ps) == 0 {
@@ -214,6 +236,11 @@ func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *
 // arguments matches the arguments of a call: keywords in any order, the others in
 // theirs.
 func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
+	if last := lastOf(ts); last >= 0 && m.file.Language.Meaning.BlocksApart && m.file.Tree.Is(last, tree.Lambda) && blockBehind(m.file.Tree.Code(last)) {
+		if len(ps) == 0 || ps[len(ps)-1].kind != tree.Lambda && !ps[len(ps)-1].isEllipsis() {
+			ts = ts[:len(ts)-1]
+		}
+	}
 	var plain, keywords []*node
 	for _, p := range ps {
 		if p.kind == tree.Keyword {
@@ -229,6 +256,11 @@ func (m *matcher) arguments(ps []*node, ts []int32, e *env) []*env {
 		return m.list(ps, ts, e, false)
 	}
 	return m.keywords(keywords, plain, ts, e)
+}
+
+// blockBehind reports whether the code of a function is that of a block.
+func blockBehind(code string) bool {
+	return len(code) > 1 && (code[0] == '{' || code[:2] == "do")
 }
 
 // keywords matches the first keyword with one of the source, and goes on without it.

@@ -55,6 +55,9 @@ func (m *matcher) sameLiteral(p *node, t int32, e *env) []*env {
 	if p.kind == tree.String && n.Kind == tree.String && p.flags&tree.Raw != 0 && n.Flags&tree.Raw == 0 && p.text != "..." {
 		return nil
 	}
+	if n.Kind == tree.Null && n.Flags&tree.Implied != 0 && p.kind == tree.String && p.text == "" {
+		return e.only() // a key of YAML without a value
+	}
 	return m.value(p, n.Kind, n.Text, t, e)
 }
 
@@ -146,6 +149,8 @@ func (m *matcher) constantString(t int32, depth int) bool {
 	case tree.Binary:
 		l, r := f.Child(t, tree.RoleLeft), f.Child(t, tree.RoleRight)
 		switch n.Text {
+		case "or", "||":
+			return m.constantString(r, depth+1) && (m.constantString(l, depth+1) || m.guarded(l, depth+1))
 		case "+", ".", "%":
 			return m.constantString(l, depth+1) && m.constantString(r, depth+1)
 		case "*": // a string as many times as a number says
@@ -166,6 +171,12 @@ func (m *matcher) constantString(t int32, depth int) bool {
 		return len(values) > 0
 	}
 	return false
+}
+
+// guarded reports whether the expression is a constant string behind a condition.
+func (m *matcher) guarded(t int32, depth int) bool {
+	f := m.file.Tree
+	return f.Is(t, tree.Binary) && (f.Text(t) == "and" || f.Text(t) == "&&") && m.constantString(f.Child(t, tree.RoleRight), depth)
 }
 
 // template matches strings with parts. In a pattern a part "..." is any number of
@@ -196,9 +207,9 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 	}
 	ts := m.stack[start:len(m.stack):len(m.stack)]
 	for _, part := range p.kids {
-		if part.kind == tree.String && part.text == "..." {
+		if part.kind == tree.String && part.text == "..." && !part.quoted {
 			part = &node{kind: tree.Ellipsis}
-		} else if part.kind == tree.String && part.meta != "" && strings.HasPrefix(part.meta, "$...") {
+		} else if part.kind == tree.String && part.meta != "" && !part.quoted && strings.HasPrefix(part.meta, "$...") {
 			part = &node{kind: tree.MetaEllipsis, meta: part.meta}
 		}
 		if places = m.advance(part, ts, m.withoutTexts(part, ts, places)); len(places) == 0 {
@@ -215,16 +226,16 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 	return out
 }
 
-// withoutTexts drops the places at which a metavariable would stand for a text of the
-// string, and not for an expression in it.
+// withoutTexts drops the places at which a metavariable or a literal would stand for a
+// text of the string, and not for an expression in it.
 func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
-	if part.kind != tree.Metavariable {
+	if part.kind != tree.Metavariable && !(part.kind == tree.String && part.quoted) {
 		return places
 	}
 	var out []place
 	for _, pl := range places {
 		for at := pl.at; at < len(ts); at++ {
-			if !m.file.Tree.Is(ts[at], tree.String) {
+			if !m.file.Tree.Is(ts[at], tree.String) || startsQuoted(m.file.Tree.Code(ts[at])) {
 				out = append(out, place{at, pl.env, false})
 			}
 			if !pl.open {

@@ -146,6 +146,9 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 		if n.Role == tree.RoleValue && n.Parent >= 0 && m.file.Tree.Nodes[n.Parent].Kind == tree.Annotation && n.Kind != tree.Call {
 			return m.bareAnnotation(p, t, e)
 		}
+		if n.Kind == tree.Name && m.bareCall(t) {
+			return m.bareAnnotation(p, t, e)
+		}
 	case tree.Lambda:
 		if n.Kind == tree.Function && n.Role != tree.RoleStatement {
 			return m.same(p, t, e)
@@ -165,6 +168,11 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 		return nil
 	}
 	return m.same(p, t, e)
+}
+
+// bareCall reports whether a name is a call without arguments.
+func (m *matcher) bareCall(t int32) bool {
+	return m.file.Language.Meaning.BareCalls && m.file.Scope != nil && m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
 }
 
 // texts that say nothing that a pattern means.
@@ -244,8 +252,14 @@ func (m *matcher) slotOf(how mode, ps []*node, ts []int32, e *env) []*env {
 	case list, loose:
 		return m.list(ps, ts, e, false)
 	case prefix:
+		if m.file.Language.Meaning.UnorderedBases {
+			return m.subset(ps, ts, e, true)
+		}
 		return m.list(ps, ts, e, true)
 	case subset:
+		if m.options.DecoratorsOrderMatters && len(ps) > 1 {
+			return m.ordered(ps, ts, e)
+		}
 		return m.subset(ps, ts, e, true)
 	case args:
 		return m.arguments(ps, ts, e)

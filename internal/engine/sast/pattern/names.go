@@ -21,6 +21,9 @@ func (m *matcher) name(p *node, t int32, e *env) []*env {
 		return m.meant(p, t, e)
 	case tree.Call:
 		if p.kind == tree.Name && len(p.dotted) == 1 {
+			if callee := m.file.Tree.Child(t, tree.RoleCallee); m.file.Language.Meaning.BareCalls && m.file.Tree.Is(callee, tree.Name) && m.file.Tree.Count(t, tree.RoleArgument) == 0 {
+				return m.spelled(p, callee, e)
+			}
 			if q := m.qualified(t); q == p.text {
 				return e.only()
 			}

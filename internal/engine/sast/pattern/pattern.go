@@ -41,6 +41,7 @@ type node struct {
 	ground bool         // no metavariable below: one match is as good as another
 	tick   bool         // a string in the quotes of a template
 	bare   bool         // a block without braces
+	quoted bool         // a string in quotes of its own
 }
 
 // A leaf is one compiled pattern.
@@ -56,14 +57,15 @@ type leaf struct {
 }
 
 // compileNode copies the tree of a pattern.
-func compileNode(f *tree.File, i int32) (*node, error) {
+func compileNode(l *lang.Language, f *tree.File, i int32) (*node, error) {
 	t := &f.Nodes[i]
 	n := &node{kind: t.Kind, role: t.Role, flags: t.Flags, text: t.Text, ground: true}
 	code := f.Code(i)
 	n.tick = t.Kind == tree.String && strings.HasPrefix(code, "`")
+	n.quoted = startsQuoted(code)
 	n.bare = t.Kind == tree.Block && !strings.HasPrefix(code, "{")
 	for c := range f.Children(i) {
-		kid, err := compileNode(f, c)
+		kid, err := compileNode(l, f, c)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +81,7 @@ func compileNode(f *tree.File, i int32) (*node, error) {
 		}
 	}
 	if isRegexText(t.Text) && (t.Kind == tree.String || t.Kind == tree.Name) {
-		if err := n.compileRegex(code); err != nil {
+		if err := n.compileRegex(code, l.Patterns.Resolved); err != nil {
 			return nil, err
 		}
 	}
@@ -89,6 +91,11 @@ func compileNode(f *tree.File, i int32) (*node, error) {
 	n.dotted = n.dots()
 	n.fillSlots()
 	return n, nil
+}
+
+// startsQuoted reports whether code begins with a quote.
+func startsQuoted(code string) bool {
+	return code != "" && (code[0] == '"' || code[0] == '\'' || code[0] == '`')
 }
 
 // wholeMetavariable returns the text when it is one metavariable, without its
@@ -105,10 +112,10 @@ func isRegexText(text string) bool { return strings.HasPrefix(text, "=~/") }
 
 // compileRegex reads "=~/expression/flags". The expression is what is written, not
 // what the escapes of a string make of it.
-func (n *node) compileRegex(code string) error {
+func (n *node) compileRegex(code string, resolved bool) error {
 	body := n.text[len("=~/"):]
 	code = strings.ReplaceAll(strings.ReplaceAll(code, lang.EllipsisName, "..."), lang.Placeholder(""), "$")
-	if i := strings.Index(code, "=~/"); i >= 0 {
+	if i := strings.Index(code, "=~/"); i >= 0 && !resolved {
 		body = strings.TrimRight(code[i+len("=~/"):], "\"'`")
 	}
 	end := strings.LastIndexByte(body, '/')
@@ -200,7 +207,7 @@ func compileLeaf(l *lang.Language, text string, inside bool) (*leaf, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := compileNode(f, tree.Root)
+	root, err := compileNode(l, f, tree.Root)
 	if err != nil {
 		return nil, err
 	}

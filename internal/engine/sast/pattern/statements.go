@@ -32,12 +32,12 @@ func (m *matcher) ranges(rs []reach) []*env {
 // statements matches statements with those of a list, from its start. less says that
 // the list may have more; after an ellipsis it always may.
 func (m *matcher) statements(ps []*node, ts []int32, e *env, less bool) []reach {
-	if len(ps) == 1 && ps[0].isEllipsis() && !m.inside && !less {
+	if len(ps) == 1 && ps[0].isEllipsis() && !less {
 		return []reach{{len(ts), e, lastOf(ts), false, true}}
 	}
 	rs := []reach{{0, e, tree.None, false, less}}
 	for i, p := range ps {
-		if (p.isEllipsis() || p.many() != "") && len(ts) > 0 {
+		if p.isEllipsis() || p.many() != "" {
 			return m.afterEllipsis(ps[i:], ts, rs)
 		}
 		rs = m.next(p, ts, rs, false)

@@ -174,7 +174,7 @@ func (s *Info) Definition(i int32) int32 {
 	}
 	if len(writes) == 1 {
 		w := writes[0]
-		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) {
+		if w.value == w.node || w.value >= 0 && s.File.Contains(w.value, i) || s.patterned(d, w) || s.changeable(d, w, i) {
 			return tree.None
 		}
 		if s.functionOf(w.node) == s.functionOf(i) && (w.node > i || !s.File.Contains(s.always(w.node), i)) {
@@ -233,6 +233,24 @@ func (s *Info) Definitions(i int32) []int32 {
 		values = append(values, value)
 	}
 	return values
+}
+
+// changeable reports whether somebody else may write the binding, or nobody may have
+// yet: it is a field that others see, or another function writes it.
+func (s *Info) changeable(d int32, w write, use int32) bool {
+	f := s.File
+	by := s.Declarator(d)
+	if f.Is(by, tree.Field) && by == w.node && s.Meaning.ImplicitThis {
+		for m := range f.All(by, tree.RoleModifier) {
+			switch f.Text(m) {
+			case "private", "final", "const", "readonly":
+				return false
+			}
+		}
+		return f.Text(by) == "" && f.Enclosing(by, tree.Class) >= 0
+	}
+	fn := s.functionOf(w.node)
+	return fn != tree.Root && !f.Contains(fn, use)
 }
 
 // patterned reports whether the binding is a part of the write's target.

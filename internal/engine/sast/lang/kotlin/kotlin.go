@@ -17,6 +17,7 @@ var Language = &lang.Language{
 	Patterns:  patterns,
 	Meaning: lang.Meaning{
 		BlockScope:       true,
+		UnorderedBases:   true,
 		ImplicitThis:     true,
 		PackagePerFolder: true,
 		Comment:          "//",

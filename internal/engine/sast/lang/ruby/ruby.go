@@ -31,7 +31,8 @@ var Language = &lang.Language{
 	Grammar:   cst.Ruby,
 	Lower:     table.Lower,
 	Patterns:  lang.Patterns{Contexts: contexts, Prepare: prepare, Sigil: true},
-	Meaning:   lang.Meaning{AssignDeclares: true, Constructor: "initialize", Comment: "#"},
+	Meaning: lang.Meaning{AssignDeclares: true, Constructor: "initialize", LastIsReturned: true, BareCalls: true,
+		BlocksApart: true, Comment: "#"},
 }
 
 var table = lang.NewTable(cst.Ruby, lang.Merge(statements, definitions, expressions, literals, cases))

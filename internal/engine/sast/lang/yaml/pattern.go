@@ -11,9 +11,10 @@ import (
 // patterns says how fragments are parsed. A mapping of one entry stands for the
 // entry, a sequence of one item for the item.
 var patterns = lang.Patterns{
-	Sigil:   true,
-	Prepare: prepare,
-	Finish:  finish,
+	Sigil:    true,
+	Resolved: true,
+	Prepare:  prepare,
+	Finish:   finish,
 }
 
 var expression = regexp.MustCompile(`"=~/(?:[^"\\]|\\.)*"`)
@@ -149,7 +150,8 @@ func beside(all [][]part, n, column int) int {
 		}
 		return len(parts) > 0 && parts[0].column < column
 	}
-	for m := n - 1; m >= 0; m-- {
+	// Behind the dash of an item there is nothing above that belongs to it.
+	for m := n - 1; m >= 0 && len(all[n]) == 1; m-- {
 		if see(all[m]) {
 			break
 		}
