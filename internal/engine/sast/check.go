@@ -108,6 +108,7 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 	wg.Wait()
 	var matches []Match
 	var lowered []*ir.File
+	places := make([]map[string]*taint.Places, len(set.taint))
 	for _, r := range results {
 		if r == nil {
 			continue // the context ended
@@ -116,8 +117,14 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 		if r.lowered != nil {
 			lowered = append(lowered, r.lowered)
 		}
+		for k, p := range r.places {
+			if places[k] == nil {
+				places[k] = map[string]*taint.Places{}
+			}
+			places[k][r.lowered.Tree.Path] = p
+		}
 	}
-	m, p := set.follow(ctx, lowered, o)
+	m, p := set.with(places).follow(ctx, lowered, o)
 	matches, problems = append(matches, m...), append(problems, p...)
 	slices.SortStableFunc(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Start.Offset, b.Start.Offset),
@@ -130,7 +137,8 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 type checked struct {
 	matches  []Match
 	problems []Problem
-	lowered  *ir.File // for taint rules; nil when there is none for its language
+	lowered  *ir.File              // for taint rules; nil when there is none for its language
+	places   map[int]*taint.Places // of taint rules with patterns, by their number
 }
 
 // A Set is rules that are compiled for their languages. It is safe for concurrent
@@ -140,6 +148,13 @@ type Set struct {
 	text      []compiled // rules for generic and regex
 	taint     []*taint.Rule
 	follows   map[*lang.Language]bool // there is a taint rule for it
+	places    map[*lang.Language][]places
+}
+
+// places finds the places of a taint rule with patterns.
+type places struct {
+	rule     int // in Set.taint
+	compiled *taint.Compiled
 }
 
 type compiled struct {
@@ -150,13 +165,16 @@ type compiled struct {
 // Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
 func Compile(rules []*rule.Rule) (*Set, []Problem) {
-	s := &Set{languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{}}
+	s := &Set{languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
+		places: map[*lang.Language][]places{}}
 	var problems []Problem
 	for _, r := range rules {
 		if r.Taint != nil {
 			s.taint = append(s.taint, &taint.Rule{Rule: r})
 			for _, name := range r.Languages {
-				s.followAll(name)
+				if err := s.followAll(r, name); err != nil {
+					problems = append(problems, Problem{Rule: r.ID, Err: fmt.Errorf("compile %s for %s: %w", r.ID, name, err)})
+				}
 			}
 			continue
 		}
@@ -169,13 +187,38 @@ func Compile(rules []*rule.Rule) (*Set, []Problem) {
 	return s, problems
 }
 
-// followAll notes that data is followed in every language that the name means.
-func (s *Set) followAll(name string) {
+// followAll notes that data is followed in every language that the name means, and
+// compiles the patterns of the rule, which is the last one.
+func (s *Set) followAll(r *rule.Rule, name string) error {
+	var errs []error
 	for _, l := range all.Languages() {
-		if l.Is(name) {
-			s.follows[l] = true
+		if !l.Is(name) {
+			continue
 		}
+		s.follows[l] = true
+		if len(r.Taint.Sources)+len(r.Taint.Sinks) == 0 {
+			continue
+		}
+		setting := Setting(r.Options)
+		setting.Language = l
+		c, err := taint.Compile(r, setting)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		s.places[l] = append(s.places[l], places{len(s.taint) - 1, c})
 	}
+	return errors.Join(errs...)
+}
+
+// with returns the set whose taint rules have the places that were found.
+func (s *Set) with(found []map[string]*taint.Places) *Set {
+	out := *s
+	out.taint = make([]*taint.Rule, len(s.taint))
+	for k, r := range s.taint {
+		out.taint[k] = &taint.Rule{Rule: r.Rule, Places: found[k]}
+	}
+	return &out
 }
 
 // add compiles a rule for every language that the name means.
@@ -232,11 +275,13 @@ func (s *Set) file(src Source, limits cst.Limits) *checked {
 			out.problems = []Problem{{Path: src.Path, Line: f.Line(f.Unknown[0].Start), Err: fmt.Errorf("%d parts of the file are not valid %s", n, l.Name)}}
 		}
 		names := scope.Analyze(f, l, knownNames(l.Name))
-		m, p := run(s.languages[l], pattern.NewFile(f, l, names))
+		file := pattern.NewFile(f, l, names)
+		m, p := run(s.languages[l], file)
 		out.matches, out.problems = m, append(out.problems, p...)
 		if s.follows[l] {
 			out.lowered = ir.Lower(names, l, ir.Limits{})
 			out.problems = append(out.problems, skipped(out.lowered)...)
+			out.find(s, l, file)
 		}
 	}
 	if len(s.text) > 0 {
@@ -244,6 +289,24 @@ func (s *Set) file(src Source, limits cst.Limits) *checked {
 		out.matches, out.problems = append(out.matches, m...), append(out.problems, p...)
 	}
 	return out
+}
+
+// find finds the places of the taint rules with patterns.
+func (c *checked) find(s *Set, l *lang.Language, f *pattern.File) {
+	c.places = map[int]*taint.Places{}
+	for _, p := range s.places[l] {
+		r := s.taint[p.rule].Rule
+		if !applies(r, f.Tree.Path) {
+			continue
+		}
+		found, err := p.compiled.Match(f)
+		if err != nil {
+			c.problems = append(c.problems, Problem{Rule: r.ID, Path: f.Tree.Path, Err: err})
+		}
+		if found != nil {
+			c.places[p.rule] = found
+		}
+	}
 }
 
 // maxReported bounds what is said of one rule in one file: nobody reads so many.

@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/taint"
 	"merlon/internal/engine/sast/tree"
@@ -87,7 +88,14 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 
 // followed makes a match of a taint finding.
 func followed(f *taint.Finding) Match {
-	m := Match{Rule: f.Rule.Rule, Message: rule.Interpolate(f.Rule.Rule.Message, func(string) (string, bool) { return "", false })}
+	m := Match{Rule: f.Rule.Rule, Bound: bound(f)}
+	m.Message = rule.Interpolate(m.Rule.Message, func(name string) (string, bool) {
+		if inner, ok := strings.CutPrefix(name, "value("); ok {
+			name = strings.TrimSuffix(inner, ")")
+		}
+		text, ok := m.Bound[name]
+		return text, ok
+	})
 	for i, p := range f.Path {
 		t := p.File.Tree
 		n := &t.Nodes[max(p.Node, tree.Root)] // a parameter without a place of its own: the file
@@ -104,7 +112,31 @@ func followed(f *taint.Finding) Match {
 	}
 	end := m.Steps[len(m.Steps)-1]
 	m.Path, m.Start, m.End = end.Path, end.Start, end.End
+	at, t := f.Match(), f.Sink().File.Tree
+	if m.Rule.Options.TaintFocusOnSource {
+		start := m.Steps[0]
+		m.Path, m.Start, m.End = start.Path, start.Start, start.End
+		at, t = f.SourceMatch(), f.Source().File.Tree
+	}
+	if at != nil {
+		m.Start, m.End = position(t, at.Start), position(t, at.End)
+	}
 	return m
+}
+
+// bound returns the texts of the metavariables of source and sink; those of the sink
+// come first.
+func bound(f *taint.Finding) map[string]string {
+	out := map[string]string{}
+	for _, match := range []*pattern.Match{f.SourceMatch(), f.Match()} {
+		if match == nil {
+			continue
+		}
+		for _, name := range match.Names() {
+			out[name], _ = match.Text(name)
+		}
+	}
+	return out
 }
 
 // skipped says what of a file could not be looked at: source that is not valid in

@@ -25,9 +25,11 @@ import (
 	"merlon/internal/engine/sast/rule"
 )
 
-// A Rule is a rule in taint mode.
+// A Rule is a rule in taint mode. Places are what its own patterns match, by the path
+// of the file; a rule that asks only for models needs none.
 type Rule struct {
-	Rule *rule.Rule
+	Rule   *rule.Rule
+	Places map[string]*Places
 }
 
 // Options of an analysis.
@@ -47,36 +49,33 @@ type Problem struct {
 // sinks, one for each flaw; they do not depend on the number of workers. The error
 // is that of the context.
 func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rule, o Options) ([]*Finding, []Problem, error) {
-	r, err := newRun(p, models, o)
+	batches, err := divide(models, rules)
 	if err != nil {
 		return nil, nil, err
 	}
 	units := p.SCCs()
-	r.prepare(units)
-	problems := r.summarizeAll(ctx, units, o.Workers)
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+	all := findings{map[findingKey]*Finding{}}
+	given := map[*ir.Function]string{}
+	for _, b := range batches {
+		r := b.run(p, models, o)
+		r.prepare(units)
+		r.summarizeAll(ctx, units, o.Workers, given)
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		for _, f := range r.conclude(units, b.rules) {
+			all.best[f.key()] = f
+		}
 	}
-	return r.conclude(units, rules), problems, nil
-}
-
-// The bits that no kind of sinks has.
-const (
-	startBit = 1 << 62
-	hostBit  = 1 << 63
-)
-
-func newRun(p Program, models []*model.Model, o Options) (*run, error) {
-	kinds, err := model.Kinds(models)
-	if err != nil {
-		return nil, err
+	var problems []Problem
+	for _, unit := range units {
+		for _, fn := range unit {
+			if reason := given[fn]; reason != "" {
+				problems = append(problems, Problem{fn, reason})
+			}
+		}
 	}
-	r := &run{program: p, options: o, sets: map[string]*model.Set{}, bits: map[string]uint64{}, startBit: startBit, hostBit: hostBit}
-	for i, k := range kinds {
-		r.bits[k] = 1 << i
-	}
-	r.models = models
-	return r, nil
+	return all.list(), problems, nil
 }
 
 // prepare looks at the program as a whole.
@@ -91,17 +90,20 @@ func (r *run) prepare(units [][]*ir.Function) {
 		}
 	}
 	r.survey(units)
+	if r.marked {
+		r.mark(units)
+	}
 }
 
-// summarizeAll computes the summary of every function, callees first.
-func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers int) []Problem {
+// summarizeAll computes the summary of every function, callees first. It notes the
+// functions that are given up, and why.
+func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers int, given map[*ir.Function]string) {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	var lock sync.Mutex
-	over := map[*ir.Function]bool{}
 	for range workers {
 		wait.Go(func() {
 			w := newWorker(r)
@@ -117,18 +119,9 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 			lock.Lock()
 			defer lock.Unlock()
 			for _, fn := range w.over {
-				over[fn] = true
+				given[fn] = "the function is too large to be analysed whole"
 			}
 		})
 	}
 	wait.Wait()
-	var problems []Problem
-	for _, unit := range units {
-		for _, fn := range unit {
-			if over[fn] {
-				problems = append(problems, Problem{fn, "the function is too large to be analysed whole"})
-			}
-		}
-	}
-	return problems
 }

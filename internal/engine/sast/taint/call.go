@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"slices"
 	"strconv"
 
 	"merlon/internal/engine/sast/ir"
@@ -101,6 +102,9 @@ func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 		}
 	}
 	targets, certain := c.targets()
+	if a.run.local {
+		targets = slices.DeleteFunc(targets, func(t target) bool { return t.fn.Parent != a.fn })
+	}
 	result, modelled := c.modelled(certain)
 	if a.noting {
 		c.sinks()
@@ -391,7 +395,7 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 			for _, v := range args {
 				a.storeObject(st, id, anyKey, v, false)
 			}
-		case info.fn != nil:
+		case info.fn != nil && !(a.run.local && info.fn.Parent != a.fn):
 			a.applied[id] = true
 			t := target{fn: info.fn, fun: &value{objs: []objID{id}}}
 			x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: site.i, node: site.in.Node, sub: sub<<16 | 1}
@@ -405,7 +409,7 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 			result = join(result, r)
 		}
 	}
-	if result == nil && len(f.objs) > 0 {
+	if result == nil && len(f.objs) > 0 && !a.run.local {
 		result = a.callObject(st, f, args, site, sub)
 	}
 	return result
@@ -466,7 +470,7 @@ func (a *analysis) assumeSummary(st *state, i int32, holds bool) {
 		return
 	}
 	targets, _ := c.targets()
-	if len(targets) != 1 {
+	if len(targets) != 1 || a.run.local {
 		return
 	}
 	s := a.work.summary(targets[0].fn, nil)

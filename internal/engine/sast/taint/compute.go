@@ -135,13 +135,16 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	if !known && len(base.taint) > 0 {
 		v = v.with(v.taint.union(a.derived(base)))
 	}
+	if a.run.plain && in.B != ir.NoVar {
+		v = v.with(v.taint.union(a.deep(st, a.read(st, in.B)).cleaned(a.run.safeIndexes)))
+	}
 	if base.api != "" && known {
 		return a.run.value(a, i, base.api, key, v.typed(a.run.memberName(base.api, key)))
 	}
 	return v
 }
 
-func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
+func (a *analysis) storeIndex(st *state, in *ir.Instr) {
 	base, x := a.read(st, in.A), a.read(st, in.C)
 	x = x.with(x.taint.at(a.fn, in.Node))
 	if in.B == ir.NoVar && in.Text == "" {
@@ -150,9 +153,6 @@ func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 	}
 	key, known := a.indexKey(st, in)
 	a.store(st, base, key, x)
-	if base.api != "" {
-		a.assigns(st, i, base.api, key, x)
-	}
 	if !known && in.B != ir.NoVar {
 		a.storeKey(st, base, a.read(st, in.B))
 	}

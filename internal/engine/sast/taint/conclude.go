@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
-	"merlon/internal/engine/sast/model"
 )
 
 // This file makes findings of summaries.
@@ -247,27 +246,55 @@ func (c *conclusion) below(p string) []string {
 // sinks makes findings of the data at the sinks of a summary.
 func (c *conclusion) sinks(s *summary) {
 	for _, p := range s.pending {
-		for _, e := range c.real(s, p.taint) {
-			if e.clean&p.block != 0 {
-				continue
-			}
-			for _, r := range c.rules {
-				if r.wants(e.atom.source, p) {
-					c.found.add(&Finding{Rule: r, Kind: p.kind, sink: p.sinkKey, source: e.atom.source}, e.trace)
-				}
-			}
+		if len(p.taint) == 0 {
+			continue
+		}
+		arrived := c.real(s, p.taint).each(func(e *elem) bool { return e.clean&p.block == 0 })
+		for k, r := range c.rules {
+			c.report(int32(k), r, p, arrived)
 		}
 	}
 }
 
-// wants reports whether the rule asks for data of the source at the sink.
-func (r *Rule) wants(s *source, p *pendingSink) bool {
-	m := r.Rule.Taint.Model
-	return m != nil && s.rule < 0 && p.rule < 0 && slices.Contains(m.Sinks, p.kind) && slices.Contains(m.Sources, s.kind)
+// report makes the findings of one rule at a sink.
+func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
+	if p.rule >= 0 && (p.rule != k || !c.required(k, r, p, arrived)) {
+		return
+	}
+	for _, e := range arrived {
+		if e.clean&c.run.ruleBit(k) != 0 || !r.wants(k, e.atom.source, p) || !unifies(r, e.atom.source, p) {
+			continue
+		}
+		c.found.add(&Finding{Rule: r, Kind: p.kind, sink: p.sinkKey, source: e.atom.source}, e.trace)
+	}
 }
 
-// asksLibrary reports whether the rule asks for what callers of a library pass.
-func (r *Rule) asksLibrary() bool {
-	m := r.Rule.Taint.Model
-	return m != nil && slices.Contains(m.Sources, model.Library)
+// required evaluates what a sink of a rule asks of the labels that arrive.
+func (c *conclusion) required(k int32, r *Rule, p *pendingSink, arrived taint) bool {
+	s := &r.Rule.Taint.Sinks[p.spec]
+	has := func(label string) bool { return c.run.hasLabel(k, arrived, label) }
+	for _, each := range s.RequiresEach {
+		if !each.Requires.Eval(has) {
+			return false
+		}
+	}
+	if s.Requires != nil {
+		return s.Requires.Eval(has)
+	}
+	return true
+}
+
+// unifies reports whether source and sink agree on the metavariables that both bind,
+// where the rule asks for that.
+func unifies(r *Rule, s *source, p *pendingSink) bool {
+	if !r.Rule.Options.TaintUnifyMetavariables || s.match == nil || p.match == nil {
+		return true
+	}
+	for _, name := range p.match.Names() {
+		x, ok := s.match.Text(name)
+		if y, _ := p.match.Text(name); ok && x != y {
+			return false
+		}
+	}
+	return true
 }

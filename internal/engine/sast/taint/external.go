@@ -431,11 +431,12 @@ func (c *callSite) external() *value {
 		t = t.union(a.derived(c.fun))
 		a.need(c.fun)
 	}
+	t = t.cleaned(a.run.safeCalls | a.run.assignOnly)
 	if c.call.Kind == ir.CallNew {
 		a.taintObject(c.st, c.recv, t.at(a.fn, c.in.Node))
 		return c.recv.with(t.at(a.fn, c.in.Node))
 	}
-	if c.recv != nil && len(from) > 0 && changes(c.call.Name) {
+	if c.recv != nil && len(from) > 0 && !a.run.plain && changes(c.call.Name) {
 		a.taintObject(c.st, c.recv, from.at(a.fn, c.in.Node))
 	}
 	if c.call.Kind == ir.CallSuper || c.call.Kind == ir.CallSelf {
@@ -490,6 +491,9 @@ func (c *callSite) finish(v *value) *value {
 		if c.holds(e.If) {
 			v = c.source(e, v)
 		}
+	}
+	if a.run.plain && primitive[v.api] {
+		v = v.with(v.taint.cleaned(a.run.safePrimitives))
 	}
 	if v.api != "" && a.run.harmless(v.api) && len(v.taint) > 0 {
 		v = &value{c: v.c, kind: v.kind, api: v.api}

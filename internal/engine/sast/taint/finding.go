@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -24,6 +25,12 @@ type Finding struct {
 	source *source
 	size   int32
 }
+
+// Match returns what a sink of the rule's own matched, nil for one of a model.
+func (f *Finding) Match() *pattern.Match { return f.sink.match }
+
+// SourceMatch returns what a source of the rule's own matched, nil for one of a model.
+func (f *Finding) SourceMatch() *pattern.Match { return f.source.match }
 
 // Sink returns the place that the data reaches.
 func (f *Finding) Sink() Point { return f.Path[len(f.Path)-1] }
@@ -80,6 +87,7 @@ type findingKey struct {
 	rule *Rule
 	file *ir.File
 	node int32
+	span [2]uint32 // of the match of a sink of the rule's own
 }
 
 // add adds a finding unless there is a better one.
@@ -87,12 +95,20 @@ func (s *findings) add(f *Finding, ways ...*step) {
 	for _, w := range ways {
 		f.size += w.length()
 	}
-	k := findingKey{f.Rule, f.sink.fn.File, f.sink.node}
+	k := f.key()
 	if old := s.best[k]; old != nil && !f.better(old) {
 		return
 	}
 	f.Path = path(f.source, ways, f.sink)
 	s.best[k] = f
+}
+
+func (f *Finding) key() findingKey {
+	k := findingKey{rule: f.Rule, file: f.sink.fn.File, node: f.sink.node}
+	if m := f.sink.match; m != nil {
+		k.span = [2]uint32{m.Start, m.End}
+	}
+	return k
 }
 
 // better orders findings of one flaw: the shorter way, then the earlier source.

@@ -18,6 +18,7 @@ type analysis struct {
 	ids     map[objKey]objID
 	objects []objInfo
 	inputs  map[*atom]*value
+	marks   *marks
 	boxed   map[ir.Var]bool // variables that live in cells, because functions share them
 
 	in     []*state // by block: the state at its start, nil for not reached
@@ -48,7 +49,7 @@ const maxVisits = 40
 func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
 	return &analysis{
 		run: w.run, work: w, fn: fn, ctx: ctx,
-		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, boxed: w.run.boxed[fn],
+		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, boxed: w.run.boxed[fn], marks: w.run.marks[fn],
 		in: make([]*state, len(fn.Blocks)), except: make([]*value, len(fn.Blocks)),
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
@@ -113,6 +114,7 @@ func (a *analysis) entry() *state {
 		if a.run.harmless(p.Type) {
 			v = v.with(v.taint.each(func(e *elem) bool { return e.atom.source == nil }))
 		}
+		v = a.markedParameter(st, int32(i), v)
 		if p.Var != ir.NoVar {
 			a.assign(st, p.Var, v)
 		}
@@ -185,6 +187,7 @@ func (a *analysis) block(id ir.BlockID, flow func(ir.BlockID, *state)) {
 		}
 		in := &a.fn.Code[i]
 		if in.Op.Jumps() {
+			a.after(st, i)
 			a.jump(st, i, b, flow)
 			break
 		}
@@ -216,7 +219,6 @@ func (a *analysis) jump(st *state, i int32, b *ir.Block, flow func(ir.BlockID, *
 		if in.A != ir.NoVar && a.noting {
 			v := a.read(st, in.A)
 			a.result = join(a.result, v.with(v.taint.at(a.fn, in.Node)))
-			a.answers(st, in)
 		}
 		a.approvals(st, in)
 		a.leave(st)
@@ -280,12 +282,14 @@ func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
 		if !a.invoke(st, i, b) {
 			return false
 		}
+		a.after(st, i)
 		return true
 	}
 	v := a.compute(st, i, in)
 	if in.Dst != ir.NoVar && v != nil {
 		a.assign(st, in.Dst, v)
 	}
+	a.after(st, i)
 	return true
 }
 
@@ -305,7 +309,7 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	case ir.LoadIndex:
 		return a.loadIndex(st, i, in)
 	case ir.StoreIndex:
-		a.storeIndex(st, i, in)
+		a.storeIndex(st, in)
 	case ir.Slice:
 		return a.slice(st, i, in)
 	case ir.LoadGlobal:

@@ -171,10 +171,12 @@ func (o *object) same(p *object) bool {
 type state struct {
 	vars []*value
 	heap []*object // by objID; shorter than the table: the rest is untouched
+
+	control taint // of the fact that the point is reached
 }
 
 func (s *state) clone() *state {
-	return &state{vars: slices.Clone(s.vars), heap: slices.Clone(s.heap)}
+	return &state{vars: slices.Clone(s.vars), heap: slices.Clone(s.heap), control: s.control}
 }
 
 // object returns the state of an object, nil when nothing was written to it.

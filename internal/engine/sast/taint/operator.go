@@ -26,7 +26,7 @@ func (a *analysis) operator(st *state, in *ir.Instr) *value {
 		switch in.Text {
 		case "!", "not":
 			a.need(v)
-			return &value{kind: kindBool}
+			return &value{kind: kindBool, taint: a.answer(st, v)}
 		case "typeof":
 			return &value{kind: kindString}
 		}
@@ -43,7 +43,20 @@ func (a *analysis) operator(st *state, in *ir.Instr) *value {
 		return a.cast(a.read(st, in.A), in)
 	}
 	a.need(a.read(st, in.A))
-	return &value{kind: kindBool}
+	return &value{kind: kindBool, taint: a.answer(st, a.read(st, in.A))}
+}
+
+// answer returns the taint of a comparison: none, but in rules that have places of
+// their own that of what is compared.
+func (a *analysis) answer(st *state, list ...*value) taint {
+	if !a.run.plain {
+		return nil
+	}
+	var t taint
+	for _, v := range list {
+		t = t.union(a.deep(st, v))
+	}
+	return t.cleaned(a.run.safeComparisons | a.run.assignOnly)
 }
 
 // cast returns the value as a type; a number is harmless.
@@ -96,7 +109,7 @@ func (a *analysis) binary(st *state, in *ir.Instr) *value {
 		if v := a.identity(x, y, in.Text); v != nil {
 			return v
 		}
-		return &value{kind: kindBool}
+		return &value{kind: kindBool, taint: a.answer(st, x, y)}
 	}
 	a.need(x)
 	a.need(y)
@@ -127,7 +140,7 @@ func (a *analysis) identity(x, y *value, op string) *value {
 
 // numberTaint is what remains of taint in the result of arithmetic: numbers are
 // harmless in most places, but a text may pass through operators that look like it.
-func (a *analysis) numberTaint(t taint) taint { return t }
+func (a *analysis) numberTaint(t taint) taint { return t.cleaned(a.run.assignOnly) }
 
 // fixedHost matches the beginning of an address whose host is complete.
 var fixedHost = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]+[/?#]|^/$|^/[^/\\]|^[?#]|^[A-Za-z0-9_.-]+/`)
@@ -148,7 +161,7 @@ func (a *analysis) concat(st *state, node int32, parts ...*value) *value {
 			}
 			t = t.cleaned(bits)
 		}
-		v.taint = v.taint.union(t.at(a.fn, node))
+		v.taint = v.taint.union(t.at(a.fn, node).cleaned(a.run.assignOnly))
 		switch {
 		case exact && p.known():
 			start.WriteString(p.c.String())

@@ -22,6 +22,18 @@ type run struct {
 
 	startBit, hostBit uint64
 
+	// Rules with places of their own. Their data is followed as their format says:
+	// every operator and unknown call carries it, and models have no say.
+	rules    []*Rule
+	marks    map[*ir.Function]*marks
+	ruleBits []uint64
+	allRules uint64
+	plain    bool // no models
+	marked   bool // rules have places of their own
+	local    bool // calls of functions of the program are not looked into
+
+	safeCalls, safeIndexes, safeComparisons, safePrimitives, assignOnly uint64 // bits of rules
+
 	boxed    map[*ir.Function]map[ir.Var]bool
 	declared map[string]bool   // globals that the program sets
 	globals  map[string]*value // constants
@@ -62,7 +74,31 @@ func (r *run) sourceValue(a *analysis, e *model.Entry, node int32) *value {
 }
 
 // set returns the models of the function's language.
-func (r *run) set(fn *ir.Function) *model.Set { return r.sets[fn.File.Lang.Name] }
+func (r *run) set(fn *ir.Function) *model.Set {
+	if s := r.sets[fn.File.Lang.Name]; s != nil {
+		return s
+	}
+	return noModels
+}
+
+var noModels = model.NewSet("", nil)
+
+// ruleBit returns the bit of what the sanitizers of a rule clean.
+func (r *run) ruleBit(k int32) uint64 {
+	if int(k) < len(r.ruleBits) {
+		return r.ruleBits[k]
+	}
+	return 0
+}
+
+// labels reports whether a sink of a rule asks for labels.
+func (r *run) labels(k sinkKey) bool {
+	if k.rule < 0 {
+		return false
+	}
+	s := &r.rules[k.rule].Rule.Taint.Sinks[k.spec]
+	return s.Requires != nil || len(s.RequiresEach) > 0
+}
 
 func (r *run) language(fn *ir.Function) *lang.Language { return fn.File.Lang }
 
@@ -349,8 +385,6 @@ func annotations(f *ir.File, node int32) []string {
 			object := f.Tree.Child(v, tree.RoleObject)
 			if t := f.Names.Type(object); t != "" {
 				names = append(names, t+"."+f.Tree.Text(f.Tree.Child(v, tree.RoleProperty)))
-			} else if f.Names.Qualified(object) == "" {
-				names = append(names, "?."+f.Tree.Text(f.Tree.Child(v, tree.RoleProperty)))
 			}
 		}
 		if name != "" {
@@ -388,7 +422,7 @@ var primitive = map[string]bool{
 }
 
 // harmless reports whether values of the type cannot hold what somebody wrote.
-func (r *run) harmless(typ string) bool { return primitive[typ] }
+func (r *run) harmless(typ string) bool { return !r.plain && primitive[typ] }
 
 func (r *run) constantGlobal(name string) *value { return r.globals[name] }
 

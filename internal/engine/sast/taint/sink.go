@@ -6,6 +6,7 @@ import (
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -18,11 +19,13 @@ type source struct {
 	kind string
 	rule int32 // of a rule's own source, -1 for one of a model
 	spec int32 // which of the rule's sources
+
+	match *pattern.Match // of the rule's source
 }
 
 func (s *source) compare(t *source) int {
 	return cmp.Or(cmp.Compare(s.file.Tree.Path, t.file.Tree.Path), cmp.Compare(s.node, t.node),
-		cmp.Compare(s.kind, t.kind), cmp.Compare(s.rule, t.rule), cmp.Compare(s.spec, t.spec))
+		cmp.Compare(s.kind, t.kind), cmp.Compare(s.rule, t.rule), cmp.Compare(s.spec, t.spec), compareMatches(s.match, t.match))
 }
 
 // A sinkKey is a place of the program where data of a kind must not arrive.
@@ -32,6 +35,8 @@ type sinkKey struct {
 	kind string
 	rule int32 // of a rule's own sink, -1 for one of a model
 	spec int32
+
+	match *pattern.Match // of the rule's sink
 }
 
 // A pendingSink is data that arrived at a sink.
@@ -43,7 +48,25 @@ type pendingSink struct {
 
 func (k sinkKey) compare(l sinkKey) int {
 	return cmp.Or(cmp.Compare(k.fn.File.Tree.Path, l.fn.File.Tree.Path), cmp.Compare(k.node, l.node),
-		cmp.Compare(k.kind, l.kind), cmp.Compare(k.rule, l.rule), cmp.Compare(k.spec, l.spec), cmp.Compare(k.fn.Index, l.fn.Index))
+		cmp.Compare(k.kind, l.kind), cmp.Compare(k.rule, l.rule), cmp.Compare(k.spec, l.spec), cmp.Compare(k.fn.Index, l.fn.Index), compareMatches(k.match, l.match))
+}
+
+// compareMatches orders matches by their ranges, then by what they bind.
+func compareMatches(a, b *pattern.Match) int {
+	if a == b || a == nil || b == nil {
+		return 0
+	}
+	if c := cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)); c != 0 {
+		return c
+	}
+	for _, name := range a.Names() {
+		x, _ := a.Text(name)
+		y, _ := b.Text(name)
+		if c := cmp.Compare(x, y); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // maxPending bounds the sinks of one summary.
@@ -82,10 +105,15 @@ func (p *application) sinks() {
 		p.a.children = append(p.a.children, p.sum)
 	}
 	for _, s := range p.sum.pending {
-		inputs := s.taint.each(func(e *elem) bool { return e.atom.source == nil && e.atom.in.kind != inGlobal })
-		if len(inputs) > 0 {
-			p.a.arrives(s.sinkKey, s.block, p.taint(inputs))
+		isInput := func(e *elem) bool { return e.atom.source == nil && e.atom.in.kind != inGlobal }
+		inputs := s.taint.each(isInput)
+		if len(inputs) == 0 {
+			continue
 		}
+		if p.a.run.labels(s.sinkKey) {
+			inputs = s.taint // what arrives is judged together
+		}
+		p.a.arrives(s.sinkKey, s.block, p.taint(inputs))
 	}
 }
 

@@ -21,6 +21,10 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 			changed = changed || !j.same(old)
 		}
 	}
+	if t := into.control.union(from.control); !t.same(into.control) {
+		own()
+		out.control, changed = t, true
+	}
 	n := max(len(into.heap), len(from.heap))
 	for i := 0; i < n; i++ {
 		id := objID(i)
