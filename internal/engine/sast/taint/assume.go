@@ -35,6 +35,9 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 
 func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) {
 	x, y := a.read(st, in.A), a.read(st, in.B)
+	if in.Text == "in" || in.Text == "not in" {
+		a.assumeOperator(st, in, "in", holds == (in.Text == "in"))
+	}
 	switch in.Text {
 	case "&&", "and":
 		if holds {

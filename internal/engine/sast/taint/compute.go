@@ -144,7 +144,7 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	return v
 }
 
-func (a *analysis) storeIndex(st *state, in *ir.Instr) {
+func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 	base, x := a.read(st, in.A), a.read(st, in.C)
 	x = x.with(x.taint.at(a.fn, in.Node))
 	if in.B == ir.NoVar && in.Text == "" {
@@ -153,6 +153,9 @@ func (a *analysis) storeIndex(st *state, in *ir.Instr) {
 	}
 	key, known := a.indexKey(st, in)
 	a.store(st, base, key, x)
+	if base.api != "" {
+		a.assigns(st, i, base.api, key, x)
+	}
 	if !known && in.B != ir.NoVar {
 		a.storeKey(st, base, a.read(st, in.B))
 	}

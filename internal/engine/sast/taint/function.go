@@ -219,6 +219,7 @@ func (a *analysis) jump(st *state, i int32, b *ir.Block, flow func(ir.BlockID, *
 		if in.A != ir.NoVar && a.noting {
 			v := a.read(st, in.A)
 			a.result = join(a.result, v.with(v.taint.at(a.fn, in.Node)))
+			a.answers(st, in)
 		}
 		a.approvals(st, in)
 		a.leave(st)
@@ -309,7 +310,7 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	case ir.LoadIndex:
 		return a.loadIndex(st, i, in)
 	case ir.StoreIndex:
-		a.storeIndex(st, in)
+		a.storeIndex(st, i, in)
 	case ir.Slice:
 		return a.slice(st, i, in)
 	case ir.LoadGlobal:

@@ -385,6 +385,8 @@ func annotations(f *ir.File, node int32) []string {
 			object := f.Tree.Child(v, tree.RoleObject)
 			if t := f.Names.Type(object); t != "" {
 				names = append(names, t+"."+f.Tree.Text(f.Tree.Child(v, tree.RoleProperty)))
+			} else if f.Names.Qualified(object) == "" {
+				names = append(names, "?."+f.Tree.Text(f.Tree.Child(v, tree.RoleProperty)))
 			}
 		}
 		if name != "" {
