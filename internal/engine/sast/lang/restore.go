@@ -46,6 +46,9 @@ func (r *restoration) node(i int32, role tree.Role) {
 		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 2:
 			r.typed(i, role)
 			return
+		case r.f.Is(callee, tree.Name) && r.f.Text(callee) == TypedName && r.f.Count(i, tree.RoleArgument) == 1:
+			r.node(r.f.Child(i, tree.RoleArgument), role) // what may not stand alone
+			return
 		}
 	}
 	if n.Kind == tree.Index && r.f.Text(r.f.Child(i, tree.RoleIndex)) == TypedName {

@@ -5,6 +5,7 @@ package all
 import (
 	"merlon/internal/engine/sast/lang"
 	bashlang "merlon/internal/engine/sast/lang/bash"
+	csharplang "merlon/internal/engine/sast/lang/csharp"
 	golanglang "merlon/internal/engine/sast/lang/golang"
 	hcllang "merlon/internal/engine/sast/lang/hcl"
 	htmllang "merlon/internal/engine/sast/lang/html"
@@ -22,6 +23,7 @@ import (
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
 	bashlang.Language,
+	csharplang.Language,
 	golanglang.Language,
 	hcllang.Language,
 	htmllang.Language,

@@ -1,0 +1,380 @@
+package csharp
+
+import (
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var declarationRules = map[string]lang.Rule{
+	"compilation_unit":                  file,
+	"global_statement":                  children,
+	"shebang_directive":                 lang.Skip,
+	"preproc_if":                        preprocessed,
+	"preproc_else":                      children,
+	"preproc_elif":                      preprocessed,
+	"using_directive":                   using,
+	"namespace_declaration":             namespace,
+	"file_scoped_namespace_declaration": namespace,
+
+	"attribute_list":             children,
+	"attribute":                  attribute,
+	"attribute_argument_list":    children,
+	"attribute_argument":         attributeArgument,
+	"attribute_target_specifier": lang.Skip,
+
+	"class_declaration":            class("class"),
+	"struct_declaration":           class("struct"),
+	"interface_declaration":        class("interface"),
+	"record_declaration":           class("record"),
+	"enum_declaration":             class("enum"),
+	"declaration_list":             block,
+	"enum_member_declaration_list": block,
+	"enum_member_declaration":      enumMember,
+	"delegate_declaration":         delegate,
+
+	"method_declaration":              function("method"),
+	"constructor_declaration":         function("constructor"),
+	"destructor_declaration":          function("destructor"),
+	"operator_declaration":            function("method"),
+	"conversion_operator_declaration": function("method"),
+	"local_function_statement":        function("function"),
+	"arrow_expression_clause":         inner,
+	"parameter_list":                  parameters,
+	"bracketed_parameter_list":        parameters,
+	"parameter":                       parameter,
+
+	"field_declaration":           fields,
+	"event_field_declaration":     fields,
+	"local_declaration_statement": local,
+	"property_declaration":        property,
+	"indexer_declaration":         property,
+	"event_declaration":           property,
+}
+
+func file(l *lang.Lowering, _ tree.Role, i int32) {
+	l.Open(tree.FileKind, tree.RoleNone, 0, uint32(len(l.File.Source)))
+	children(l, tree.RoleStatement, i)
+	l.Close()
+}
+
+// preprocessed lowers what stands behind "#if": all branches, without the condition.
+func preprocessed(l *lang.Lowering, r tree.Role, i int32) {
+	condition := l.Field(i, "condition")
+	for c := range parts(l, i) {
+		if c != condition {
+			l.Node(r, c)
+		}
+	}
+}
+
+// using lowers an import: of all names of a namespace or a type, or of one type
+// under another name.
+func using(l *lang.Lowering, r tree.Role, i int32) {
+	alias, path := l.Field(i, "name"), int32(-1)
+	for c := range l.Children(i) {
+		if c != alias {
+			path = c
+		}
+	}
+	l.BeginText(tree.Import, r, dotted(l, path), i)
+	l.Need(tree.RolePath, i, path)
+	if alias >= 0 {
+		l.Node(tree.RoleAlias, alias)
+	} else {
+		_, end := l.Range(i)
+		l.Flag(l.Leaf(tree.Name, tree.RoleName, "*", end, end), tree.Implied)
+	}
+	l.Close()
+}
+
+// namespace lowers a namespace as the package of what stands in it, which becomes
+// its sibling.
+func namespace(l *lang.Lowering, r tree.Role, i int32) {
+	name := l.Field(i, "name")
+	start, end := l.Range(i)
+	if name >= 0 {
+		_, end = l.Range(name)
+	}
+	l.File.Nodes[l.Open(tree.Package, r, start, end)].Text = dotted(l, name)
+	l.Need(tree.RoleName, i, name)
+	l.Close()
+	if body := l.Field(i, "body"); body >= 0 {
+		children(l, r, body)
+	}
+}
+
+// attribute lowers "[A(…)]" and "[A]", which is the same as "[A()]".
+func attribute(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Annotation, r, i)
+	l.Begin(tree.Call, tree.RoleValue, i)
+	l.Need(tree.RoleCallee, i, l.Field(i, "name"))
+	l.Node(tree.RoleArgument, l.Find(i, "attribute_argument_list"))
+	l.Close()
+	l.Close()
+}
+
+func attributeArgument(l *lang.Lowering, r tree.Role, i int32) {
+	if a := part(l, i, -1); l.Kind(a) == "assignment_expression" {
+		i = a // which is how the grammar reads "name = value"
+	}
+	if !l.Has(i, "=") && !l.Has(i, ":") {
+		inner(l, r, i)
+		return
+	}
+	l.Begin(tree.Keyword, r, i)
+	name := l.First(i)
+	l.Need(tree.RoleName, i, name)
+	l.Need(tree.RoleValue, i, part(l, i, name))
+	l.Close()
+}
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	children(l, tree.RoleStatement, i)
+	l.Close()
+}
+
+// class returns the rule for a declaration of a type. A base class and interfaces
+// look the same and are all bases.
+func class(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Class, r, text, i)
+		attributes(l, i)
+		l.Part(tree.RoleName, i, "name")
+		l.Node(tree.RoleTypeParameter, l.Find(i, "type_parameter_list"))
+		l.Node(tree.RoleParameter, l.Find(i, "parameter_list"))
+		for b := range l.Children(l.Find(i, "base_list")) {
+			switch l.Kind(b) {
+			case "argument_list":
+			case "primary_constructor_base_type":
+				typ(l, tree.RoleBase, l.Field(b, "type"))
+			default:
+				typ(l, tree.RoleBase, b)
+			}
+		}
+		l.Part(tree.RoleBody, i, "body")
+		l.Close()
+	}
+}
+
+func enumMember(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Field, r, "enum", i)
+	attributes(l, i)
+	l.Need(tree.RoleTarget, i, l.Field(i, "name"))
+	l.Part(tree.RoleValue, i, "value")
+	l.Close()
+}
+
+// delegate lowers the declaration of a type of functions.
+func delegate(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.TypeAlias, r, i)
+	attributes(l, i)
+	l.Part(tree.RoleName, i, "name")
+	l.Part(tree.RoleTypeParameter, i, "type_parameters")
+	l.BeginText(tree.Type, tree.RoleType, "func", i)
+	l.Part(tree.RoleParameter, i, "parameters")
+	typ(l, tree.RoleReturnType, l.Field(i, "type"))
+	l.Close()
+	l.Close()
+}
+
+// function returns the rule for what has parameters and a body. An operator is
+// named for itself.
+func function(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.Function, r, text, i)
+		attributes(l, i)
+		l.Part(tree.RoleTypeParameter, i, "type_parameters")
+		if name := l.Field(i, "name"); name >= 0 {
+			l.Node(tree.RoleName, name)
+		} else if word := l.Find(i, "operator"); word >= 0 {
+			l.Put(tree.Name, tree.RoleName, "operator"+l.Source(l.Field(i, "operator")), word)
+		}
+		l.Part(tree.RoleParameter, i, "parameters")
+		result := l.Field(i, "returns")
+		if result < 0 {
+			result = l.Field(i, "type")
+		}
+		typ(l, tree.RoleReturnType, result)
+		body(l, i)
+		l.Close()
+	}
+}
+
+// body lowers the body of a function. The call of another constructor, which stands
+// before it, is its first statement.
+func body(l *lang.Lowering, i int32) {
+	body, call := l.Field(i, "body"), l.Find(i, "constructor_initializer")
+	if call < 0 {
+		l.Node(tree.RoleBody, body)
+		return
+	}
+	at := body
+	if at < 0 {
+		at = call
+	}
+	l.Begin(tree.Block, tree.RoleBody, at)
+	l.Begin(tree.ExpressionStatement, tree.RoleStatement, call)
+	l.Begin(tree.Call, tree.RoleValue, call)
+	for _, word := range []string{"base", "this"} {
+		l.Node(tree.RoleCallee, l.Find(call, word))
+	}
+	l.Node(tree.RoleArgument, l.Find(call, "argument_list"))
+	l.Close()
+	l.Close()
+	if l.Kind(body) == "arrow_expression_clause" {
+		l.Begin(tree.ExpressionStatement, tree.RoleStatement, body)
+		l.Node(tree.RoleValue, body)
+		l.Close()
+	} else {
+		children(l, tree.RoleStatement, body)
+	}
+	l.Close()
+}
+
+// parameters lowers a list; the grammar leaves the parts of "params T[] a" in it.
+func parameters(l *lang.Lowering, r tree.Role, i int32) {
+	rest := int32(-1)
+	for c := range l.Every(i) {
+		switch {
+		case l.Kind(c) == "params":
+			rest = c
+		case l.Kind(c) == "parameter":
+			l.Node(r, c)
+		case rest >= 0 && l.FieldName(c) == "name":
+			start, _ := l.Range(rest)
+			_, end := l.Range(c)
+			l.File.Nodes[l.Open(tree.Parameter, r, start, end)].Text = "*"
+			typ(l, tree.RoleType, l.Field(i, "type"))
+			l.Node(tree.RoleTarget, c)
+			l.Close()
+			rest = -1
+		case l.CST.Nodes[c].Flags&(cst.Missing|cst.Error) != 0:
+			l.Lost(r, c)
+		}
+	}
+}
+
+func parameter(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Parameter, r, i)
+	attributes(l, i)
+	variableType(l, l.Field(i, "type"))
+	name := l.Field(i, "name")
+	l.Need(tree.RoleTarget, i, name)
+	if l.Has(i, "=") {
+		l.Node(tree.RoleValue, part(l, i, name))
+	}
+	l.Close()
+}
+
+// fields lowers member variables, and events that look like them.
+func fields(l *lang.Lowering, r tree.Role, i int32) {
+	variables(l, declaration{kind: tree.Field, role: r, node: i, list: l.Find(i, "variable_declaration"), words: []string{"event"}})
+}
+
+// local lowers variables of a block.
+func local(l *lang.Lowering, r tree.Role, i int32) {
+	variables(l, declaration{kind: tree.Variable, role: r, node: i, list: l.Find(i, "variable_declaration"), words: []string{"using"}})
+}
+
+// A declaration declares a list of variables.
+type declaration struct {
+	kind       tree.Kind
+	role       tree.Role
+	node, list int32 // the whole, and the variables in it
+	words      []string
+}
+
+// variables lowers a node for each variable. The first one begins where the
+// declaration does, the last one ends where it does.
+func variables(l *lang.Lowering, d declaration) {
+	start, whole := l.Range(d.node)
+	t := l.Field(d.list, "type")
+	last := int32(-1)
+	for v := range l.Children(d.list) {
+		if l.Kind(v) == "variable_declarator" {
+			last = v
+		}
+	}
+	for v := range l.Children(d.list) {
+		if l.Kind(v) != "variable_declarator" {
+			continue
+		}
+		_, end := l.Range(v)
+		if v == last {
+			end = whole
+		}
+		l.File.Nodes[l.Open(d.kind, d.role, start, end)].Text = keyword(l, t)
+		attributes(l, d.node, d.words...)
+		variableType(l, t)
+		declarator(l, v)
+		l.Close()
+		start = end
+	}
+}
+
+func declarator(l *lang.Lowering, i int32) {
+	target := l.Field(i, "name")
+	if target < 0 {
+		target = l.Find(i, "tuple_pattern")
+	}
+	l.Need(tree.RoleTarget, i, target)
+	if equals := l.Find(i, "="); equals >= 0 {
+		l.Node(tree.RoleValue, part(l, i, equals))
+	}
+}
+
+// property lowers a property, indexer or event as a Field; its accessors are
+// functions beside it.
+func property(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Field, r, i)
+	attributes(l, i, "event")
+	typ(l, tree.RoleType, l.Field(i, "type"))
+	name, value := l.Field(i, "name"), l.Field(i, "value")
+	if name < 0 {
+		name = l.Find(i, "this")
+	}
+	if name >= 0 {
+		l.Put(tree.Name, tree.RoleTarget, dotted(l, name), name)
+	}
+	if l.Kind(value) != "arrow_expression_clause" {
+		l.Node(tree.RoleValue, value)
+	}
+	l.Close()
+	if l.Kind(value) == "arrow_expression_clause" {
+		accessor(l, r, i, value)
+	}
+	for a := range l.Children(l.Field(i, "accessors")) {
+		if l.Kind(a) == "accessor_declaration" {
+			accessor(l, r, i, a)
+		}
+	}
+}
+
+// accessor lowers "get …" and "set …" of a property; an expression is what get
+// returns. The parameter of set is "value", which the source does not spell.
+func accessor(l *lang.Lowering, r tree.Role, property, i int32) {
+	word, text := l.Source(l.Field(i, "name")), "setter"
+	if word == "get" || word == "" {
+		text = "getter"
+	}
+	start, _ := l.Range(i)
+	l.BeginText(tree.Function, r, text, i)
+	attributes(l, i)
+	if name := l.Field(property, "name"); name >= 0 {
+		l.Flag(l.Leaf(tree.Name, tree.RoleName, dotted(l, name), start, start), tree.Implied)
+	}
+	l.Part(tree.RoleParameter, property, "parameters")
+	if text == "setter" {
+		l.Flag(l.Open(tree.Parameter, tree.RoleParameter, start, start), tree.Implied)
+		l.Flag(l.Leaf(tree.Name, tree.RoleTarget, "value", start, start), tree.Implied)
+		l.Close()
+	}
+	if l.Kind(i) == "arrow_expression_clause" {
+		l.Node(tree.RoleBody, i)
+	} else {
+		l.Part(tree.RoleBody, i, "body")
+	}
+	l.Close()
+}

@@ -1,0 +1,86 @@
+package csharp
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+var escapes = &lang.Escapes{
+	Letters: map[byte]string{
+		'a': "\a", 'b': "\b", 'e': "\x1b", 'f': "\f", 'n': "\n", 'r': "\r", 't': "\t", 'v': "\v", '\'': "'", '"': "\"", '\\': "\\", '0': "\x00",
+	},
+	Digits: map[byte][2]int{'u': {4, 4}, 'U': {8, 8}, 'x': {1, 4}},
+}
+
+// between returns what stands between the quotes.
+func between(source string) string {
+	first, last := strings.IndexAny(source, `"'`), strings.LastIndexAny(source, `"'`)
+	if first < 0 || last <= first {
+		return source
+	}
+	return source[first+1 : last]
+}
+
+func character(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Character, r, escapes.Unescape(between(l.Source(i))), i)
+}
+
+// stringLiteral lowers a string. A regular expression of a pattern, "=~/…/", keeps
+// its escapes.
+func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	s := between(l.Source(i))
+	if !strings.HasPrefix(s, "=~/") {
+		s = escapes.Unescape(s)
+	}
+	l.Put(tree.String, r, s, i)
+}
+
+// verbatim lowers @"…", in which two quotes are one.
+func verbatim(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, strings.ReplaceAll(between(l.Source(i)), `""`, `"`), i)
+}
+
+func rawString(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.String, r, l.Source(l.Find(i, "raw_string_content")), i)
+}
+
+// interpolated lowers $"…": its texts and the expressions in braces.
+func interpolated(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Template, r, i)
+	verbatim := strings.Contains(l.Source(l.Find(i, "interpolation_start")), "@")
+	at, from, to := false, uint32(0), uint32(0)
+	flush := func() {
+		if at && from < to {
+			s := l.File.Source[from:to]
+			if verbatim {
+				s = strings.ReplaceAll(s, `""`, `"`)
+			} else {
+				s = escapes.Unescape(s)
+			}
+			l.Leaf(tree.String, tree.RolePart, strings.NewReplacer("{{", "{", "}}", "}").Replace(s), from, to)
+		}
+		at = false
+	}
+	for c := range l.Children(i) {
+		start, end := l.Range(c)
+		switch l.Kind(c) {
+		case "string_content", "escape_sequence":
+			if !at {
+				at, from = true, start
+			}
+			to = end
+		case "interpolation":
+			flush()
+			for e := range parts(l, c) {
+				if l.Kind(e) != "interpolation_brace" {
+					l.Node(tree.RolePart, e)
+					break
+				}
+			}
+		}
+	}
+	flush()
+	l.Close()
+}

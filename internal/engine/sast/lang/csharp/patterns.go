@@ -1,0 +1,27 @@
+package csharp
+
+import "merlon/internal/engine/sast/lang"
+
+var patterns = lang.Patterns{
+	Sigil:   true,
+	Prepare: prepare,
+	Contexts: []lang.Context{
+		{Before: "class A { object f = (", After: "\n); }"}, // an expression
+		{Before: "class A { object f = ", After: "\n; }"},   // an expression that bears no parentheses
+		{Before: "try { } "},                                // "catch", "finally"
+		{},                                                  // statements, types, imports
+		{Before: "class A {\n", After: "\n}"},               // members
+		{After: "\nclass A {}"},                             // attributes
+		{Before: "switch (a) {\n", After: "\n}"},            // "case $X: …"
+		{After: " qza;"},                                    // a type
+		{Before: "class A { void f(", After: ") {} }"},      // parameters
+		{Before: "f(", After: ");"},                         // "name: $V"
+	},
+}
+
+// prepare makes a fragment fit for the grammar. A statement may lack its semicolon
+// and a declaration its body.
+func prepare(text string) []string {
+	text = lang.Braces{Fragment: lang.NewFragment(text, "//"), Sharp: true}.Prepare()
+	return []string{text, text + ";", text + " { ... ...; }"}
+}
