@@ -65,7 +65,7 @@ func (r *restoration) node(i int32, role tree.Role) {
 		}
 	}
 	text := original(n.Text)
-	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) {
+	if n.Kind == tree.String && text == "..." && n.Role == tree.RolePart && r.f.Is(n.Parent, tree.Template) && !strings.ContainsAny(r.f.Source[n.Start:min(n.Start+1, n.End)], "\"'`") {
 		r.b.Leaf(tree.Ellipsis, role, "", n.Start, n.End)
 		return
 	}

@@ -186,7 +186,7 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 				start++
 			}
 		}
-		return &evaluation{file: ev.text1(text), lo: 0, hi: 1, text: text}
+		return &evaluation{file: ev.plainText(text), lo: 0, hi: 1, text: text}
 	}
 	if !isText {
 		return nil
@@ -207,8 +207,8 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 	return &evaluation{file: f, hi: int32(len(f.Tree.Nodes)), text: text}
 }
 
-// text1 makes a file of plain text.
-func (ev *evaluation) text1(text string) *File {
+// plainText makes a file of plain text.
+func (ev *evaluation) plainText(text string) *File {
 	return NewText(&tree.File{Path: ev.file.Tree.Path, Source: text})
 }
 

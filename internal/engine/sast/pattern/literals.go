@@ -317,7 +317,7 @@ var containers = map[string]tree.Kind{"list": tree.List, "set": tree.Set, "map":
 func (m *matcher) element(p *node, t int32, e *env) []*env {
 	f := m.file.Tree
 	n := &f.Nodes[t]
-	if n.Kind != tree.Element {
+	if n.Kind != tree.Element || !m.options.XMLSingletonLoose && p.single != strings.HasSuffix(f.Code(t), "/>") {
 		return nil
 	}
 	out := m.elementName(p, t, e)
@@ -345,7 +345,7 @@ func (m *matcher) element(p *node, t int32, e *env) []*env {
 	if len(out) == 0 || len(parts) == 0 {
 		return out
 	}
-	return m.then(out, func(e *env) []*env { return m.parts4(parts, t, e) })
+	return m.then(out, func(e *env) []*env { return m.elementParts(parts, t, e) })
 }
 
 // elementName matches the names of two elements.
@@ -361,9 +361,9 @@ func (m *matcher) elementName(p *node, t int32, e *env) []*env {
 	return nil
 }
 
-// parts4 matches the children of two elements. White space around texts and between
+// elementParts matches the children of two elements. White space around texts and between
 // elements does not matter.
-func (m *matcher) parts4(parts []*node, t int32, e *env) []*env {
+func (m *matcher) elementParts(parts []*node, t int32, e *env) []*env {
 	f := m.file.Tree
 	var ps []*node
 	for _, p := range parts {

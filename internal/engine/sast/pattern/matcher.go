@@ -239,11 +239,11 @@ func (m *matcher) slot(p *node, s int, t int32, e *env) []*env {
 // slotOf matches the children of a slot with those of the pattern.
 func (m *matcher) slotOf(how mode, ps []*node, ts []int32, e *env) []*env {
 	switch how {
-	case one, less:
+	case one, maybe, less:
 		switch {
 		case len(ps) == 1 && len(ts) == 1:
 			return m.inner(ps[0], ts[0], e)
-		case len(ps) == 1 && len(ts) == 0 && (ps[0].kind == tree.Ellipsis || how == less && ps[0].kind == tree.Metavariable && ps[0].role == tree.RoleTarget):
+		case len(ps) == 1 && len(ts) == 0 && (how != one && ps[0].kind == tree.Ellipsis || how == less && ps[0].kind == tree.Metavariable && ps[0].role == tree.RoleTarget):
 			return e.only()
 		case len(ps) == 1 || len(ts) == 1 && len(ps) == 0:
 			return nil

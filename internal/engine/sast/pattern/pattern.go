@@ -42,6 +42,7 @@ type node struct {
 	tick   bool         // a string in the quotes of a template
 	bare   bool         // a block without braces
 	quoted bool         // a string in quotes of its own
+	single bool         // an element that is one tag
 }
 
 // A leaf is one compiled pattern.
@@ -63,6 +64,7 @@ func compileNode(l *lang.Language, f *tree.File, i int32) (*node, error) {
 	code := f.Code(i)
 	n.tick = t.Kind == tree.String && strings.HasPrefix(code, "`")
 	n.quoted = startsQuoted(code)
+	n.single = t.Kind == tree.Element && strings.HasSuffix(code, "/>")
 	n.bare = t.Kind == tree.Block && !strings.HasPrefix(code, "{")
 	for c := range f.Children(i) {
 		kid, err := compileNode(l, f, c)

@@ -1,7 +1,11 @@
 package pattern_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -54,70 +58,69 @@ func marked(src string) []int {
 	return out
 }
 
-// TestPatterns matches one pattern with one source. The lines that must match are
-// marked in the source.
+// A patternTest is a pattern, a source whose lines that must match are marked, and the
+// options of the rule, as YAML.
+type patternTest struct{ language, name, options, pattern, source string }
+
+// patternTests reads the files of testdata: cases that begin with "== name {options}",
+// with "--" between pattern and source. In other.txt the language is in the name.
+func patternTests(t testing.TB) []patternTest {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no test data: %v", err)
+	}
+	var tests []patternTest
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range strings.Split("\n"+string(text), "\n== ")[1:] {
+			head, rest, _ := strings.Cut(c, "\n")
+			fragment, source, ok := strings.Cut(rest, "\n--\n")
+			if !ok {
+				t.Fatalf("%s: %q has no source", path, head)
+			}
+			test := patternTest{language: strings.TrimSuffix(filepath.Base(path), ".txt"), pattern: fragment, source: source}
+			test.name, test.options, _ = strings.Cut(head, " {")
+			test.options = strings.TrimSuffix(test.options, "}")
+			if test.language == "other" {
+				test.language, test.name, _ = strings.Cut(test.name, ": ")
+			}
+			tests = append(tests, test)
+		}
+	}
+	return tests
+}
+
+// compileRule makes a rule of one pattern.
+func compileRule(t testing.TB, test patternTest) *rule.Rule {
+	t.Helper()
+	text := fmt.Sprintf("rules:\n- {id: r, languages: [%s], severity: ERROR, message: m, options: {%s}, pattern: %s}\n",
+		test.language, test.options, strconv.Quote(test.pattern))
+	rules, err := rule.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules[0]
+}
+
+// TestPatterns matches one pattern with one source.
 func TestPatterns(t *testing.T) {
-	for _, test := range patternTests {
+	for _, test := range patternTests(t) {
 		t.Run(test.language+" "+test.name, func(t *testing.T) {
 			l := all.ByName(test.language)
 			if l == nil {
 				t.Fatalf("no language %s", test.language)
 			}
-			o := rule.DefaultOptions()
-			if test.options != nil {
-				test.options(&o)
-			}
-			got := lines(t, pattern.Setting{Language: l, Options: o}, &rule.Formula{Op: rule.OpPattern, Text: test.pattern}, test.source)
+			r := compileRule(t, test)
+			got := lines(t, pattern.Setting{Language: l, Options: r.Options}, r.Search, test.source)
 			if want := marked(test.source); !slices.Equal(got, want) {
 				t.Errorf("%s\nmatched lines %v, want %v", test.pattern, got, want)
 			}
 		})
 	}
-}
-
-type patternTest struct {
-	language, name, pattern, source string
-	options                         func(*rule.Options)
-}
-
-var patternTests = []patternTest{
-	{"python", "ellipsis in arguments", `f(..., 1, ...)`, "f(1)  # match\nf(0, 1, 2)  # match\nf(2)\nf()\n", nil},
-	{"python", "metavariables unify", `$X == $X`, "a == a  # match\na == b\nf(1) == f(1)  # match\nf(1) == f(2)\n", nil},
-	{"python", "names of different declarations differ", "def f($X):\n  ...\n  $X", "def f(a):\n    g(a)\n", nil},
-	{"python", "a rest of arguments", "f($...A, 1)", "f(2, 3, 1)  # match\nf(1)  # match\nf(1, 2)\n", nil},
-	{"python", "keywords in any order", `f(a=1, b=2)`, "f(b=2, a=1)  # match\nf(a=1)\nf(a=1, b=2, c=3)\n", nil},
-	{"python", "statements reach into blocks", "a()\n...\nb()", "a()  # match\nif x:\n    while y:\n        b()\n", nil},
-	{"python", "statements follow each other", "a()\nb()", "a()\nc()\nb()\na()  # match\nb()\n", nil},
-	{"python", "an import by another name", `os.system(...)`, "from os import system as s\nimport os as o\ns(1)  # match\no.system(2)  # match\nsystem(3)\n", nil},
-	{"python", "a module imported as a whole", `os.path.join(...)`, "from os.path import *\njoin(1)  # match\n", nil},
-	{"python", "imports are spelled in ways", `import a.b`, "from a import b  # match\nimport a.b  # match\nimport a\nimport a.b.c  # match\n", nil},
-	{"python", "a constant is its value", `f("x")`, "K = 'x'\nf(K)  # match\nf('x')  # match\nf('y')\nf(\"\" + 'x')  # match\n", nil},
-	{"python", "constants can be left alone", `f("x")`, "K = 'x'\nf(K)\nf('x')  # match\n", func(o *rule.Options) { o.ConstantPropagation = false }},
-	{"python", "a value stands for its variable", `f(g(...))`, "v = g(1)\nf(v)  # match\nf(g(2))  # match\n", func(o *rule.Options) { o.SymbolicPropagation = true }},
-	{"python", "strings by expression", `f("=~/^a.c$/")`, "f('abc')  # match\nf('abd')\n", nil},
-	{"python", "deep expressions", `if <... f() ...>: ...`, "if a and (b or not f()):  # match\n    pass\nif a:\n    f()\n", nil},
-	{"python", "an expression in a statement", "x = 1\nf()", "x = 1  # match\ny = g(f())\n", nil},
-	{"python", "chains of calls", `$X. ... .run()`, "a.b().c.run()  # match\na.run()  # match\nrun()\n", nil},
-	{"python", "decorators in any order", "@b\n@a\ndef $F(...):\n  ...", "@a  # match\n@b\n@c\ndef f(x):\n    pass\n@a\ndef g():\n    pass\n", nil},
-	{"python", "a class with a member", "class $C(Base):\n  x = 1", "class A(Base):  # match\n    y = 2\n    x = 1\nclass B(Base):\n    x = 2\n", nil},
-	{"python", "sets and maps in any order", `{"a": 1, ..., "b": 2}`, "x = {'b': 2, 'c': 3, 'a': 1}  # match\ny = {'a': 1}\n", nil},
-	{"python", "lists in order", `[1, ..., 2]`, "x = [1, 3, 2]  # match\ny = [2, 1]\n", nil},
-	{"python", "operators in a row", `a and ... and c`, "x = a and b and c  # match\ny = a and b\n", nil},
-	{"python", "several assignments at once", `$X = secret()`, "a, b = 1, secret()  # match\nc = secret()  # match\n", nil},
-	{"python", "every number of decorators matches a call", `route("/")`, "@route('/')  # match\ndef f():\n    pass\n", nil},
-	{"python", "a function without a body", "def f($X, ...):\n    ...", "def f(a, b=1):  # match\n    return 1\ndef f():\n    pass\n", nil},
-	{"python", "commutative operators", `$X == 1`, "1 == a  # match\na == 1  # match\n", func(o *rule.Options) { o.SymmetricEq = true }},
-
-	{"javascript", "a declaration is an assignment", `$X = f()`, "var a = f(); // match\nlet b = f(); // match\nc = f(); // match\n", nil},
-	{"javascript", "var covers let and const", `var $X = 1`, "let a = 1; // match\nconst b = 1; // match\nvar c = 1; // match\n", nil},
-	{"javascript", "let covers only itself", `let $X = 1`, "let a = 1; // match\nconst b = 1;\n", nil},
-	{"javascript", "objects may have more members", `f({a: 1})`, "f({b: 2, a: 1}); // match\nf({'a': 1}); // match\nf({a: 2});\n", nil},
-	{"javascript", "required modules", `child_process.exec(...)`, "const {exec: e} = require('child_process');\nconst cp = require('child_process');\ne(1); // match\ncp.exec(2); // match\n", nil},
-	{"javascript", "an arrow is a function", `function $F(...) { ... }`, "const a = (x) => { g(); } // match\nfunction b() {} // match\n", nil},
-	{"javascript", "quotes do not matter", `f('x')`, "f(\"x\"); // match\nf(`x`); // match\n", nil},
-	{"javascript", "attributes in any order", `<a b={$X} c="1" />`, "const e = <a c=\"1\" d b={v}>text</a>; // match\nconst g = <a c=\"2\" b={v}/>;\n", nil},
-	{"javascript", "a metavariable is a statement", "if ($X) $S", "if (a) b();  // match\nif (a) { b(); }  // match\n", nil},
-	{"javascript", "for with any head", "for (...) { ... }", "for (let i = 0; i < 1; i++) { f(); } // match\nfor (const a of b) { f(); } // match\nwhile (a) {}\n", nil},
 }
 
 // TestFormulas joins patterns.
@@ -203,7 +206,7 @@ func TestBudget(t *testing.T) {
 
 // FuzzMatch matches fragments of any kind with files of any kind.
 func FuzzMatch(f *testing.F) {
-	for _, test := range patternTests {
+	for _, test := range patternTests(f) {
 		f.Add(test.language, test.pattern, test.source)
 	}
 	f.Fuzz(func(t *testing.T, language, fragment, src string) {

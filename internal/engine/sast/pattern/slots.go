@@ -7,6 +7,7 @@ type mode uint8
 
 const (
 	one    mode = iota // both have it or neither
+	maybe              // as one, but an ellipsis may be nothing
 	less               // the pattern may leave it out
 	list               // in order, ellipses allowed
 	prefix             // as list, and the source may have more at the end
@@ -56,7 +57,7 @@ var slots = map[tree.Kind][]slot{
 		is(option, tree.RoleElse)},
 	tree.While:   {is(one, tree.RoleCondition), is(body, tree.RoleBody), is(option, tree.RoleElse)},
 	tree.DoWhile: {is(one, tree.RoleCondition), is(body, tree.RoleBody)},
-	tree.For: {is(list, tree.RoleInit), is(one, tree.RoleCondition), is(list, tree.RoleUpdate),
+	tree.For: {is(list, tree.RoleInit), is(maybe, tree.RoleCondition), is(list, tree.RoleUpdate),
 		is(body, tree.RoleBody)},
 	tree.ForEach: {is(one, tree.RoleTarget), is(one, tree.RoleIterable), is(body, tree.RoleBody),
 		is(option, tree.RoleElse)},
@@ -66,7 +67,7 @@ var slots = map[tree.Kind][]slot{
 		is(clause, tree.RoleElse), is(clause, tree.RoleFinally)},
 	tree.Catch:  {is(list, tree.RoleType), is(less, tree.RoleTarget), is(less, tree.RoleGuard), is(body, tree.RoleBody)},
 	tree.With:   {is(list, tree.RoleResource), is(body, tree.RoleBody)},
-	tree.Return: {is(one, tree.RoleValue)}, tree.Throw: {is(one, tree.RoleValue)},
+	tree.Return: {is(maybe, tree.RoleValue)}, tree.Throw: {is(one, tree.RoleValue)},
 	tree.Label: {is(one, tree.RoleName), is(body, tree.RoleBody)},
 	tree.Defer: {is(one, tree.RoleValue)}, tree.Spawn: {is(one, tree.RoleValue)},
 	tree.Assert: {is(one, tree.RoleCondition), is(one, tree.RoleValue)},
@@ -87,7 +88,7 @@ var slots = map[tree.Kind][]slot{
 	tree.Pair:          {is(one, tree.RoleKey), is(one, tree.RoleValue)},
 	tree.Comprehension: {is(one, tree.RoleValue), is(list, tree.RoleClause)},
 	tree.Clause:        {is(one, tree.RoleTarget), is(one, tree.RoleIterable), is(list, tree.RoleCondition)},
-	tree.Yield:         {is(one, tree.RoleValue)},
+	tree.Yield:         {is(maybe, tree.RoleValue)},
 	tree.Element:       {is(one, tree.RoleName)}, // the rest is in literals.go
 	tree.Attribute:     {is(one, tree.RoleName), is(one, tree.RoleValue)},
 }
