@@ -34,6 +34,10 @@ func (s *solver) act(a act, v value) {
 		s.edge(s.field(v, s.fieldName(anyKey)), a.at)
 	case doCallback:
 		s.callback(fn, &fn.Calls[a.at], v, a.name)
+	case doFluent:
+		if v.kind() == siteValue || v.kind() == packValue {
+			s.add(a.at, v)
+		}
 	case doProto:
 		s.inherit(newValue(madeValue, a.at), v)
 	}
@@ -322,7 +326,8 @@ func keeps(name string) bool {
 }
 
 // leaves treats a call as one of unknown code: it may keep its arguments in its
-// receiver, return any of them, and call functions with what the receiver holds.
+// receiver, return a function that it is given, or a collection or what is in it
+// that is its receiver, and call functions with what the receiver holds.
 func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
 	if call := s.call(fn, c); s.opened[call] {
 		return
@@ -338,7 +343,7 @@ func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
 	} else if c.Receiver != ir.NoVar {
 		receiver = s.variable(fn, c.Receiver)
 		if dst != ir.NoVar {
-			s.edge(receiver, s.variable(fn, dst))
+			s.on(receiver, act{do: doFluent, fn: fn.ID, at: s.variable(fn, dst)})
 			s.on(receiver, act{do: doSpread, fn: fn.ID, at: s.variable(fn, dst)})
 		}
 	}
@@ -346,9 +351,6 @@ func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
 		from := s.variable(fn, a.Value)
 		if receiver >= 0 && kept {
 			s.on(receiver, act{do: doStore, fn: fn.ID, at: from, name: s.fieldName(anyKey)})
-		}
-		if dst != ir.NoVar && c.Kind != ir.CallNew {
-			s.edge(from, s.variable(fn, dst))
 		}
 		s.on(from, act{do: doCallback, fn: fn.ID, at: fn.Code[c.Instr].X, name: receiver})
 	}
@@ -358,6 +360,9 @@ func (s *solver) leaves(fn *ir.Function, c *ir.Call) {
 // the receiver holds.
 func (s *solver) callback(fn *ir.Function, c *ir.Call, v value, receiver int32) {
 	call := s.call(fn, c)
+	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar && c.Kind != ir.CallNew && (v.kind() == functionValue || v.kind() == classValue) {
+		s.add(s.variable(fn, dst), v) // it may be wrapped: bound, made a promise, memoized
+	}
 	switch v.kind() {
 	case functionValue:
 		if !slices.Contains(s.callbacks[call], v.index()) && len(s.callbacks[call]) < s.limit {

@@ -89,6 +89,8 @@ func Build(ctx context.Context, files []*ir.File, o Options) (*Graph, error) {
 		return nil, err
 	}
 	g.hierarchy.build(g)
+	t := newTypes(g)
+	each(o.Workers, len(g.Functions), func(i int) { t.calls(g.Functions[i]) })
 	s := newSolver(g, o)
 	if err := s.run(ctx); err != nil {
 		return nil, err

@@ -137,6 +137,9 @@ func (n *fileLinker) function(fn *ir.Function) {
 		}
 		fn.Owner = owner
 	}
+	for i := range fn.Results {
+		fn.Results[i] = n.name(fn.Results[i])
+	}
 	for i := range fn.Params {
 		fn.Params[i].Type = n.name(fn.Params[i].Type)
 	}

@@ -90,6 +90,7 @@ const (
 	doCall                   // the callee of a call
 	doSpread                 // elements of a spread argument
 	doCallback               // an argument of an unknown callee; name is the node of its receiver
+	doFluent                 // a receiver that its method may return; at is the node of the result
 	doProto                  // becomes the prototype of what the function in fn makes
 )
 

@@ -10,6 +10,10 @@ func (b *builder) call(i int32) Var {
 		return b.value(LoadGlobal, i, q)
 	}
 	callee := b.t.Child(i, tree.RoleCallee)
+	if b.converts(callee) {
+		v := b.expr(b.t.Child(i, tree.RoleArgument))
+		return b.value(Cast, i, b.typeName(callee), v)
+	}
 	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
 	switch n := &b.t.Nodes[callee]; n.Kind {
 	case tree.Super:
@@ -34,6 +38,25 @@ func (b *builder) call(i int32) Var {
 		c.Callee = b.expr(callee)
 	}
 	return b.invoke(i, c, b.arguments(i))
+}
+
+// converts reports whether a call is a conversion: its callee is a type (Go).
+func (b *builder) converts(callee int32) bool {
+	if b.m.Conversions == nil {
+		return false
+	}
+	switch b.t.Nodes[callee].Kind {
+	case tree.Type:
+		return true
+	case tree.Name:
+		d := b.names.Declaration(callee)
+		if d < 0 {
+			return b.m.Conversions[b.t.Text(callee)]
+		}
+		by := b.declarator(d)
+		return b.t.Is(by, tree.Class) || b.t.Is(by, tree.TypeAlias)
+	}
+	return false
 }
 
 // required returns the module of a call that imports one, and notes the import.

@@ -62,7 +62,10 @@ func (b *builder) expr(i int32) Var {
 	case tree.Super:
 		return b.value(Copy, i, "super", b.this())
 	case tree.Type:
-		return b.value(LoadGlobal, i, b.typeName(i))
+		if q := b.typeName(i); q != "" {
+			return b.value(LoadGlobal, i, q)
+		}
+		return b.unknown(i, "type")
 	}
 	return b.compound(i)
 }
@@ -365,6 +368,7 @@ func (b *builder) sequence(i int32, kind string) Var {
 // after a spread without a key.
 func (b *builder) elements(i int32, role tree.Role, list Var) {
 	k, spread := 0, false
+	fields := b.structFields(i)
 	for c := range b.t.All(i, role) {
 		switch n := &b.t.Nodes[c]; n.Kind {
 		case tree.Spread:
@@ -381,10 +385,29 @@ func (b *builder) elements(i int32, role tree.Role, list Var) {
 			if !spread {
 				text = itoa(k)
 			}
-			b.do(StoreIndex, i, text, list, NoVar, b.expr(c))
+			if k < len(fields) {
+				b.do(StoreField, i, fields[k].Name, list, b.expr(c))
+			} else {
+				b.do(StoreIndex, i, text, list, NoVar, b.expr(c))
+			}
 		}
 		k++
 	}
+}
+
+// structFields returns the fields of the file's class that a literal names, whose
+// values may be given in their order.
+func (b *builder) structFields(i int32) []ClassField {
+	typ := b.t.Child(i, tree.RoleType)
+	if !b.t.Is(i, tree.New) || !b.t.Is(typ, tree.Type) {
+		return nil
+	}
+	if d := b.names.Declaration(typ); d >= 0 {
+		if by := b.declarator(d); b.t.Is(by, tree.Class) {
+			return b.Classes[b.owner[by]].Fields
+		}
+	}
+	return nil
 }
 
 // mapping makes a map or an object.

@@ -27,6 +27,7 @@ func (l *lowerer) function(fn *Function, outer *builder) {
 	default:
 		b.receive()
 		b.parameters()
+		b.namedResults()
 		b.body()
 	}
 	b.finish()
@@ -85,6 +86,37 @@ func (b *builder) parameters() {
 	for k := range b.fn.Params {
 		p := &b.fn.Params[k]
 		b.enter(p)
+	}
+}
+
+// namedResults makes the variables that a return without values returns (Go).
+func (b *builder) namedResults() {
+	r := b.t.Child(b.fn.Node, tree.RoleReturnType)
+	if !b.t.Is(r, tree.Type) || b.t.Text(r) != "()" {
+		return
+	}
+	for c := range b.t.All(r, tree.RoleElement) {
+		if t := b.t.Child(c, tree.RoleTarget); b.t.Is(c, tree.Parameter) && b.t.Is(t, tree.Name) {
+			v := b.local(t)
+			b.copyTo(v, tree.None, b.constant(tree.None, ConstNull, "zero"))
+			b.fn.named = append(b.fn.named, v)
+		}
+	}
+}
+
+// namedResult returns the value of a return without values.
+func (b *builder) namedResult(i int32) Var {
+	switch vars := b.fn.named; len(vars) {
+	case 0:
+		return NoVar
+	case 1:
+		return b.value(Copy, i, "", vars[0])
+	default:
+		tuple := b.value(New, i, "()")
+		for k, v := range vars {
+			b.do(StoreIndex, i, itoa(k), tuple, NoVar, b.value(Copy, tree.None, "", v))
+		}
+		return tuple
 	}
 }
 

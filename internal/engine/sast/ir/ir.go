@@ -125,6 +125,11 @@ type Function struct {
 	Locals []Local
 	Vars   int // number of variables, Locals included
 
+	// Results are the declared types of the results, qualified, "" where not known;
+	// several in languages that return several values. Nil when none is declared.
+	Results []string
+	named   []Var // results that are variables (Go)
+
 	// Captures are the variables of the function around it that this one uses. They
 	// are shared: a write here is seen there, and the other way round.
 	Captures []Capture

@@ -281,8 +281,28 @@ func (s *surveyor) declared(i int32) {
 		}
 	}
 	fn.Qualified = join(outer, fn.Name)
+	fn.Results = s.results(i)
 	s.owner[i] = fn.Index
 	s.push(frame{end: s.t.Nodes[i].Next, function: fn.Index, class: top.class})
+}
+
+// results returns the declared types of the results.
+func (l *lowerer) results(i int32) []string {
+	r := l.t.Child(i, tree.RoleReturnType)
+	if !l.t.Is(r, tree.Type) {
+		return nil
+	}
+	if l.t.Text(r) != "()" {
+		return []string{l.absolute(l.names.Type(r))}
+	}
+	var list []string
+	for c := range l.t.All(r, tree.RoleElement) {
+		if l.t.Is(c, tree.Parameter) {
+			c = l.t.Child(c, tree.RoleType)
+		}
+		list = append(list, l.absolute(l.names.Type(c)))
+	}
+	return list
 }
 
 func (fn *Function) memberOf() bool { return fn.Class != nil }

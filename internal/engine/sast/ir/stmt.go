@@ -180,6 +180,9 @@ func (b *builder) forEach(i int32) {
 		kind = "keys"
 	case "range":
 		kind = "entries"
+		if t := b.t.Child(i, tree.RoleTarget); b.isTuple(t) && b.t.Count(t, tree.RoleElement) == 1 && b.isChannel(b.t.Child(i, tree.RoleIterable)) {
+			kind = "values"
+		}
 	}
 	if b.m.AssignDeclares {
 		kind = "values" // Python's "for x in xs"
@@ -211,12 +214,37 @@ func (b *builder) iterate(i int32, kind string, iterable, to int32, body func(ne
 	b.start(done)
 }
 
+// isChannel reports whether the name is declared as a channel.
+func (b *builder) isChannel(i int32) bool {
+	d := b.names.Declaration(i)
+	if !b.t.Is(i, tree.Name) || d < 0 {
+		return false
+	}
+	by := b.declarator(d)
+	if by < 0 {
+		return false
+	}
+	if b.t.Text(b.t.Child(by, tree.RoleType)) == "chan" {
+		return true
+	}
+	made := b.t.Child(by, tree.RoleValue)
+	arg := tree.None
+	if made >= 0 {
+		arg = b.t.Child(made, tree.RoleArgument)
+	}
+	return b.t.Is(made, tree.Call) && b.t.Is(arg, tree.Type) && b.t.Text(arg) == "chan"
+}
+
 // element binds the next element of an iterator.
 func (b *builder) element(kind string, it Var, to int32) {
 	if to < 0 {
 		return
 	}
 	v := b.value(Next, to, "", it)
+	if kind == "values" && b.t.Text(b.t.Nodes[to].Parent) == "range" && b.isTuple(to) {
+		b.store(to+1, v) // what comes out of a channel
+		return
+	}
 	if kind != "entries" || b.isTuple(to) {
 		b.store(to, v)
 		return
@@ -285,6 +313,8 @@ func (b *builder) returns(i, value int32) {
 	v := NoVar
 	if value >= 0 {
 		v = b.expr(value)
+	} else {
+		v = b.namedResult(i)
 	}
 	if b.final == nil {
 		b.do(Return, i, "", v)

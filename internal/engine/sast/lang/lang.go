@@ -91,6 +91,9 @@ type Meaning struct {
 	KeysAreFields bool
 	// Decorators: an annotation is called with what it stands at (Python, TypeScript).
 	Decorators bool
+	// Conversions are the types that need no declaration, where a call of a type is a
+	// conversion; nil where it is not (Go: string, int).
+	Conversions map[string]bool
 	// CommaOk: some expressions give a second value, whether there was a first (Go).
 	CommaOk bool
 	// LastIsReturned: a function returns the value of its last expression (Ruby, Rust).

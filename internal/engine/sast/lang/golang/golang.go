@@ -22,7 +22,13 @@ var Language = &lang.Language{
 		SlashModules:     true,
 		ImportsFolders:   true,
 		CommaOk:          true,
-		Comment:          "//",
+		Conversions: map[string]bool{
+			"string": true, "bool": true, "byte": true, "rune": true, "any": true, "error": true,
+			"int": true, "int8": true, "int16": true, "int32": true, "int64": true,
+			"uint": true, "uint8": true, "uint16": true, "uint32": true, "uint64": true, "uintptr": true,
+			"float32": true, "float64": true, "complex64": true, "complex128": true,
+		},
+		Comment: "//",
 		Literals: map[tree.Kind]string{
 			tree.String: "string", tree.Bool: "bool", tree.Character: "rune",
 		},
