@@ -17,6 +17,7 @@ var sources = map[*Language]string{
 	JavaScript: "const f = async (a, ...b) => { await g`x${a}`; };\n",
 	TypeScript: "interface A<T> { f?(x: T): readonly string[] }\n",
 	TSX:        "const a = <div class={b}>{c}</div>;\n",
+	Dockerfile: "FROM a\n",
 	Python:     "def f(a, *b):\n    return [x for x in a if x]\n",
 	Go:         "package a\n\nfunc f[T any](x T) (T, error) { return x, nil }\n",
 	PHP:        "<?php function f($a) { return \"x $a\"; } ?>\n",
@@ -137,6 +138,7 @@ func TestNamesOfKindsAndFields(t *testing.T) {
 func TestFilesBelongToLanguagesByName(t *testing.T) {
 	for file, want := range map[string]*Language{
 		"a/B.java": Java, "x.MJS": JavaScript, "x.d.ts": TypeScript, "x.tsx": TSX, "Rakefile": Ruby, "a/b.tf": HCL, "x.txt": nil,
+		"a/Dockerfile": Dockerfile, "Dockerfile.dev": Dockerfile, "x.dockerfile": Dockerfile,
 	} {
 		var got *Language
 		for _, l := range Languages {

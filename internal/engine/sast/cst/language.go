@@ -13,7 +13,7 @@ import (
 type Language struct {
 	Name       string   // as rules spell it: "java", "javascript"
 	Extensions []string // with the dot, lower case
-	Filenames  []string // whole names, lower case
+	Filenames  []string // whole names, lower case; "*" stands for anything
 
 	grammar func() unsafe.Pointer
 	tables  func() tables
@@ -53,6 +53,13 @@ func newLanguage(name string, grammar func() unsafe.Pointer, files ...string) *L
 	return l
 }
 
+// newText returns a language without a grammar. Its trees are one node, the text.
+func newText(name string, files ...string) *Language {
+	l := newLanguage(name, nil, files...)
+	l.tables = func() tables { return tables{kinds: []string{"text"}} }
+	return l
+}
+
 // KindName returns the name of a kind.
 func (l *Language) KindName(k Kind) string {
 	if k == KindError {
@@ -82,5 +89,8 @@ func (l *Language) FieldOf(name string) Field { return l.tables().fieldOf[name] 
 // name alone.
 func (l *Language) Matches(file string) bool {
 	base := strings.ToLower(path.Base(file))
-	return slices.Contains(l.Extensions, path.Ext(base)) || slices.Contains(l.Filenames, base)
+	return slices.Contains(l.Extensions, path.Ext(base)) || slices.ContainsFunc(l.Filenames, func(name string) bool {
+		ok, err := path.Match(name, base)
+		return ok && err == nil // the patterns are ours and valid
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/sast/lang"
 	bashlang "merlon/internal/engine/sast/lang/bash"
 	csharplang "merlon/internal/engine/sast/lang/csharp"
+	dockerfilelang "merlon/internal/engine/sast/lang/dockerfile"
 	golanglang "merlon/internal/engine/sast/lang/golang"
 	hcllang "merlon/internal/engine/sast/lang/hcl"
 	htmllang "merlon/internal/engine/sast/lang/html"
@@ -24,6 +25,7 @@ import (
 var languages = []*lang.Language{
 	bashlang.Language,
 	csharplang.Language,
+	dockerfilelang.Language,
 	golanglang.Language,
 	hcllang.Language,
 	htmllang.Language,

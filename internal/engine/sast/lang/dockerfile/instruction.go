@@ -1,0 +1,396 @@
+package dockerfile
+
+import (
+	"encoding/json"
+	"strings"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/lang/bash"
+	"merlon/internal/engine/sast/tree"
+)
+
+// A span is a part of the source, in bytes.
+type span struct{ start, end uint32 }
+
+func (s span) text(l *lang.Lowering) string { return l.File.Source[s.start:s.end] }
+
+// trimmed returns the part without blanks around it.
+func (s span) trimmed(l *lang.Lowering) span {
+	text := s.text(l)
+	left := strings.TrimLeft(text, " \t\r\n")
+	s.start += uint32(len(text) - len(left))
+	s.end = s.start + uint32(len(strings.TrimRight(left, " \t\r\n")))
+	return s
+}
+
+// lowerers holds what follows the name of each instruction, but for those that hold
+// another one.
+var lowerers = map[string]func(*lang.Lowering, instruction, span){
+	"FROM": from, "RUN": commandForm, "CMD": commandForm, "ENTRYPOINT": commandForm, "SHELL": commandForm,
+	"VOLUME": listOrWords, "ADD": files, "COPY": files, "LABEL": pairs, "ENV": pairs, "ARG": argument,
+	"EXPOSE": plainWords, "USER": plainWords, "WORKDIR": plainWords, "STOPSIGNAL": plainWords,
+	"MAINTAINER": maintainer,
+}
+
+// lowerInstruction adds an instruction. A sign of a pattern in its place is that sign.
+func lowerInstruction(l *lang.Lowering, in instruction, r tree.Role) {
+	whole := span{in.start, in.end}
+	text := whole.text(l)
+	n := strings.IndexAny(text, " \t")
+	if n < 0 {
+		n = len(text)
+	}
+	name := strings.ToUpper(text[:n])
+	rest := span{in.start + uint32(n), in.end}.trimmed(l)
+	lower, known := lowerers[name]
+	switch {
+	case lang.Holder(text):
+		l.Leaf(tree.Name, r, text, in.start, in.end)
+		return
+	case name == "ONBUILD" && rest.start < rest.end && !l.TooDeep():
+		lower = func(l *lang.Lowering, in instruction, rest span) {
+			in.start, in.end = rest.start, rest.end
+			lowerInstruction(l, in, tree.RoleArgument)
+		}
+	case name == "HEALTHCHECK" && !l.TooDeep():
+		lower = healthcheck
+	case !known:
+		l.Unknown(r, in.start, in.end)
+		return
+	}
+	l.Open(tree.Call, r, in.start, in.last())
+	l.Leaf(tree.Name, tree.RoleCallee, name, in.start, in.start+uint32(n))
+	lower(l, in, rest)
+	l.Close()
+}
+
+// flags takes the flags at the beginning, "--a=b" and "--c".
+func flags(l *lang.Lowering, in instruction, rest span) (list []span, behind span) {
+	for strings.HasPrefix(rest.text(l), "--") {
+		ws := words(l, rest, in.escape)
+		list = append(list, ws[0])
+		rest = span{ws[0].end, rest.end}.trimmed(l)
+	}
+	return list, rest
+}
+
+// modifiers adds the flags.
+func modifiers(l *lang.Lowering, list []span) {
+	for _, s := range list {
+		name, value, ok := strings.Cut(s.text(l)[2:], "=")
+		l.Open(tree.Keyword, tree.RoleModifier, s.start, s.end)
+		start := s.start + 2
+		l.Leaf(tree.Name, tree.RoleName, name, start, start+uint32(len(name)))
+		if ok {
+			word(l, tree.RoleValue, span{s.end - uint32(len(value)), s.end})
+		} else {
+			l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.end, s.end), tree.Implied)
+		}
+		l.Close()
+	}
+}
+
+// modifier adds a Keyword that patterns may leave out.
+func modifier(l *lang.Lowering, name string, value span) {
+	l.Open(tree.Keyword, tree.RoleModifier, value.start, value.end)
+	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, value.start, value.start), tree.Implied)
+	word(l, tree.RoleValue, value)
+	l.Close()
+}
+
+// form adds the Modifier that tells shell form and exec form apart.
+func form(l *lang.Lowering, name string, s span) {
+	l.Flag(l.Open(tree.Keyword, tree.RoleModifier, s.start, s.start), tree.Implied)
+	l.Flag(l.Leaf(tree.Name, tree.RoleName, name, s.start, s.start), tree.Implied)
+	l.Flag(l.Leaf(tree.Bool, tree.RoleValue, "true", s.start, s.start), tree.Implied)
+	l.Close()
+}
+
+// from lowers "--flag image:tag@digest AS name".
+func from(l *lang.Lowering, in instruction, rest span) {
+	list, rest := flags(l, in, rest)
+	ws := words(l, rest, in.escape)
+	if len(ws) == 0 {
+		l.Unknown(tree.RoleArgument, rest.start, rest.end)
+		return
+	}
+	image, tag, digest := imageParts(l, ws[0])
+	word(l, tree.RoleArgument, image)
+	if len(ws) > 1 && lang.Holder(ws[1].text(l)) {
+		for _, w := range ws[1:] {
+			word(l, tree.RoleArgument, w)
+		}
+	}
+	modifiers(l, list)
+	if tag.start > 0 {
+		modifier(l, "tag", tag)
+	}
+	if digest.start > 0 {
+		modifier(l, "digest", digest)
+	}
+	if len(ws) >= 3 && strings.EqualFold(ws[1].text(l), "as") {
+		modifier(l, "as", ws[2])
+	}
+}
+
+// imageParts cuts a reference: the tag is behind the colon after the last slash,
+// outside of variables.
+func imageParts(l *lang.Lowering, s span) (image, tag, digest span) {
+	text := s.text(l)
+	image = s
+	if n := strings.IndexByte(text, '@'); n >= 0 {
+		digest = span{s.start + uint32(n) + 1, s.end}
+		image.end = s.start + uint32(n)
+		text = text[:n]
+	}
+	depth, colon := 0, -1
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case '/':
+			colon = -1
+		case ':':
+			if depth == 0 && colon < 0 {
+				colon = i
+			}
+		}
+	}
+	if colon >= 0 {
+		tag = span{s.start + uint32(colon) + 1, image.end}
+		image.end = s.start + uint32(colon)
+	}
+	return image, tag, digest
+}
+
+// commandForm lowers a command in exec form or shell form, or a sign for either.
+func commandForm(l *lang.Lowering, in instruction, rest span) {
+	list, rest := flags(l, in, rest)
+	text := rest.text(l)
+	if lang.Holder(text) {
+		l.Leaf(tree.Name, tree.RoleArgument, text, rest.start, rest.end)
+		modifiers(l, list)
+		return
+	}
+	if jsonList(l, rest) {
+		modifiers(l, list)
+		form(l, "exec", rest)
+		return
+	}
+	shell(l, in, rest)
+	modifiers(l, list)
+	form(l, "shell", rest)
+}
+
+// listOrWords lowers a JSON list or words.
+func listOrWords(l *lang.Lowering, in instruction, rest span) {
+	if !jsonList(l, rest) {
+		plainWords(l, in, rest)
+	}
+}
+
+// jsonList adds the List of an exec form, if it is one: a JSON array of strings. In
+// patterns signs stand among them.
+func jsonList(l *lang.Lowering, s span) bool {
+	text := s.text(l)
+	if len(text) < 2 || text[0] != '[' || text[len(text)-1] != ']' {
+		return false
+	}
+	var parts []span
+	at := s.start + 1
+	for {
+		for at < s.end && strings.IndexByte(" \t\r\n", l.File.Source[at]) >= 0 {
+			at++
+		}
+		if at == s.end-1 && len(parts) == 0 {
+			break
+		}
+		end := element(l.File.Source[at : s.end-1])
+		if end == 0 {
+			return false
+		}
+		parts = append(parts, span{at, at + end})
+		at += end
+		for at < s.end && strings.IndexByte(" \t\r\n", l.File.Source[at]) >= 0 {
+			at++
+		}
+		if at == s.end-1 {
+			break
+		}
+		if l.File.Source[at] != ',' {
+			return false
+		}
+		at++
+	}
+	l.Open(tree.List, tree.RoleArgument, s.start, s.end)
+	for _, p := range parts {
+		var value string
+		if lang.Holder(p.text(l)) {
+			l.Leaf(tree.Name, tree.RoleElement, p.text(l), p.start, p.end)
+		} else if json.Unmarshal([]byte(p.text(l)), &value) == nil { // element has checked it
+			l.Leaf(tree.String, tree.RoleElement, value, p.start, p.end)
+		}
+	}
+	l.Close()
+	return true
+}
+
+// element returns the length of the JSON string or the sign that the text begins
+// with, 0 for anything else.
+func element(text string) uint32 {
+	if text == "" {
+		return 0
+	}
+	if text[0] != '"' {
+		n := strings.IndexAny(text, " \t\r\n,")
+		if n < 0 {
+			n = len(text)
+		}
+		if !lang.Holder(text[:n]) {
+			return 0
+		}
+		return uint32(n)
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			if !json.Valid([]byte(text[:i+1])) {
+				return 0
+			}
+			return uint32(i + 1)
+		}
+	}
+	return 0
+}
+
+// files lowers ADD and COPY.
+func files(l *lang.Lowering, in instruction, rest span) {
+	list, rest := flags(l, in, rest)
+	if !jsonList(l, rest) {
+		plainWords(l, in, rest)
+	}
+	modifiers(l, list)
+	for _, doc := range in.docs {
+		l.Open(tree.Keyword, tree.RoleModifier, doc.start, doc.end)
+		l.Flag(l.Leaf(tree.Name, tree.RoleName, "<<", doc.start, doc.start), tree.Implied)
+		l.Flag(l.Leaf(tree.String, tree.RoleValue, l.File.Source[doc.start:doc.end], doc.start, doc.end), tree.Raw)
+		l.Close()
+	}
+}
+
+// plainWords lowers arguments that are words.
+func plainWords(l *lang.Lowering, in instruction, rest span) {
+	for _, w := range words(l, rest, in.escape) {
+		word(l, tree.RoleArgument, w)
+	}
+}
+
+// pairs lowers "a=b c=d", and the old form "a b", whose value is the rest.
+func pairs(l *lang.Lowering, in instruction, rest span) {
+	ws := words(l, rest, in.escape)
+	equals := false
+	for _, w := range ws {
+		equals = equals || strings.Contains(w.text(l), "=") || lang.Holder(w.text(l))
+	}
+	if !equals && len(ws) > 1 {
+		value := span{ws[1].start, rest.end}
+		keyword(l, ws[0], &value)
+		return
+	}
+	for _, w := range ws {
+		if name, _, ok := strings.Cut(w.text(l), "="); ok {
+			key := span{w.start, w.start + uint32(len(name))}
+			keyword(l, key, &span{key.end + 1, w.end})
+		} else {
+			word(l, tree.RoleArgument, w)
+		}
+	}
+}
+
+// keyword adds a Keyword.
+func keyword(l *lang.Lowering, name span, value *span) {
+	l.Open(tree.Keyword, tree.RoleArgument, name.start, value.end)
+	l.Leaf(tree.Name, tree.RoleName, strings.Trim(name.text(l), `"'`), name.start, name.end)
+	word(l, tree.RoleValue, *value)
+	l.Close()
+}
+
+// argument lowers ARG.
+func argument(l *lang.Lowering, in instruction, rest span) {
+	for _, w := range words(l, rest, in.escape) {
+		if name, _, ok := strings.Cut(w.text(l), "="); ok {
+			key := span{w.start, w.start + uint32(len(name))}
+			keyword(l, key, &span{key.end + 1, w.end})
+		} else {
+			l.Leaf(tree.Name, tree.RoleArgument, w.text(l), w.start, w.end)
+		}
+	}
+}
+
+// maintainer lowers a text that is not made of words.
+func maintainer(l *lang.Lowering, _ instruction, rest span) { word(l, tree.RoleArgument, rest) }
+
+// healthcheck lowers "NONE", and the command "CMD …" as the instruction that it is.
+func healthcheck(l *lang.Lowering, in instruction, rest span) {
+	list, rest := flags(l, in, rest)
+	text := rest.text(l)
+	switch {
+	case lang.Holder(text) || strings.EqualFold(text, "none"):
+		word(l, tree.RoleArgument, rest)
+	default:
+		in.start, in.end = rest.start, rest.end
+		lowerInstruction(l, in, tree.RoleArgument)
+	}
+	modifiers(l, list)
+}
+
+// shell lowers shell code: the script of a here-document that stands alone, or the
+// line, with the here-documents that belong to it.
+func shell(l *lang.Lowering, in instruction, rest span) {
+	code := rest
+	if n := len(in.docs); n > 0 {
+		code.end = in.docs[n-1].next
+		if m := heredocStart.FindString(rest.text(l)); n == 1 && strings.TrimSpace(m) == rest.text(l) {
+			code = span{in.docs[0].start, in.docs[0].end}.trimmed(l)
+		}
+	}
+	t, err := cst.Bash.Parse([]byte(code.text(l)), cst.Limits{})
+	if err != nil {
+		l.Unknown(tree.RoleArgument, code.start, code.end)
+		return
+	}
+	for i := range t.Nodes {
+		t.Nodes[i].Start += code.start
+		t.Nodes[i].End += code.start
+	}
+	inner := &lang.Lowering{Builder: tree.Builder{File: &tree.File{Source: l.File.Source}}, CST: t}
+	bash.Language.Lower(inner)
+	script := inner.Finish()
+	for _, u := range script.Unknown {
+		l.File.Missed(u.Start, u.End)
+	}
+	var statements []int32
+	for c := range script.Children(tree.Root) {
+		if script.Is(c, tree.ExpressionStatement) {
+			c = script.Child(c, tree.RoleValue)
+		}
+		statements = append(statements, c)
+	}
+	switch len(statements) {
+	case 0:
+		l.Leaf(tree.Sequence, tree.RoleArgument, "", code.start, code.end)
+	case 1:
+		lang.Copy(&l.Builder, script, statements[0], tree.RoleArgument)
+	default:
+		l.Open(tree.Sequence, tree.RoleArgument, code.start, code.end)
+		for _, c := range statements {
+			lang.Copy(&l.Builder, script, c, tree.RoleElement)
+		}
+		l.Close()
+	}
+}
