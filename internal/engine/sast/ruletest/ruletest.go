@@ -257,6 +257,7 @@ func check(ctx context.Context, r *rule.Rule, path string, text []byte) ([]int, 
 // language of the rule that the build knows.
 func inLanguage(r *rule.Rule, path string) (*rule.Rule, string) {
 	one := *r
+	one.Include, one.Exclude = nil, nil
 	if l := all.ForFile(path); l != nil {
 		if i := slices.IndexFunc(r.Languages, l.Is); i >= 0 {
 			one.Languages = r.Languages[i : i+1]
