@@ -96,6 +96,9 @@ type Meaning struct {
 	Conversions map[string]bool
 	// CommaOk: some expressions give a second value, whether there was a first (Go).
 	CommaOk bool
+	// Values returns the expressions that dotted names of a file hold which no scope
+	// declares: "local.x" of HCL; None for a name without a sure one. Nil: none.
+	Values func(f *tree.File) map[string]int32
 	// LastIsReturned: a function returns the value of its last expression (Ruby, Rust).
 	LastIsReturned bool
 	// BareCalls: a name that nothing declares is a call without arguments (Ruby).

@@ -56,7 +56,7 @@ func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 	}
 	text := ev.file.textOf(b)
 	if c.ConstantPropagation && ev.options.ConstantPropagation && b.Node >= 0 && ev.file.Scope != nil {
-		if v, ok := ev.file.Scope.Const(b.Node); ok {
+		if v, ok := ev.file.constant(b.Node); ok {
 			text = v.Text
 		}
 	}
@@ -230,7 +230,7 @@ func (ev *evaluation) valueOf(b *Binding) (rule.Value, bool) {
 	}
 	if ev.file.Scope != nil {
 		if n := &ev.file.Tree.Nodes[b.Node]; ev.options.ConstantPropagation || isLiteral(n.Kind) {
-			if v, ok := ev.file.Scope.Const(b.Node); ok {
+			if v, ok := ev.file.constant(b.Node); ok {
 				return constant(v), true
 			}
 		}
@@ -306,7 +306,7 @@ func (ev *evaluation) analysis(c *condition, m *Match) bool {
 		case ev.file.Scope == nil:
 			return false
 		default:
-			v, ok := ev.file.Scope.Const(b.Node)
+			v, ok := ev.file.constant(b.Node)
 			if !ok || v.Kind != tree.String {
 				return false
 			}

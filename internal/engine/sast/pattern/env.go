@@ -172,13 +172,13 @@ func (m *matcher) equalTop(a, b *Binding) bool {
 			return false
 		}
 		return !m.options.UnifyIDsStrictly || a.declaration < 0 || b.declaration < 0 || a.declaration == b.declaration
-	case x.Kind == tree.String && y.Kind == tree.Name && x.Flags&tree.Implied != 0:
+	case x.Kind == tree.String && y.Kind == tree.Name && !startsQuoted(t.Code(a.Node)):
 		return x.Text == y.Text
-	case y.Kind == tree.String && x.Kind == tree.Name && y.Flags&tree.Implied != 0:
+	case y.Kind == tree.String && x.Kind == tree.Name && !startsQuoted(t.Code(b.Node)):
 		return x.Text == y.Text
 	case isLiteral(x.Kind) != isLiteral(y.Kind) && m.options.ConstantPropagation && m.file.Scope != nil:
-		v, ok := m.file.Scope.Const(a.Node)
-		w, also := m.file.Scope.Const(b.Node)
+		v, ok := m.file.constant(a.Node)
+		w, also := m.file.constant(b.Node)
 		return ok && also && v == w
 	}
 	return m.equalNodes(a.Node, b.Node)

@@ -1,8 +1,6 @@
 package pattern
 
 import (
-	"sync"
-
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/tree"
@@ -23,8 +21,13 @@ type File struct {
 	subtypes map[string][]string // direct supertypes by the name of a class
 	nested   map[nestedKey]*File // texts of other languages inside of this file
 	flat     map[[2]int32][]int32
-	lines    []uint32
-	depth    int // of nesting in other files
+	values   map[int32]value // constants that were asked for
+}
+
+// value is a constant, or that there is none.
+type value struct {
+	scope.Value
+	known bool
 }
 
 // found is what a leaf matched.
@@ -55,6 +58,22 @@ func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
 		out.kinds[k] = append(out.kinds[k], int32(i))
 	}
 	return out
+}
+
+// constant returns the constant that an expression is known to be.
+func (f *File) constant(i int32) (scope.Value, bool) {
+	if f.Scope == nil {
+		return scope.Value{}, false
+	}
+	if v, ok := f.values[i]; ok {
+		return v.Value, v.known
+	}
+	if f.values == nil {
+		f.values = map[int32]value{}
+	}
+	v, ok := f.Scope.Const(i)
+	f.values[i] = value{v, ok}
+	return v, ok
 }
 
 // has reports whether every word is in the file.
@@ -185,9 +204,3 @@ func (f *File) typeName(i int32) string {
 	}
 	return f.Tree.Dotted(i)
 }
-
-// Parsers returns the language of a name; nil for none. It is how a formula reaches
-// the languages of metavariable-pattern.
-type Parsers func(name string) *lang.Language
-
-var stacks = sync.Pool{New: func() any { return new([]int32) }}

@@ -36,7 +36,7 @@ func (m *matcher) literal(p *node, t int32, e *env) []*env {
 		}
 		return nil
 	}
-	v, ok := m.file.Scope.Const(t)
+	v, ok := m.file.constant(t)
 	if !ok {
 		if p.kind == tree.String && p.text == "..." && m.constantString(t, 0) {
 			return e.only()
@@ -140,7 +140,7 @@ func sameNumber(a, b string) bool {
 // although its text is not known: a sum of such, or a variable that holds only such.
 func (m *matcher) constantString(t int32, depth int) bool {
 	f := m.file.Tree
-	if t < 0 || depth > 32 {
+	if t < 0 || depth > 32 || m.step() {
 		return false
 	}
 	switch n := &f.Nodes[t]; n.Kind {
@@ -191,7 +191,7 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 		if p.kind != tree.String || !m.options.ConstantPropagation || m.file.Scope == nil {
 			return nil
 		}
-		v, ok := m.file.Scope.Const(t)
+		v, ok := m.file.constant(t)
 		if !ok {
 			return nil
 		}

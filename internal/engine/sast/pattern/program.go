@@ -265,7 +265,7 @@ func (m *Match) Value(name string) (string, bool) {
 	if b == nil || b.Node < 0 || m.file.Scope == nil {
 		return "", false
 	}
-	if v, ok := m.file.Scope.Const(b.Node); ok {
+	if v, ok := m.file.constant(b.Node); ok {
 		return v.Text, true
 	}
 	return "", false

@@ -98,7 +98,7 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 
 // basicType returns the basic type of a constant, in the words of builtinTypes.
 func (m *matcher) basicType(t int32) string {
-	if v, ok := m.file.Scope.Const(t); ok {
+	if v, ok := m.file.constant(t); ok {
 		switch {
 		case v.Kind == tree.String:
 			return "string"

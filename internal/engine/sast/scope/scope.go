@@ -29,6 +29,7 @@ type Info struct {
 	writes map[int32][]write // by binding name
 	chosen map[string]string // names from modules that are imported as a whole
 	free   map[freeName][]write
+	values map[string]int32 // of lang.Meaning.Values
 }
 
 // A freeName is a name that the file does not declare, in one function.
@@ -63,6 +64,9 @@ func Analyze(f *tree.File, l *lang.Language, known func(string) bool) *Info {
 	b := &binder{Info: s}
 	b.declare()
 	b.resolve()
+	if l.Meaning.Values != nil {
+		s.values = l.Meaning.Values(f)
+	}
 	s.chooseKnown(known)
 	return s
 }

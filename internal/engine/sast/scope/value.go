@@ -168,6 +168,11 @@ func (s *Info) Definition(i int32) int32 {
 	if d == i {
 		return tree.None
 	}
+	if s.values != nil && d < 0 && s.File.Is(i, tree.Member) {
+		if v, ok := s.values[s.File.Dotted(i)]; ok && v >= 0 && !s.File.Contains(v, i) {
+			return v
+		}
+	}
 	writes := s.writesOf(d, i)
 	if len(writes) == 0 {
 		return tree.None
