@@ -34,6 +34,11 @@ type Language struct {
 	// Meaning says what the layers above must know.
 	Meaning Meaning
 
+	// Repair writes what the grammar lacks in other words of the same length, so that
+	// every byte keeps its place; the tree shows the source as it was. It may return
+	// its argument but must not change it. Nil changes nothing.
+	Repair func(src []byte) []byte
+
 	// Lenient is a language with a larger grammar, which reads the files that this
 	// one's does not understand: JavaScript with types. Nil: there is none.
 	Lenient *Language
@@ -124,7 +129,7 @@ type Meaning struct {
 // Parse lowers a file. The tree holds a copy of nothing: src must not change.
 // Errors are those of package cst.
 func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File, error) {
-	t, err := l.Grammar.Parse(src, limits)
+	t, err := l.concrete(src, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -136,6 +141,20 @@ func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File
 		}
 	}
 	return l.lower(path, t), nil
+}
+
+// concrete parses the source, repaired, into a tree of the source as it is.
+func (l *Language) concrete(src []byte, limits cst.Limits) (*cst.Tree, error) {
+	text := src
+	if l.Repair != nil {
+		text = l.Repair(src)
+	}
+	t, err := l.Grammar.Parse(text, limits)
+	if err != nil {
+		return nil, err
+	}
+	t.Source = src
+	return t, nil
 }
 
 // lower lowers a concrete tree.

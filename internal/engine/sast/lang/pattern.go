@@ -168,7 +168,7 @@ func (l *Language) pattern(c Context, fragment string) *tree.File {
 	if fragment == "" {
 		return nil
 	}
-	t, err := l.Grammar.Parse([]byte(c.Before+fragment+c.After), cst.Limits{})
+	t, err := l.concrete([]byte(c.Before+fragment+c.After), cst.Limits{})
 	if err != nil || t.Errors {
 		return nil
 	}

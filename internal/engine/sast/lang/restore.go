@@ -108,7 +108,7 @@ var carriers = map[tree.Kind][]tree.Role{
 	tree.Annotation: {tree.RoleValue}, tree.Import: {tree.RolePath, tree.RoleName},
 	tree.TypeParameter: {tree.RoleName}, tree.Keyword: {tree.RoleName, tree.RoleValue},
 	tree.Pair: {tree.RoleKey, tree.RoleValue}, tree.Spread: {tree.RoleValue}, tree.Attribute: {tree.RoleName},
-	tree.Function: {tree.RoleName}, tree.Case: nil, tree.Catch: nil,
+	tree.Function: {tree.RoleName}, tree.Case: nil, tree.Catch: nil, tree.Clause: nil,
 }
 
 // carrier returns the sign that the node only carries, None when it is more than
@@ -119,7 +119,7 @@ func (r *restoration) carrier(i int32) int32 {
 	}
 	first := tree.None
 	for c := range r.f.Children(i) {
-		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && r.f.Is(i, tree.Case) {
+		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && (r.f.Is(i, tree.Case) || r.f.Is(i, tree.Catch)) {
 			continue // the case has no statements
 		}
 		kind, text, ok := r.sign(&r.f.Nodes[c])

@@ -17,6 +17,7 @@ import (
 	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 	rubylang "merlon/internal/engine/sast/lang/ruby"
+	scalalang "merlon/internal/engine/sast/lang/scala"
 	xmllang "merlon/internal/engine/sast/lang/xml"
 	yamllang "merlon/internal/engine/sast/lang/yaml"
 )
@@ -38,6 +39,7 @@ var languages = []*lang.Language{
 	phplang.Language,
 	pythonlang.Language,
 	rubylang.Language,
+	scalalang.Language,
 	xmllang.Language,
 	yamllang.Language,
 }

@@ -1,0 +1,85 @@
+package scala
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+)
+
+var patterns = lang.Patterns{
+	Sigil:   true,
+	Prepare: prepare,
+	Contexts: []lang.Context{
+		{After: "\n"},                         // statements, definitions, imports
+		{Before: "class A {\n", After: "\n}"}, // members
+		{Before: "a match {\n", After: "\n}"}, // "case $X => …"
+		{Before: "try { a } "},                // "catch", "finally"
+		{After: "\nclass A"},                  // annotations
+		{Before: "val a: ", After: " = b\n"},  // a type
+		{Before: "def a(", After: ") = b\n"},  // parameters
+		{Before: "f(", After: ")\n"},          // "name = $V"
+	},
+}
+
+// prepare makes a fragment fit for the grammar: an ellipsis among parameters gets a
+// type, among cases it becomes a case, and a metavariable with a type becomes a call
+// with a type ascription.
+func prepare(text string) []string {
+	f := fragment{lang.NewFragment(text, "//")}
+	text = f.Rewrite(f.token)
+	return []string{text, text + " = ..."}
+}
+
+type fragment struct{ *lang.Fragment }
+
+// token rewrites what begins at the token.
+func (f fragment) token(i int) {
+	t := &f.Tokens[i]
+	switch {
+	case t.Kind == lang.StringToken && strings.HasPrefix(t.Text, `"=~/`):
+		f.Replace(i, i, `""`+t.Text+`""`) // the only quotes that let any backslash stand
+	case f.Many(i) && f.Text(t.Inside) == "(" && f.Text(t.Inside-1) == "for":
+		f.Replace(i, i, t.Text+" <- "+t.Text)
+	case f.Many(i) && f.Text(t.Inside) == "{" && f.cases(t.Inside) && (f.Text(i-1) == "{" || f.Text(i+1) == "case" && f.Text(i-1) != "=>"):
+		f.Replace(i, i, "case "+t.Text+" =>")
+	case f.Many(i) && f.Text(t.Inside) == "(" && f.Alone(i) && f.declares(t.Inside):
+		f.Replace(i, i, t.Text+": "+t.Text)
+	case t.Kind == lang.Meta && f.Text(i+1) == ":" && f.Text(t.Inside) == "(" && (f.Text(i-1) == "(" || f.Text(i-1) == ","):
+		f.typed(i)
+	}
+}
+
+// cases reports whether the braces hold cases.
+func (f fragment) cases(open int) bool {
+	return f.Text(open-1) == "match" || f.Text(open-1) == "catch"
+}
+
+// declares reports whether the parentheses hold parameters.
+func (f fragment) declares(open int) bool {
+	if f.Text(open-1) == ")" { // another list of them
+		return f.Tokens[open-1].Pair >= 0 && f.declares(f.Tokens[open-1].Pair)
+	}
+	if f.Text(open-1) == "]" && f.Tokens[open-1].Pair >= 0 { // type parameters
+		open = f.Tokens[open-1].Pair
+	}
+	before := f.Text(open - 2)
+	return before == "def" || before == "class" || f.Text(open-1) == "this" && before == "def"
+}
+
+// typed rewrites "$X : T" among arguments.
+func (f fragment) typed(i int) {
+	open := f.Tokens[i].Inside
+	closing := f.Tokens[open].Pair
+	if closing < 0 || f.declares(open) || f.Text(closing+1) == "=>" {
+		return
+	}
+	end := i + 2
+	for end < closing && !(f.Text(end) == "," && f.Tokens[end].Inside == open) {
+		end++
+	}
+	if end == i+2 {
+		return
+	}
+	typ := strings.TrimSpace(f.Source(i+2, end-1))
+	f.Replace(i, end-1, lang.TypedName+"("+lang.TypedName+": "+typ+", "+f.Text(i)+")")
+}
