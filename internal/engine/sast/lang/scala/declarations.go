@@ -85,7 +85,7 @@ func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	done := false
 	flush := func() {
 		if len(path) > 0 && !done {
-			imported(l, r, i, path, -1, -1)
+			imported{i, path, -1, -1}.lower(l, r)
 		}
 		path, done = nil, false
 	}
@@ -94,11 +94,11 @@ func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 		case k == ",":
 			flush()
 		case k == "namespace_wildcard", k == "as_renamed_identifier":
-			selector(l, r, i, path, c)
+			selected(l, i, path, c).lower(l, r)
 			done = true
 		case k == "namespace_selectors":
 			for s := range l.Children(c) {
-				selector(l, r, i, path, s)
+				selected(l, i, path, s).lower(l, r)
 			}
 			done = true
 		case l.Named(c) && !l.Extra(c) && l.FieldName(c) == "path":
@@ -108,30 +108,33 @@ func importDeclaration(l *lang.Lowering, r tree.Role, i int32) {
 	flush()
 }
 
-// selector lowers one name that is taken from a path.
-func selector(l *lang.Lowering, r tree.Role, i int32, path []int32, s int32) {
-	switch l.Kind(s) {
-	case "as_renamed_identifier", "arrow_renamed_identifier":
-		imported(l, r, i, path, l.Field(s, "name"), l.Field(s, "alias"))
-	default:
-		imported(l, r, i, path, s, -1)
-	}
+// imported is one name that is taken from a path, or with -1 the path itself.
+type imported struct {
+	node        int32
+	path        []int32
+	name, alias int32
 }
 
-// imported adds an Import of a name from a path; -1 is the path itself.
-func imported(l *lang.Lowering, r tree.Role, i int32, path []int32, name, alias int32) {
-	l.BeginText(tree.Import, r, dotted(l, path), i)
-	l.Chain(tree.RolePath, path)
-	switch {
-	case name < 0:
-	case l.Kind(name) == "namespace_wildcard", l.Kind(name) == "wildcard":
-		l.Put(tree.Name, tree.RoleName, "*", name)
+// selected returns the name that a selector takes.
+func selected(l *lang.Lowering, i int32, path []int32, s int32) imported {
+	switch l.Kind(s) {
+	case "as_renamed_identifier", "arrow_renamed_identifier":
+		return imported{i, path, l.Field(s, "name"), l.Field(s, "alias")}
+	}
+	return imported{i, path, s, -1}
+}
+
+func (m imported) lower(l *lang.Lowering, r tree.Role) {
+	l.BeginText(tree.Import, r, dotted(l, m.path), m.node)
+	l.Chain(tree.RolePath, m.path)
+	switch l.Kind(m.name) {
+	case "":
+	case "namespace_wildcard", "wildcard":
+		l.Put(tree.Name, tree.RoleName, "*", m.name)
 	default:
-		l.Node(tree.RoleName, name)
+		l.Node(tree.RoleName, m.name)
 	}
-	if alias >= 0 {
-		l.Node(tree.RoleAlias, alias)
-	}
+	l.Node(tree.RoleAlias, m.alias)
 	l.Close()
 }
 

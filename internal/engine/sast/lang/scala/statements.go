@@ -213,7 +213,7 @@ func forExpression(l *lang.Lowering, r tree.Role, i int32) {
 		l.Close()
 		return
 	}
-	loops(l, r, i, body, list)
+	loops{i, body}.lower(l, r, list)
 }
 
 // generator returns the parts of an enumerator: the pattern, the iterable behind
@@ -265,45 +265,47 @@ func clauses(l *lang.Lowering, list []int32) {
 	}
 }
 
-// loops lowers the enumerators from the outer one to the body: a generator is a
+// loops is a for without yield: the loops that its enumerators are, around its body.
+type loops struct{ node, body int32 }
+
+// lower lowers the enumerators from the outer one to the body: a generator is a
 // ForEach, "x = e" a Variable before what follows, a guard an If around it.
-func loops(l *lang.Lowering, r tree.Role, i, body int32, list []int32) {
+func (f loops) lower(l *lang.Lowering, r tree.Role, list []int32) {
 	if len(list) == 0 || l.TooDeep() {
-		branch(l, r, i, body)
+		branch(l, r, f.node, f.body)
 		return
 	}
 	e := list[0]
 	target, iterable, guards := generator(l, e)
-	if l.Has(e, "=") && iterable >= 0 {
+	switch {
+	case iterable < 0:
+		f.guarded(l, r, guards, list[1:])
+	case l.Has(e, "="):
 		l.Flag(l.Begin(tree.Block, r, e), tree.Implied)
 		l.BeginText(tree.Variable, tree.RoleStatement, "val", e)
 		l.Node(tree.RoleTarget, target)
 		l.Node(tree.RoleValue, iterable)
 		l.Close()
-		guarded(l, tree.RoleStatement, i, body, guards, list[1:])
+		f.guarded(l, tree.RoleStatement, guards, list[1:])
 		l.Close()
-		return
+	default:
+		l.BeginText(tree.ForEach, r, "of", f.node)
+		l.Node(tree.RoleTarget, target)
+		l.Node(tree.RoleIterable, iterable)
+		f.guarded(l, tree.RoleBody, guards, list[1:])
+		l.Close()
 	}
-	if iterable < 0 {
-		guarded(l, r, i, body, guards, list[1:])
-		return
-	}
-	l.BeginText(tree.ForEach, r, "of", i)
-	l.Node(tree.RoleTarget, target)
-	l.Need(tree.RoleIterable, e, iterable)
-	guarded(l, tree.RoleBody, i, body, guards, list[1:])
-	l.Close()
 }
 
 // guarded puts what follows below the guards.
-func guarded(l *lang.Lowering, r tree.Role, i, body int32, guards, list []int32) {
+func (f loops) guarded(l *lang.Lowering, r tree.Role, guards, list []int32) {
 	if len(guards) == 0 || l.TooDeep() {
-		loops(l, r, i, body, list)
+		f.lower(l, r, list)
 		return
 	}
 	l.Begin(tree.If, r, guards[0])
 	l.Node(tree.RoleCondition, guards[0])
-	guarded(l, tree.RoleThen, i, body, guards[1:], list)
+	f.guarded(l, tree.RoleThen, guards[1:], list)
 	l.Close()
 }
 
