@@ -103,4 +103,3 @@ func TestTaintRules(t *testing.T) {
 		}
 	}
 }
-

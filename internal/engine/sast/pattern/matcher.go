@@ -170,9 +170,10 @@ func (m *matcher) construct(p *node, t int32, e *env) []*env {
 	return m.same(p, t, e)
 }
 
-// bareCall reports whether a name is a call without arguments.
+// bareCall reports whether a name is a call without arguments, and not what a call
+// with arguments calls.
 func (m *matcher) bareCall(t int32) bool {
-	return m.file.Language.Meaning.BareCalls && m.file.Scope != nil && m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
+	return m.file.Tree.Nodes[t].Role != tree.RoleCallee && m.file.Language.Meaning.BareCalls && m.file.Scope != nil && m.file.Scope.Declaration(t) < 0 && m.file.isExpression(t)
 }
 
 // texts that say nothing that a pattern means.
