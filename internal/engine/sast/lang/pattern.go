@@ -87,6 +87,10 @@ func Holder(name string) bool {
 	return len(name) > 5 && (name[0] == 'q' || name[0] == 'Q') && name[1] == 'z' && holders.FindString(name) == name
 }
 
+// Expression reports whether the text of a string is a regular expression of a
+// pattern, "=~/…/", whose backslashes are its own.
+func Expression(text string) bool { return strings.HasPrefix(text, "=~/") }
+
 // errPattern says that no context made the grammar accept the fragment.
 var errPattern = errors.New("the pattern is not valid in this language")
 

@@ -177,6 +177,9 @@ func operation(k tree.Kind, left tree.Role, leftField string, right tree.Role, r
 
 func binary(l *lang.Lowering, r tree.Role, i int32) {
 	operator := l.Source(l.Field(i, "operator"))
+	if operator == ">" && genericCall(l, r, i) {
+		return
+	}
 	k, left, right := tree.Binary, tree.RoleLeft, tree.RoleRight
 	if operator == "instanceof" {
 		k, left, right = tree.TypeTest, tree.RoleValue, tree.RoleType
@@ -185,6 +188,22 @@ func binary(l *lang.Lowering, r tree.Role, i int32) {
 	l.Need(left, i, l.Field(i, "left"))
 	l.Need(right, i, l.Field(i, "right"))
 	l.Close()
+}
+
+// genericCall lowers "f<T>(x)", which the grammar of JavaScript takes for two
+// comparisons: sources with types are found under its names of files, too.
+func genericCall(l *lang.Lowering, r tree.Role, i int32) bool {
+	left, right := l.Field(i, "left"), l.Field(i, "right")
+	if l.Kind(left) != "binary_expression" || l.Source(l.Field(left, "operator")) != "<" || l.Kind(right) != "parenthesized_expression" {
+		return false
+	}
+	l.Begin(tree.Call, r, i)
+	l.Need(tree.RoleCallee, i, l.Field(left, "left"))
+	for c := range l.Children(right) {
+		parts(l, tree.RoleArgument, c)
+	}
+	l.Close()
+	return true
 }
 
 func update(l *lang.Lowering, r tree.Role, i int32) {

@@ -153,7 +153,7 @@ func shortDefault(l *lang.Lowering, r tree.Role, i int32) {
 // unescape resolves the escapes of a string or template (ECMA-262, 12.9.4). One that
 // is not valid stays.
 func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
+	if strings.IndexByte(s, '\\') < 0 || lang.Expression(s) {
 		return s
 	}
 	var b strings.Builder

@@ -52,7 +52,7 @@ func value(source string) string {
 		return source
 	}
 	text := source[1 : len(source)-1]
-	if strings.IndexByte(text, '\\') < 0 {
+	if strings.IndexByte(text, '\\') < 0 || lang.Expression(text) {
 		return text
 	}
 	var decoded string

@@ -286,7 +286,7 @@ func promoted(l *lang.Lowering, parameters int32) {
 		l.Flag(l.Begin(tree.Field, tree.RoleStatement, c), tree.Implied)
 		head(l, c)
 		l.Part(tree.RoleType, c, "type")
-		property(l, tree.RoleTarget, l.Field(c, "name"))
+		l.Part(tree.RoleTarget, c, "name")
 		l.Close()
 	}
 }
@@ -308,7 +308,7 @@ func properties(l *lang.Lowering, r tree.Role, i int32) {
 		l.Begin(tree.Field, r, i)
 		head(l, i)
 		l.Part(tree.RoleType, i, "type")
-		property(l, tree.RoleTarget, l.Field(c, "name"))
+		l.Part(tree.RoleTarget, c, "name")
 		l.Part(tree.RoleValue, c, "default_value")
 		l.Node(tree.RoleBody, l.Find(i, "property_hook_list"))
 		l.Close()

@@ -1,7 +1,6 @@
 package php
 
 import (
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/sast/lang"
@@ -94,19 +93,6 @@ func variable(l *lang.Lowering, r tree.Role, i int32) {
 	}
 }
 
-var metavariable = regexp.MustCompile(`^\$[A-Z_][A-Z_0-9]*$`)
-
-// property lowers the declared name of a property: "$x" as "x", the way that it is
-// used. One that may be a metavariable stays.
-func property(l *lang.Lowering, r tree.Role, i int32) {
-	text := l.Source(i)
-	if l.Kind(i) != "variable_name" || metavariable.MatchString(text) {
-		l.Node(r, i)
-		return
-	}
-	l.Put(tree.Name, r, strings.TrimPrefix(text, "$"), i)
-}
-
 // functionName lowers the name of a function, which has no case.
 func functionName(l *lang.Lowering, r tree.Role, i int32) {
 	if l.Kind(i) == "name" && !lang.Holder(l.Source(i)) {
@@ -151,12 +137,7 @@ func member(object, operator string) lang.Rule {
 			l.Flag(n, tree.Optional)
 		}
 		l.Need(tree.RoleObject, i, l.Field(i, object))
-		name := l.Field(i, "name")
-		if operator == "::" && l.Kind(i) == "scoped_property_access_expression" {
-			property(l, tree.RoleProperty, name)
-		} else {
-			l.Node(tree.RoleProperty, name)
-		}
+		l.Part(tree.RoleProperty, i, "name")
 		l.Close()
 	}
 }

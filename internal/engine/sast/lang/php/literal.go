@@ -38,7 +38,7 @@ func singleQuoted(l *lang.Lowering, r tree.Role, i int32) {
 	if len(s) >= 2 {
 		s = s[1 : len(s)-1]
 	}
-	if strings.IndexByte(s, '\\') >= 0 {
+	if strings.IndexByte(s, '\\') >= 0 && !lang.Expression(s) {
 		s = strings.NewReplacer(`\\`, `\`, `\'`, `'`).Replace(s)
 	}
 	l.Put(tree.String, r, s, i)
@@ -220,7 +220,7 @@ var simpleEscapes = map[byte]string{
 // unescape resolves the escapes of a string in double quotes (the PHP manual,
 // "Strings"). What is none stays.
 func unescape(s string) string {
-	if strings.IndexByte(s, '\\') < 0 {
+	if strings.IndexByte(s, '\\') < 0 || lang.Expression(s) {
 		return s
 	}
 	var b strings.Builder

@@ -1,7 +1,7 @@
 // Package php lowers PHP.
 //
 // A variable is a Name with its "$", so that a constant "x", a function "x" and the
-// variable "$x" differ; a property is a Name without it, declared or used. Names of
+// variable "$x" differ, a declared property and a static one ("A::$x") too. Names of
 // functions are in lower case, because PHP does not tell cases apart there. Names
 // of namespaces are dotted. What looks like a statement but is a function in effect
 // (echo, print, exit, include) is a Call; a command in backquotes is a Call of "`";

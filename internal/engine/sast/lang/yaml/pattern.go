@@ -19,10 +19,14 @@ var patterns = lang.Patterns{
 
 var expression = regexp.MustCompile(`"=~/(?:[^"\\]|\\.)*"`)
 
-// prepare spells the ellipses and lets the backslashes of regular expressions be.
+// prepare spells the ellipses. The backslashes of a regular expression in quotes are
+// those of YAML, unless YAML does not know them.
 func prepare(text string) []string {
-	text = expression.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, `\`, `\\`) })
-	return []string{ellipses(dedent(text))}
+	text = ellipses(dedent(text))
+	return []string{
+		text,
+		expression.ReplaceAllStringFunc(text, func(s string) string { return strings.ReplaceAll(s, `\`, `\\`) }),
+	}
 }
 
 // dedent removes the white space that all lines begin with.
@@ -99,7 +103,7 @@ func ellipses(text string) string {
 			continue
 		}
 		column := parts[len(parts)-1].column
-		out[n] = line[:column] + spelling(beside(all, n, column))
+		out[n] = line[:column] + spelling(beside(all, n, len(parts)-1))
 	}
 	return strings.Join(out, "\n")
 }
@@ -136,10 +140,11 @@ func brackets(line string) int {
 	return n
 }
 
-// beside returns what the lines around have at the column: entries before items,
-// because the items of an entry may stand at its own column.
-func beside(all [][]part, n, column int) int {
-	found := nothing
+// beside returns what the lines around have at the column of a part: entries before
+// items, because the items of an entry may stand at its own column. Behind a dash
+// there is nothing before it.
+func beside(all [][]part, n, k int) int {
+	column, found := all[n][k].column, nothing
 	see := func(parts []part) (stop bool) {
 		for _, p := range parts {
 			if p.column == column && (p.what == mapEntry || p.what == listItem) {
@@ -150,8 +155,7 @@ func beside(all [][]part, n, column int) int {
 		}
 		return len(parts) > 0 && parts[0].column < column
 	}
-	// Behind the dash of an item there is nothing above that belongs to it.
-	for m := n - 1; m >= 0 && len(all[n]) == 1; m-- {
+	for m := n - 1; m >= 0 && k == 0; m-- {
 		if see(all[m]) {
 			break
 		}

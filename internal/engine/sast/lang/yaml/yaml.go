@@ -119,14 +119,15 @@ func (y *lowering) value(r tree.Role, i int32) {
 	y.Close()
 }
 
-// content lowers what a value holds; nothing at all is null, at the end of the node.
+// content lowers what a value holds; nothing at all is an empty String at the end of
+// the node, as the rules of the field have it.
 func (y *lowering) content(r tree.Role, content, i int32) {
 	if content >= 0 {
 		y.node(r, content)
 		return
 	}
 	_, end := y.Range(i)
-	y.Flag(y.Leaf(tree.Null, r, "null", end, end), tree.Implied)
+	y.Flag(y.Leaf(tree.String, r, "", end, end), tree.Implied)
 }
 
 // entry lowers an entry of a mapping. In braces a value alone is a key; a sign of a
