@@ -46,9 +46,10 @@ type Graph struct {
 	Functions []*ir.Function // by ID
 	Classes   []*ir.Class    // by ID
 
-	// Truncated counts the calls that had more targets than allowed, Dropped the
-	// values that a variable could not hold any more: what was left out.
-	Truncated, Dropped int
+	// Truncated counts the targets of calls that were left out because a call has no
+	// more, Full the variables, fields and results that hold as many values as they may
+	// and so may lack some.
+	Truncated, Full int
 
 	hierarchy
 	callBase  []int32 // by function: the number of its first call
@@ -56,7 +57,8 @@ type Graph struct {
 	targets   [][]int32
 	callbacks [][]int32 // functions that an unknown callee is given
 	allocates []int32   // by call: 1 + the class that it makes an object of
-	sets      func(node int32) []value
+	holds     []int32   // by variable: its place in held
+	held      [][]value
 	sccs      [][]*ir.Function
 }
 
@@ -178,7 +180,7 @@ func (g *Graph) values(fn *ir.Function, v ir.Var) []value {
 	if v < 0 || int(v) >= fn.Vars {
 		return nil
 	}
-	return g.sets(g.varBase[fn.ID] + int32(v))
+	return g.held[g.holds[g.varBase[fn.ID]+int32(v)]]
 }
 
 // SCCs returns the strongly connected components of the call graph, callees before

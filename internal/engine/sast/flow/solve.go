@@ -53,8 +53,10 @@ type solver struct {
 	modules map[string]int32 // files, by the module's name
 
 	queue   []arrival
-	fields0 map[string]int32 // numbers of field names
-	opened  []bool           // by call: it was treated as leaving the program
+	solving bool
+	known   map[int64]struct{} // edges that were made while solving
+	fields0 map[string]int32   // numbers of field names
+	opened  []bool             // by call: it was treated as leaving the program
 }
 
 type edge struct{ to, next int32 }
@@ -114,8 +116,18 @@ func newSolver(g *Graph, o Options) *solver {
 	s.opened = make([]bool, calls)
 	s.result = vars
 	s.grow(int(vars) + len(g.Functions))
-	g.sets = func(node int32) []value { return s.pool[s.set[node]] }
 	return s
+}
+
+// keep leaves in the graph what variables hold.
+func (s *solver) keep() {
+	s.holds, s.held = slices.Clone(s.set[:s.result]), make([][]value, 1)
+	for i, p := range s.holds {
+		if p != 0 {
+			s.holds[i] = int32(len(s.held))
+			s.held = append(s.held, s.pool[p])
+		}
+	}
 }
 
 // grow makes room for nodes.
@@ -179,14 +191,12 @@ func (s *solver) add(node int32, v value) {
 		s.set[node] = p
 	}
 	set := s.pool[p]
-	if slices.Contains(set, v) {
+	if len(set) >= maxValues || slices.Contains(set, v) {
 		return
 	}
-	if len(set) >= maxValues {
-		s.Dropped++
-		return
+	if s.pool[p] = append(set, v); len(set)+1 == maxValues {
+		s.Full++
 	}
-	s.pool[p] = append(set, v)
 	s.queue = append(s.queue, arrival{node, v})
 }
 
@@ -195,10 +205,12 @@ func (s *solver) edge(from, to int32) {
 	if from == to {
 		return
 	}
-	for e := s.first[from]; e >= 0; e = s.edges[e].next {
-		if s.edges[e].to == to {
+	if s.solving { // an instruction has its edges once, but many values can ask for the same
+		k := int64(from)<<32 | int64(to)
+		if _, ok := s.known[k]; ok {
 			return
 		}
+		s.known[k] = struct{}{}
 	}
 	s.edges = append(s.edges, edge{to, s.first[from]})
 	s.first[from] = int32(len(s.edges) - 1)
@@ -222,6 +234,7 @@ func (s *solver) run(ctx context.Context) error {
 	for _, fn := range s.Functions {
 		s.constraints(fn)
 	}
+	s.solving, s.known = true, map[int64]struct{}{}
 	s.seed()
 	if err := s.settle(ctx); err != nil {
 		return err
@@ -238,6 +251,7 @@ func (s *solver) run(ctx context.Context) error {
 			return err
 		}
 	}
+	s.keep()
 	for i := range s.targets {
 		slices.Sort(s.targets[i])
 		slices.Sort(s.callbacks[i])

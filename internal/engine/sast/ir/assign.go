@@ -16,30 +16,104 @@ func (b *builder) assign(i int32) Var {
 		return b.bind(i, target, value)
 	}
 	op = strings.TrimSuffix(op, "=")
-	if logical(op) {
-		return b.join(i, func(result Var) {
-			old := b.expr(target)
-			b.copyTo(result, tree.None, old)
-			set, done := b.newBlock(), b.newBlock()
-			switch op {
-			case "||":
-				b.branch(target, old, done, set)
-			case "??":
-				b.branch(target, b.value(Unary, tree.None, "present", old), done, set)
-			default:
-				b.branch(target, old, set, done)
-			}
-			b.start(set)
-			v := b.expr(value)
-			b.copyTo(result, value, v)
-			b.store(target, v)
-			b.start(done)
-		})
+	place := b.place(target)
+	if !logical(op) {
+		old := b.load(place)
+		v := b.value(Binary, i, op, old, b.expr(value))
+		b.set(place, v)
+		return v
 	}
-	old := b.expr(target)
-	v := b.value(Binary, i, op, old, b.expr(value))
-	b.store(target, v)
-	return v
+	return b.join(i, func(result Var) {
+		old := b.load(place)
+		b.copyTo(result, tree.None, old)
+		set, done := b.newBlock(), b.newBlock()
+		switch op {
+		case "||":
+			b.branch(target, old, done, set)
+		case "??":
+			b.branch(target, b.value(Unary, tree.None, "present", old), done, set)
+		default:
+			b.branch(target, old, set, done)
+		}
+		b.start(set)
+		v := b.expr(value)
+		b.copyTo(result, value, v)
+		b.set(place, v)
+		b.start(done)
+	})
+}
+
+// A reference is what can be read and written: a member or an element, whose object and
+// key are evaluated once, or any other target.
+type reference struct {
+	node   int32
+	object Var
+	key    Var    // of an element
+	text   string // the field, or the constant key
+	global string // the qualified name of a member of a module or class
+	kind   placeKind
+}
+
+type placeKind uint8
+
+const (
+	otherPlace placeKind = iota
+	fieldPlace
+	elementPlace
+)
+
+// place evaluates the parts of a target.
+func (b *builder) place(i int32) reference {
+	p := reference{node: i, object: NoVar, key: NoVar}
+	switch {
+	case b.over:
+	case b.t.Is(i, tree.Member):
+		object, property := b.t.Child(i, tree.RoleObject), b.t.Child(i, tree.RoleProperty)
+		p.kind, p.text, p.global = fieldPlace, b.t.Text(property), b.qualified(i)
+		p.object = b.expr(object)
+		if property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String) {
+			p.kind, p.text, p.key = elementPlace, "", b.expr(property)
+		}
+	case b.t.Is(i, tree.Index):
+		k := b.t.Child(i, tree.RoleIndex)
+		p.kind, p.object = elementPlace, b.expr(b.t.Child(i, tree.RoleObject))
+		if k < 0 || b.t.Is(k, tree.Slice) {
+			break
+		}
+		text, field := b.key(k)
+		p.text, p.key = text, b.expr(k)
+		if field {
+			p.kind = fieldPlace
+		}
+	}
+	return p
+}
+
+// load reads a place.
+func (b *builder) load(p reference) Var {
+	switch {
+	case p.kind == otherPlace:
+		return b.expr(p.node)
+	case p.kind == elementPlace:
+		return b.value(LoadIndex, p.node, p.text, p.object, p.key)
+	case p.global != "":
+		return b.value(LoadGlobal, p.node, p.global, p.object)
+	}
+	return b.value(LoadField, p.node, p.text, p.object)
+}
+
+// set writes a place.
+func (b *builder) set(p reference, v Var) {
+	switch {
+	case p.kind == otherPlace:
+		b.store(p.node, v)
+	case p.kind == elementPlace:
+		b.do(StoreIndex, p.node, p.text, p.object, p.key, v)
+	case p.global != "":
+		b.do(StoreGlobal, p.node, p.global, p.object, v)
+	default:
+		b.do(StoreField, p.node, p.text, p.object, v)
+	}
 }
 
 // bind stores the value of an expression. The parts of a tuple are assigned one by
@@ -146,17 +220,15 @@ func (b *builder) declaration(i int32) {
 
 // store gives a target a value: a name, a member, an element, or a pattern.
 func (b *builder) store(target int32, v Var) {
-	if target < 0 {
+	if target < 0 || b.over {
 		return
 	}
 	n := &b.t.Nodes[target]
 	switch n.Kind {
 	case tree.Name:
 		b.write(target, v)
-	case tree.Member:
-		b.storeMember(target, v)
-	case tree.Index:
-		b.storeIndex(target, v)
+	case tree.Member, tree.Index:
+		b.set(b.place(target), v)
 	case tree.Tuple, tree.List, tree.Set:
 		b.unpack(target, v)
 	case tree.Map:
@@ -189,35 +261,6 @@ func (b *builder) orDefault(i int32, v Var, value int32) Var {
 	b.copyTo(result, value, b.expr(value))
 	b.start(done)
 	return b.value(Copy, tree.None, "", result)
-}
-
-func (b *builder) storeMember(target int32, v Var) {
-	object, property := b.t.Child(target, tree.RoleObject), b.t.Child(target, tree.RoleProperty)
-	q := b.qualified(target)
-	o := b.expr(object)
-	switch {
-	case property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String):
-		b.do(StoreIndex, target, "", o, b.expr(property), v)
-	case q != "":
-		b.do(StoreGlobal, target, q, o, v)
-	default:
-		b.do(StoreField, target, b.t.Text(property), o, v)
-	}
-}
-
-func (b *builder) storeIndex(target int32, v Var) {
-	o := b.expr(b.t.Child(target, tree.RoleObject))
-	k := b.t.Child(target, tree.RoleIndex)
-	if k < 0 || b.t.Is(k, tree.Slice) {
-		b.do(StoreIndex, target, "", o, NoVar, v)
-		return
-	}
-	text, field := b.key(k)
-	if field {
-		b.do(StoreField, target, text, o, v)
-		return
-	}
-	b.do(StoreIndex, target, text, o, b.expr(k), v)
 }
 
 // unpack assigns the elements of a value to those of a pattern.

@@ -207,6 +207,14 @@ func (b *builder) finish() {
 		b.blocks = []draft{{end: 1, except: NoBlock}}
 		fn.Calls, fn.args, fn.operands = nil, nil, nil
 	}
+	for id := range b.blocks {
+		if b.blocks[id].start < 0 && !b.over { // the label of a goto that is nowhere
+			b.cur = NoBlock
+			b.start(BlockID(id))
+			b.code = append(b.code, plain(Stop, fn.Node))
+			b.end()
+		}
+	}
 	b.thread()
 	order := b.order()
 	fn.Vars = len(fn.Locals)

@@ -8,7 +8,7 @@ import (
 
 // expr evaluates an expression.
 func (b *builder) expr(i int32) Var {
-	if i < 0 {
+	if i < 0 || b.over {
 		return b.unknown(tree.None, "missing")
 	}
 	n := &b.t.Nodes[i]
@@ -175,41 +175,24 @@ func (b *builder) template(i int32) Var {
 	return b.concat(i, "", parts)
 }
 
-// member evaluates "a.b". A member of a module or class is a global too.
-func (b *builder) member(i int32) Var {
-	object, property := b.t.Child(i, tree.RoleObject), b.t.Child(i, tree.RoleProperty)
-	q := b.qualified(i)
-	o := b.expr(object)
-	name := b.t.Text(property)
-	if property >= 0 && !b.t.Is(property, tree.Name) && !b.t.Is(property, tree.String) {
-		return b.value(LoadIndex, i, "", o, b.expr(property))
-	}
-	if q != "" {
-		return b.value(LoadGlobal, i, q, o)
-	}
-	return b.value(LoadField, i, name, o)
-}
+// member evaluates "a.b".
+func (b *builder) member(i int32) Var { return b.load(b.place(i)) }
 
 // index evaluates "a[b]" and "a[b:c]".
 func (b *builder) index(i int32) Var {
-	o := b.expr(b.t.Child(i, tree.RoleObject))
 	k := b.t.Child(i, tree.RoleIndex)
-	if b.t.Is(k, tree.Slice) {
-		low, high := NoVar, NoVar
-		if c := b.t.Child(k, tree.RoleLow); c >= 0 {
-			low = b.expr(c)
-		}
-		if c := b.t.Child(k, tree.RoleHigh); c >= 0 {
-			high = b.expr(c)
-		}
-		return b.value(Slice, i, "", o, low, high)
+	if !b.t.Is(k, tree.Slice) {
+		return b.load(b.place(i))
 	}
-	text, field := b.key(k)
-	key := b.expr(k)
-	if field {
-		return b.value(LoadField, i, text, o)
+	o := b.expr(b.t.Child(i, tree.RoleObject))
+	low, high := NoVar, NoVar
+	if c := b.t.Child(k, tree.RoleLow); c >= 0 {
+		low = b.expr(c)
 	}
-	return b.value(LoadIndex, i, text, o, key)
+	if c := b.t.Child(k, tree.RoleHigh); c >= 0 {
+		high = b.expr(c)
+	}
+	return b.value(Slice, i, "", o, low, high)
 }
 
 // key returns the constant text of an index, and whether it names a field.
@@ -292,11 +275,11 @@ func (b *builder) unary(i int32) Var {
 
 // update evaluates "x++" and "--x".
 func (b *builder) update(i int32) Var {
-	target := b.t.Child(i, tree.RoleValue)
-	old := b.expr(target)
+	target := b.place(b.t.Child(i, tree.RoleValue))
+	old := b.load(target)
 	one := b.constant(tree.None, ConstNumber, "1")
 	changed := b.value(Binary, i, b.t.Text(i)[:min(1, len(b.t.Text(i)))], old, one)
-	b.store(target, changed)
+	b.set(target, changed)
 	if b.t.Nodes[i].Flags&tree.Postfix != 0 {
 		return old
 	}

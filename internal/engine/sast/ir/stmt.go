@@ -99,7 +99,10 @@ func (b *builder) block(i int32) {
 // not known.
 func (b *builder) statementValue(i int32) Var {
 	if b.t.Is(i, tree.Switch) {
-		return b.join(i, func(result Var) { b.switchStatement(i, result) })
+		return b.join(i, func(result Var) {
+			b.copyTo(result, tree.None, b.unknown(tree.None, "switch")) // no case may match
+			b.switchStatement(i, result)
+		})
 	}
 	if b.t.Is(i, tree.ExpressionStatement) {
 		return b.expr(b.t.Child(i, tree.RoleValue))
