@@ -54,7 +54,7 @@ func run(p *scan.ProjectPass) error {
 	if err := p.Context.Err(); err != nil {
 		return err
 	}
-	for i := range matches {
+	for _, i := range known.flaws(matches) {
 		p.Report(known.about[matches[i].Rule], finds(&matches[i]))
 	}
 	for _, problem := range problems {
@@ -67,12 +67,13 @@ func run(p *scan.ProjectPass) error {
 type knowledge struct {
 	rules []*rule.Rule
 	about map[*rule.Rule]*finding.Rule
-	langs map[string]bool // canonical names of the rules' languages
+	own   map[*rule.Rule]bool // is of the build
+	langs map[string]bool     // canonical names of the rules' languages
 }
 
 // load collects the rules: those of the build and those of the user.
 func load(c scan.Code) (*knowledge, error) {
-	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, langs: map[string]bool{}}
+	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, own: map[*rule.Rule]bool{}, langs: map[string]bool{}}
 	if !c.OnlyRules {
 		own, err := rules.Default()
 		if err != nil {
@@ -80,6 +81,7 @@ func load(c scan.Code) (*knowledge, error) {
 		}
 		for _, r := range own {
 			k.add(r.Rule, r.About)
+			k.own[r.Rule] = true
 		}
 	}
 	for _, path := range c.Rules {
@@ -100,6 +102,29 @@ func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
 	for _, l := range r.Languages {
 		k.langs[l] = true
 	}
+}
+
+// flaws returns the matches that are flaws of their own. The rules of one folder of
+// the build tell one flaw for several kinds of data: at one place the first counts.
+func (k *knowledge) flaws(matches []sast.Match) []int {
+	type place struct {
+		folder, path string
+		start        int
+	}
+	seen := map[place]bool{}
+	var out []int
+	for i := range matches {
+		m := &matches[i]
+		if k.own[m.Rule] {
+			at := place{m.Rule.Path, m.Path, m.Start.Offset}
+			if seen[at] {
+				continue
+			}
+			seen[at] = true
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 // wants reports whether a rule speaks of the file.

@@ -112,6 +112,8 @@ func (a *analysis) facts(st *state, x *actuals, s *summary) facts {
 			f.take = true
 		case sole && a.objects[id].typ != "":
 			f.typ = a.objects[id].typ
+		case v.api != "" && !a.isProgramType(v.api):
+			f.api = v.api
 		default:
 			a.need(v)
 			continue

@@ -72,6 +72,7 @@ func (a *analysis) member(st *state, i int32, base *value, name string, v *value
 		owner = a.staticType(in.Node)
 	}
 	if owner == "" {
+		a.needType(base)
 		return v
 	}
 	v = v.typed(a.run.fieldType(a.fn, owner, name))

@@ -275,6 +275,15 @@ func (a *analysis) need(v *value) {
 	}
 }
 
+// needType notes that it would help to know as what models know a parameter.
+func (a *analysis) needType(v *value) {
+	for _, e := range v.taint {
+		if e.atom.source == nil && e.atom.in.kind == inParam && e.atom.path == "" && !e.atom.deep {
+			a.needs[e.atom] = true
+		}
+	}
+}
+
 // exec interprets an instruction that is no jump. It returns false when the
 // program does not come back from it.
 func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -26,7 +27,15 @@ func (a *analysis) input(in input, path string) *value {
 	if v, ok := a.inputs[at]; ok {
 		return v
 	}
-	v := &value{taint: taint{{atom: at}}, objs: []objID{a.key(objKey{atom: at}, objInfo{atom: at})}}
+	info := objInfo{atom: at}
+	v := &value{taint: taint{{atom: at}}}
+	if f := a.ctx.of(at); f != nil {
+		info.fn, info.take, info.typ = f.fn, f.take, f.typ
+		v.c, v.kind, v.api = f.c, f.c.valueKind(), cmp.Or(f.typ, f.api)
+	}
+	if v.c.kind == constNone {
+		v.objs = []objID{a.key(objKey{atom: at}, info)}
+	}
 	if in.kind == inGlobal && path == "" {
 		v.taint = nil
 	}
@@ -35,7 +44,7 @@ func (a *analysis) input(in input, path string) *value {
 }
 
 // inputObject returns the object that stands for an input.
-func (a *analysis) inputObject(at *atom) objID { return a.input(at.in, at.path).objs[0] }
+func (a *analysis) inputObject(at *atom) objID { return a.key(objKey{atom: at}, objInfo{atom: at}) }
 
 // part returns the value of a part of an input. Below maxPath parts are not told
 // apart.

@@ -209,6 +209,9 @@ func (r *run) names(c *callSite) []string {
 	if c.fun != nil {
 		add(c.fun.api)
 	}
+	if !typed && c.recv != nil {
+		c.a.needType(c.recv)
+	}
 	if c.recv != nil && call.Name != "" && (!typed || !r.known(fn, names)) {
 		add("?." + call.Name)
 	}

@@ -44,12 +44,23 @@ type fact struct {
 	atom *atom
 	c    constant
 	fn   *ir.Function
-	typ  string
+	typ  string // of an object of the program
+	api  string // the name by which models know the value
 	take bool // a function that takes what it is given: see collector
 }
 
 // Facts are what is known of a function's inputs where it is called.
 type facts []fact
+
+// of returns the fact about an input, nil when there is none.
+func (c facts) of(at *atom) *fact {
+	for i := range c {
+		if c[i].atom == at {
+			return &c[i]
+		}
+	}
+	return nil
+}
 
 // key returns a text that tells contexts apart.
 func (c facts) key() string {
@@ -68,6 +79,8 @@ func (c facts) key() string {
 		}
 		b.WriteByte(0)
 		b.WriteString(f.typ)
+		b.WriteByte(0)
+		b.WriteString(f.api)
 		if f.take {
 			b.WriteByte('!')
 		}

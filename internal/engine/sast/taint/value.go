@@ -375,6 +375,21 @@ const (
 	constNull
 )
 
+// valueKind returns what a value that is the constant is.
+func (c constant) valueKind() valueKind {
+	switch c.kind {
+	case constString:
+		return kindString
+	case constInt, constFloat:
+		return kindNumber
+	case constBool:
+		return kindBool
+	case constNull:
+		return kindNull
+	}
+	return kindAny
+}
+
 // maxConst bounds constant texts.
 const maxConst = 4096
 
