@@ -253,6 +253,28 @@ func expression(f *tree.File) *tree.File {
 	return b.Finish()
 }
 
+// AnyParameters lets a block "{ … }" of a pattern stand for functions with any
+// parameters: what it does not name does not matter. It is the Finish of languages
+// whose calls take blocks.
+func AnyParameters(f *tree.File) *tree.File {
+	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
+	anyParameters(b, f, tree.Root)
+	return b.Finish()
+}
+
+func anyParameters(b *tree.Builder, f *tree.File, i int32) {
+	n := &f.Nodes[i]
+	c := b.Open(n.Kind, n.Role, n.Start, n.End)
+	b.File.Nodes[c].Text, b.File.Nodes[c].Flags = n.Text, n.Flags
+	if n.Kind == tree.Lambda && f.Child(i, tree.RoleParameter) == tree.None && strings.HasPrefix(f.Code(i), "{") {
+		b.File.Nodes[b.Leaf(tree.Ellipsis, tree.RoleParameter, "", n.Start, n.Start)].Flags = tree.Implied
+	}
+	for child := range f.Children(i) {
+		anyParameters(b, f, child)
+	}
+	b.Close()
+}
+
 // Copy adds a copy of a subtree to what is being built.
 func Copy(b *tree.Builder, f *tree.File, i int32, role tree.Role) {
 	n := &f.Nodes[i]

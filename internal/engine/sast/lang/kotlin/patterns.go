@@ -9,6 +9,7 @@ import (
 var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: prepare,
+	Finish:  lang.AnyParameters,
 	Contexts: []lang.Context{
 		{After: "\nclass A", Only: regexp.MustCompile(`^@`)}, // annotations, and what has some
 		{},                                     // statements, declarations, imports

@@ -9,6 +9,7 @@ import (
 var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: prepare,
+	Finish:  lang.AnyParameters,
 	Contexts: []lang.Context{
 		{After: "\n"},                         // statements, definitions, imports
 		{Before: "class A {\n", After: "\n}"}, // members
