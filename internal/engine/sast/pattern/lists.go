@@ -217,12 +217,11 @@ func (m *matcher) choose(ps []*node, ts []int32, used []bool, e *env, less bool)
 
 // leftover binds a "$...X" to what no other element matches, once those have chosen.
 func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *env) []*env {
-	if len(ps) > 0 {
-		ps = append(ps[:len(ps):len(ps)], &node{kind: tree.MetaEllipsis, meta: name})
-		if ps[0].many() != "" {
-			return nil // two of them have no meaning
+	for i, p := range ps {
+		if p.many() == "" { // it comes last
+			rest := append(append(append([]*node(nil), p), ps[:i]...), ps[i+1:]...)
+			return m.choose(append(rest, &node{kind: tree.MetaEllipsis, meta: name}), ts, used, e, true)
 		}
-		return m.choose(ps, ts, used, e, true)
 	}
 	var free []int32
 	for i, t := range ts {
@@ -230,7 +229,11 @@ func (m *matcher) leftover(name string, ps []*node, ts []int32, used []bool, e *
 			free = append(free, t)
 		}
 	}
-	return m.bindList(name, free, e)
+	out := m.bindList(name, free, e)
+	for _, p := range ps {
+		out = m.then(out, func(e *env) []*env { return m.bindList(p.many(), free, e) })
+	}
+	return out
 }
 
 // arguments matches the arguments of a call: keywords in any order, the others in

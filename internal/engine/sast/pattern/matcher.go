@@ -95,6 +95,10 @@ func (m *matcher) node(p *node, t int32, e *env) []*env {
 		return nil
 	}
 	n := &m.file.Tree.Nodes[t]
+	if n.Kind == tree.Variable && n.Role == tree.RoleTarget && p.kind != tree.Variable {
+		t = m.file.Tree.Child(t, tree.RoleTarget) // "for (x of y)" declares x or not
+		n = &m.file.Tree.Nodes[t]
+	}
 	switch p.kind {
 	case tree.Metavariable:
 		switch n.Kind {
@@ -232,8 +236,24 @@ func (m *matcher) slot(p *node, s int, t int32, e *env) []*env {
 			m.stack = append(m.stack, c)
 		}
 	}
-	out := m.slotOf(how, ps, m.stack[start:len(m.stack):len(m.stack)], e)
+	ts := m.stack[start:len(m.stack):len(m.stack)]
+	if p.kind == tree.Catch && how == list && len(ps) == 1 && ps[0].kind == tree.Tuple {
+		ps, ts = ps[0].kids, m.elements(ts) // "except (A, B)"
+	}
+	out := m.slotOf(how, ps, ts, e)
 	m.stack = m.stack[:start]
+	return out
+}
+
+// elements returns the elements of a lone tuple, otherwise the list itself.
+func (m *matcher) elements(ts []int32) []int32 {
+	if len(ts) != 1 || !m.file.Tree.Is(ts[0], tree.Tuple) {
+		return ts
+	}
+	var out []int32
+	for c := range m.file.Tree.All(ts[0], tree.RoleElement) {
+		out = append(out, c)
+	}
 	return out
 }
 

@@ -226,8 +226,12 @@ func (s *Info) writesOf(d, use int32) []write {
 // means, None for a write of something else; nothing when no write is known.
 func (s *Info) Definitions(i int32) []int32 {
 	d := s.declarationOf(i)
+	writes := s.writesOf(d, i)
+	if !s.written(writes, i) {
+		return nil
+	}
 	var values []int32
-	for _, w := range s.writesOf(d, i) {
+	for _, w := range writes {
 		value := w.value
 		switch {
 		case s.File.Is(w.node, tree.Variable) && w.value < 0 && s.File.Child(w.node, tree.RoleValue) < 0:
@@ -238,6 +242,59 @@ func (s *Info) Definitions(i int32) []int32 {
 		values = append(values, value)
 	}
 	return values
+}
+
+// written reports whether some write has happened for sure when the use is reached.
+func (s *Info) written(writes []write, use int32) bool {
+	fn := s.functionOf(use)
+	for _, w := range writes {
+		switch from := s.functionOf(w.node); {
+		case from != fn && from == tree.Root:
+			return true
+		case from == fn && w.node < use && s.covers(s.always(w.node), writes, use):
+			return true
+		}
+	}
+	return false
+}
+
+// covers reports whether one of the writes happens whenever the branch does, or its
+// If, or the ones around that, up to one that contains the use.
+func (s *Info) covers(branch int32, writes []write, use int32) bool {
+	f := s.File
+	for !f.Contains(branch, use) {
+		choice := f.Nodes[branch].Parent
+		if f.Is(branch, tree.If) {
+			choice = branch
+		}
+		if !f.Is(choice, tree.If) || !s.branchWritten(f.Child(choice, tree.RoleThen), writes) || !s.branchWritten(f.Child(choice, tree.RoleElse), writes) {
+			return false
+		}
+		branch = s.always(choice)
+	}
+	return true
+}
+
+// branchWritten reports whether one of the writes always happens in the branch.
+func (s *Info) branchWritten(branch int32, writes []write) bool {
+	if branch < 0 {
+		return false
+	}
+	f := s.File
+	if f.Is(branch, tree.If) {
+		return s.branchWritten(f.Child(branch, tree.RoleThen), writes) && s.branchWritten(f.Child(branch, tree.RoleElse), writes)
+	}
+	for _, w := range writes {
+		if w.node == branch || f.Contains(branch, w.node) && (s.always(w.node) == branch || f.Nodes[branch].Kind != tree.Block) {
+			return true
+		}
+	}
+	for c := range f.Children(branch) {
+		if f.Is(c, tree.If) && s.branchWritten(c, writes) {
+			return true
+		}
+	}
+	return false
 }
 
 // changeable reports whether somebody else may write the binding, or nobody may have
@@ -311,6 +368,12 @@ func (s *Info) always(i int32) int32 {
 	at := f.Nodes[i].Parent
 	for child := i; at > 0; child, at = at, f.Nodes[at].Parent {
 		n := &f.Nodes[at]
+		if n.Kind == tree.Binary && f.Nodes[child].Role == tree.RoleRight {
+			switch n.Text {
+			case "&&", "||", "and", "or", "??", "?:":
+				return at
+			}
+		}
 		if !branching(n.Kind) {
 			continue
 		}
