@@ -87,7 +87,12 @@ func (m *matcher) nodeBinding(i int32) Binding {
 	if t.Is(i, tree.ExpressionStatement) {
 		i = t.Child(i, tree.RoleValue)
 	}
-	n := &t.Nodes[i]
+	return m.exactBinding(i)
+}
+
+// exactBinding makes the binding of a node as it is.
+func (m *matcher) exactBinding(i int32) Binding {
+	n := &m.file.Tree.Nodes[i]
 	return Binding{Node: i, Last: i, Start: n.Start, End: n.End, declaration: m.declaration(i)}
 }
 
@@ -148,6 +153,9 @@ func (m *matcher) unify(a, b *Binding) bool {
 	case a.list:
 		return m.equalLists(a, b)
 	case a.Node >= 0 && b.Node >= 0:
+		if x, y := m.bare(a), m.bare(b); x.Node != a.Node || y.Node != b.Node {
+			return m.equalTop(&x, &y)
+		}
 		return m.equalTop(a, b)
 	case a.Node < 0 && b.Node < 0:
 		return a.Text == b.Text
@@ -156,6 +164,14 @@ func (m *matcher) unify(a, b *Binding) bool {
 	default:
 		return m.equalText(t, b.Node, a.Text)
 	}
+}
+
+// bare returns the binding of the expression that a statement only is.
+func (m *matcher) bare(b *Binding) Binding {
+	if m.file.Tree.Is(b.Node, tree.ExpressionStatement) {
+		return m.nodeBinding(b.Node)
+	}
+	return *b
 }
 
 // equalTop compares two nodes that metavariables are bound to. A name that means

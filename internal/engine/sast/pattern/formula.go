@@ -131,10 +131,15 @@ func (ev *evaluation) pattern(l *leaf) []Match {
 	return within
 }
 
-// label matches a pattern with the node itself when it is a mere label, such as the
-// name of a member, which is no expression elsewhere.
+// label matches a pattern with the node itself where that is no place for it elsewhere:
+// a mere label, such as the name of a member, is an expression here, and an expression
+// is a statement.
 func (ev *evaluation) label(l *leaf) []Match {
-	if l.stmts != nil || l.imports != nil || !nameLike(ev.file.Tree.Nodes[ev.lo].Kind) || ev.file.isExpression(ev.lo) {
+	if l.stmts != nil || l.imports != nil {
+		return nil
+	}
+	expression := ev.file.isExpression(ev.lo)
+	if !(nameLike(ev.file.Tree.Nodes[ev.lo].Kind) && !expression) && !(expression && l.root.kind == tree.ExpressionStatement) {
 		return nil
 	}
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}

@@ -108,6 +108,16 @@ func (m *matcher) places(root *node, try func(int32)) {
 			try(t)
 		}
 	}
+	if root.kind == tree.Return && f.Language.Meaning.LastIsReturned {
+		for i := range f.Tree.Nodes {
+			switch n := &f.Tree.Nodes[i]; n.Role {
+			case tree.RoleBody, tree.RoleThen, tree.RoleElse:
+				if n.Kind.Expression() {
+					try(int32(i))
+				}
+			}
+		}
+	}
 	if root.kind == tree.Call && f.Language.Meaning.BareCalls {
 		for _, t := range f.kinds[tree.Name] {
 			if m.bareCall(t) {

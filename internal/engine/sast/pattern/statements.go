@@ -1,6 +1,10 @@
 package pattern
 
-import "merlon/internal/engine/sast/tree"
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/tree"
+)
 
 // This file matches statements. In a pattern of several statements each one follows
 // the other directly; an ellipsis between them skips any number, and what comes
@@ -317,8 +321,12 @@ func (m *matcher) statement(p *node, t int32, e *env) []*env {
 		}
 		return nil
 	case tree.Return:
-		if n.Kind == tree.ExpressionStatement && len(p.kids) == 1 && m.implicitReturn(t) {
+		switch {
+		case len(p.kids) != 1 || n.Kind != tree.ExpressionStatement && !n.Kind.Expression() || !m.implicitReturn(t):
+		case n.Kind == tree.ExpressionStatement:
 			return m.inner(p.kids[0], f.Child(t, tree.RoleValue), e)
+		default:
+			return m.inner(p.kids[0], t, e)
 		}
 	case tree.For:
 		if (n.Kind == tree.For || n.Kind == tree.ForEach) && p.headless() {
@@ -356,7 +364,11 @@ func (m *matcher) expressionStatement(p *node, t int32, e *env) []*env {
 	case p.kind == tree.Ellipsis:
 		return e.only()
 	case p.kind == tree.Metavariable:
-		return m.bindNode(p.meta, t, e)
+		out := m.bind(p.meta, m.exactBinding(t), e)
+		if n.Kind == tree.ExpressionStatement && strings.HasSuffix(f.Code(t), ";") {
+			out = m.both(out, m.bindNode(p.meta, t, e))
+		}
+		return out
 	case p.kind == tree.Deep:
 		return m.deepStatement(p.kids[0], t, e)
 	}
@@ -453,7 +465,11 @@ func (m *matcher) implicitReturn(t int32) bool {
 			if f.Nodes[i].Next != f.Nodes[parent].Next {
 				return false
 			}
-		case tree.If, tree.Case, tree.Switch, tree.Try, tree.ExpressionStatement, tree.Catch, tree.Conditional:
+		case tree.Try: // the last of its blocks that always runs
+			if last := f.Child(parent, tree.RoleFinally); last >= 0 && last != i || last < 0 && f.Nodes[i].Role != tree.RoleBody {
+				return false
+			}
+		case tree.If, tree.Case, tree.Switch, tree.ExpressionStatement, tree.Conditional:
 		default:
 			return false
 		}

@@ -21,6 +21,7 @@ var Language = &lang.Language{
 	Patterns:  patterns,
 	Meaning: lang.Meaning{
 		BlockScope:       true,
+		LastIsReturned:   true,
 		ImplicitThis:     true,
 		PackagePerFolder: true,
 		Comment:          "//",
