@@ -38,8 +38,19 @@ func perform(args []string) {
 		return
 	}
 	text, err := os.ReadFile(filepath.Join(args[1], "findings"))
-	if info, e := os.Stat(args[1]); e == nil && !info.IsDir() {
-		text, err = os.ReadFile(args[1]) // a pattern test: the target says what is found
+	if slices.Contains(args, "--only-rules") { // pattern tests: the targets say what is found
+		b, readErr := os.ReadFile(args[slices.Index(args, "--rules")+1])
+		exitOn(readErr)
+		if strings.Contains(string(b), "unparsable") {
+			exitOn(os.ErrInvalid)
+		}
+		var targets []string
+		targets, err = filepath.Glob(filepath.Join(args[1], "*.*"))
+		for _, name := range targets {
+			b, readErr := os.ReadFile(name)
+			exitOn(readErr)
+			text = append(text, b...)
+		}
 	}
 	if !os.IsNotExist(err) {
 		exitOn(err)
@@ -115,10 +126,14 @@ var fixture = map[string]string{
 {"rules":"b.yaml","id":"b","mode":"taint","langs":["go"],"target":"b.go","expect":[1]}
 {"rules":"c.yaml","id":"c","langs":["solidity"],"target":"c.sol","expect":[1]}
 {"rules":"d.yaml","id":"d","langs":["c"],"target":"d.c","expect":[1]}`,
-	"opengrep-rules/results.json": `[{"rules":"./a.yaml","id":"a","target":"a.go","got":[1,2]},{"rules":"b.yaml","id":"b","target":"b.go","got":[1,1]}]`,
+	"opengrep-rules/results.json": `{"cases":[{"rules":"./a.yaml","id":"a","target":"a.go","got":[1,2]},{"rules":"b.yaml","id":"b","target":"b.go","got":[1,1]}]}`,
 
-	"opengrep-tests/patterns/go/one.go":            "// ERROR:\none.go:2 r 1\n",
+	"opengrep-tests/patterns/go/one.go":            "// ERROR:\none.go:2 go.one 1\n",
 	"opengrep-tests/patterns/go/one.sgrep":         "f()",
+	"opengrep-tests/patterns/go/bad.go":            "// ERROR:\nbad.go:2 go.bad 1\n",
+	"opengrep-tests/patterns/go/bad.sgrep":         "unparsable",
+	"opengrep-tests/patterns/go/three.go":          "",
+	"opengrep-tests/patterns/go/three.sgrep":       "h()",
 	"opengrep-tests/patterns/java/two.java":        "// MATCH:\n",
 	"opengrep-tests/patterns/POLYGLOT/two.sgrep":   "g()",
 	"opengrep-tests/patterns/clojure/unwanted.clj": "",
@@ -164,7 +179,7 @@ func TestTheTable(t *testing.T) {
 		"1 of 2 / 1.0 | no | CodeQL: 1;",
 		"P 0.500, R 1.000 | yes | TP 1 FN 0 FP 1;",
 		"public rules, tests exactly equal | ≥ 92 % | 33.3 % (1 of 3) | no | 2 without the lines marked todo;",
-		"pattern tests of the syntax | ≥ 85 % | 50.0 % (1 of 2) | no |",
+		"pattern tests of the syntax | ≥ 85 % | 50.0 % (2 of 4) | no |",
 		"noise, java, findings of high confidence in 1,000 lines | ≤ 0.3 | 1.00 | no |",
 		"noise, go, findings of high confidence in 1,000 lines | ≤ 0.3 | 0.00 | yes |",
 		"BenchmarkJava, all default rules, whole program | ≤ 15 s, ≤ 1.5 GB |",
@@ -224,18 +239,34 @@ func TestBadCallsAreRefused(t *testing.T) {
 	}
 }
 
-func TestPatternRuleHoldsThePattern(t *testing.T) {
-	rule, err := patternRule("go.x", "go", "f(\"a\")\n...\n")
+func TestPatternTest(t *testing.T) {
+	corpora := t.TempDir()
+	write(t, corpora, map[string]string{"go/x.sgrep": "f(\"a\")\n...\n", "POLYGLOT/y.sgrep": "g()"})
+	c, rule, err := patternTest(corpora, "go", filepath.Join(corpora, "go", "x.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got struct{ Rules []map[string]any }
-	if err := json.Unmarshal(rule, &got); err != nil {
-		t.Fatal(err)
+	want := map[string]any{"id": "go.x", "message": "go.x", "severity": "ERROR", "languages": []string{"go"}, "pattern": "f(\"a\")\n...\n",
+		"paths": map[string]any{"include": []string{"x.go"}}}
+	if diff := cmp.Diff(want, rule); diff != "" {
+		t.Errorf("rule (-want +got):\n%s", diff)
 	}
-	want := []map[string]any{{"id": "go.x", "message": "go.x", "severity": "ERROR", "languages": []any{"go"}, "pattern": "f(\"a\")\n...\n"}}
-	if diff := cmp.Diff(want, got.Rules); diff != "" {
-		t.Errorf("rules (-want +got):\n%s", diff)
+	c.Expect = []int{3}
+	c.read(&tool.Scan{Findings: []score.Finding{{Rule: "go.x", File: "x.go", Line: 3}, {Rule: "go.x", File: "y.go", Line: 4}, {Rule: "go.y", File: "x.go", Line: 5}},
+		Degraded: []string{"rule go.x2: compile"}})
+	if !c.Pass || c.Error != "" || !slices.Equal(c.Got, []int{3}) {
+		t.Errorf("%+v", c)
+	}
+	c.read(&tool.Scan{Degraded: []string{"malformed : rule go.x: compile go.x for go"}})
+	if c.Error == "" {
+		t.Error("a pattern that does not compile has no error")
+	}
+	if _, _, err := patternTest(corpora, "go", filepath.Join(corpora, "go", "z.go")); err == nil {
+		t.Error("a target without a pattern is a test")
+	}
+	shared, _, err := patternTest(corpora, "go", filepath.Join(corpora, "go", "y.go"))
+	if err != nil || filepath.Dir(shared.Rules) != filepath.Join(corpora, "POLYGLOT") {
+		t.Errorf("%+v, %v", shared, err)
 	}
 }
 
