@@ -45,7 +45,7 @@ type Output struct {
 }
 
 // sampleEvery is how often the memory of the group is looked at.
-const sampleEvery = 20 * time.Millisecond
+const sampleEvery = 200 * time.Millisecond
 
 // Run runs the command to its end. A program that ends with an exit code is no
 // error; one that does not start, or is killed, is.
