@@ -213,9 +213,51 @@ func (b *builder) declaration(i int32) {
 		b.bind(i, target, value)
 	case b.t.Text(i) != "var" || !b.m.VarHoists:
 		if b.t.Is(target, tree.Name) {
-			b.store(target, b.constant(tree.None, ConstNull, "null"))
+			b.store(target, b.zero(b.t.Child(i, tree.RoleType), 0))
 		}
 	}
+}
+
+// maxZero bounds the nesting of structs without values.
+const maxZero = 10
+
+// zero returns the value of a variable that has none: an object for a struct of the
+// file where the language makes one, with those that are its fields.
+func (b *builder) zero(typ int32, depth int) Var {
+	c := b.structOf(typ)
+	if c == nil || depth > maxZero {
+		return b.constant(tree.None, ConstNull, "null")
+	}
+	object := b.value(New, tree.None, c.Qualified)
+	b.zeroFields(object, c, nil, depth)
+	return object
+}
+
+// zeroFields gives the fields that are structs, and are not among those given, their
+// objects.
+func (b *builder) zeroFields(object Var, c *Class, given map[string]bool, depth int) {
+	for _, f := range c.Fields {
+		typ := b.t.Child(f.Node, tree.RoleType)
+		if !given[f.Name] && depth < maxZero && b.structOf(typ) != nil {
+			b.do(StoreField, tree.None, f.Name, object, b.zero(typ, depth+1))
+		}
+	}
+}
+
+// structOf returns the struct of the file that a Type names, nil for none.
+func (b *builder) structOf(typ int32) *Class {
+	if !b.m.ZeroValues || !b.t.Is(typ, tree.Type) {
+		return nil
+	}
+	d := b.names.Declaration(typ)
+	if d < 0 {
+		return nil
+	}
+	c, ok := b.owner[b.declarator(d)]
+	if !ok || !b.t.Is(b.declarator(d), tree.Class) || b.Classes[c].Kind != "struct" {
+		return nil
+	}
+	return b.Classes[c]
 }
 
 // store gives a target a value: a name, a member, an element, or a pattern.

@@ -33,6 +33,8 @@ type builder struct {
 	jumpsDone BlockID // the end of the innermost iteration
 	caughtVar Var     // in a handler, what it caught
 	yields    Var     // what a switch expression assigns
+	deferred  []deferral
+	next      []BlockID // the bodies behind those of the open cases
 	over      bool
 }
 

@@ -14,6 +14,27 @@ func (b *builder) call(i int32) Var {
 		v := b.expr(b.t.Child(i, tree.RoleArgument))
 		return b.value(Cast, i, b.typeName(callee), v)
 	}
+	if b.t.Is(callee, tree.Name) && b.names.Declaration(callee) < 0 {
+		switch name := b.t.Text(callee); {
+		case name == "":
+		case name == b.m.Panic:
+			v := b.unknown(tree.None, name)
+			if a := b.t.Child(i, tree.RoleArgument); a >= 0 {
+				v = b.expr(a)
+			}
+			b.throw(i, v)
+			return v
+		case name == b.m.Recover && b.outer != nil && b.outer.exc != NoVar:
+			return b.value(Catch, i, "", b.capture(b.outer.exc))
+		}
+	}
+	c := b.callee(i)
+	return b.invoke(i, c, b.arguments(i))
+}
+
+// callee evaluates what a call calls.
+func (b *builder) callee(i int32) Call {
+	callee := b.t.Child(i, tree.RoleCallee)
 	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
 	switch n := &b.t.Nodes[callee]; n.Kind {
 	case tree.Super:
@@ -37,7 +58,7 @@ func (b *builder) call(i int32) Var {
 	default:
 		c.Callee = b.expr(callee)
 	}
-	return b.invoke(i, c, b.arguments(i))
+	return c
 }
 
 // converts reports whether a call is a conversion: its callee is a type (Go).
@@ -206,6 +227,18 @@ func (b *builder) literal(i int32, kind string) Var {
 	object := b.value(New, i, kind)
 	if b.t.Text(i) == "{}" {
 		b.elements(i, tree.RoleArgument, object)
+		if c := b.structOf(b.t.Child(i, tree.RoleType)); c != nil {
+			given, k := map[string]bool{}, 0
+			for a := range b.t.All(i, tree.RoleArgument) {
+				if name := b.t.Name(a); name != "" {
+					given[name] = true
+				} else if k < len(c.Fields) {
+					given[c.Fields[k].Name] = true
+				}
+				k++
+			}
+			b.zeroFields(object, c, given, 0)
+		}
 		return object
 	}
 	for a := range b.t.All(i, tree.RoleArgument) {

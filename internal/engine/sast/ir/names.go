@@ -380,6 +380,19 @@ func (b *builder) captureThis(outer Var) Var {
 	return b.fn.This
 }
 
+// capture makes a variable of the function around the function's own.
+func (b *builder) capture(outer Var) Var {
+	for _, c := range b.fn.Captures {
+		if c.Outer == outer {
+			return c.Inner
+		}
+	}
+	l := b.outer.fn.Locals[outer]
+	v := b.addLocal(Local{Name: l.Name, Kind: Captured, Node: l.Node, Type: l.Type})
+	b.fn.Captures = append(b.fn.Captures, Capture{Inner: v, Outer: outer})
+	return v
+}
+
 // ownThis reports whether the lambda has a receiver of its own, as JavaScript's
 // function expressions have.
 func (b *builder) ownThis() bool { return b.t.Nodes[b.fn.Node].Flags&tree.OwnThis != 0 }

@@ -55,7 +55,9 @@ func (b *builder) stmt(i int32) {
 		b.jump(b.labelled(b.t.Text(b.t.Child(i, tree.RoleLabel))))
 	case tree.Label:
 		b.labelStatement(i)
-	case tree.Defer, tree.Spawn:
+	case tree.Defer:
+		b.deferCall(value)
+	case tree.Spawn:
 		b.expr(value)
 	case tree.Assert:
 		b.assert(i)
@@ -73,6 +75,12 @@ func (b *builder) stmt(i int32) {
 		b.exportStatement(i)
 	case tree.Package, tree.TypeAlias, tree.Global, tree.Empty, tree.Modifier, tree.Annotation, tree.Token, tree.Type,
 		tree.TypeParameter:
+	case tree.Other:
+		if k := len(b.next) - 1; k >= 0 && n.Text == b.m.Fallthrough && n.Text != "" && b.next[k] != NoBlock {
+			b.jump(b.next[k])
+			return
+		}
+		b.expr(i)
 	default:
 		b.expr(i)
 	}
@@ -330,6 +338,9 @@ func (b *builder) returns(i, value int32) {
 	if v == NoVar {
 		v = b.constant(tree.None, ConstNull, "null")
 	}
+	if value >= 0 {
+		b.setNamed(v)
+	}
 	b.copyTo(b.result, i, v)
 	b.leave(NoBlock, nil)
 }
@@ -462,7 +473,13 @@ func (b *builder) switchStatement(i int32, result Var) {
 			b.jump(done)
 		}
 		b.start(bodies[k])
+		next := NoBlock
+		if k+1 < len(bodies) {
+			next = bodies[k+1]
+		}
+		b.next = append(b.next, next)
 		b.caseBody(c, result)
+		b.next = b.next[:len(b.next)-1]
 		k++
 	}
 	b.jumps = b.jumps[:len(b.jumps)-1]

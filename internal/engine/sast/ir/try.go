@@ -34,7 +34,11 @@ func (b *builder) leave(to BlockID, until *final) {
 			b.jump(to)
 			return
 		}
-		b.do(Return, tree.None, "", b.result)
+		v := b.result
+		if len(b.fn.named) > 0 { // what runs on the way out may change them
+			v = b.namedResult(tree.None)
+		}
+		b.do(Return, tree.None, "", v)
 		b.end()
 		return
 	}

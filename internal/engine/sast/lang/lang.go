@@ -99,6 +99,14 @@ type Meaning struct {
 	// Conversions are the types that need no declaration, where a call of a type is a
 	// conversion; nil where it is not (Go: string, int).
 	Conversions map[string]bool
+	// ZeroValues: a variable of a struct that is declared without a value is an object
+	// (Go).
+	ZeroValues bool
+	// Panic is the function whose call throws its argument, Recover the one that
+	// returns, in a deferred function, what was thrown (Go).
+	Panic, Recover string
+	// Fallthrough is the Other that goes on with the next case.
+	Fallthrough string
 	// CommaOk: some expressions give a second value, whether there was a first (Go).
 	CommaOk bool
 	// Values returns the expressions that dotted names of a file hold which no scope

@@ -22,6 +22,10 @@ var Language = &lang.Language{
 		SlashModules:     true,
 		ImportsFolders:   true,
 		CommaOk:          true,
+		ZeroValues:       true,
+		Panic:            "panic",
+		Recover:          "recover",
+		Fallthrough:      "fallthrough_statement",
 		Conversions: map[string]bool{
 			"string": true, "bool": true, "byte": true, "rune": true, "any": true, "error": true,
 			"int": true, "int8": true, "int16": true, "int32": true, "int64": true,
