@@ -15,6 +15,7 @@ type Set struct {
 	exact map[string][]*Entry
 	globs map[string][]glob // by the last part; "*" for those whose last part has a star
 	super map[string][]string
+	hides map[string]bool
 	memo  sync.Map // name → *Matches
 
 	literals []*Entry
@@ -43,7 +44,7 @@ func (m *Matches) Empty() bool {
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.
 func NewSet(language string, models []*Model) *Set {
-	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, known: map[string]bool{}}
+	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, hides: map[string]bool{}, known: map[string]bool{}}
 	models = slices.Clone(models)
 	sort.SliceStable(models, func(i, j int) bool { return models[i].File < models[j].File })
 	for _, m := range models {
@@ -54,6 +55,7 @@ func NewSet(language string, models []*Model) *Set {
 			s.add(e)
 		}
 	}
+	s.hide()
 	return s
 }
 
@@ -123,6 +125,24 @@ func (s *Set) Match(name string) *Matches {
 	}
 	got, _ := s.memo.LoadOrStore(name, m)
 	return got.(*Matches)
+}
+
+// HidesSink reports whether a call on a value of the type may be a sink because the
+// value is of a subtype: a java.io.PrintWriter may write a page.
+func (s *Set) HidesSink(name string) bool { return s.hides[name] }
+
+// hide marks the types above those that have sinks of their own.
+func (s *Set) hide() {
+	for name, entries := range s.exact {
+		if !slices.ContainsFunc(entries, func(e *Entry) bool { return e.Section == Sinks }) {
+			continue
+		}
+		above := s.super[strings.TrimSuffix(name, "."+Last(name))]
+		for n := 0; len(above) > 0 && n < 100; n++ { // a cycle ends too
+			s.hides[above[0]] = true
+			above = append(above[1:len(above):len(above)], s.super[above[0]]...)
+		}
+	}
 }
 
 // Supertypes returns the direct supertypes that the models give a type.

@@ -278,7 +278,8 @@ func (a *analysis) need(v *value) {
 // needType notes that it would help to know as what models know a parameter.
 func (a *analysis) needType(v *value) {
 	for _, e := range v.taint {
-		if e.atom.source == nil && e.atom.in.kind == inParam && e.atom.path == "" && !e.atom.deep {
+		if e.atom.source == nil && !e.atom.deep && (e.atom.in.kind == inParam && e.atom.path == "" ||
+			e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
 			a.needs[e.atom] = true
 		}
 	}

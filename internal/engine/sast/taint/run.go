@@ -209,7 +209,7 @@ func (r *run) names(c *callSite) []string {
 	if c.fun != nil {
 		add(c.fun.api)
 	}
-	if !typed && c.recv != nil {
+	if c.recv != nil && (!typed || r.set(fn).HidesSink(call.Type) || r.set(fn).HidesSink(c.recv.api)) {
 		c.a.needType(c.recv)
 	}
 	if c.recv != nil && call.Name != "" && (!typed || !r.known(fn, names)) {

@@ -46,7 +46,7 @@ type fact struct {
 	fn   *ir.Function
 	typ  string // of an object of the program
 	api  string // the name by which models know the value
-	take bool // a function that takes what it is given: see collector
+	take bool   // a function that takes what it is given: see collector
 }
 
 // Facts are what is known of a function's inputs where it is called.
