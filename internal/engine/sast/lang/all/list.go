@@ -5,6 +5,7 @@ package all
 import (
 	"merlon/internal/engine/sast/lang"
 	bashlang "merlon/internal/engine/sast/lang/bash"
+	clang "merlon/internal/engine/sast/lang/c"
 	csharplang "merlon/internal/engine/sast/lang/csharp"
 	dockerfilelang "merlon/internal/engine/sast/lang/dockerfile"
 	golanglang "merlon/internal/engine/sast/lang/golang"
@@ -25,6 +26,8 @@ import (
 // languages lists every language of this build, by folder.
 var languages = []*lang.Language{
 	bashlang.Language,
+	clang.CPP,
+	clang.Language,
 	csharplang.Language,
 	dockerfilelang.Language,
 	golanglang.Language,

@@ -1,0 +1,73 @@
+package c
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// number keeps a number's text without separators and suffix.
+func number(l *lang.Lowering, r tree.Role, i int32) {
+	l.Put(tree.Number, r, lang.NumberText(strings.ReplaceAll(l.Source(i), "'", ""), "uUlLfFzZ"), i)
+}
+
+func character(l *lang.Lowering, r tree.Role, i int32) {
+	text := l.Source(i)
+	if n := strings.IndexByte(text, '\''); n >= 0 {
+		text = strings.TrimSuffix(text[n+1:], "'")
+	}
+	l.Put(tree.Character, r, unescape(text), i)
+}
+
+func stringLiteral(l *lang.Lowering, r tree.Role, i int32) {
+	node := l.Put(tree.String, r, text(l, i), i)
+	if strings.Contains(l.Kind(i), "raw") {
+		l.Flag(node, tree.Raw)
+	}
+}
+
+// text returns the value of a literal.
+func text(l *lang.Lowering, i int32) string {
+	s := l.Source(i)
+	switch l.Kind(i) {
+	case "system_lib_string":
+		return strings.Trim(s, "<>")
+	case "raw_string_literal":
+		return l.Source(l.Find(i, "raw_string_content"))
+	case "string_literal":
+		if n := strings.IndexByte(s, '"'); n >= 0 {
+			s = strings.TrimSuffix(s[n+1:], `"`)
+		}
+		return unescape(s)
+	}
+	return ""
+}
+
+// concatenated lowers literals side by side: a String, or a Template when names of
+// macros are among them.
+func concatenated(l *lang.Lowering, r tree.Role, i int32) {
+	var b strings.Builder
+	names := false
+	for c := range l.Children(i) {
+		names = names || l.Kind(c) == "identifier"
+		b.WriteString(text(l, c))
+	}
+	if !names {
+		l.Put(tree.String, r, b.String(), i)
+		return
+	}
+	l.Begin(tree.Template, r, i)
+	l.Nodes(tree.RolePart, i)
+	l.Close()
+}
+
+var escapes = lang.Escapes{
+	Letters: map[byte]string{
+		'n': "\n", 't': "\t", 'r': "\r", '\\': `\`, '\'': "'", '"': `"`, '?': "?", 'a': "\a", 'b': "\b", 'f': "\f", 'v': "\v",
+		'0': "\x00", 'e': "\x1b", '\n': "",
+	},
+	Digits: map[byte][2]int{'x': {1, 2}, 'u': {4, 4}, 'U': {8, 8}},
+}
+
+func unescape(s string) string { return escapes.Unescape(s) }

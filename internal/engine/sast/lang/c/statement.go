@@ -1,0 +1,196 @@
+package c
+
+import (
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	l.Nodes(tree.RoleStatement, i)
+	l.Close()
+}
+
+func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+	c := l.First(i)
+	switch {
+	case c < 0:
+		l.Put(tree.Empty, r, "", i)
+	case l.Kind(c) == "delete_expression":
+		l.Node(r, c)
+	default:
+		l.Begin(tree.ExpressionStatement, r, i)
+		l.Need(tree.RoleValue, i, c)
+		l.Close()
+	}
+}
+
+// condition adds the condition of a statement, which C++ may put after a
+// declaration. A declaration that is the condition is a Variable.
+func condition(l *lang.Lowering, i int32) {
+	c := l.Field(i, "condition")
+	if l.Kind(c) != "condition_clause" {
+		l.Need(tree.RoleCondition, i, c)
+		return
+	}
+	l.Part(tree.RoleInit, c, "initializer")
+	l.Need(tree.RoleCondition, i, l.Field(c, "value"))
+}
+
+func ifStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.If, r, i)
+	condition(l, i)
+	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
+	l.Part(tree.RoleElse, i, "alternative")
+	l.Close()
+}
+
+func whileStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.While, r, i)
+	condition(l, i)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func forStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.For, r, i)
+	l.Part(tree.RoleInit, i, "initializer")
+	l.Part(tree.RoleCondition, i, "condition")
+	l.Part(tree.RoleUpdate, i, "update")
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func forEach(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.ForEach, r, "of", i)
+	d := read(l, l.Field(i, "declarator"))
+	specifier := l.Field(i, "type")
+	l.Begin(tree.Variable, tree.RoleTarget, max(specifier, i))
+	modifiers(l, i)
+	full(l, tree.RoleType, specifier, d.layers)
+	l.Need(tree.RoleTarget, i, d.name)
+	l.Close()
+	l.Need(tree.RoleIterable, i, l.Field(i, "right"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// switchStatement lowers a switch; a case without a jump at its end runs into the
+// next one.
+func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
+	list := l.Field(i, "body")
+	var cases []int32
+	text := ""
+	if list >= 0 {
+		for c := range l.Children(list) {
+			cases = append(cases, c)
+		}
+	}
+	for n, c := range cases {
+		if n+1 < len(cases) && !jumps(l, c) {
+			text = "fallthrough"
+		}
+	}
+	l.BeginText(tree.Switch, r, text, i)
+	if clause := l.Field(i, "condition"); l.Kind(clause) == "condition_clause" {
+		l.Part(tree.RoleInit, clause, "initializer")
+		l.Part(tree.RoleValue, clause, "value")
+	} else {
+		l.Node(tree.RoleValue, clause)
+	}
+	for _, c := range cases {
+		if l.Kind(c) != "case_statement" {
+			l.Node(tree.RoleCase, c)
+			continue
+		}
+		caseStatement(l, c)
+	}
+	l.Close()
+}
+
+func caseStatement(l *lang.Lowering, i int32) {
+	value := l.Field(i, "value")
+	text := ""
+	if value < 0 {
+		text = "default"
+	}
+	l.BeginText(tree.Case, tree.RoleCase, text, i)
+	l.Node(tree.RoleCondition, value)
+	_, end := l.Range(i)
+	start := end
+	for c := range l.Every(i) {
+		if l.Kind(c) == ":" {
+			_, start = l.Range(c)
+			break
+		}
+	}
+	l.Open(tree.Block, tree.RoleBody, start, end)
+	for c := range l.Children(i) {
+		if c != value {
+			l.Node(tree.RoleStatement, c)
+		}
+	}
+	l.Close()
+	l.Close()
+}
+
+// jumps reports whether the last statement of a case leaves the switch.
+func jumps(l *lang.Lowering, i int32) bool {
+	for {
+		last := int32(-1)
+		for c := range l.Children(i) {
+			last = c
+		}
+		switch l.Kind(last) {
+		case "compound_statement":
+			i = last
+			continue
+		case "break_statement", "return_statement", "goto_statement", "continue_statement", "throw_statement":
+			return true
+		}
+		return false
+	}
+}
+
+// optionalValue returns the rule for a statement with an optional value.
+func optionalValue(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Begin(k, r, i)
+		l.Node(tree.RoleValue, l.First(i))
+		l.Close()
+	}
+}
+
+func labeled(l *lang.Lowering, r tree.Role, i int32) {
+	label := l.Field(i, "label")
+	l.Begin(tree.Label, r, i)
+	l.Node(tree.RoleName, label)
+	for c := range l.Children(i) {
+		if c != label {
+			l.Node(tree.RoleBody, c)
+		}
+	}
+	l.Close()
+}
+
+// tryStatement lowers try; "catch (...)" has no Type.
+func tryStatement(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Try, r, i)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	for c := range l.Children(i) {
+		if l.Kind(c) != "catch_clause" {
+			continue
+		}
+		l.Begin(tree.Catch, tree.RoleHandler, c)
+		if list := l.Field(c, "parameters"); list >= 0 {
+			for p := range l.Children(list) {
+				d := read(l, l.Field(p, "declarator"))
+				full(l, tree.RoleType, l.Field(p, "type"), d.layers)
+				l.Node(tree.RoleTarget, d.name)
+			}
+		}
+		l.Need(tree.RoleBody, c, l.Field(c, "body"))
+		l.Close()
+	}
+	l.Close()
+}

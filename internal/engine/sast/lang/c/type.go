@@ -1,0 +1,166 @@
+package c
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// dotted returns the name of a type as Types have it.
+func dotted(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if strings.Contains(s, "::") {
+		s = strings.ReplaceAll(strings.TrimPrefix(strings.ReplaceAll(s, " ", ""), "::"), "::", ".")
+	}
+	return s
+}
+
+// typeName lowers the name of a type, with its arguments.
+func typeName(l *lang.Lowering, r tree.Role, i int32) {
+	if l.TooDeep() {
+		l.Lost(r, i)
+		return
+	}
+	switch l.Kind(i) {
+	case "qualified_identifier":
+		inner := i
+		for l.Kind(inner) == "qualified_identifier" {
+			inner = l.Field(inner, "name")
+		}
+		prefix := ""
+		if start, _ := l.Range(i); inner >= 0 {
+			at, _ := l.Range(inner)
+			prefix = l.File.Source[start:at]
+		}
+		name := inner
+		if l.Kind(inner) == "template_type" {
+			name = l.Field(inner, "name")
+		}
+		l.BeginText(tree.Type, r, dotted(prefix+l.Source(name)), i)
+		typeArguments(l, inner)
+		l.Close()
+	case "template_type":
+		l.BeginText(tree.Type, r, dotted(l.Source(l.Field(i, "name"))), i)
+		typeArguments(l, i)
+		l.Close()
+	case "struct_specifier", "union_specifier", "class_specifier", "enum_specifier":
+		if name := l.Field(i, "name"); name >= 0 {
+			typeName(l, r, name)
+			return
+		}
+		l.Put(tree.Type, r, "", i)
+	default:
+		l.Put(tree.Type, r, dotted(l.Source(i)), i)
+	}
+}
+
+// typeArguments adds the arguments of a template_type.
+func typeArguments(l *lang.Lowering, i int32) {
+	if l.Kind(i) == "template_type" {
+		l.Nodes(tree.RoleArgument, l.Field(i, "arguments"))
+	}
+}
+
+// A declarator is what a declaration says about one name.
+type declarator struct {
+	name   int32   // -1 for none
+	layers []int32 // pointers, arrays and functions around it, from the outside in
+}
+
+// read takes a declarator apart.
+func read(l *lang.Lowering, i int32) declarator {
+	d := declarator{name: -1}
+	for depth := 0; i >= 0 && depth < tree.MaxDepth/4; depth++ {
+		switch l.Kind(i) {
+		case "pointer_declarator", "array_declarator", "function_declarator", "pointer_type_declarator",
+			"abstract_pointer_declarator", "abstract_array_declarator", "abstract_function_declarator":
+			d.layers = append(d.layers, i)
+			i = l.Field(i, "declarator")
+		case "init_declarator":
+			i = l.Field(i, "declarator")
+		case "parenthesized_declarator", "reference_declarator", "attributed_declarator", "variadic_declarator",
+			"abstract_parenthesized_declarator", "abstract_reference_declarator":
+			i = l.First(i)
+		default:
+			d.name = i
+			return d
+		}
+	}
+	return d
+}
+
+// function returns the layer that makes the name a function: the innermost one.
+func (d declarator) function(l *lang.Lowering) int32 {
+	if n := len(d.layers); n > 0 && l.Kind(d.layers[n-1]) == "function_declarator" {
+		return d.layers[n-1]
+	}
+	return -1
+}
+
+// full adds the Type of a name: the specifier, with the layers around it.
+func full(l *lang.Lowering, r tree.Role, specifier int32, layers []int32) {
+	n := len(layers)
+	if n == 0 {
+		if specifier >= 0 {
+			typeName(l, r, specifier)
+		}
+		return
+	}
+	last := layers[n-1] // the innermost layer is the outermost type
+	switch l.Kind(last) {
+	case "function_declarator", "abstract_function_declarator":
+		l.BeginText(tree.Type, r, "func", last)
+		full(l, tree.RoleElement, specifier, layers[:n-1])
+	case "array_declarator", "abstract_array_declarator":
+		l.BeginText(tree.Type, r, "[]", last)
+		full(l, tree.RoleElement, specifier, layers[:n-1])
+		l.Part(tree.RoleArgument, last, "size")
+	default:
+		l.BeginText(tree.Type, r, "*", last)
+		full(l, tree.RoleElement, specifier, layers[:n-1])
+	}
+	l.Close()
+}
+
+// typeDescriptor lowers the type of a cast and the like.
+func typeDescriptor(l *lang.Lowering, r tree.Role, i int32) {
+	d := read(l, l.Field(i, "declarator"))
+	specifier := l.Field(i, "type")
+	if specifier < 0 {
+		l.Lost(r, i)
+		return
+	}
+	full(l, r, specifier, d.layers)
+}
+
+// modifiers adds the words and attributes before a declaration.
+func modifiers(l *lang.Lowering, i int32) {
+	for c := range l.Every(i) {
+		switch l.Kind(c) {
+		case "attribute_declaration":
+			for a := range l.Children(c) {
+				annotation(l, a)
+			}
+		case "type_qualifier", "storage_class_specifier", "virtual_specifier", "explicit_function_specifier", "virtual", "inline":
+			l.Put(tree.Modifier, tree.RoleModifier, l.Source(c), c)
+		}
+	}
+}
+
+// annotation lowers "[[a::b(c)]]".
+func annotation(l *lang.Lowering, i int32) {
+	l.Begin(tree.Annotation, tree.RoleAnnotation, i)
+	name, arguments := l.Field(i, "name"), l.Find(i, "argument_list")
+	if arguments >= 0 {
+		l.Begin(tree.Call, tree.RoleValue, i)
+		l.Need(tree.RoleCallee, i, name)
+		l.Nodes(tree.RoleArgument, arguments)
+		l.Close()
+	} else {
+		l.Need(tree.RoleValue, i, name)
+	}
+	l.Close()
+}
+
+func modifierRule(l *lang.Lowering, r tree.Role, i int32) { l.Same(tree.Modifier, r, i) }
