@@ -108,3 +108,15 @@ func TestMaxMatches(t *testing.T) {
 		t.Error(problems, diff)
 	}
 }
+
+// A class without a body in a pattern is its head alone: what stands in its body is
+// not inside of it.
+func TestClassHead(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: INFO\n  languages: [java]\n  patterns:\n"+
+		"  - pattern-inside: |\n      @A(...)\n      class $C\n  - pattern: '\"$S\"'\n")
+	code := "@A(\"one\")\nclass B {\n  String s = \"two\";\n}\n"
+	matches, problems := sast.Check(context.Background(), rules, []sast.Source{{Path: "B.java", Text: []byte(code)}}, sast.Options{})
+	if len(matches) != 1 || matches[0].Start.Line != 1 || len(problems) > 0 {
+		t.Errorf("%v %v", matches, problems)
+	}
+}

@@ -107,7 +107,7 @@ func (m *matcher) exported(p *node, t int32, e *env) []*env {
 // sameClass reports whether a pattern's kind of class covers another one. A record
 // and a struct are classes with a word more.
 func sameClass(p, t string) bool {
-	return p == t || p == "class" && (t == "record" || t == "struct" || t == "enum") || p == ""
+	return p == t || p == "class" && (t == "record" || t == "struct" || t == "enum") || p == "interface" && t == "annotation" || p == ""
 }
 
 // sameKeyword reports whether the keyword of a pattern's variable covers another.

@@ -3,6 +3,7 @@ package pattern
 import (
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/tree"
+	"strings"
 )
 
 // This file finds the places at which patterns are tried.
@@ -58,10 +59,23 @@ func (m *matcher) roots(l *leaf) []Match {
 	var out []Match
 	try := func(t int32) {
 		for _, e := range m.root(l.root, t, newEnv()) {
-			out = append(out, m.match(t, t, e))
+			out = append(out, m.header(l, m.match(t, t, e)))
 		}
 	}
 	m.places(l.root, try)
+	return out
+}
+
+// header ends the match of a class without a body, "@A class $C", before the body
+// that the source has in braces: only what the pattern shows is in its range.
+func (m *matcher) header(l *leaf, out Match) Match {
+	f := m.file.Tree
+	if l.root.kind != tree.Class || strings.Contains(l.text, "{") || !f.Is(out.Node, tree.Class) {
+		return out
+	}
+	if body := f.Child(out.Node, tree.RoleBody); body >= 0 && strings.HasPrefix(f.Source[f.Nodes[body].Start:], "{") {
+		out.End = f.Nodes[body].Start
+	}
 	return out
 }
 
@@ -169,11 +183,18 @@ func (m *matcher) sequences(l *leaf) []Match {
 	var out []Match
 	f := m.file.Tree
 	var list []int32
-	for _, k := range []tree.Kind{tree.FileKind, tree.Block, tree.Other} {
+	for _, k := range []tree.Kind{tree.FileKind, tree.Block, tree.Other, tree.If, tree.Switch} {
 		for _, parent := range m.file.kinds[k] {
 			list = list[:0]
-			for c := range f.All(parent, tree.RoleStatement) {
+			role := tree.RoleStatement
+			if k == tree.If || k == tree.Switch { // "if x := f(); x" is two statements
+				role = tree.RoleInit
+			}
+			for c := range f.All(parent, role) {
 				list = append(list, c)
+			}
+			if role == tree.RoleInit && len(list) > 0 {
+				list = append(list, parent)
 			}
 			for i := range list {
 				if m.steps < 0 {

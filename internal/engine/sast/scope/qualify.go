@@ -257,7 +257,10 @@ func (s *Info) typeOf(i int32, depth int) string {
 	case tree.Name:
 		return s.typeOfName(s.decl[i], depth)
 	case tree.Member:
-		return s.typeOfName(s.member(i), depth)
+		if d := s.member(i); d >= 0 {
+			return s.typeOfName(d, depth)
+		}
+		return s.typeOfName(s.field(i, depth), depth)
 	case tree.Conditional:
 		if t := s.typeOf(f.Child(i, tree.RoleThen), depth+1); t != "" {
 			return t
@@ -279,6 +282,24 @@ func (s *Info) typeOf(i int32, depth int) string {
 		}
 	}
 	return s.Meaning.Literals[f.Nodes[i].Kind]
+}
+
+// field returns the binding of a field of an object whose class the file declares,
+// None for anything else.
+func (s *Info) field(i int32, depth int) int32 {
+	f := s.File
+	property := f.Child(i, tree.RoleProperty)
+	if !f.Is(property, tree.Name) || len(s.classes) == 0 {
+		return tree.None
+	}
+	class, ok := s.classes[s.typeOf(f.Child(i, tree.RoleObject), depth+1)]
+	if !ok {
+		return tree.None
+	}
+	if d, ok := s.scopes[s.in[class]].names[f.Text(property)]; ok {
+		return d
+	}
+	return tree.None
 }
 
 // capital reports whether the last part of a dotted name begins with a capital.

@@ -28,8 +28,10 @@ type Info struct {
 	decl   []int32           // by node: the binding name that a Name means, or None
 	writes map[int32][]write // by binding name
 	chosen map[string]string // names from modules that are imported as a whole
-	free   map[freeName][]write
-	values map[string]int32 // of lang.Meaning.Values
+
+	classes map[string]int32 // classes of the file, by their qualified names
+	free    map[freeName][]write
+	values  map[string]int32 // of lang.Meaning.Values
 }
 
 // A freeName is a name that the file does not declare, in one function.
@@ -68,6 +70,15 @@ func Analyze(f *tree.File, l *lang.Language, known func(string) bool) *Info {
 		s.values = l.Meaning.Values(f)
 	}
 	s.chooseKnown(known)
+	s.classes = map[string]int32{}
+	for i := range f.Nodes {
+		if f.Nodes[i].Kind != tree.Class {
+			continue
+		}
+		if name := s.Declared(int32(i)); name != "" {
+			s.classes[name] = int32(i)
+		}
+	}
 	return s
 }
 

@@ -185,6 +185,11 @@ func (y *lowering) alias(r tree.Role, i int32) {
 	delete(y.open, target)
 }
 
+// truths are the words of YAML 1.1 that are true or false
+// (https://yaml.org/type/bool.html): most programs that read configuration still take
+// them so. As a key, "on" stays a word.
+var truths = map[string]string{"on": "true", "yes": "true", "off": "false", "no": "false"}
+
 // plain lowers a scalar without quotes by its type.
 func (y *lowering) plain(r tree.Role, i int32) {
 	source := y.Source(i)
@@ -196,6 +201,10 @@ func (y *lowering) plain(r tree.Role, i int32) {
 	case "null_scalar":
 		y.Put(tree.Null, r, "null", i)
 	default:
+		if truth := truths[strings.ToLower(source)]; truth != "" && r != tree.RoleKey {
+			y.Put(tree.Bool, r, truth, i)
+			return
+		}
 		if lang.Holder(source) {
 			y.Put(tree.Name, r, source, i)
 			return
