@@ -1,6 +1,8 @@
 package pattern
 
 import (
+	"slices"
+
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/tree"
@@ -20,8 +22,8 @@ type File struct {
 	formulas map[string][]Match  // matches of whole formulas, by their key
 	subtypes map[string][]string // direct supertypes by the name of a class
 	nested   map[nestedKey]*File // texts of other languages inside of this file
-	flat     map[[2]int32][]int32
-	values   map[int32]value // constants that were asked for
+	flat     map[int32][]int32   // statements up to the last one of a list, from the first asked for
+	values   map[int32]value     // constants that were asked for
 }
 
 // value is a constant, or that there is none.
@@ -152,9 +154,9 @@ func (f *File) isStatement(i int32) bool {
 // flatten returns the statements from one to another of the same list and all
 // statements inside of them, in order.
 func (f *File) flatten(first, last int32) []int32 {
-	key := [2]int32{first, last}
-	if list, ok := f.flat[key]; ok {
-		return list
+	if list, ok := f.flat[last]; ok && list[0] <= first {
+		at, _ := slices.BinarySearch(list, first)
+		return list[at:]
 	}
 	var list []int32
 	for i := first; i < f.Tree.Nodes[last].Next; i++ {
@@ -162,10 +164,13 @@ func (f *File) flatten(first, last int32) []int32 {
 			list = append(list, i)
 		}
 	}
-	if f.flat == nil || len(f.flat) > 4096 {
-		f.flat = map[[2]int32][]int32{}
+	if len(list) == 0 {
+		return nil
 	}
-	f.flat[key] = list
+	if f.flat == nil || len(f.flat) > 4096 {
+		f.flat = map[int32][]int32{}
+	}
+	f.flat[last] = list
 	return list
 }
 

@@ -194,6 +194,9 @@ func (s *Info) Definition(i int32) int32 {
 	return w.value
 }
 
+// maxWrites bounds the writes among which the right one is looked for.
+const maxWrites = 1000
+
 // writesOf returns what is written to the binding; for a name without one, what the
 // same function writes to it; for a member, as long as the function of the use writes
 // it, only that.
@@ -203,9 +206,9 @@ func (s *Info) writesOf(d, use int32) []write {
 		if s.free == nil || !f.Is(use, tree.Name) {
 			return nil
 		}
-		return s.free[freeName{s.functionOf(use), f.Nodes[use].Text}]
+		return few(s.free[freeName{s.functionOf(use), f.Nodes[use].Text}])
 	}
-	writes := s.writes[d]
+	writes := few(s.writes[d])
 	if len(writes) < 2 || !f.Is(s.Declarator(d), tree.Field) {
 		return writes
 	}
@@ -220,6 +223,14 @@ func (s *Info) writesOf(d, use int32) []write {
 		return writes
 	}
 	return own
+}
+
+// few returns the writes unless they are too many.
+func few(writes []write) []write {
+	if len(writes) > maxWrites {
+		return nil
+	}
+	return writes
 }
 
 // Definitions returns the expressions that are written to the variable that a Name
