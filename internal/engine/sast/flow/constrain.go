@@ -133,7 +133,11 @@ func (s *solver) invoke(fn *ir.Function, i int32) {
 	c := fn.Call(in)
 	switch c.Kind {
 	case ir.CallInit:
-		s.link(fn, c, fn.File.Functions[c.Direct].ID, passed{receiver: s.variable(fn, c.Receiver)})
+		p := passed{receiver: -1}
+		if c.Receiver != ir.NoVar {
+			p.receiver = s.variable(fn, c.Receiver)
+		}
+		s.link(fn, c, fn.File.Functions[c.Direct].ID, p)
 		return
 	case ir.CallSuper, ir.CallSelf:
 		s.upwards(fn, c)

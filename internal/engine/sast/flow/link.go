@@ -398,17 +398,23 @@ func (n *fileLinker) goFolder(importPath string) (string, bool) {
 			return at, true
 		}
 	}
-	if first, _, _ := strings.Cut(importPath, "/"); !strings.Contains(first, ".") || len(n.goPaths) > 0 {
+	first, _, _ := strings.Cut(importPath, "/")
+	if n.f.Lang.Meaning.Standard[first] || strings.Contains(first, ".") && len(n.goPaths) > 0 {
 		return "", false // the standard library, or a module that is known to be elsewhere
 	}
-	for rest := importPath; ; {
+	for rest := importPath; ; { // where the module is, nobody tells: the nearest folder that ends so
+		for dir := path.Dir(n.f.Tree.Path); ; dir = path.Dir(dir) {
+			if at := path.Join(dir, rest); n.modules["#"+at] {
+				return at, true
+			}
+			if dir == "." || dir == "/" {
+				break
+			}
+		}
 		i := strings.IndexByte(rest, '/')
 		if i < 0 {
 			return "", false
 		}
 		rest = rest[i+1:]
-		if n.modules["#"+rest] {
-			return rest, true
-		}
 	}
 }

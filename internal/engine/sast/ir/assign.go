@@ -246,7 +246,7 @@ func (b *builder) zeroFields(object Var, c *Class, given map[string]bool, depth 
 
 // structOf returns the struct of the file that a Type names, nil for none.
 func (b *builder) structOf(typ int32) *Class {
-	if !b.m.ZeroValues || !b.t.Is(typ, tree.Type) {
+	if !b.m.ZeroValues || !b.t.Is(typ, tree.Type) && !b.t.Is(typ, tree.Name) {
 		return nil
 	}
 	d := b.names.Declaration(typ)

@@ -24,12 +24,50 @@ func (b *builder) call(i int32) Var {
 			}
 			b.throw(i, v)
 			return v
+		case b.m.Makers[name]:
+			if v := b.made(i); v != NoVar {
+				return v
+			}
 		case name == b.m.Recover && b.outer != nil && b.outer.exc != NoVar:
 			return b.value(Catch, i, "", b.capture(b.outer.exc))
 		}
 	}
 	c := b.callee(i)
 	return b.invoke(i, c, b.arguments(i))
+}
+
+// made evaluates a call that makes a value of a type; NoVar when the type is not
+// one that has parts.
+func (b *builder) made(i int32) Var {
+	typ := b.t.Child(i, tree.RoleArgument)
+	if typ < 0 {
+		return NoVar
+	}
+	if c := b.structOf(typ); c != nil {
+		v := b.value(New, i, c.Qualified)
+		b.zeroFields(v, c, nil, 0)
+		return v
+	}
+	kind := ""
+	if b.t.Is(typ, tree.Type) {
+		switch b.t.Text(typ) {
+		case "[]", "chan":
+			kind = "[]"
+		case "map":
+			kind = "{}"
+		}
+	}
+	if kind == "" {
+		return NoVar
+	}
+	first := true
+	for a := range b.t.All(i, tree.RoleArgument) {
+		if !first {
+			b.expr(a) // lengths
+		}
+		first = false
+	}
+	return b.value(New, i, kind)
 }
 
 // callee evaluates what a call calls.

@@ -27,6 +27,7 @@ func (l *lowerer) function(fn *Function, outer *builder) {
 	default:
 		b.receive()
 		b.parameters()
+		b.passOnCaptures()
 		b.namedResults()
 		b.bodyAndDeferred()
 	}
@@ -136,6 +137,19 @@ type deferral struct {
 	node int32
 	call Call
 	args []Arg
+}
+
+// passOnCaptures captures what functions need that this one may call.
+func (b *builder) passOnCaptures() {
+	for _, d := range b.passed[b.fn.Index] {
+		if by := b.declarator(d); by >= 0 && b.inside(b.unit[d]) {
+			switch b.t.Nodes[by].Kind {
+			case tree.Import, tree.Class, tree.Field, tree.TypeAlias:
+			default:
+				b.local(d)
+			}
+		}
+	}
 }
 
 // bodyAndDeferred lowers the body; deferred calls run on every way out of it, the
@@ -335,6 +349,11 @@ func (b *builder) classStatement(i int32) {
 		return
 	}
 	b.classMembers(b.Classes[c])
+	if s := b.Classes[c].Static; s != nil && b.unit[i] == b.fn.Index {
+		b.invoke(tree.None, Call{
+			Kind: CallInit, Name: s.Name, Qualified: s.Qualified, Receiver: NoVar, Callee: NoVar, Direct: s.Index,
+		}, nil)
+	}
 	if name := b.t.Child(i, tree.RoleName); name >= 0 && b.use[name]&rewritten != 0 {
 		b.store(name, b.indexed(ClassValue, i, c))
 	}
@@ -378,6 +397,12 @@ func (b *builder) initializers() {
 	}
 	if fn.Kind == Initializer {
 		b.this()
+		b.passOnCaptures()
+		if b.m.SelfParameter {
+			for _, f := range fn.Class.Fields { // objects see what their class has
+				b.do(StoreField, tree.None, f.Name, fn.This, b.value(LoadGlobal, tree.None, join(fn.Class.Qualified, f.Name)))
+			}
+		}
 	}
 	for i := range b.t.Children(body) {
 		if b.unit[i] != fn.Index || b.t.Is(i, tree.Class) {

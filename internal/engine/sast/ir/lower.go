@@ -25,6 +25,7 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 		low.values[i] = place{-1, -1}
 	}
 	low.survey()
+	low.shareCaptures()
 	low.function(low.Functions[0], nil)
 	for _, fn := range low.Functions { // those that stand where nothing is evaluated
 		low.function(fn, nil)
@@ -49,6 +50,7 @@ type lowerer struct {
 	use     []uint8         // by declaring Name: how functions use the variable
 	owner   map[int32]int32 // by Function, Lambda, Class and New node: its Function or Class
 	members map[string]bool // names declared at the top of the file
+	passed  [][]int32       // by function: variables that it captures for its callees
 	lowered []bool          // by function
 	taken   map[string]int  // qualified names of classes
 	aliases [][2]int32      // nodes whose value is that of another node
@@ -216,6 +218,9 @@ func (s *surveyor) member(i int32, top frame) frame {
 	static := s.static(i) || c.Kind == "interface" || s.m.SelfParameter || n.Text == "enum"
 	if n.Kind == tree.Field {
 		s.addField(c, i, static)
+		if s.m.SelfParameter {
+			s.initializer(c, false) // gives them to objects
+		}
 		if s.t.Child(i, tree.RoleValue) < 0 && n.Text != "enum" {
 			return frame{}
 		}

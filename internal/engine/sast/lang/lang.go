@@ -99,6 +99,11 @@ type Meaning struct {
 	// Conversions are the types that need no declaration, where a call of a type is a
 	// conversion; nil where it is not (Go: string, int).
 	Conversions map[string]bool
+	// Makers are functions whose call with a type makes a value of it (Go: new, make).
+	Makers map[string]bool
+	// Standard are the first parts of import paths that are never in the tree (Go's
+	// standard library).
+	Standard map[string]bool
 	// ZeroValues: a variable of a struct that is declared without a value is an object
 	// (Go).
 	ZeroValues bool

@@ -295,21 +295,22 @@ func (c *callSite) bind(st *state, t target, sub int32) *actuals {
 // captureOf returns the way to the cells that a function value shares.
 func (a *analysis) captureOf(st *state, t target) func(int) *value {
 	return func(k int) *value {
-		if t.fun != nil {
-			return a.load(st, t.fun, captureField(k))
-		}
 		outer := t.fn.Captures[k].Outer
-		switch {
-		case t.fn.Parent == a.fn:
-			return a.captured(st, outer)
-		case t.fn == a.fn:
-			return a.input(input{inCapture, int32(k)}, "")
-		case t.fn.Parent == a.fn.Parent:
+		if t.fn.Parent == a.fn.Parent && t.fn.Parent != nil { // both share the activation around them
 			for j, c := range a.fn.Captures {
 				if c.Outer == outer {
 					return a.input(input{inCapture, int32(j)}, "")
 				}
 			}
+		}
+		if t.fun != nil {
+			return a.load(st, t.fun, captureField(k))
+		}
+		switch {
+		case t.fn.Parent == a.fn:
+			return a.captured(st, outer)
+		case t.fn == a.fn:
+			return a.input(input{inCapture, int32(k)}, "")
 		}
 		return unknown
 	}

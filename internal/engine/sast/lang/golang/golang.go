@@ -3,6 +3,8 @@
 package golang
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/tree"
@@ -23,6 +25,8 @@ var Language = &lang.Language{
 		ImportsFolders:   true,
 		CommaOk:          true,
 		ZeroValues:       true,
+		Makers:           map[string]bool{"new": true, "make": true},
+		Standard:         standard,
 		Panic:            "panic",
 		Recover:          "recover",
 		Fallthrough:      "fallthrough_statement",
@@ -38,6 +42,17 @@ var Language = &lang.Language{
 		},
 	},
 }
+
+// standard are the first parts of the paths of the standard library.
+var standard = func() map[string]bool {
+	set := map[string]bool{}
+	for name := range strings.FieldsSeq("archive bufio builtin bytes cmp compress container context crypto database debug embed " +
+		"encoding errors expvar flag fmt go hash html image index io iter log maps math mime net os path plugin reflect " +
+		"regexp runtime slices sort strconv strings structs sync syscall testing text time unicode unique unsafe weak C") {
+		set[name] = true
+	}
+	return set
+}()
 
 var table = lang.NewTable(cst.Go, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
