@@ -34,7 +34,6 @@ type scanCommand struct {
 	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
 	Fast      bool          `help:"Follow data inside of functions only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
 	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"How long --fast may take."`
-	Cache     string        `type:"path" placeholder:"DIR" help:"Keep here what makes the next scan of this folder faster. The results are the same."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
@@ -72,8 +71,8 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		}
 		analyses = []finding.Analysis{finding.SAST}
 	}
-	if c.Remote && (len(c.Rules) > 0 || c.Fast || c.Cache != "") {
-		return errs.E(errs.Invalid, "--rules, --fast and --cache are for scans on this machine: a server has its own rules, and the project its settings")
+	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
+		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, and the project its settings")
 	}
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
@@ -107,7 +106,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 
 // code says how source code is analysed.
 func (c *scanCommand) code() scan.Code {
-	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules, Cache: c.Cache}
+	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules}
 	if c.Fast {
 		code.Fast = max(c.FastTime, time.Second)
 	}

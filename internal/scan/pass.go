@@ -63,9 +63,6 @@ type Code struct {
 	// Fast keeps the analysis inside of functions, and within this time. The analyzer
 	// then ends degraded, because it did not look at what crosses functions. 0 is off.
 	Fast time.Duration
-	// Cache is a folder of the host that keeps what the next scan can use again; ""
-	// for none.
-	Cache string
 }
 
 // A File is an entry of the scanned tree.

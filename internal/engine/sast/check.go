@@ -38,7 +38,6 @@ type Options struct {
 	Local      bool              // follow data inside of functions only
 	Modules    []flow.Module     // of Go; see GoModules
 	Properties map[string]string // what configuration files of the program say, by key
-	Cache      string            // folder that keeps what the next check can use again; "" for none
 }
 
 // A Match is one place at which a rule matched.
