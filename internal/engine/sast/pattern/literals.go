@@ -227,9 +227,10 @@ func (m *matcher) template(p *node, t int32, e *env) []*env {
 }
 
 // withoutTexts drops the places at which a metavariable or a literal would stand for a
-// text of the string, and not for an expression in it.
+// text of the string, and not for an expression in it. A metavariable that is Raw
+// stands for texts, too.
 func (m *matcher) withoutTexts(part *node, ts []int32, places []place) []place {
-	if part.kind != tree.Metavariable && !(part.kind == tree.String && part.quoted) {
+	if part.kind == tree.Metavariable && part.flags&tree.Raw != 0 || part.kind != tree.Metavariable && !(part.kind == tree.String && part.quoted) {
 		return places
 	}
 	var out []place

@@ -108,6 +108,10 @@ func (m *matcher) node(p *node, t int32, e *env) []*env {
 			if v := m.file.Tree.Child(t, tree.RoleValue); v >= 0 && m.file.Tree.Nodes[v].Flags&tree.Implied != 0 {
 				t = v
 			}
+		case tree.Variable: // "for (const x of xs)" declares the name
+			if n.Role == tree.RoleTarget {
+				t = m.file.Tree.Child(t, tree.RoleTarget)
+			}
 		}
 		return m.bindNode(p.meta, t, e)
 	case tree.Ellipsis:
@@ -183,7 +187,7 @@ func (m *matcher) bareCall(t int32) bool {
 // texts that say nothing that a pattern means.
 var textless = [256]bool{
 	tree.Function: true, tree.Lambda: true, tree.Import: true, tree.Package: true, tree.Element: true, tree.ForEach: true,
-	tree.Switch: true, tree.Template: true, tree.Cast: true,
+	tree.Switch: true, tree.Template: true, tree.Cast: true, tree.Export: true,
 }
 
 // sameText reports whether the texts of two nodes of one kind agree.

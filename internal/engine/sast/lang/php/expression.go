@@ -14,7 +14,7 @@ var expressions = map[string]lang.Rule{
 	"relative_name":                     qualified,
 	"relative_scope":                    relativeScope,
 	"variable_name":                     variable,
-	"dynamic_variable_name":             lang.Around(tree.Unary, "$", tree.RoleValue),
+	"dynamic_variable_name":             dynamicVariable,
 	"parenthesized_expression":          lang.Inner,
 	"by_ref":                            lang.Inner,
 	"function_call_expression":          call,
@@ -91,6 +91,18 @@ func variable(l *lang.Lowering, r tree.Role, i int32) {
 	default:
 		l.Put(tree.Name, r, text, i)
 	}
+}
+
+// dynamicVariable lowers "$$x"; "${x}" is $x.
+func dynamicVariable(l *lang.Lowering, r tree.Role, i int32) {
+	inner := l.First(i)
+	if l.Kind(inner) == "name" {
+		l.Put(tree.Name, r, "$"+l.Source(inner), i)
+		return
+	}
+	l.BeginText(tree.Unary, r, "$", i)
+	l.Need(tree.RoleValue, i, inner)
+	l.Close()
 }
 
 // functionName lowers the name of a function, which has no case.

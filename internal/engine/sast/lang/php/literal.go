@@ -131,7 +131,7 @@ func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 	for _, c := range parts {
 		start, end := l.Range(c)
 		if braced(l, c) {
-			start, end = start-1, end+1
+			start, end = start-1, closing(l, end)
 		}
 		add(start)
 		l.Node(tree.RolePart, c)
@@ -143,8 +143,18 @@ func interpolated(l *lang.Lowering, r tree.Role, s interpolation) {
 
 // braced reports whether a part of a string stands in braces.
 func braced(l *lang.Lowering, i int32) bool {
-	start, end := l.Range(i)
-	return start > 0 && l.File.Source[start-1] == '{' && int(end) < len(l.File.Source) && l.File.Source[end] == '}'
+	return i > 0 && l.Kind(i-1) == "{" && l.CST.Nodes[i-1].Parent == l.CST.Nodes[i].Parent
+}
+
+// closing returns where the brace ends that follows the place, blanks left out; the
+// place itself when none does.
+func closing(l *lang.Lowering, at uint32) uint32 {
+	rest := l.File.Source[at:]
+	trimmed := strings.TrimLeft(rest, " \t\r\n")
+	if !strings.HasPrefix(trimmed, "}") {
+		return at
+	}
+	return at + uint32(len(rest)-len(trimmed)) + 1
 }
 
 // command lowers a command in backquotes to a call of "`".

@@ -31,12 +31,17 @@ var patterns = lang.Patterns{
 }
 
 // finish makes "..." in backquotes an ellipsis, which stands for any command, and
-// "$X" alone in quotes a string, which stands for any string.
+// "$X" alone in quotes a string, which stands for any string. A metavariable in a
+// string that stood without braces (prepare gives it some with a blank) is marked
+// Raw: it stands for a text of the string, too.
 func finish(f *tree.File) *tree.File {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.Kind == tree.String && n.Role == tree.RoleArgument && n.Text == "..." && f.Source[n.Start] == '`' {
 			n.Kind, n.Text = tree.Ellipsis, ""
+		}
+		if n.Kind == tree.Metavariable && n.Role == tree.RolePart && f.Source[n.End] == ' ' {
+			n.Flags |= tree.Raw
 		}
 	}
 	b := &tree.Builder{File: &tree.File{Language: f.Language, Source: f.Source}}
@@ -82,7 +87,7 @@ func prepare(text string) []string {
 		if s[0] == '\'' {
 			return s
 		}
-		return inQuotes.ReplaceAllString(inQuotes.ReplaceAllString(s, "$1{$2}"), "$1{$2}")
+		return inQuotes.ReplaceAllString(inQuotes.ReplaceAllString(s, "$1{$2 }"), "$1{$2 }") // see finish
 	})
 	var all []string
 	for _, t := range []string{text, placed(text)} {
