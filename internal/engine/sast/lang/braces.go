@@ -18,6 +18,8 @@ func (f Braces) Prepare() string { return f.Rewrite(f.token) }
 func (f Braces) token(i int) {
 	t := &f.Tokens[i]
 	switch {
+	case t.Kind == Dots && f.variable(i):
+		f.Replace(i, i, RealDots)
 	case t.Kind == Dots || t.Kind == MetaMany:
 		f.many(i)
 	case t.Kind == DeepOpen && (f.Text(i+1) == "," || f.Text(i+1) == ">"):
@@ -31,6 +33,12 @@ func (f Braces) token(i int) {
 	case t.Text == "(":
 		f.typed(i)
 	}
+}
+
+// variable reports whether the dots are those of "T... name", a variable number of
+// arguments.
+func (f Braces) variable(i int) bool {
+	return i > 0 && f.Name(i+1) && f.Tokens[i].Start == f.Tokens[i-1].End && (f.Name(i-1) || strings.Contains(">]", f.Text(i-1)))
 }
 
 // many rewrites an ellipsis or "$...X" that stands where a name is not enough.

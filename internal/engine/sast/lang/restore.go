@@ -119,7 +119,7 @@ func (r *restoration) carrier(i int32) int32 {
 	}
 	first := tree.None
 	for c := range r.f.Children(i) {
-		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && (r.f.Is(i, tree.Case) || r.f.Is(i, tree.Catch)) {
+		if r.f.Is(c, tree.Block) && r.f.Nodes[c].Next == c+1 && (r.f.Is(i, tree.Case) || r.f.Is(i, tree.Catch) && r.f.Nodes[c].Flags&tree.Implied != 0) {
 			continue // the case has no statements
 		}
 		kind, text, ok := r.sign(&r.f.Nodes[c])

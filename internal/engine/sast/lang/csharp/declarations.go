@@ -145,10 +145,12 @@ func class(text string) lang.Rule {
 		l.Node(tree.RoleTypeParameter, l.Find(i, "type_parameter_list"))
 		l.Node(tree.RoleParameter, l.Find(i, "parameter_list"))
 		for b := range l.Children(l.Find(i, "base_list")) {
-			switch l.Kind(b) {
-			case "argument_list":
-			case "primary_constructor_base_type":
-				typ(l, tree.RoleBase, l.Field(b, "type"))
+			switch arguments := following(l, b); {
+			case l.Kind(b) == "argument_list":
+			case l.Kind(b) == "primary_constructor_base_type":
+				base(l, l.Field(b, "type"), l.Find(b, "argument_list"))
+			case arguments >= 0:
+				base(l, b, arguments)
 			default:
 				typ(l, tree.RoleBase, b)
 			}
@@ -156,6 +158,26 @@ func class(text string) lang.Rule {
 		l.Part(tree.RoleBody, i, "body")
 		l.Close()
 	}
+}
+
+// following returns the arguments that stand directly behind a base, -1 for none.
+func following(l *lang.Lowering, i int32) int32 {
+	next := l.CST.Nodes[i].SubtreeEnd
+	if int(next) < len(l.CST.Nodes) && l.CST.Nodes[next].Parent == l.CST.Nodes[i].Parent && l.Kind(next) == "argument_list" {
+		return next
+	}
+	return -1
+}
+
+// base lowers a base whose constructor is called, as that call.
+func base(l *lang.Lowering, t, arguments int32) {
+	if t < 0 || arguments < 0 {
+		return
+	}
+	l.Open(tree.Call, tree.RoleBase, l.CST.Nodes[t].Start, l.CST.Nodes[arguments].End)
+	typ(l, tree.RoleCallee, t)
+	l.Node(tree.RoleArgument, arguments)
+	l.Close()
 }
 
 func enumMember(l *lang.Lowering, r tree.Role, i int32) {
@@ -191,7 +213,7 @@ func function(text string) lang.Rule {
 		} else if word := l.Find(i, "operator"); word >= 0 {
 			l.Put(tree.Name, tree.RoleName, "operator"+l.Source(l.Field(i, "operator")), word)
 		}
-		l.Part(tree.RoleParameter, i, "parameters")
+		l.Part(tree.RoleParameter, i, "parameters") // "this T x" is the receiver
 		result := l.Field(i, "returns")
 		if result < 0 {
 			result = l.Field(i, "type")
@@ -240,6 +262,8 @@ func parameters(l *lang.Lowering, r tree.Role, i int32) {
 		switch {
 		case l.Kind(c) == "params":
 			rest = c
+		case l.Kind(c) == "parameter" && l.Source(l.Find(c, "modifier")) == "this":
+			l.Node(tree.RoleReceiver, c)
 		case l.Kind(c) == "parameter":
 			l.Node(r, c)
 		case rest >= 0 && l.FieldName(c) == "name":

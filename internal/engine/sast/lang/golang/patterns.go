@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"regexp"
 	"strings"
 
 	"merlon/internal/engine/sast/lang"
@@ -10,15 +11,16 @@ var patterns = lang.Patterns{
 	Sigil:   true,
 	Prepare: prepare,
 	Contexts: []lang.Context{
-		{Before: "package a\nvar a = (", After: "\n)\n"}, // an expression
-		{Before: "var a = T{", After: "}\n"},             // "key: $V"
-		{After: "\n"},                                    // statements and declarations
-		{Before: "var a ", After: "\n"},                  // a type
-		{Before: "switch {\n", After: "\n}\n"},           // "case $X: …"
-		{Before: "select {\n", After: "\n}\n"},           // "case <-$X: …"
-		{Before: "type a struct {\n", After: "\n}\n"},    // "$F $T `tag`"
-		{Before: "type a interface {\n", After: "\n}\n"}, // "$F(...) $T"
-		{Before: "func a(", After: ") {}\n"},             // parameters
+		{Before: "package a\nvar a = (", After: "\n)\n"},                                                       // an expression
+		{Before: "var a = []" + lang.EllipsisName + "{", After: "}\n", Only: regexp.MustCompile(`^\{[^{}]*:`)}, // "{key: $V}"
+		{Before: "var a = T{", After: "}\n"},                                                                   // "key: $V"
+		{After: "\n"},                                                                                          // statements and declarations
+		{Before: "var a ", After: "\n"},                                                                        // a type
+		{Before: "switch {\n", After: "\n}\n"},                                                                 // "case $X: …"
+		{Before: "select {\n", After: "\n}\n"},                                                                 // "case <-$X: …"
+		{Before: "type a struct {\n", After: "\n}\n"},                                                          // "$F $T `tag`"
+		{Before: "type a interface {\n", After: "\n}\n"},                                                       // "$F(...) $T"
+		{Before: "func a(", After: ") {}\n"},                                                                   // parameters
 	},
 }
 
