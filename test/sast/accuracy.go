@@ -307,12 +307,16 @@ func each[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
 // note sums what scans cost and counts those that could not look at everything.
 func note(scans []*tool.Scan) string {
 	var cost tool.Cost
-	degraded := 0
+	degraded, failed := 0, 0
 	for _, s := range scans {
 		cost.Add(s.Cost)
 		degraded += min(1, len(s.Degraded))
+		failed += min(1, len(s.Failed))
 	}
 	text := spent(cost)
+	if failed > 0 {
+		text += fmt.Sprintf("; %d scans failed and count as silent", failed)
+	}
 	if degraded > 0 {
 		text += fmt.Sprintf("; %d scans degraded", degraded)
 	}

@@ -26,10 +26,11 @@ func vulcan(ctx context.Context, b *bench) ([]row, error) {
 	}
 	scans, err := each(b.jobs, truth, func(p score.Package) (*tool.Scan, error) {
 		scan, err := b.merlon.Scan(ctx, filepath.Join(root, p.ID))
-		if err == nil {
-			scan.Raw = nil // hundreds of reports
+		if err != nil { // of hundreds; it counts as one that found nothing
+			return &tool.Scan{Failed: err.Error()}, ctx.Err()
 		}
-		return scan, err
+		scan.Raw = nil // hundreds of reports
+		return scan, nil
 	})
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func vulcan(ctx context.Context, b *bench) ([]row, error) {
 	for i, p := range truth {
 		c := score.Vulcan(p, scans[i].Findings)
 		cases = append(cases, c)
-		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Findings})
+		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Failed, scans[i].Findings})
 		total += len(scans[i].Findings)
 		if p.Peers["codeql"] == "A" {
 			peer++
@@ -63,6 +64,7 @@ type packageResult struct {
 	Sinks    []string        `json:"sinks"`
 	Count    int             `json:"count"`
 	Degraded []string        `json:"degraded,omitempty"`
+	Failed   string          `json:"failed,omitempty"`
 	Findings []score.Finding `json:"findings"`
 }
 
@@ -92,8 +94,11 @@ func realVuln(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 		scan, err := b.merlon.Scan(ctx, dir)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			scan = &tool.Scan{Failed: err.Error()}
 		}
 		if _, err := b.scanned("realvuln-"+app.ID, scan); err != nil {
 			return nil, err

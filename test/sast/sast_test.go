@@ -66,6 +66,9 @@ func perform(args []string) {
 		findings = append(findings, map[string]any{"ruleId": rule, "location": map[string]any{"path": path, "startLine": n}})
 		rules = append(rules, map[string]any{"id": rule, "cwe": []string{fmt.Sprintf("CWE-%d", cwe)}, "confidence": "high"})
 	}
+	if strings.Contains(string(text), "fail") {
+		exitOn(os.ErrInvalid)
+	}
 	exitOn(json.NewEncoder(os.Stdout).Encode(map[string]any{"findings": findings, "rules": rules}))
 }
 
@@ -116,7 +119,7 @@ var fixture = map[string]string{
 
 	"yardsticks/vulcan-dev.jsonl": `{"id":"1","cwe":["CWE-22"],"locs":[{"sink":{"file":"a.js","lineno":2}}],"peers":{"codeql":"A"}}
 {"id":"2","cwe":["CWE-22"],"locs":[{"sink":{"file":"a.js","lineno":2}}]}`,
-	"vulcan/1/findings": "a.js:3 path 22\na.js:30 path 22\n", "vulcan/2/a.js": "",
+	"vulcan/1/findings": "a.js:3 path 22\na.js:30 path 22\n", "vulcan/2/findings": "fail",
 
 	"real-vuln/ground-truth/realvuln-app/ground-truth.json": `{"repo_id":"app","findings":[
 		{"id":"a","is_vulnerable":true,"vulnerability_class":"ssrf","acceptable_cwes":["CWE-918"],"file":"a.py","location":{"start_line":3}}]}`,
@@ -177,6 +180,7 @@ func TestTheTable(t *testing.T) {
 		"xAST Python, cases right | ≥ 75 % | 100.0 % | yes |",
 		"xAST PHP, cases right |  | 0.0 % |  |",
 		"1 of 2 / 1.0 | no | CodeQL: 1;",
+		"; 1 scans failed and count as silent |",
 		"P 0.500, R 1.000 | yes | TP 1 FN 0 FP 1;",
 		"public rules, tests exactly equal | ≥ 92 % | 33.3 % (1 of 3) | no | 2 without the lines marked todo;",
 		"pattern tests of the syntax | ≥ 85 % | 50.0 % (2 of 4) | no |",

@@ -16,6 +16,7 @@ type Scan struct {
 	Files    int
 	// Degraded is what the analyzer said that it could not look at whole.
 	Degraded []string
+	Failed   string // why there are no findings, if the scan failed
 	Raw      []byte // the report as the program wrote it; nil for other scanners
 	Cost
 }
