@@ -119,6 +119,9 @@ func (m *matcher) places(root *node, try func(int32)) {
 			if k == tree.Call && !m.options.AttrExpr && f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Annotation) {
 				continue
 			}
+			if k == tree.Block && f.Tree.Is(f.Tree.Nodes[t].Parent, tree.Class) {
+				continue // the members of a class are no statements
+			}
 			try(t)
 		}
 	}

@@ -60,9 +60,16 @@ func (m *matcher) typed(p *node, t int32, e *env) []*env {
 // hasType matches the type of a value: the declared one as types match, else the one
 // that scope infers by name, and its supertypes in the file.
 func (m *matcher) hasType(p *node, t int32, e *env) []*env {
-	if decl := m.declaredType(t); decl >= 0 {
+	decl := m.declaredType(t)
+	if p.kind == tree.Type && p.text == "*" && len(p.kids) == 1 {
+		return m.hasPointer(p, decl, t, e)
+	}
+	if decl >= 0 {
 		if out := m.inner(p, decl, e); out != nil {
 			return out
+		}
+		if p.kind == tree.Metavariable || p.meta != "" && len(p.kids) == 0 {
+			return nil // what is declared is another type than before
 		}
 		if m.derived(p, m.file.typeName(decl)) {
 			return e.only()
@@ -70,9 +77,6 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 	}
 	if m.file.Scope == nil {
 		return nil
-	}
-	if p.kind == tree.Type && p.text == "*" && len(p.kids) == 1 {
-		return m.hasType(p.kids[0], t, e)
 	}
 	if basic := m.basicType(t); basic != "" && p.dotted != nil && len(p.kids) == 0 {
 		if want := builtinTypes[lastPart(p.text)]; want == basic || want == "number" && (basic == "int" || basic == "float") ||
@@ -94,6 +98,29 @@ func (m *matcher) hasType(p *node, t int32, e *env) []*env {
 		return e.only()
 	}
 	return nil
+}
+
+// hasPointer matches a type of pointers with that of a value: the declared one; any for
+// null; characters for a string; and for a value without a declared type the one that
+// it points to.
+func (m *matcher) hasPointer(p *node, decl, t int32, e *env) []*env {
+	switch n := &m.file.Tree.Nodes[t]; {
+	case decl >= 0:
+		return m.inner(p, decl, e)
+	case n.Kind == tree.Null:
+		return e.only()
+	case n.Kind == tree.String:
+		if p.kids[0].kind == tree.Metavariable {
+			return m.bindText(p.kids[0].meta, "char", t, e)
+		}
+		if p.kids[0].text == "char" {
+			return e.only()
+		}
+		return nil
+	case isLiteral(n.Kind) || m.file.Scope == nil || m.file.Scope.Binding(t) >= 0 && p.kids[0].kind == tree.Metavariable:
+		return nil
+	}
+	return m.hasType(p.kids[0], t, e)
 }
 
 // basicType returns the basic type of a constant, in the words of builtinTypes.
