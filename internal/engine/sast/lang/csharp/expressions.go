@@ -41,6 +41,7 @@ var expressionRules = map[string]lang.Rule{
 	"typeof_expression":        typeCall("typeof"),
 	"sizeof_expression":        typeCall("sizeof"),
 	"range_expression":         rangeOf,
+	"query_expression":         query,
 	"tuple_expression":         around(tree.Tuple, tree.RoleElement),
 	"declaration_expression":   declared,
 

@@ -142,8 +142,16 @@ func forStatement(l *lang.Lowering, r tree.Role, i int32) {
 	l.Close()
 }
 
+// switchStatement lowers a switch. When one of its cases runs into the next one, all
+// do so in the tree, and the others end with a break.
 func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
-	l.Begin(tree.Switch, r, i)
+	text := ""
+	for c := range l.Children(i) {
+		if fallsThrough(l, c) {
+			text = "fallthrough"
+		}
+	}
+	l.BeginText(tree.Switch, r, text, i)
 	l.Part(tree.RoleInit, i, "initializer")
 	l.Part(tree.RoleValue, i, "value")
 	for c := range l.Children(i) {
@@ -152,6 +160,15 @@ func switchStatement(l *lang.Lowering, r tree.Role, i int32) {
 		}
 	}
 	l.Close()
+}
+
+// fallsThrough reports whether a case ends with the word.
+func fallsThrough(l *lang.Lowering, i int32) bool {
+	last := int32(-1)
+	for c := range l.Children(l.Find(i, "statement_list")) {
+		last = c
+	}
+	return l.Kind(last) == "fallthrough_statement"
 }
 
 func expressionCase(l *lang.Lowering, r tree.Role, i int32) {
@@ -180,11 +197,16 @@ func caseBody(l *lang.Lowering, i, first int32) {
 	if first >= 0 {
 		start, _ = l.Range(first)
 	}
-	l.Flag(l.Open(tree.Block, tree.RoleBody, start, end), tree.Implied)
+	body := l.Open(tree.Block, tree.RoleBody, start, end)
+	l.Flag(body, tree.Implied)
 	if first >= 0 {
 		received(l, first)
 	}
 	l.Node(tree.RoleStatement, list)
+	nodes := l.File.Nodes
+	if nodes[nodes[nodes[body].Parent].Parent].Text == "fallthrough" && !fallsThrough(l, i) {
+		l.Flag(l.Leaf(tree.Break, tree.RoleStatement, "", end, end), tree.Implied)
+	}
 	l.Close()
 }
 
