@@ -268,7 +268,7 @@ func (b *binder) global(keyword, name string) {
 // write of the first, as in languages in which that is allowed.
 func (b *binder) bind(name, sc int32, w write) {
 	text := b.File.Nodes[name].Text
-	if text == "" || text == "_" && b.File.Nodes[name].Parent >= 0 {
+	if text == "" {
 		b.decl[name] = name
 		return
 	}

@@ -139,6 +139,9 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	if a.run.plain && in.B != ir.NoVar {
 		v = v.with(v.taint.union(a.deep(st, a.read(st, in.B)).cleaned(a.run.safeIndexes)))
 	}
+	if base.api != "" && key == "0" && in.B == ir.NoVar {
+		return v.typed(base.api) // of several results the model's type is that of the first
+	}
 	if base.api != "" && known {
 		return a.run.value(a, i, base.api, key, v.typed(a.run.memberName(base.api, key)))
 	}

@@ -8,9 +8,10 @@ import (
 
 func unpack(r *zip.Reader, dir string) {
 	for _, f := range r.File {
-		if !filepath.IsLocal(f.Name) {
+		name := f.Name
+		if !filepath.IsLocal(name) {
 			continue
 		}
-		os.Create(filepath.Join(dir, f.Name))
+		os.Create(filepath.Join(dir, name))
 	}
 }
