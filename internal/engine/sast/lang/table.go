@@ -54,6 +54,15 @@ func (t *Table) Lower(l *Lowering) {
 	l.Close()
 }
 
+// Again lowers another concrete tree of the grammar, whose ranges are of the same
+// source, to a tree of its own: what a grammar leaves as mere tokens can be read once
+// more.
+func (l *Lowering) Again(t *cst.Tree) *tree.File {
+	inner := &Lowering{Builder: tree.Builder{File: &tree.File{Language: l.File.Language, Source: l.File.Source}}, CST: t, table: l.table}
+	inner.Node(tree.RoleNone, 0)
+	return inner.Finish()
+}
+
 // Strangers returns the names of rules that the grammar does not have, so that a
 // test can tell a misspelt rule.
 func (t *Table) Strangers() []string {

@@ -18,6 +18,7 @@ import (
 	phplang "merlon/internal/engine/sast/lang/php"
 	pythonlang "merlon/internal/engine/sast/lang/python"
 	rubylang "merlon/internal/engine/sast/lang/ruby"
+	rustlang "merlon/internal/engine/sast/lang/rust"
 	scalalang "merlon/internal/engine/sast/lang/scala"
 	xmllang "merlon/internal/engine/sast/lang/xml"
 	yamllang "merlon/internal/engine/sast/lang/yaml"
@@ -42,6 +43,7 @@ var languages = []*lang.Language{
 	phplang.Language,
 	pythonlang.Language,
 	rubylang.Language,
+	rustlang.Language,
 	scalalang.Language,
 	xmllang.Language,
 	yamllang.Language,

@@ -1,0 +1,313 @@
+package rust
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// scoped lowers "a::b" to a Member, and "::a" to the Name.
+func scoped(l *lang.Lowering, r tree.Role, i int32) {
+	path, name := l.Field(i, "path"), l.Field(i, "name")
+	if path < 0 {
+		l.Need(r, i, name)
+		return
+	}
+	l.BeginText(tree.Member, r, "::", i)
+	if l.Kind(path) == "generic_type" {
+		path = l.Field(path, "type")
+	}
+	if l.Kind(path) == "type_identifier" {
+		l.Same(tree.Name, tree.RoleObject, path)
+	} else {
+		l.Need(tree.RoleObject, i, path)
+	}
+	l.Need(tree.RoleProperty, i, name)
+	l.Close()
+}
+
+// dotted returns a path as Types have it.
+func dotted(s string) string {
+	if strings.Contains(s, "::") {
+		return strings.ReplaceAll(strings.Join(strings.Fields(s), ""), "::", ".")
+	}
+	return s
+}
+
+func scopedType(l *lang.Lowering, r tree.Role, i int32) { l.Put(tree.Type, r, dotted(l.Source(i)), i) }
+
+func genericType(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Type, r, dotted(l.Source(l.Field(i, "type"))), i)
+	l.Nodes(tree.RoleArgument, l.Field(i, "type_arguments"))
+	l.Close()
+}
+
+// operation returns the rule for an operation on the fields left and right.
+func operation(k tree.Kind, left, right tree.Role) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(k, r, l.Source(l.Field(i, "operator")), i)
+		l.Need(left, i, l.Field(i, "left"))
+		l.Need(right, i, l.Field(i, "right"))
+		l.Close()
+	}
+}
+
+func unary(l *lang.Lowering, r tree.Role, i int32) {
+	text := l.Source(i)
+	if text != "" {
+		text = text[:1]
+	}
+	l.BeginText(tree.Unary, r, text, i)
+	l.Need(tree.RoleValue, i, l.First(i))
+	l.Close()
+}
+
+func negative(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Unary, r, "-", i)
+	l.Need(tree.RoleValue, i, l.First(i))
+	l.Close()
+}
+
+// rangeOf lowers "a..b"; an open end is an implied Null.
+func rangeOf(l *lang.Lowering, r tree.Role, i int32) {
+	start, end := l.Range(i)
+	operator, left, right := "", int32(-1), int32(-1)
+	for c := range l.Every(i) {
+		switch kind := l.Kind(c); {
+		case kind == ".." || kind == "..=" || kind == "...":
+			operator = kind
+		case !l.Named(c) || l.Extra(c):
+		case operator == "":
+			left = c
+		default:
+			right = c
+		}
+	}
+	l.BeginText(tree.Binary, r, operator, i)
+	if left >= 0 {
+		l.Node(tree.RoleLeft, left)
+	} else {
+		l.Flag(l.Leaf(tree.Null, tree.RoleLeft, "", start, start), tree.Implied)
+	}
+	if right >= 0 {
+		l.Node(tree.RoleRight, right)
+	} else {
+		l.Flag(l.Leaf(tree.Null, tree.RoleRight, "", end, end), tree.Implied)
+	}
+	l.Close()
+}
+
+// array lowers "[a, b]"; "[a; n]" is an Other.
+func array(l *lang.Lowering, r tree.Role, i int32) {
+	if l.Field(i, "length") >= 0 {
+		l.Fallback(r, i, l.Node)
+		return
+	}
+	l.Begin(tree.List, r, i)
+	l.Nodes(tree.RoleElement, i)
+	l.Close()
+}
+
+// call lowers a call. One that stands for a typed metavariable has the type in its
+// type arguments.
+func call(l *lang.Lowering, r tree.Role, i int32) {
+	callee := l.Field(i, "function")
+	l.Begin(tree.Call, r, i)
+	l.Need(tree.RoleCallee, i, callee)
+	if l.Kind(callee) == "generic_function" && l.Source(l.Field(callee, "function")) == lang.TypedName {
+		l.Nodes(tree.RoleArgument, l.Field(callee, "type_arguments"))
+	}
+	l.Nodes(tree.RoleArgument, l.Field(i, "arguments"))
+	l.Close()
+}
+
+func index(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Index, r, i)
+	object := l.First(i)
+	l.Need(tree.RoleObject, i, object)
+	for c := range l.Children(i) {
+		if c != object {
+			l.Node(tree.RoleIndex, c)
+		}
+	}
+	l.Close()
+}
+
+func closure(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Lambda, r, i)
+	for c := range l.Every(i) {
+		if kind := l.Kind(c); kind == "async" || kind == "move" || kind == "static" {
+			l.Put(tree.Modifier, tree.RoleModifier, kind, c)
+		}
+	}
+	parameters(l, l.Field(i, "parameters"))
+	l.Part(tree.RoleReturnType, i, "return_type")
+	target(l, tree.RoleBody, i, "body")
+	l.Close()
+}
+
+// typePath lowers the name of a struct where a value is made of it: as the path that
+// it is.
+func typePath(l *lang.Lowering, r tree.Role, i, name int32) {
+	if kind := l.Kind(name); kind == "generic_type_with_turbofish" || kind == "generic_type" {
+		name = l.Field(name, "type")
+	}
+	switch l.Kind(name) {
+	case "type_identifier":
+		l.Same(tree.Name, r, name)
+	case "scoped_type_identifier":
+		l.BeginText(tree.Member, r, "::", name)
+		l.Need(tree.RoleObject, name, l.Field(name, "path"))
+		if last := l.Field(name, "name"); last >= 0 {
+			l.Same(tree.Name, tree.RoleProperty, last)
+		}
+		l.Close()
+	default:
+		l.Need(r, i, name)
+	}
+}
+
+// structure lowers "S { a: 1, ..b }".
+func structure(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.New, r, "{}", i)
+	typePath(l, tree.RoleType, i, l.Field(i, "name"))
+	l.Nodes(tree.RoleArgument, l.Field(i, "body"))
+	l.Close()
+}
+
+// shorthand lowers the "a" of "S { a }".
+func shorthand(l *lang.Lowering, r tree.Role, i int32) {
+	name := l.Find(i, "identifier")
+	if name < 0 {
+		l.Lost(r, i)
+		return
+	}
+	l.Begin(tree.Keyword, r, i)
+	l.Same(tree.Name, tree.RoleName, name)
+	l.Flag(l.Same(tree.Name, tree.RoleValue, name), tree.Implied)
+	l.Close()
+}
+
+// alternative lowers what stands for the pattern in it; "_" is a token.
+func alternative(l *lang.Lowering, r tree.Role, i int32) {
+	for c := range l.Every(i) {
+		if l.FieldName(c) == "condition" || l.Kind(c) == "mutable_specifier" || l.Extra(c) {
+			continue
+		}
+		if l.Named(c) {
+			l.Node(r, c)
+			return
+		}
+		if l.Source(c) == "_" {
+			l.Put(tree.Name, r, "_", c)
+			return
+		}
+	}
+	l.Lost(r, i)
+}
+
+// parts adds the parts of a pattern but the one given; "_" is a token.
+func parts(l *lang.Lowering, r tree.Role, i, but int32) {
+	for c := range l.Every(i) {
+		switch {
+		case c == but || l.Extra(c):
+		case l.Named(c):
+			l.Node(r, c)
+		case l.Source(c) == "_":
+			l.Put(tree.Name, r, "_", c)
+		}
+	}
+}
+
+// tuplePattern lowers "Some(a)", which is written as a call.
+func tuplePattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Call, r, i)
+	name := l.Field(i, "type")
+	l.Need(tree.RoleCallee, i, name)
+	parts(l, tree.RoleArgument, i, name)
+	l.Close()
+}
+
+func structPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.New, r, "{}", i)
+	name := l.Field(i, "type")
+	typePath(l, tree.RoleType, i, name)
+	parts(l, tree.RoleArgument, i, name)
+	l.Close()
+}
+
+func fieldPattern(l *lang.Lowering, r tree.Role, i int32) {
+	name := l.Field(i, "name")
+	if name < 0 {
+		l.Lost(r, i)
+		return
+	}
+	l.Begin(tree.Keyword, r, i)
+	l.Same(tree.Name, tree.RoleName, name)
+	if l.Field(i, "pattern") >= 0 {
+		target(l, tree.RoleValue, i, "pattern")
+	} else {
+		l.Flag(l.Same(tree.Name, tree.RoleValue, name), tree.Implied)
+	}
+	l.Close()
+}
+
+func sequencePattern(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Begin(k, r, i)
+		parts(l, tree.RoleElement, i, -1)
+		l.Close()
+	}
+}
+
+// orPattern lowers "a | b" inside of another pattern.
+func orPattern(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Other, r, "or_pattern", i)
+	alternatives(l, tree.RoleElement, i)
+	l.Close()
+}
+
+// alternatives adds all alternatives of nested or-patterns.
+func alternatives(l *lang.Lowering, r tree.Role, i int32) {
+	for depth := 0; ; depth++ {
+		var list []int32
+		for c := range l.Every(i) {
+			if !l.Extra(c) && (l.Named(c) || l.Source(c) == "_") {
+				list = append(list, c)
+			}
+		}
+		if len(list) == 0 {
+			return
+		}
+		for _, c := range list[1:] { // the order of alternatives has no meaning
+			if l.Named(c) {
+				l.Node(r, c)
+			} else {
+				l.Put(tree.Name, r, "_", c)
+			}
+		}
+		if l.Kind(list[0]) != "or_pattern" || depth > tree.MaxDepth {
+			if l.Named(list[0]) {
+				l.Node(r, list[0])
+			} else {
+				l.Put(tree.Name, r, "_", list[0])
+			}
+			return
+		}
+		i = list[0]
+	}
+}
+
+// captured lowers "a @ b".
+func captured(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Assign, r, "@", i)
+	name := l.First(i)
+	l.Need(tree.RoleTarget, i, name)
+	before := l.Mark()
+	parts(l, tree.RoleValue, i, name)
+	if l.Mark() == before {
+		l.Lost(tree.RoleValue, i)
+	}
+	l.Close()
+}

@@ -1,0 +1,424 @@
+package rust
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+func file(l *lang.Lowering, r tree.Role, i int32) {
+	l.Open(tree.FileKind, r, 0, uint32(len(l.File.Source)))
+	list(l, i)
+	l.Close()
+}
+
+// members lowers the body of a declaration.
+func members(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Block, r, i)
+	list(l, i)
+	l.Close()
+}
+
+// list lowers items and statements. Attributes stand before the item that they
+// belong to, which takes them.
+func list(l *lang.Lowering, i int32) {
+	for c := range l.Children(i) {
+		if l.Kind(c) != "attribute_item" {
+			statement(l, c)
+		}
+	}
+}
+
+// head adds the attributes and the modifiers of an item.
+func head(l *lang.Lowering, i int32) {
+	nodes := l.CST.Nodes
+	var attributes []int32
+	if parent := nodes[i].Parent; parent >= 0 {
+		for c := range l.Children(parent) {
+			if c == i {
+				break
+			}
+			if l.Kind(c) == "attribute_item" {
+				attributes = append(attributes, c)
+			} else {
+				attributes = attributes[:0]
+			}
+			if len(attributes) > maxAttributes {
+				attributes = attributes[1:]
+			}
+		}
+	}
+	for _, a := range attributes {
+		l.Node(tree.RoleAnnotation, a)
+	}
+	for c := range l.Every(i) {
+		switch l.Kind(c) {
+		case "visibility_modifier", "mutable_specifier", "unsafe":
+			l.Put(tree.Modifier, tree.RoleModifier, l.Source(c), c)
+		case "function_modifiers":
+			for m := range l.Every(c) {
+				l.Put(tree.Modifier, tree.RoleModifier, l.Source(m), m)
+			}
+		}
+	}
+}
+
+// maxAttributes bounds the attributes of one item.
+const maxAttributes = 100
+
+// start is where an item begins with its attributes.
+func start(l *lang.Lowering, i int32) uint32 {
+	at, _ := l.Range(i)
+	nodes := l.CST.Nodes
+	if parent := nodes[i].Parent; parent >= 0 {
+		first := at
+		run := false
+		for c := range l.Children(parent) {
+			if c == i {
+				break
+			}
+			if l.Kind(c) == "attribute_item" && !run {
+				first, _ = l.Range(c)
+			}
+			run = l.Kind(c) == "attribute_item"
+			if !run {
+				first = at
+			}
+		}
+		return min(first, at)
+	}
+	return at
+}
+
+// item opens the node of an item, with its attributes and modifiers.
+func item(l *lang.Lowering, k tree.Kind, r tree.Role, text string, i int32) {
+	_, end := l.Range(i)
+	n := l.Open(k, r, start(l, i), end)
+	l.File.Nodes[n].Text = text
+	head(l, i)
+}
+
+// attribute lowers "a(b)" and "a = b" of an attribute.
+func attribute(l *lang.Lowering, r tree.Role, i int32) {
+	name, arguments, value := l.First(i), l.Field(i, "arguments"), l.Field(i, "value")
+	switch {
+	case arguments >= 0:
+		l.Begin(tree.Call, r, i)
+		l.Need(tree.RoleCallee, i, name)
+		tokens(l, arguments)
+		l.Close()
+	case value >= 0:
+		l.BeginText(tree.Assign, r, "=", i)
+		l.Need(tree.RoleTarget, i, name)
+		l.Node(tree.RoleValue, value)
+		l.Close()
+	default:
+		l.Need(r, i, name)
+	}
+}
+
+// nested returns the item in whose body the item stands, -1 at the top.
+func nested(l *lang.Lowering, i int32) int32 {
+	parent := l.CST.Nodes[i].Parent
+	if parent < 0 || l.Kind(parent) != "declaration_list" {
+		return -1
+	}
+	return l.CST.Nodes[parent].Parent
+}
+
+func function(l *lang.Lowering, r tree.Role, i int32) {
+	text := "function"
+	if in := l.Kind(nested(l, i)); in == "impl_item" || in == "trait_item" {
+		text = "method"
+	}
+	item(l, tree.Function, r, text, i)
+	typeParameters(l, i)
+	l.Part(tree.RoleName, i, "name")
+	parameters(l, l.Field(i, "parameters"))
+	l.Part(tree.RoleReturnType, i, "return_type")
+	l.Part(tree.RoleBody, i, "body")
+	l.Close()
+}
+
+func parameters(l *lang.Lowering, i int32) {
+	if i < 0 {
+		return
+	}
+	for c := range l.Children(i) {
+		switch kind := l.Kind(c); {
+		case kind == "attribute_item":
+		case kind == "parameter":
+			parameter(l, c)
+		case kind == "self_parameter":
+			l.Begin(tree.Parameter, tree.RoleParameter, c)
+			if m := l.Find(c, "mutable_specifier"); m >= 0 {
+				l.Put(tree.Modifier, tree.RoleModifier, "mut", m)
+			}
+			l.Put(tree.Name, tree.RoleTarget, "self", max(l.Find(c, "self"), c))
+			l.Close()
+		case kind == "variadic_parameter":
+			l.Put(tree.Parameter, tree.RoleParameter, "*", c)
+		case lang.Holder(l.Source(c)):
+			l.Begin(tree.Parameter, tree.RoleParameter, c)
+			l.Same(tree.Name, tree.RoleTarget, c)
+			l.Close()
+		default: // a type alone, or the pattern of a closure
+			role := tree.RoleTarget
+			if l.Kind(i) == "parameters" {
+				role = tree.RoleType
+			}
+			l.Begin(tree.Parameter, tree.RoleParameter, c)
+			l.Node(role, c)
+			l.Close()
+		}
+	}
+	for c := range l.Every(i) {
+		if l.Source(c) == "_" && !l.Named(c) {
+			l.Begin(tree.Parameter, tree.RoleParameter, c)
+			l.Put(tree.Name, tree.RoleTarget, "_", c)
+			l.Close()
+		}
+	}
+}
+
+func parameter(l *lang.Lowering, i int32) {
+	l.Begin(tree.Parameter, tree.RoleParameter, i)
+	if m := l.Find(i, "mutable_specifier"); m >= 0 {
+		l.Put(tree.Modifier, tree.RoleModifier, "mut", m)
+	}
+	l.Part(tree.RoleType, i, "type")
+	target(l, tree.RoleTarget, i, "pattern")
+	l.Close()
+}
+
+// target adds the pattern in a field; "_" is a token.
+func target(l *lang.Lowering, r tree.Role, i int32, field string) {
+	c := l.Field(i, field)
+	if c >= 0 && l.Source(c) == "_" {
+		l.Put(tree.Name, r, "_", c)
+		return
+	}
+	l.Need(r, i, c)
+}
+
+// typeParameters adds the type parameters; those that are lifetimes are left out.
+func typeParameters(l *lang.Lowering, i int32) {
+	list := l.Field(i, "type_parameters")
+	if list < 0 {
+		return
+	}
+	for c := range l.Children(list) {
+		name := l.Field(c, "name")
+		if l.Kind(c) != "type_parameter" && l.Kind(c) != "const_parameter" || name < 0 {
+			continue
+		}
+		l.Begin(tree.TypeParameter, tree.RoleTypeParameter, c)
+		l.Same(tree.Name, tree.RoleName, name)
+		l.Nodes(tree.RoleBase, l.Field(c, "bounds"))
+		l.Close()
+	}
+}
+
+// class returns the rule for an item with a name and members.
+func class(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		item(l, tree.Class, r, text, i)
+		if name := l.Field(i, "name"); name >= 0 {
+			l.Same(tree.Name, tree.RoleName, name)
+		}
+		typeParameters(l, i)
+		l.Nodes(tree.RoleBase, l.Field(i, "bounds"))
+		if body := l.Field(i, "body"); l.Kind(body) == "ordered_field_declaration_list" {
+			l.Begin(tree.Block, tree.RoleBody, body)
+			for c := range l.Fields(body, "type") {
+				l.Begin(tree.Field, tree.RoleStatement, c)
+				l.Node(tree.RoleType, c)
+				l.Close()
+			}
+			l.Close()
+		} else {
+			l.Node(tree.RoleBody, body)
+		}
+		l.Close()
+	}
+}
+
+func implementation(l *lang.Lowering, r tree.Role, i int32) {
+	item(l, tree.Class, r, "impl", i)
+	l.Need(tree.RoleName, i, l.Field(i, "type"))
+	typeParameters(l, i)
+	l.Part(tree.RoleInterface, i, "trait")
+	l.Part(tree.RoleBody, i, "body")
+	l.Close()
+}
+
+// foreign lowers "extern { … }" to its items.
+func foreign(l *lang.Lowering, r tree.Role, i int32) {
+	if list := l.Field(i, "body"); list >= 0 {
+		l.Nodes(r, list)
+		return
+	}
+	l.Put(tree.Empty, r, "", i)
+}
+
+// variant lowers a member of an enum.
+func variant(l *lang.Lowering, r tree.Role, i int32) {
+	item(l, tree.Field, r, "enum", i)
+	if body := l.Field(i, "body"); body >= 0 {
+		l.BeginText(tree.Type, tree.RoleType, "()", body)
+		l.Parts(tree.RoleElement, body, "type")
+		for c := range l.Children(body) {
+			l.Part(tree.RoleElement, c, "type")
+		}
+		l.Close()
+	}
+	l.Part(tree.RoleTarget, i, "name")
+	l.Part(tree.RoleValue, i, "value")
+	l.Close()
+}
+
+// constant returns the rule for const and static.
+func constant(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		k := tree.Variable
+		if in := l.Kind(nested(l, i)); in == "impl_item" || in == "trait_item" {
+			k = tree.Field
+		}
+		item(l, k, r, text, i)
+		l.Part(tree.RoleType, i, "type")
+		l.Part(tree.RoleTarget, i, "name")
+		l.Part(tree.RoleValue, i, "value")
+		l.Close()
+	}
+}
+
+func typeItem(l *lang.Lowering, r tree.Role, i int32) {
+	item(l, tree.TypeAlias, r, "", i)
+	if name := l.Field(i, "name"); name >= 0 {
+		l.Same(tree.Name, tree.RoleName, name)
+	}
+	typeParameters(l, i)
+	l.Part(tree.RoleType, i, "type")
+	l.Close()
+}
+
+func externCrate(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Import, r, l.Source(l.Field(i, "name")), i)
+	l.Part(tree.RolePath, i, "name")
+	l.Part(tree.RoleAlias, i, "alias")
+	l.Close()
+}
+
+// use lowers an import: a node for each name in the tree of names.
+func use(l *lang.Lowering, r tree.Role, i int32) {
+	before := l.Mark()
+	useTree(l, usage{whole: i, role: r}, l.Field(i, "argument"), 0)
+	if l.Mark() == before {
+		l.Lost(r, i)
+	}
+}
+
+// A usage is an import with the path so far.
+type usage struct {
+	whole int32
+	role  tree.Role
+	path  []int32 // its names
+	alias int32   // 0 for none
+}
+
+func useTree(l *lang.Lowering, u usage, i int32, depth int) {
+	if i < 0 || depth > maxUse || len(u.path) > maxUse {
+		return
+	}
+	switch l.Kind(i) {
+	case "scoped_use_list":
+		u.path = append(u.path[:len(u.path):len(u.path)], path(l, l.Field(i, "path"))...)
+		useTree(l, u, l.Field(i, "list"), depth+1)
+	case "use_list":
+		for c := range l.Children(i) {
+			useTree(l, u, c, depth+1)
+		}
+	case "use_as_clause":
+		u.alias = l.Field(i, "alias")
+		useTree(l, u, l.Field(i, "path"), depth+1)
+	case "use_wildcard":
+		u.path = append(u.path[:len(u.path):len(u.path)], path(l, l.First(i))...)
+		bind(l, u, "*", i)
+	case "self":
+		bind(l, u, "", i)
+	default:
+		names := path(l, i)
+		if len(names) == 0 {
+			return
+		}
+		u.path = append(u.path[:len(u.path):len(u.path)], names...)
+		if len(u.path) == 1 {
+			bind(l, u, "", i)
+			return
+		}
+		last := u.path[len(u.path)-1]
+		u.path = u.path[:len(u.path)-1]
+		bind(l, u, l.Source(last), last)
+	}
+}
+
+// maxUse bounds the nesting and the length of an import's path.
+const maxUse = 100
+
+// path returns the names of "a::b::c".
+func path(l *lang.Lowering, i int32) []int32 {
+	var names []int32
+	for i >= 0 && len(names) < maxUse {
+		if l.Kind(i) != "scoped_identifier" {
+			names = append([]int32{i}, names...)
+			break
+		}
+		names = append([]int32{l.Field(i, "name")}, names...)
+		i = l.Field(i, "path")
+	}
+	return names
+}
+
+// bind adds an Import of a name below the path; "" is the path's module itself.
+func bind(l *lang.Lowering, u usage, name string, i int32) {
+	var text []string
+	for _, p := range u.path {
+		text = append(text, l.Source(p))
+	}
+	l.BeginText(tree.Import, u.role, strings.Join(text, "."), u.whole)
+	if len(u.path) > 0 {
+		chain(l, tree.RolePath, u.path)
+	} else {
+		l.Node(tree.RolePath, i)
+	}
+	if name != "" {
+		l.Put(tree.Name, tree.RoleName, name, i)
+	}
+	if u.alias > 0 {
+		l.Node(tree.RoleAlias, u.alias)
+	}
+	l.Close()
+}
+
+// chain lowers names to Members.
+func chain(l *lang.Lowering, r tree.Role, names []int32) {
+	last := names[len(names)-1]
+	if len(names) == 1 {
+		l.Node(r, last)
+		return
+	}
+	start, _ := l.Range(names[0])
+	_, end := l.Range(last)
+	m := l.Open(tree.Member, r, min(start, end), max(start, end))
+	l.File.Nodes[m].Text = "::"
+	chain(l, tree.RoleObject, names[:len(names)-1])
+	l.Node(tree.RoleProperty, last)
+	l.Close()
+}
+
+func macroDefinition(l *lang.Lowering, r tree.Role, i int32) {
+	item(l, tree.Other, r, "macro_definition", i)
+	l.Part(tree.RoleName, i, "name")
+	l.Close()
+}

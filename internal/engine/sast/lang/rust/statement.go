@@ -1,0 +1,273 @@
+package rust
+
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
+)
+
+// own are the constructs that are statements of themselves.
+var own = map[string]bool{
+	"if_expression": true, "while_expression": true, "loop_expression": true, "for_expression": true, "match_expression": true,
+	"return_expression": true, "break_expression": true, "continue_expression": true, "unsafe_block": true, "block": true,
+	"expression_statement": true, "let_declaration": true, "use_declaration": true, "extern_crate_declaration": true,
+	"macro_definition": true, "associated_type": true, "empty_statement": true, "enum_variant": true, "field_declaration": true,
+	"shebang": true, "ERROR": true,
+}
+
+// statement adds a statement or an item; an expression is wrapped.
+func statement(l *lang.Lowering, i int32) {
+	kind := l.Kind(i)
+	if own[kind] || strings.HasSuffix(kind, "_item") {
+		l.Node(tree.RoleStatement, i)
+		return
+	}
+	l.Begin(tree.ExpressionStatement, tree.RoleStatement, i)
+	l.Need(tree.RoleValue, i, i)
+	l.Close()
+}
+
+func block(l *lang.Lowering, r tree.Role, i int32) {
+	label := l.Find(i, "label")
+	if label >= 0 {
+		l.Begin(tree.Label, r, i)
+		l.Node(tree.RoleName, l.First(label))
+		r = tree.RoleBody
+	}
+	l.Begin(tree.Block, r, i)
+	for c := range l.Children(i) {
+		if kind := l.Kind(c); c != label && kind != "attribute_item" {
+			statement(l, c)
+		}
+	}
+	l.Close()
+	if label >= 0 {
+		l.Close()
+	}
+}
+
+func expressionStatement(l *lang.Lowering, r tree.Role, i int32) {
+	c := l.First(i)
+	if own[l.Kind(c)] && l.Kind(c) != "block" {
+		l.Node(r, c)
+		return
+	}
+	l.Begin(tree.ExpressionStatement, r, i)
+	l.Need(tree.RoleValue, i, c)
+	l.Close()
+}
+
+// letDeclaration lowers let; the block of "let … else" is its Else.
+func letDeclaration(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.Variable, r, "let", i)
+	if m := l.Find(i, "mutable_specifier"); m >= 0 {
+		l.Put(tree.Modifier, tree.RoleModifier, "mut", m)
+	}
+	l.Part(tree.RoleType, i, "type")
+	target(l, tree.RoleTarget, i, "pattern")
+	l.Part(tree.RoleValue, i, "value")
+	l.Part(tree.RoleElse, i, "alternative")
+	l.Close()
+}
+
+// ifExpression lowers if; as a value it is a Conditional.
+func ifExpression(l *lang.Lowering, r tree.Role, i int32) {
+	if r != tree.RoleStatement && r != tree.RoleElse {
+		conditional(l, r, i)
+		return
+	}
+	l.Begin(tree.If, r, i)
+	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
+	l.Need(tree.RoleThen, i, l.Field(i, "consequence"))
+	l.Node(tree.RoleElse, alternativeOf(l, i))
+	l.Close()
+}
+
+// alternativeOf returns the block or the if behind else, -1 for none.
+func alternativeOf(l *lang.Lowering, i int32) int32 {
+	if clause := l.Field(i, "alternative"); clause >= 0 {
+		return l.First(clause)
+	}
+	return -1
+}
+
+func conditional(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Conditional, r, i)
+	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
+	value(l, tree.RoleThen, i, l.Field(i, "consequence"))
+	value(l, tree.RoleElse, i, alternativeOf(l, i))
+	l.Close()
+}
+
+// value adds the value of a block: its only expression, or a Sequence.
+func value(l *lang.Lowering, r tree.Role, i, c int32) {
+	if c < 0 {
+		_, end := l.Range(i)
+		l.Flag(l.Leaf(tree.Tuple, r, "", end, end), tree.Implied)
+		return
+	}
+	if l.Kind(c) == "if_expression" && !l.TooDeep() {
+		conditional(l, r, c)
+		return
+	}
+	if l.Kind(c) != "block" {
+		l.Node(r, c)
+		return
+	}
+	var parts []int32
+	for p := range l.Children(c) {
+		if l.Kind(p) == "expression_statement" {
+			p = l.First(p)
+		}
+		if p >= 0 {
+			parts = append(parts, p)
+		}
+	}
+	if len(parts) == 1 {
+		l.Node(r, parts[0])
+		return
+	}
+	l.Begin(tree.Sequence, r, c)
+	for _, p := range parts {
+		l.Node(tree.RoleElement, p)
+	}
+	l.Close()
+}
+
+// letChain lowers "let a = b && c" to the left.
+func letChain(l *lang.Lowering, r tree.Role, i int32) {
+	start, _ := l.Range(i)
+	m := l.Mark()
+	n := 0
+	for c := range l.Children(i) {
+		if n++; n > maxUse {
+			break
+		}
+		if n == 1 {
+			l.Node(r, c)
+			continue
+		}
+		_, end := l.Range(c)
+		b := l.Wrap(m, tree.Binary, r, start, end)
+		l.File.Nodes[b].Text = "&&"
+		l.File.Nodes[b+1].Role = tree.RoleLeft
+		l.Reopen(b)
+		l.Node(tree.RoleRight, c)
+		l.Close()
+	}
+}
+
+// labelled returns the rule for a loop, with the Label that it may have.
+func labelled(loop lang.Rule) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		label := l.Find(i, "label")
+		if label < 0 {
+			loop(l, r, i)
+			return
+		}
+		l.Begin(tree.Label, r, i)
+		l.Need(tree.RoleName, label, l.First(label))
+		loop(l, tree.RoleBody, i)
+		l.Close()
+	}
+}
+
+func whileLoop(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.While, r, i)
+	l.Need(tree.RoleCondition, i, l.Field(i, "condition"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// endless lowers "loop".
+func endless(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.While, r, i)
+	start, _ := l.Range(i)
+	l.Flag(l.Leaf(tree.Bool, tree.RoleCondition, "true", start, start), tree.Implied)
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+func forLoop(l *lang.Lowering, r tree.Role, i int32) {
+	l.BeginText(tree.ForEach, r, "of", i)
+	target(l, tree.RoleTarget, i, "pattern")
+	l.Need(tree.RoleIterable, i, l.Field(i, "value"))
+	l.Need(tree.RoleBody, i, l.Field(i, "body"))
+	l.Close()
+}
+
+// match lowers match. The body of an arm is a Block; a sign of a pattern stays one.
+func match(l *lang.Lowering, r tree.Role, i int32) {
+	l.Begin(tree.Switch, r, i)
+	l.Part(tree.RoleValue, i, "value")
+	if arms := l.Field(i, "body"); arms >= 0 {
+		for c := range l.Children(arms) {
+			if l.Kind(c) == "match_arm" {
+				arm(l, c)
+			} else {
+				l.Node(tree.RoleCase, c)
+			}
+		}
+	}
+	l.Close()
+}
+
+func arm(l *lang.Lowering, i int32) {
+	pattern := l.Field(i, "pattern")
+	text := ""
+	if pattern >= 0 && l.Source(pattern) == "_" {
+		text = "default"
+	}
+	l.BeginText(tree.Case, tree.RoleCase, text, i)
+	if first := l.First(pattern); pattern >= 0 && l.Kind(first) == "or_pattern" {
+		alternatives(l, tree.RoleCondition, first)
+	} else {
+		l.Node(tree.RoleCondition, pattern)
+	}
+	l.Part(tree.RoleGuard, pattern, "condition")
+	switch body := l.Field(i, "value"); {
+	case body < 0:
+		l.Lost(tree.RoleBody, i)
+	case l.Kind(body) == "block" || lang.Holder(l.Source(body)):
+		l.Node(tree.RoleBody, body)
+	default:
+		l.Begin(tree.Block, tree.RoleBody, body)
+		statement(l, body)
+		l.Close()
+	}
+	l.Close()
+}
+
+// optionalValue returns the rule for an expression with an optional value.
+func optionalValue(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Begin(k, r, i)
+		l.Node(tree.RoleValue, l.First(i))
+		l.Close()
+	}
+}
+
+// jump returns the rule for break, with a label and a value, and continue.
+func jump(k tree.Kind) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.Begin(k, r, i)
+		for c := range l.Children(i) {
+			if l.Kind(c) == "label" {
+				l.Node(tree.RoleLabel, l.First(c))
+			} else {
+				l.Node(tree.RoleValue, c)
+			}
+		}
+		l.Close()
+	}
+}
+
+// with returns the rule for a block with a word before it.
+func with(text string) lang.Rule {
+	return func(l *lang.Lowering, r tree.Role, i int32) {
+		l.BeginText(tree.With, r, text, i)
+		l.Need(tree.RoleBody, i, l.Find(i, "block"))
+		l.Close()
+	}
+}
