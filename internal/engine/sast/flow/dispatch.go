@@ -187,7 +187,7 @@ func (s *solver) callValue(fn *ir.Function, c *ir.Call, v value, p passed) {
 			s.made(fn, c, v.index())
 			return
 		}
-		if p.receiver < 0 && c.Receiver != ir.NoVar && s.Functions[v.index()].Class == nil {
+		if p.receiver < 0 && c.Receiver != ir.NoVar && (s.Functions[v.index()].Class == nil || c.Kind == ir.CallFunction) {
 			p.receiver = s.variable(fn, c.Receiver)
 		}
 		s.link(fn, c, v.index(), p)

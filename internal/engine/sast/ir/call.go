@@ -32,8 +32,49 @@ func (b *builder) call(i int32) Var {
 			return b.value(Catch, i, "", b.capture(b.outer.exc))
 		}
 	}
+	if v := b.resolves(i, callee); v != NoVar {
+		return v
+	}
+	if v := b.applied(i, callee); v != NoVar {
+		return v
+	}
 	c := b.callee(i)
 	return b.invoke(i, c, b.arguments(i))
+}
+
+// applied evaluates "f.call(this, a)" and "f.apply(this, args)" as calls of f on the
+// receiver; NoVar for other calls.
+func (b *builder) applied(i, callee int32) Var {
+	if !b.m.KeysAreFields || !b.t.Is(callee, tree.Member) {
+		return NoVar
+	}
+	f, name := b.t.Child(callee, tree.RoleObject), b.t.Text(b.t.Child(callee, tree.RoleProperty))
+	n := b.t.Count(i, tree.RoleArgument)
+	this := b.t.Child(i, tree.RoleArgument)
+	if n == 0 || b.t.Is(this, tree.Spread) || name != "call" && (name != "apply" || n != 2) || b.isSuper(f) {
+		return NoVar
+	}
+	c := Call{Receiver: NoVar, Callee: NoVar, Direct: -1}
+	switch {
+	case b.t.Is(f, tree.Member):
+		c.Name, c.Qualified = b.t.Text(b.t.Child(f, tree.RoleProperty)), b.qualified(f)
+		if c.Callee = b.expr(f); c.Qualified != "" {
+			c.Kind = CallMethod
+		}
+	case b.t.Is(f, tree.Name):
+		b.callName(&c, f)
+	default:
+		c.Callee = b.expr(f)
+	}
+	args := b.arguments(i)
+	if !b.t.Is(this, tree.Null) {
+		c.Receiver = args[0].Value
+	}
+	args = args[1:]
+	if name == "apply" {
+		args[0].Rest = Positional
+	}
+	return b.invoke(i, c, args)
 }
 
 // made evaluates a call that makes a value of a type; NoVar when the type is not
@@ -228,6 +269,9 @@ func (b *builder) arguments(i int32) []Arg {
 
 // newObject evaluates a New.
 func (b *builder) newObject(i int32) Var {
+	if v := b.promise(i); v != NoVar {
+		return v
+	}
 	if o := b.t.Child(i, tree.RoleObject); o >= 0 {
 		b.expr(o)
 	}

@@ -210,6 +210,7 @@ type Call struct {
 	// the caller. NoVar when there is none. A callee "a.b" has one even when "a" is a
 	// module or class.
 	Receiver Var
+	// A function that is called on a receiver ("f.call(x)") has one too.
 	// Callee holds the function value that is called when it is not a method:
 	// a variable, a parameter, any expression; NoVar for methods.
 	Callee Var

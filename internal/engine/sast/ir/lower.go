@@ -25,6 +25,7 @@ func Lower(names *scope.Info, l *lang.Language, limits Limits) *File {
 		low.values[i] = place{-1, -1}
 	}
 	low.survey()
+	low.resolvers = map[int32]resolver{}
 	low.shareCaptures()
 	low.function(low.Functions[0], nil)
 	for _, fn := range low.Functions { // those that stand where nothing is evaluated
@@ -46,14 +47,15 @@ type lowerer struct {
 	names  *scope.Info
 	limits Limits
 
-	unit    []int32         // by node: the function that evaluates it
-	use     []uint8         // by declaring Name: how functions use the variable
-	owner   map[int32]int32 // by Function, Lambda, Class and New node: its Function or Class
-	members map[string]bool // names declared at the top of the file
-	passed  [][]int32       // by function: variables that it captures for its callees
-	lowered []bool          // by function
-	taken   map[string]int  // qualified names of classes
-	aliases [][2]int32      // nodes whose value is that of another node
+	unit      []int32            // by node: the function that evaluates it
+	use       []uint8            // by declaring Name: how functions use the variable
+	owner     map[int32]int32    // by Function, Lambda, Class and New node: its Function or Class
+	members   map[string]bool    // names declared at the top of the file
+	resolvers map[int32]resolver // by declaring Name
+	passed    [][]int32          // by function: variables that it captures for its callees
+	lowered   []bool             // by function
+	taken     map[string]int     // qualified names of classes
+	aliases   [][2]int32         // nodes whose value is that of another node
 }
 
 // How a variable is used.

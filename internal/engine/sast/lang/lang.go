@@ -99,6 +99,9 @@ type Meaning struct {
 	// Conversions are the types that need no declaration, where a call of a type is a
 	// conversion; nil where it is not (Go: string, int).
 	Conversions map[string]bool
+	// Promise is the class whose constructor runs a function that it gives another one,
+	// which sets what the object holds: "Promise".
+	Promise string
 	// Makers are functions whose call with a type makes a value of it (Go: new, make).
 	Makers map[string]bool
 	// Standard are the first parts of import paths that are never in the tree (Go's

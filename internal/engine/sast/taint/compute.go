@@ -43,6 +43,16 @@ func (a *analysis) copyOf(st *state, in *ir.Instr) *value {
 	return v
 }
 
+// awaited returns what comes out of a promise. Where a function is async nobody
+// says so, and what it returns is taken for its promise.
+func (a *analysis) awaited(st *state, in *ir.Instr) *value {
+	v := a.copyOf(st, in)
+	if v.api == "" || v.api != a.fn.File.Lang.Meaning.Promise {
+		return v
+	}
+	return join(v, a.load(st, v, anyKey))
+}
+
 func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
 	base := a.read(st, in.A)
 	v := a.load(st, base, in.Text)

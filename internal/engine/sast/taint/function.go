@@ -309,8 +309,10 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	switch in.Op {
 	case ir.Const:
 		return a.literal(i, in)
-	case ir.Copy, ir.Await, ir.Enter:
+	case ir.Copy, ir.Enter:
 		return a.copyOf(st, in)
+	case ir.Await:
+		return a.awaited(st, in)
 	case ir.Missing:
 		return unknown
 	case ir.LoadField:

@@ -55,6 +55,7 @@ var meaning = lang.Meaning{
 	ModulePrefix:     "node:",
 	IndexFile:        "index",
 	SlashModules:     true,
+	Promise:          "Promise",
 	KeysAreFields:    true,
 	Decorators:       true,
 	Exports:          "exports",

@@ -1,0 +1,70 @@
+package ir
+
+import "merlon/internal/engine/sast/tree"
+
+// A resolver is the first parameter of a promise's executor: a call of it sets the
+// element of the promise, which is in a variable of the function that makes it.
+type resolver struct {
+	maker *builder
+	cell  Var
+}
+
+// promise evaluates "new Promise((resolve, reject) => …)". The executor runs at once,
+// and the promise has what resolve is given as its element.
+// NoVar when the New is no such one.
+func (b *builder) promise(i int32) Var {
+	typ, executor := b.t.Child(i, tree.RoleType), b.t.Child(i, tree.RoleArgument)
+	if b.m.Promise == "" || !b.t.Is(typ, tree.Name) || b.t.Text(typ) != b.m.Promise || b.names.Declaration(typ) >= 0 ||
+		!b.t.Is(executor, tree.Lambda) {
+		return NoVar
+	}
+	resolve := b.t.Child(b.t.Child(executor, tree.RoleParameter), tree.RoleTarget)
+	if !b.t.Is(resolve, tree.Name) {
+		return NoVar
+	}
+	cell := b.addLocal(Local{Name: "<promise>", Kind: Hidden, Node: tree.None, Shared: true})
+	b.copyTo(cell, tree.None, b.value(New, tree.None, b.m.Promise))
+	b.resolvers[resolve] = resolver{b, cell}
+	run := b.lambda(executor)
+	b.alias(typ, executor)
+	b.invoke(tree.None, Call{Kind: CallFunction, Receiver: NoVar, Callee: run, Direct: -1}, nil)
+	return b.value(Copy, i, "", cell)
+}
+
+// resolves evaluates a call of a resolver; NoVar when the callee is none.
+func (b *builder) resolves(i, callee int32) Var {
+	if len(b.resolvers) == 0 || !b.t.Is(callee, tree.Name) {
+		return NoVar
+	}
+	r, ok := b.resolvers[b.names.Declaration(callee)]
+	if !ok {
+		return NoVar
+	}
+	cell := b.reach(r.maker, r.cell)
+	if cell == NoVar {
+		return NoVar
+	}
+	v := NoVar
+	if a := b.t.Child(i, tree.RoleArgument); a >= 0 {
+		v = b.expr(a)
+	} else {
+		v = b.constant(tree.None, ConstNull, "undefined")
+	}
+	b.do(StoreIndex, i, "", cell, NoVar, v)
+	return b.unknown(tree.None, "resolve")
+}
+
+// reach captures a variable of a function around this one; NoVar when that is none.
+func (b *builder) reach(maker *builder, v Var) Var {
+	switch {
+	case b == maker:
+		return v
+	case b.outer == nil:
+		return NoVar
+	}
+	outer := b.outer.reach(maker, v)
+	if outer == NoVar {
+		return NoVar
+	}
+	return b.capture(outer)
+}
