@@ -125,6 +125,9 @@ func (a *analysis) facts(st *state, x *actuals, s *summary) facts {
 	return ctx
 }
 
+// maxCalls bounds the calls through which objects of one place are told apart.
+const maxCalls = 3
+
 // Limits of contexts.
 const (
 	maxFacts    = 8
@@ -145,7 +148,11 @@ func (p *application) objects(id objID) []objID {
 		return p.objs[id]
 	}
 	key := objKey{instr: p.x.instr, from: p.x.fn, id: id, sub: p.x.sub}
-	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take})}
+	if info.depth >= maxCalls { // whatever one place makes is one object from here on
+		key = objKey{instr: p.x.instr, from: info.made.fn, id: objID(-1 - info.made.instr), sub: info.made.sub}
+	}
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take,
+		made: info.made, depth: info.depth + 1})}
 	p.objs[id] = ids
 	return ids
 }
@@ -252,11 +259,12 @@ func (p *application) effects() {
 				p.a.update(p.st, id, w.o, len(w.ids) == 1)
 				continue
 			}
+			o := w.o
 			if old := p.st.object(id); old != nil {
-				w.o = p.a.joinObjects(&p.a.objects[id], old, w.o).clone()
-				w.o.many = true
+				o = p.a.joinObjects(&p.a.objects[id], old, o).clone()
+				o.many = true
 			}
-			p.st.put(id, w.o)
+			p.st.put(id, o)
 		}
 	}
 }

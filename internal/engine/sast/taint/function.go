@@ -19,6 +19,7 @@ type analysis struct {
 	objects []objInfo
 	inputs  map[*atom]*value
 	marks   *marks
+	briefs  []bool          // temporaries that only one block uses; nil to keep all
 	boxed   map[ir.Var]bool // variables that live in cells, because functions share them
 
 	in     []*state // by block: the state at its start, nil for not reached
@@ -44,15 +45,19 @@ type analysis struct {
 const maxSteps = 300_000
 
 // maxVisits bounds how often a block is interpreted.
-const maxVisits = 40
+const maxVisits = 100
 
 func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
-	return &analysis{
+	a := &analysis{
 		run: w.run, work: w, fn: fn, ctx: ctx,
 		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, boxed: w.run.boxed[fn], marks: w.run.marks[fn],
 		in: make([]*state, len(fn.Blocks)), except: make([]*value, len(fn.Blocks)),
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
+	if a.marks == nil && len(fn.Blocks) > 1 {
+		a.briefs = findBriefs(fn)
+	}
+	return a
 }
 
 // summarize interprets the function and returns what it does.

@@ -16,6 +16,9 @@ func (a *analysis) key(k objKey, info objInfo) objID {
 	}
 	id := objID(len(a.objects))
 	info.key = k
+	if info.made.fn == nil {
+		info.made = madeAt{a.fn, k.instr, k.sub}
+	}
 	a.objects = append(a.objects, info)
 	a.ids[k] = id
 	return id
@@ -53,7 +56,7 @@ func (a *analysis) part(at *atom, name string) *value {
 	if at.in.kind == inGlobal {
 		depth--
 	}
-	if depth >= maxPath || at.deep {
+	if depth >= maxPath || at.deep || depth > 0 && repeats(at, name) {
 		deep := a.run.atom(atom{in: at.in, path: at.path, deep: true})
 		return &value{taint: taint{{atom: deep}}}
 	}
@@ -67,6 +70,12 @@ func (a *analysis) part(at *atom, name string) *value {
 		return c
 	}
 	return v
+}
+
+// repeats reports whether the part of the name is among those of the path: then the
+// data is a list or a tree, whose further parts are not told apart.
+func repeats(at *atom, name string) bool {
+	return name != content && (strings.HasSuffix(at.path, separator+name) || strings.Contains(at.path, separator+name+separator))
 }
 
 // anyKey is the part of a path that stands for an element whose key is not known.
@@ -243,7 +252,10 @@ type deepWalk struct {
 }
 
 // maxDeep bounds how far the parts of a value are looked at.
-const maxDeep = 4
+const (
+	maxDeep = 4
+	maxWalk = 100 // objects
+)
 
 func (d *deepWalk) value(v *value, depth int) {
 	if v == nil {
@@ -251,7 +263,7 @@ func (d *deepWalk) value(v *value, depth int) {
 	}
 	d.out = d.out.union(d.a.derived(v))
 	for _, id := range v.objs {
-		if !d.seen[id] {
+		if !d.seen[id] && len(d.seen) < maxWalk {
 			d.seen[id] = true
 			d.object(id, depth)
 		}

@@ -44,9 +44,20 @@ type objInfo struct {
 	fn   *ir.Function // of a function value
 	// own: every field it has was written by the program; a missing one is not there.
 	own bool
+	// made is where the program makes the object, and depth by how many calls it came
+	// from there.
+	made  madeAt
+	depth int
 	// take: a function of a library that keeps what it is called with, for others
 	// to take: its elements.
 	take bool
+}
+
+// A madeAt is the place where an object is made.
+type madeAt struct {
+	fn    *ir.Function
+	instr int32
+	sub   int32
 }
 
 // An objKey identifies an object: an input, or what an instruction makes.

@@ -1,11 +1,19 @@
 package taint
 
+import "merlon/internal/engine/sast/ir"
+
 // This file joins states where ways of the control flow meet.
 
 // merge joins b into a copy of a; changed tells whether that says more than a did.
 func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 	if into == nil {
-		return from.clone(), true
+		out = from.clone()
+		for i := range out.vars {
+			if a.brief(i) {
+				out.vars[i] = nil
+			}
+		}
+		return out, true
 	}
 	out = into
 	own := func() {
@@ -15,6 +23,9 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 	}
 	for i, v := range from.vars {
 		old := into.vars[i]
+		if a.brief(i) || v == old {
+			continue
+		}
 		if j := join(old, v); j != old {
 			own()
 			out.vars[i] = j
@@ -100,4 +111,55 @@ func (a *analysis) joinObjects(info *objInfo, o, p *object) *object {
 		return o
 	}
 	return j
+}
+
+// brief reports whether a variable is a temporary that only one block uses: other
+// blocks need not know of it.
+func (a *analysis) brief(v int) bool { return a.briefs != nil && a.briefs[v] }
+
+// findBriefs finds the temporaries that only one block uses.
+func findBriefs(fn *ir.Function) []bool {
+	home := make([]int32, fn.Vars) // 1 + the block that uses it, -1 for several
+	note := func(v ir.Var, b int32) {
+		switch {
+		case v < 0 || int(v) >= fn.Vars:
+		case home[v] == 0:
+			home[v] = b + 1
+		case home[v] != b+1:
+			home[v] = -1
+		}
+	}
+	for b := range fn.Blocks {
+		for i := fn.Blocks[b].Start; i < fn.Blocks[b].End; i++ {
+			eachVar(fn, &fn.Code[i], func(v ir.Var) { note(v, int32(b)) })
+		}
+	}
+	out := make([]bool, fn.Vars)
+	for v := len(fn.Locals); v < fn.Vars; v++ {
+		out[v] = home[v] > 0
+	}
+	return out
+}
+
+// eachVar calls f for every variable of an instruction.
+func eachVar(fn *ir.Function, in *ir.Instr, f func(ir.Var)) {
+	f(in.Dst)
+	switch in.Op {
+	case ir.Concat:
+		for _, v := range fn.Operands(in) {
+			f(v)
+		}
+		return
+	case ir.Invoke:
+		c := fn.Call(in)
+		f(c.Receiver)
+		f(c.Callee)
+		for _, arg := range fn.Args(c) {
+			f(arg.Value)
+		}
+		return
+	}
+	f(in.A)
+	f(in.B)
+	f(in.C)
 }

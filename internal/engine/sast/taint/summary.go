@@ -118,44 +118,89 @@ func (a *analysis) summary() *summary {
 	return s
 }
 
-// prune forgets the objects that nobody outside can reach.
+// maxKept bounds the objects of a summary.
+const maxKept = 80
+
+// prune forgets the objects that nobody outside can reach. When there are too many
+// of them, those that are farthest from the inputs and the result become taint of
+// the values that refer to them.
 func (a *analysis) prune(s *summary) {
-	reached := make([]bool, len(s.heap))
-	var visit func(v *value)
-	mark := func(id objID) {
-		if int(id) >= len(reached) || reached[id] || s.heap[id] == nil {
-			return
-		}
-		reached[id] = true
-		o := s.heap[id]
-		for _, f := range o.fields {
-			visit(f.val)
-		}
-		visit(o.elems)
-		visit(o.keys)
-		visit(o.text)
-	}
-	visit = func(v *value) {
-		if v != nil {
-			for _, id := range v.objs {
-				mark(id)
-			}
-		}
-	}
+	p := pruning{s: s, kept: make([]bool, len(s.heap))}
+	p.visit(s.result)
+	p.visit(s.thrown)
 	for id := range s.heap {
 		if a.objects[id].atom != nil {
-			mark(objID(id))
+			p.mark(objID(id))
 		}
 	}
-	visit(s.result)
-	visit(s.thrown)
-	heap := slices.Clone(s.heap)
-	for id := range heap {
-		if !reached[id] {
-			heap[id] = nil
+	for i := 0; i < len(p.queue); i++ {
+		o := s.heap[p.queue[i]]
+		for _, f := range o.fields {
+			p.visit(f.val)
+		}
+		p.visit(o.elems)
+		p.visit(o.keys)
+		p.visit(o.text)
+	}
+	full := len(p.queue) >= maxKept
+	old := &state{heap: s.heap}
+	s.heap = make([]*object, len(s.heap))
+	for _, id := range p.queue {
+		o := old.heap[id]
+		if full {
+			o = o.clone()
+			for i := range o.fields {
+				o.fields[i].val = p.narrow(a, old, o.fields[i].val)
+			}
+			o.elems, o.keys = p.narrow(a, old, o.elems), p.narrow(a, old, o.keys)
+		}
+		s.heap[id] = o
+	}
+	if full {
+		s.result, s.thrown = p.narrow(a, old, s.result), p.narrow(a, old, s.thrown)
+	}
+}
+
+// pruning is the choice of the objects that a summary keeps.
+type pruning struct {
+	s     *summary
+	kept  []bool
+	queue []objID
+}
+
+func (p *pruning) mark(id objID) {
+	if int(id) < len(p.kept) && !p.kept[id] && p.s.heap[id] != nil && len(p.queue) < maxKept {
+		p.kept[id] = true
+		p.queue = append(p.queue, id)
+	}
+}
+
+func (p *pruning) visit(v *value) {
+	if v != nil {
+		for _, id := range v.objs {
+			p.mark(id)
 		}
 	}
-	s.heap = heap
+}
+
+// narrow returns the value without the objects that are not kept.
+func (p *pruning) narrow(a *analysis, st *state, v *value) *value {
+	if v == nil {
+		return nil
+	}
+	var objs []objID
+	for _, id := range v.objs {
+		if int(id) >= len(p.kept) || p.kept[id] || st.heap[id] == nil {
+			objs = append(objs, id)
+		}
+	}
+	if len(objs) == len(v.objs) {
+		return v
+	}
+	w := *v
+	w.taint = v.taint.union(a.deep(st, v))
+	w.objs = objs
+	return &w
 }
 
 // approvals notes for which kinds each parameter is harmless at a return.
