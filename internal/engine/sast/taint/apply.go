@@ -97,6 +97,9 @@ func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
 // about.
 func (a *analysis) facts(st *state, x *actuals, s *summary) facts {
 	var ctx facts
+	if s.cost > maxContextCost {
+		return nil
+	}
 	for _, at := range s.needs {
 		v := x.resolve(a, st, at)
 		if v == nil {
@@ -132,6 +135,9 @@ const maxCalls = 3
 const (
 	maxFacts    = 8
 	maxFactText = 200
+
+	// maxContextCost bounds the instructions that are looked at anew for a caller.
+	maxContextCost = 4000
 )
 
 // objects returns the caller's objects for one of the callee.

@@ -24,6 +24,7 @@ type summary struct {
 	approves [3][]approval
 	over     bool
 	children []*summary // that were applied
+	cost     int        // instructions of the function and of what it calls
 }
 
 // The answers of approves.
@@ -110,6 +111,10 @@ func (a *analysis) summary() *summary {
 	slices.SortFunc(s.needs, (*atom).compare)
 	s.pending = sortedSinks(a.pending)
 	s.children = a.children
+	s.cost = len(a.fn.Code)
+	for _, child := range a.children {
+		s.cost = min(s.cost+child.cost, 10*maxContextCost)
+	}
 	for i, kinds := range a.approvedFor {
 		s.approves[i] = approvalList(kinds)
 	}

@@ -20,7 +20,9 @@ type worker struct {
 	stack []*frame
 	open  map[summaryKey]*frame
 	memo  map[summaryKey]memo
-	over  []*ir.Function // functions whose budget was not enough
+	// before has the summaries of the round before, of functions that call each other.
+	before map[summaryKey]*summary
+	over   []*ir.Function // functions whose budget was not enough
 }
 
 // A frame is a summary that is being computed.
@@ -39,7 +41,8 @@ type memo struct {
 }
 
 func newWorker(r *run) *worker {
-	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{}}
+	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{},
+		before: map[summaryKey]*summary{}}
 }
 
 // Limits of the work on summaries.
@@ -101,19 +104,26 @@ func (w *worker) nested(fn *ir.Function) bool {
 	return n >= maxNested
 }
 
-// compute computes a summary until it stands still.
+// compute computes a summary. The first of several functions that call each other
+// is computed until all of them stand still; the others once in each of its rounds,
+// resting on what they were in the round before.
 func (w *worker) compute(key summaryKey, ctx facts) *summary {
-	f := &frame{key: key, index: len(w.stack), low: math.MaxInt}
+	f := &frame{key: key, index: len(w.stack), low: math.MaxInt, current: w.before[key]}
 	w.stack = append(w.stack, f)
 	w.open[key] = f
+	weight := -1
 	for range maxRounds {
 		f.recursed = false
-		s := newAnalysis(w, key.fn, ctx).summarize()
-		still := f.current != nil && s.weight() == f.current.weight()
-		f.current = s
-		if !f.recursed || still {
+		f.current = newAnalysis(w, key.fn, ctx).summarize()
+		if f.low < f.index || !f.recursed {
 			break
 		}
+		now := f.current.weight() + w.weight(f.index)
+		if now == weight {
+			break
+		}
+		weight = now
+		w.before[key] = f.current
 		w.forget(f.index)
 	}
 	w.stack = w.stack[:f.index]
@@ -130,10 +140,23 @@ func (w *worker) compute(key summaryKey, ctx facts) *summary {
 	return f.current
 }
 
-// forget drops the summaries that rest on a frame that is computed once more.
+// weight measures the summaries that rest on a frame.
+func (w *worker) weight(index int) int {
+	n := 0
+	for _, m := range w.memo {
+		if m.low >= index {
+			n += 1 + m.sum.weight()
+		}
+	}
+	return n
+}
+
+// forget drops the summaries that rest on a frame that is computed once more; what
+// they said is where the next round begins.
 func (w *worker) forget(index int) {
 	for k, m := range w.memo {
-		if m.low <= index {
+		if m.low >= index {
+			w.before[k] = m.sum
 			delete(w.memo, k)
 		}
 	}
@@ -147,6 +170,9 @@ func (w *worker) settle(f *frame) {
 			w.run.summaries.LoadOrStore(k, m.sum)
 			delete(w.memo, k)
 		}
+	}
+	if f.index == 0 {
+		clear(w.before)
 	}
 }
 
