@@ -100,6 +100,9 @@ func (l *Language) ParsePattern(text string) (*tree.File, error) {
 	if len(text) > 64<<10 {
 		return nil, fmt.Errorf("%s: the pattern has %d bytes, more than 65536", l.Name, len(text))
 	}
+	if l.Patterns.Sigil {
+		text = anyReceiver(text)
+	}
 	alternatives := []string{text}
 	if l.Patterns.Prepare != nil {
 		alternatives = l.Patterns.Prepare(text)
@@ -125,6 +128,19 @@ func (l *Language) ParsePattern(text string) (*tree.File, error) {
 		}
 	}
 	return nil, fmt.Errorf("%s: %w: %s", l.Name, errPattern, oneLine(text))
+}
+
+// receiver is an ellipsis in front of a member: "... .m()".
+var receiver = regexp.MustCompile(`\.\.\.\s+\.\s*[A-Za-z_$]`)
+
+// anyReceiver makes an ellipsis that a fragment begins with, and whose member is
+// asked for, any object: "... .m()" is "$_.m()".
+func anyReceiver(text string) string {
+	trimmed := strings.TrimSpace(text)
+	if at := receiver.FindStringIndex(trimmed); at != nil && at[0] == 0 {
+		return "$_" + strings.TrimLeft(trimmed[len("..."):], " \t\n")
+	}
+	return text
 }
 
 // replaceSigns replaces the signs of patterns by names.

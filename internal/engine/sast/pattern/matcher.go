@@ -79,7 +79,7 @@ func (m *matcher) inner(p *node, t int32, e *env) []*env {
 		}
 	case tree.Name, tree.Member:
 		if m.options.SymbolicPropagation && m.options.ConstantPropagation && m.file.Scope != nil && m.derefs < 50 && n.Role != tree.RoleTarget && m.file.isExpression(t) {
-			if v := m.file.Scope.Definition(t); v >= 0 && v != t {
+			if v := m.file.Scope.Definition(t); v >= 0 && v != t && !m.file.holdsCode(v) {
 				m.derefs++
 				out = m.both(out, m.inner(p, v, e))
 				m.derefs--
@@ -87,6 +87,18 @@ func (m *matcher) inner(p *node, t int32, e *env) []*env {
 		}
 	}
 	return out
+}
+
+// holdsCode reports whether a value is a function, or an object with a body of its
+// own: such values have names to be spoken of by.
+func (f *File) holdsCode(v int32) bool {
+	switch f.Tree.Nodes[v].Kind {
+	case tree.Lambda, tree.Function, tree.Class:
+		return true
+	case tree.New:
+		return f.Tree.Child(v, tree.RoleBody) >= 0
+	}
+	return false
 }
 
 // node matches a pattern's node with a node of the file.
