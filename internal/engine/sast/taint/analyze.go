@@ -58,6 +58,7 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 	given := map[*ir.Function]string{}
 	for _, b := range batches {
 		r := b.run(p, models, o)
+		r.done = ctx.Done()
 		r.prepare(units)
 		r.summarizeAll(ctx, units, o.Workers, given)
 		if err := ctx.Err(); err != nil {

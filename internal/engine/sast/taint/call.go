@@ -268,7 +268,10 @@ func (c *callSite) applyAll(targets []target) (result, thrown *value, returns bo
 		returns = true
 		result = join(result, r)
 		if len(targets) > 1 {
+			briefs := c.a.briefs
+			c.a.briefs = nil // the block goes on and needs its temporaries
 			after, _ = c.a.merge(after, st)
+			c.a.briefs = briefs
 		}
 	}
 	if after != nil {

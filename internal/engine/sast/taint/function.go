@@ -69,7 +69,7 @@ func (a *analysis) summarize() *summary {
 	dirty := make([]bool, len(a.fn.Blocks))
 	visits := make([]int, len(a.fn.Blocks))
 	dirty[0] = true
-	for b := 0; b < len(dirty) && !a.over; b++ {
+	for b := 0; b < len(dirty) && !a.over && !a.run.stopped(); b++ {
 		if !dirty[b] {
 			continue
 		}

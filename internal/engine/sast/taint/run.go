@@ -15,6 +15,7 @@ import (
 type run struct {
 	program Program
 	options Options
+	done    <-chan struct{} // closed when the analysis is to end
 	models  []*model.Model
 	unitOf  map[*ir.Function][]*ir.Function
 	sets    map[string]*model.Set // by language
@@ -47,6 +48,16 @@ type run struct {
 	values        sync.Map // [3]string → *valueInfo
 	params        sync.Map // *ir.Function → [][]*model.Entry
 	summaries     sync.Map // summaryKey → *summary
+}
+
+// stopped reports whether the analysis is to end.
+func (r *run) stopped() bool {
+	select {
+	case <-r.done:
+		return true
+	default:
+		return false
+	}
 }
 
 // atom returns the interned atom.

@@ -166,3 +166,20 @@ func TestResultsDoNotDependOnOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestAnalyzeStops checks that an ended context ends the analysis with its error.
+func TestAnalyzeStops(t *testing.T) {
+	models, err := frameworks.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := flow.Build(context.Background(), load(t, "testdata/java/basics"), flow.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, _, err := taint.Analyze(ctx, graph, models, rules(t), taint.Options{}); err != context.Canceled {
+		t.Errorf("got error %v", err)
+	}
+}

@@ -115,7 +115,7 @@ func (w *worker) compute(key summaryKey, ctx facts) *summary {
 	for range maxRounds {
 		f.recursed = false
 		f.current = newAnalysis(w, key.fn, ctx).summarize()
-		if f.low < f.index || !f.recursed {
+		if f.low < f.index || !f.recursed || w.run.stopped() {
 			break
 		}
 		now := f.current.weight() + w.weight(f.index)
