@@ -55,6 +55,7 @@ var meaning = lang.Meaning{
 	ModulePrefix:     "node:",
 	IndexFile:        "index",
 	SlashModules:     true,
+	Literals:         map[tree.Kind]string{tree.List: "Array", tree.Regex: "RegExp"},
 	Promise:          "Promise",
 	KeysAreFields:    true,
 	Decorators:       true,
