@@ -67,7 +67,8 @@ func argument(l *lang.Lowering, i int32) {
 	}
 	l.Begin(tree.Keyword, tree.RoleArgument, i)
 	if name, plain := symbolName(l, key); plain {
-		l.Put(tree.Name, tree.RoleName, name, key)
+		start, end := nameRange(l, key)
+		l.Leaf(tree.Name, tree.RoleName, name, start, end)
 	} else {
 		symbol(l, tree.RoleName, key)
 	}

@@ -160,11 +160,21 @@ func regex(l *lang.Lowering, r tree.Role, i int32) {
 func symbol(l *lang.Lowering, r tree.Role, i int32) {
 	l.BeginText(tree.Other, r, "symbol", i)
 	if name, plain := symbolName(l, i); plain {
-		l.Put(tree.Name, tree.RoleElement, name, i)
+		start, end := nameRange(l, i)
+		l.Leaf(tree.Name, tree.RoleElement, name, start, end)
 	} else {
 		content(l, tree.RoleElement, i, i)
 	}
 	l.Close()
+}
+
+// nameRange returns the bytes of a symbol's name, without its colon and quotes.
+func nameRange(l *lang.Lowering, i int32) (start, end uint32) {
+	start, end = l.Range(i)
+	text := l.Source(i)
+	bare := strings.TrimLeft(text, `:"'`)
+	start += uint32(len(text) - len(bare))
+	return start, start + uint32(len(strings.TrimRight(bare, `"'`)))
 }
 
 // symbolName returns the name of a symbol, and false when expressions are in it.
