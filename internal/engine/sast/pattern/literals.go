@@ -104,7 +104,15 @@ func (m *matcher) regexLiteral(p *node, text string, t int32, e *env) []*env {
 	if flags != "" && flags != tflags {
 		return nil
 	}
+	if m.file.Tree.Is(t, tree.Regex) && m.file.Tree.Nodes[t].Next > t+1 && body != "..." {
+		if len(p.kids) == 0 {
+			return nil // one with expressions in it is no literal
+		}
+		return m.children(p, t, e)
+	}
 	switch {
+	case len(p.kids) > 0:
+		return nil
 	case body == "...":
 		return e.only()
 	case wholeMetavariable(body) != "":
