@@ -3,7 +3,6 @@ package pattern
 import (
 	"strconv"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/rule"
@@ -28,7 +27,7 @@ func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 		case rule.CondFormula:
 			out = append(out, ev.formulaCondition(c, m)...)
 		case rule.CondCompare:
-			if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, time.Now()) {
+			if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now()) {
 				out = append(out, *m)
 			}
 		case rule.CondType:

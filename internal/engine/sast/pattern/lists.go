@@ -20,9 +20,6 @@ func (m *matcher) list(ps []*node, ts []int32, e *env, less bool) []*env {
 		out := e.only()
 		for i, p := range ps {
 			t := ts[i]
-			if p.role != m.file.Tree.Nodes[t].Role && p.kind != tree.Metavariable && strictRole(m.file.Tree.Nodes[t].Role) {
-				return nil
-			}
 			out = m.then(out, func(e *env) []*env { return m.inner(p, t, e) })
 			if len(out) == 0 {
 				return nil
@@ -45,10 +42,6 @@ func (m *matcher) list(ps []*node, ts []int32, e *env, less bool) []*env {
 	}
 	return out
 }
-
-// strictRole reports whether a child of the role is no element among equals: a
-// receiver is not the first parameter.
-func strictRole(tree.Role) bool { return false }
 
 func anyEllipsis(ps []*node) bool {
 	for _, p := range ps {

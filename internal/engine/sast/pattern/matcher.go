@@ -18,10 +18,8 @@ type matcher struct {
 	options *rule.Options
 	steps   int
 	inside  bool
-	open    bool     // object literals of the language may have more members than the pattern
-	stack   []int32  // children of the nodes that are being matched
-	wild    []string // modules that the file imports as a whole
-	derefs  int      // how many variables the match looked through
+	stack   []int32 // children of the nodes that are being matched
+	derefs  int     // how many variables the match looked through
 }
 
 // step counts one comparison and reports whether the budget is spent.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/lang"
@@ -235,4 +236,19 @@ func FuzzMatch(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestToday compares a date with that of the setting.
+func TestToday(t *testing.T) {
+	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, patterns: [{pattern: f($X)}, {metavariable-comparison: {metavariable: $X, comparison: strptime($X) < today()}}]}\n"
+	rules, err := rule.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return time.Date(2024, 5, 17, 0, 0, 0, 0, time.UTC) }
+	const src = "f('2024-05-16')  # match\nf('2024-05-18')\n"
+	got := lines(t, pattern.Setting{Language: all.ByName("python"), Options: rules[0].Options, Now: now}, rules[0].Search, src)
+	if want := marked(src); !slices.Equal(got, want) {
+		t.Errorf("matched lines %v, want %v", got, want)
+	}
 }

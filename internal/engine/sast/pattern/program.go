@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/pcre"
@@ -20,6 +21,8 @@ type Setting struct {
 	Languages func(name string) *lang.Language
 	// Text matches patterns of languages without a tree: generic. Nil: an error.
 	Text func(pattern string, o rule.Options) (TextPattern, error)
+	// Now is the time that today() of a comparison returns; nil is the clock's.
+	Now func() time.Time
 	// Analyze runs an analyzer of metavariable-analysis on a text; nil: an error.
 	Analyze func(analyzer, mode, text string) bool
 }
@@ -73,6 +76,7 @@ type condition struct {
 	*rule.Condition
 	program *Program // CondFormula
 	analyze func(analyzer, mode, text string) bool
+	now     func() time.Time
 	types   []*node // CondType
 }
 
@@ -157,7 +161,10 @@ func b2i(b bool) int {
 
 // condition compiles a condition.
 func (c *compiler) condition(w *rule.Condition) (condition, error) {
-	out := condition{Condition: w, analyze: c.setting.Analyze}
+	out := condition{Condition: w, analyze: c.setting.Analyze, now: c.setting.Now}
+	if out.now == nil {
+		out.now = time.Now
+	}
 	switch w.Kind {
 	case rule.CondFormula:
 		s := c.setting
