@@ -284,6 +284,7 @@ func (a *analysis) need(v *value) {
 func (a *analysis) needType(v *value) {
 	for _, e := range v.taint {
 		if e.atom.source == nil && !e.atom.deep && (e.atom.in.kind == inParam && e.atom.path == "" ||
+			e.atom.in.kind == inCapture && e.atom.path == separator+content ||
 			e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
 			a.needs[e.atom] = true
 		}
