@@ -15,9 +15,19 @@ func (a *analysis) after(st *state, i int32) {
 	if a.marks == nil {
 		return
 	}
-	for _, k := range a.marks.at[i] {
+	list := a.marks.at[i]
+	for j, k := range list {
+		if k.kind == markSource && sanitized(list[:j], k.rule) {
+			continue
+		}
 		a.effect(st, i, k)
 	}
+}
+
+// sanitized reports whether a sanitizer of the rule is among the marks: it wins over a
+// source at the same place.
+func sanitized(list []mark, k int32) bool {
+	return slices.ContainsFunc(list, func(m mark) bool { return m.kind == markSanitizer && m.rule == k })
 }
 
 // resultOf returns the variable that holds the value of an instruction.
@@ -205,7 +215,9 @@ func (a *analysis) sinkMark(st *state, i int32, k mark, v *value) {
 		if c.Callee >= 0 {
 			t = t.union(a.derived(a.read(st, c.Callee)))
 		}
-		t = t.each(func(e *elem) bool { return true })
+	}
+	if in.Op == ir.StoreIndex || in.Op == ir.LoadIndex {
+		t = t.union(a.deep(st, a.read(st, in.A))).union(a.deep(st, a.read(st, in.B)))
 	}
 	s := &a.run.rules[k.rule].Rule.Taint.Sinks[k.spec]
 	if s.AtExit && !a.ends(i) {
