@@ -218,7 +218,14 @@ func (b *builder) finish() {
 		}
 	}
 	b.thread()
-	order := b.order()
+	b.emitBlocks(b.order())
+	fn.link()
+	b.note()
+}
+
+// emitBlocks writes the blocks in the order, with the final numbers of variables.
+func (b *builder) emitBlocks(order []BlockID) {
+	fn := b.fn
 	fn.Vars = len(fn.Locals)
 	number := make([]Var, b.temps)
 	for i := range number {
@@ -273,8 +280,6 @@ func (b *builder) finish() {
 			blk.Except = at[d.except]
 		}
 	}
-	fn.link()
-	b.note()
 }
 
 // renameCall gives the variables of a call their final numbers.
