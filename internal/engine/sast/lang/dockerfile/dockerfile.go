@@ -5,7 +5,7 @@
 //
 // An instruction is a Call of its name in capital letters. Flags are Keywords among
 // its Modifiers, which patterns may leave out; so are the parts of FROM besides the
-// image: tag, digest and as. The form of a command is a Modifier too: shell or exec.
+// image: tag, digest and as; and the group of USER. The form of a command is a Modifier too: shell or exec.
 //
 //	FROM --platform=linux a:1 AS b
 //

@@ -29,7 +29,7 @@ func (s span) trimmed(l *lang.Lowering) span {
 var lowerers = map[string]func(*lang.Lowering, instruction, span){
 	"FROM": from, "RUN": commandForm, "CMD": commandForm, "ENTRYPOINT": commandForm, "SHELL": commandForm,
 	"VOLUME": listOrWords, "ADD": files, "COPY": files, "LABEL": pairs, "ENV": pairs, "ARG": argument,
-	"EXPOSE": plainWords, "USER": plainWords, "WORKDIR": plainWords, "STOPSIGNAL": plainWords,
+	"EXPOSE": plainWords, "USER": user, "WORKDIR": plainWords, "STOPSIGNAL": plainWords,
 	"MAINTAINER": maintainer,
 }
 
@@ -290,12 +290,21 @@ func plainWords(l *lang.Lowering, in instruction, rest span) {
 	}
 }
 
+// user lowers "user:group"; the group is a Modifier.
+func user(l *lang.Lowering, in instruction, rest span) {
+	name, group, _ := imageParts(l, rest)
+	word(l, tree.RoleArgument, name)
+	if group.start > 0 {
+		modifier(l, "group", group)
+	}
+}
+
 // pairs lowers "a=b c=d", and the old form "a b", whose value is the rest.
 func pairs(l *lang.Lowering, in instruction, rest span) {
 	ws := words(l, rest, in.escape)
-	equals := false
+	equals := len(ws) > 0 && lang.Holder(ws[0].text(l))
 	for _, w := range ws {
-		equals = equals || strings.Contains(w.text(l), "=") || lang.Holder(w.text(l))
+		equals = equals || strings.Contains(w.text(l), "=")
 	}
 	if !equals && len(ws) > 1 {
 		value := span{ws[1].start, rest.end}
@@ -338,6 +347,9 @@ func maintainer(l *lang.Lowering, _ instruction, rest span) { word(l, tree.RoleA
 // healthcheck lowers "NONE", and the command "CMD …" as the instruction that it is.
 func healthcheck(l *lang.Lowering, in instruction, rest span) {
 	list, rest := flags(l, in, rest)
+	if ws := words(l, rest, in.escape); len(ws) > 1 && lang.Holder(ws[0].text(l)) {
+		rest = span{ws[1].start, rest.end} // "... CMD": a pattern's ellipsis for flags
+	}
 	text := rest.text(l)
 	switch {
 	case lang.Holder(text) || strings.EqualFold(text, "none"):
