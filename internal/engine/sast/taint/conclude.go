@@ -16,7 +16,8 @@ type conclusion struct {
 	used  map[*summary]bool
 	order []*summary
 	roots map[*summary]bool
-	heap  map[string]taint // what globals hold, by path
+	heap  map[string]taint    // what globals hold, by path
+	under map[string][]string // the paths below one, sorted
 	found findings
 	rules []*Rule
 	// library are the functions whose parameters callers outside of the program
@@ -25,7 +26,7 @@ type conclusion struct {
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) []*Finding {
-	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{},
+	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string][]string{},
 		found: findings{map[findingKey]*Finding{}}, rules: rules}
 	c.reach(units)
 	if slices.ContainsFunc(rules, (*Rule).asksLibrary) {
@@ -174,7 +175,7 @@ func (g *gather) add(base string, t taint) {
 	}
 	t = g.c.real(g.s, t)
 	if old := g.c.heap[base]; !old.covers(t) {
-		g.c.heap[base] = old.union(t)
+		g.c.hold(base, old.union(t))
 		g.grown = true
 	}
 }
@@ -232,15 +233,18 @@ func (c *conclusion) held(p string, deep bool) taint {
 }
 
 // below returns the paths below one, sorted.
-func (c *conclusion) below(p string) []string {
-	var list []string
-	for q := range c.heap {
-		if strings.HasPrefix(q, p+separator) {
-			list = append(list, q)
+func (c *conclusion) below(p string) []string { return c.under[p] }
+
+// hold sets what a path holds, and lists a new path under those above it.
+func (c *conclusion) hold(p string, t taint) {
+	if _, known := c.heap[p]; !known {
+		for i := strings.LastIndex(p, separator); i > 0; i = strings.LastIndex(p[:i], separator) {
+			list := c.under[p[:i]]
+			at, _ := slices.BinarySearch(list, p)
+			c.under[p[:i]] = slices.Insert(list, at, p)
 		}
 	}
-	slices.Sort(list)
-	return list
+	c.heap[p] = t
 }
 
 // sinks makes findings of the data at the sinks of a summary.
