@@ -65,15 +65,15 @@ func run(p *scan.ProjectPass) error {
 
 // knowledge is the rules of one scan.
 type knowledge struct {
-	rules []*rule.Rule
-	about map[*rule.Rule]*finding.Rule
-	own   map[*rule.Rule]bool // is of the build
-	langs map[string]bool     // canonical names of the rules' languages
+	rules  []*rule.Rule
+	about  map[*rule.Rule]*finding.Rule
+	family map[*rule.Rule]string // of the rules of the build
+	langs  map[string]bool       // canonical names of the rules' languages
 }
 
 // load collects the rules: those of the build and those of the user.
 func load(c scan.Code) (*knowledge, error) {
-	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, own: map[*rule.Rule]bool{}, langs: map[string]bool{}}
+	k := &knowledge{about: map[*rule.Rule]*finding.Rule{}, family: map[*rule.Rule]string{}, langs: map[string]bool{}}
 	if !c.OnlyRules {
 		own, err := rules.Default()
 		if err != nil {
@@ -81,7 +81,7 @@ func load(c scan.Code) (*knowledge, error) {
 		}
 		for _, r := range own {
 			k.add(r.Rule, r.About)
-			k.own[r.Rule] = true
+			k.family[r.Rule] = family(r.Rule)
 		}
 	}
 	for _, path := range c.Rules {
@@ -104,27 +104,41 @@ func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
 	}
 }
 
-// flaws returns the matches that are flaws of their own. The rules of one folder of
-// the build tell one flaw for several kinds of data: at one place the first counts.
+// flaws returns the matches that are flaws of their own. Rules of the build that are
+// of one family (see family) tell one flaw for several kinds of data or several kinds
+// of harm: at one place the worst of them counts, and of equals the first.
 func (k *knowledge) flaws(matches []sast.Match) []int {
 	type place struct {
-		folder, path string
+		family, path string
 		start        int
 	}
-	seen := map[place]bool{}
+	best := map[place]int{}
 	var out []int
 	for i := range matches {
 		m := &matches[i]
-		if k.own[m.Rule] {
-			at := place{m.Rule.Path, m.Path, m.Start.Offset}
-			if seen[at] {
-				continue
-			}
-			seen[at] = true
+		family := k.family[m.Rule]
+		if family == "" {
+			out = append(out, i)
+			continue
 		}
-		out = append(out, i)
+		at := place{family, m.Path, m.Start.Offset}
+		if n, ok := best[at]; !ok {
+			best[at] = len(out)
+			out = append(out, i)
+		} else if m.Rule.Severity.Rank() > matches[out[n]].Rule.Severity.Rank() {
+			out[n] = i
+		}
 	}
 	return out
+}
+
+// family returns what a rule of the build tells one flaw with: the family that its
+// metadata names, else its folder.
+func family(r *rule.Rule) string {
+	if f, ok := r.Metadata["family"].(string); ok {
+		return f
+	}
+	return r.Path
 }
 
 // wants reports whether a rule speaks of the file.
