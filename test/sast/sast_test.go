@@ -189,7 +189,6 @@ func TestTheTable(t *testing.T) {
 		"BenchmarkJava, all default rules, whole program | ≤ 15 s, ≤ 1.5 GB |",
 		"ten times the code | time and memory ≤ × 10.0 |",
 		"rescan after one changed file of 100 K lines | ≤ 1 s |",
-		"same findings as a full scan: true",
 		"Bearer on BenchmarkJava |  | not measured |",
 		"gosec on xast/sast-go |  | not measured |",
 		"testability patterns JS, cases right |  | 100.0 % |",
@@ -292,18 +291,6 @@ func TestCopiesAreOtherPackages(t *testing.T) {
 	text, err = os.ReadFile(filepath.Join(dest, "org/owasp/benchmark0/testcode/BenchmarkTest1.java"))
 	if err != nil || !strings.Contains(string(text), "exec(r.getParameter") || !strings.HasSuffix(strings.TrimSpace(string(text)), "}\n}") {
 		t.Errorf("%q, %v", text, err)
-	}
-}
-
-func TestSameFindings(t *testing.T) {
-	one := &tool.Scan{Findings: []score.Finding{{File: "a", Line: 1, Rule: "r"}}}
-	for _, other := range [][]score.Finding{nil, {{File: "b", Line: 1, Rule: "r"}}, {{File: "a", Line: 2, Rule: "r"}}, {{File: "a", Line: 1, Rule: "s"}}} {
-		if sameFindings(one, &tool.Scan{Findings: other}) {
-			t.Errorf("%v is the same", other)
-		}
-	}
-	if !sameFindings(one, one) {
-		t.Error("a scan differs from itself")
 	}
 }
 

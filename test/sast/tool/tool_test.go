@@ -126,9 +126,9 @@ func TestScanFails(t *testing.T) {
 		"refuse no such rule": "exit code 3: no such rule",
 		"say no JSON":         "decode report",
 		`say {"rules":[{"id":"r","cwe":["eighty"]}]}`: "rule r",
-		"arguments": "scan dir --format json --fail-on none --cache there --analyses sast",
+		"arguments": "scan dir --format json --fail-on none --parallel 2 --analyses sast",
 	} {
-		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--cache", "there")
+		_, err := Merlon{Binary: self(t, part), Timeout: time.Minute}.Scan(context.Background(), "dir", "--parallel", "2")
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v", part, err)
 		}
