@@ -31,6 +31,7 @@ var seeds = []string{
 	"match x:\n  case [a, *b] if a: pass\n  case {'k': A(b=c)}: del x[0]\n",
 	"a = b = c, d = d, a; x += y if z else w",
 	"switch (x) { case 1: default: yield 2; }",
+	"const p = new Promise(() => 1); new Promise(function () {}); new Promise",
 }
 
 // FuzzLower lowers any source in every language: it must not panic, and the form

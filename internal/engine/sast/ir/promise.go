@@ -18,7 +18,11 @@ func (b *builder) promise(i int32) Var {
 		!b.t.Is(executor, tree.Lambda) {
 		return NoVar
 	}
-	resolve := b.t.Child(b.t.Child(executor, tree.RoleParameter), tree.RoleTarget)
+	parameter := b.t.Child(executor, tree.RoleParameter)
+	if parameter == tree.None {
+		return NoVar
+	}
+	resolve := b.t.Child(parameter, tree.RoleTarget)
 	if !b.t.Is(resolve, tree.Name) {
 		return NoVar
 	}
