@@ -179,12 +179,6 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 	}
 	l := c.program.setting.Language
 	if l == nil {
-		if !isText || b.Node >= 0 {
-			start = b.Start
-			if isText {
-				start++
-			}
-		}
 		return &evaluation{file: ev.plainText(text), lo: 0, hi: 1, text: text}
 	}
 	if !isText {

@@ -19,6 +19,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -96,6 +97,10 @@ func (r *run) prepare(units [][]*ir.Function) {
 	}
 }
 
+// unitTime bounds the work on functions that call each other, and on what they ask of
+// others. What is over it is given up, and said to be.
+const unitTime = 10 * time.Second
+
 // summarizeAll computes the summary of every function, callees first. It notes the
 // functions that are given up, and why.
 func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers int, given map[*ir.Function]string) {
@@ -113,6 +118,7 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 				if i >= len(units) {
 					break
 				}
+				w.until = time.Now().Add(unitTime)
 				for _, fn := range units[i] {
 					w.summary(fn, nil)
 				}
@@ -120,7 +126,7 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 			lock.Lock()
 			defer lock.Unlock()
 			for _, fn := range w.over {
-				given[fn] = "the function is too large to be analysed whole"
+				given[fn] = "the function, or what it calls, is too large to be analysed whole"
 			}
 		})
 	}

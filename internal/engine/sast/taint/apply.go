@@ -64,7 +64,6 @@ type application struct {
 	objs   map[objID][]objID
 	taints map[*atom]taint
 	values map[*value]*value
-	fresh  []objID // objects that the call made, by the callee's ids
 }
 
 // apply interprets a call of a function of the program. The result is nil when it

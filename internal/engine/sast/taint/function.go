@@ -70,6 +70,10 @@ func (a *analysis) summarize() *summary {
 	visits := make([]int, len(a.fn.Blocks))
 	dirty[0] = true
 	for b := 0; b < len(dirty) && !a.over && !a.run.stopped(); b++ {
+		if a.work.late() {
+			a.over = true
+			break
+		}
 		if !dirty[b] {
 			continue
 		}

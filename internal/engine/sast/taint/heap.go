@@ -46,9 +46,6 @@ func (a *analysis) input(in input, path string) *value {
 	return v
 }
 
-// inputObject returns the object that stands for an input.
-func (a *analysis) inputObject(at *atom) objID { return a.key(objKey{atom: at}, objInfo{atom: at}) }
-
 // part returns the value of a part of an input. Below maxPath parts are not told
 // apart.
 func (a *analysis) part(at *atom, name string) *value {

@@ -106,13 +106,6 @@ func (o *object) set(name string, v *value, limit int) {
 	}
 }
 
-// drop forgets a field of an object that nobody else has.
-func (o *object) drop(name string) {
-	if i, ok := o.find(name); ok {
-		o.fields = slices.Delete(o.fields, i, i+1)
-	}
-}
-
 // list returns the elements of a list whose size is known.
 func (o *object) list() ([]*value, bool) {
 	if o == nil || o.size < 0 {

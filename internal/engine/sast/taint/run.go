@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"merlon/internal/engine/sast/ir"
-	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/tree"
 )
@@ -110,8 +109,6 @@ func (r *run) labels(k sinkKey) bool {
 	s := &r.rules[k.rule].Rule.Taint.Sinks[k.spec]
 	return s.Requires != nil || len(s.RequiresEach) > 0
 }
-
-func (r *run) language(fn *ir.Function) *lang.Language { return fn.File.Lang }
 
 // kindBits returns the bits of a kind of sinks.
 func (r *run) kindBits(kind string) uint64 {

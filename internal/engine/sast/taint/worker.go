@@ -2,6 +2,7 @@ package taint
 
 import (
 	"math"
+	"time"
 
 	"merlon/internal/engine/sast/ir"
 )
@@ -23,7 +24,11 @@ type worker struct {
 	// before has the summaries of the round before, of functions that call each other.
 	before map[summaryKey]*summary
 	over   []*ir.Function // functions whose budget was not enough
+	until  time.Time      // when the work on the functions at hand must end
 }
+
+// late reports whether the functions at hand have taken too long.
+func (w *worker) late() bool { return time.Now().After(w.until) }
 
 // A frame is a summary that is being computed.
 type frame struct {

@@ -10,8 +10,8 @@ import (
 	"log"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 )
 
@@ -28,7 +28,11 @@ func main() {
 	if len(os.Args) != 2 {
 		log.Fatal("usage: generate FILE")
 	}
-	count, err := read(filepath.Join(runtime.GOROOT(), "src"))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		log.Fatal(err)
+	}
+	count, err := read(filepath.Join(strings.TrimSpace(string(root)), "src"))
 	if err != nil {
 		log.Fatal(err)
 	}

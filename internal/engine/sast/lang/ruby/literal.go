@@ -170,7 +170,7 @@ func symbol(l *lang.Lowering, r tree.Role, i int32) {
 
 // nameRange returns the bytes of a symbol's name, without its colon and quotes.
 func nameRange(l *lang.Lowering, i int32) (start, end uint32) {
-	start, end = l.Range(i)
+	start, _ = l.Range(i)
 	text := l.Source(i)
 	bare := strings.TrimLeft(text, `:"'`)
 	start += uint32(len(text) - len(bare))
