@@ -65,8 +65,12 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		for _, f := range r.conclude(units, b.rules) {
+		found, whole := r.conclude(units, b.rules)
+		for _, f := range found {
 			all.best[f.key()] = f
+		}
+		if !whole {
+			given[units[len(units)-1][0]] = "what global variables and shared objects hold was not followed to the end: there is too much of it"
 		}
 	}
 	var problems []Problem
@@ -99,7 +103,13 @@ func (r *run) prepare(units [][]*ir.Function) {
 
 // unitTime bounds the work on functions that call each other, and on what they ask of
 // others. What is over it is given up, and said to be.
-const unitTime = 10 * time.Second
+const unitTime = 5 * time.Second
+
+// The time for all functions together is baseTime, and functionTime for each.
+const (
+	baseTime     = 30 * time.Second
+	functionTime = 2 * time.Millisecond
+)
 
 // summarizeAll computes the summary of every function, callees first. It notes the
 // functions that are given up, and why.
@@ -107,6 +117,11 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
+	all := 0
+	for _, unit := range units {
+		all += len(unit)
+	}
+	r.until = time.Now().Add(baseTime + time.Duration(all)*functionTime)
 	var next atomic.Int64
 	var wait sync.WaitGroup
 	var lock sync.Mutex

@@ -284,7 +284,7 @@ func (c *callSite) applyAll(targets []target) (result, thrown *value, returns bo
 }
 
 // maxTargets bounds the functions that one call is taken to mean.
-const maxTargets = 24
+const maxTargets = 12
 
 // bind gives the arguments to the parameters.
 func (c *callSite) bind(st *state, t target, sub int32) *actuals {

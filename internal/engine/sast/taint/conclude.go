@@ -3,6 +3,7 @@ package taint
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/sast/ir"
 )
@@ -23,9 +24,11 @@ type conclusion struct {
 	// library are the functions whose parameters callers outside of the program
 	// choose; nil when no rule asks for that.
 	library *library
+	// cut says that there was no time to follow all of what globals hold.
+	cut bool
 }
 
-func (r *run) conclude(units [][]*ir.Function, rules []*Rule) []*Finding {
+func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
 	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string][]string{},
 		found: findings{map[findingKey]*Finding{}}, rules: rules}
 	c.reach(units)
@@ -36,7 +39,7 @@ func (r *run) conclude(units [][]*ir.Function, rules []*Rule) []*Finding {
 	for _, s := range c.order {
 		c.sinks(s)
 	}
-	return c.found.list()
+	return c.found.list(), !c.cut
 }
 
 // reach finds the summaries that count. Callers come behind callees in the units,
@@ -110,10 +113,15 @@ func (c *conclusion) globalPath(s *summary, at *atom) string {
 
 // globals gathers what the summaries write to globals, until nothing is new.
 func (c *conclusion) globals() {
+	until := time.Now().Add(unitTime)
 	for range maxRounds {
 		before := len(c.heap)
 		grown := false
 		for _, s := range c.order {
+			if time.Now().After(until) {
+				c.cut = true
+				return
+			}
 			for id, o := range s.heap {
 				at := s.objects[id].atom
 				if o == nil || at == nil {

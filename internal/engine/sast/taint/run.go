@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -12,6 +13,7 @@ import (
 
 // A run is one analysis of a program: what all functions share.
 type run struct {
+	until   time.Time // when the work on all functions must end
 	program Program
 	options Options
 	done    <-chan struct{} // closed when the analysis is to end

@@ -123,8 +123,9 @@ func (a *analysis) summary() *summary {
 	return s
 }
 
-// maxKept bounds the objects of a summary.
-const maxKept = 80
+// maxKept bounds the objects of a summary together with their fields: it is what each
+// call of the function costs.
+const maxKept = 120
 
 // prune forgets the objects that nobody outside can reach. When there are too many
 // of them, those that are farthest from the inputs and the result become taint of
@@ -147,7 +148,7 @@ func (a *analysis) prune(s *summary) {
 		p.visit(o.keys)
 		p.visit(o.text)
 	}
-	full := len(p.queue) >= maxKept
+	full := p.size >= maxKept
 	old := &state{heap: s.heap}
 	s.heap = make([]*object, len(s.heap))
 	for _, id := range p.queue {
@@ -171,10 +172,12 @@ type pruning struct {
 	s     *summary
 	kept  []bool
 	queue []objID
+	size  int // of what is kept
 }
 
 func (p *pruning) mark(id objID) {
-	if int(id) < len(p.kept) && !p.kept[id] && p.s.heap[id] != nil && len(p.queue) < maxKept {
+	if int(id) < len(p.kept) && !p.kept[id] && p.s.heap[id] != nil && p.size < maxKept {
+		p.size += 1 + len(p.s.heap[id].fields)
 		p.kept[id] = true
 		p.queue = append(p.queue, id)
 	}

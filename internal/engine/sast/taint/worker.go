@@ -27,8 +27,11 @@ type worker struct {
 	until  time.Time      // when the work on the functions at hand must end
 }
 
-// late reports whether the functions at hand have taken too long.
-func (w *worker) late() bool { return time.Now().After(w.until) }
+// late reports whether the functions at hand, or all, have taken too long.
+func (w *worker) late() bool {
+	now := time.Now()
+	return now.After(w.until) || now.After(w.run.until)
+}
 
 // A frame is a summary that is being computed.
 type frame struct {
