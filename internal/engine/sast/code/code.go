@@ -203,7 +203,7 @@ func text(p *scan.ProjectPass, path string) []byte {
 		return nil
 	}
 	if minified(path, b) {
-		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program that removes what people read, and was left out", Path: path})
+		p.Degrade(scan.Reason{Code: "minified", Message: "the file was made by a program, or is a copy of a published library, and was left out", Path: path})
 		return nil
 	}
 	return b

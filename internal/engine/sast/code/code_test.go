@@ -32,7 +32,8 @@ func TestMinified(t *testing.T) {
 		name string
 		text []byte
 		want bool
-	}{{"a.js", long, true}, {"a.js", short, false}, {"a.min.js", short, true}, {"a.java", long, false}} {
+	}{{"a.js", long, true}, {"a.js", short, false}, {"a.min.js", short, true}, {"a.java", long, false},
+		{"web/static/x.js", []byte("/*!\n * Thing v1.2.3\n */\nf()\n"), true}, {"src/x.js", []byte("/*! Thing v1.2.3 */\nf()\n"), false}} {
 		if got := minified(c.name, c.text); got != c.want {
 			t.Errorf("%s of %d bytes: got %v, want %v", c.name, len(c.text), got, c.want)
 		}

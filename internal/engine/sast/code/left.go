@@ -3,6 +3,7 @@ package code
 import (
 	"bytes"
 	"path"
+	"regexp"
 	"strings"
 )
 
@@ -40,12 +41,20 @@ func vendored(rest string) bool {
 	return strings.Contains(first, ".") || first == "composer" || first == "bundle" || first == "cache"
 }
 
+// A script below a folder of what a site serves whose banner names a release is a
+// library that somebody copied there.
+var (
+	published = regexp.MustCompile(`(?:^|/)(?:static|public|assets|vendor|wwwroot|webjars)/`)
+	banner    = regexp.MustCompile(`^\s*/\*!?[^/]*\bv?\d+\.\d+\.\d+`)
+)
+
 // longLine is the mean length of a line, in bytes, from which code is no longer
 // what somebody wrote.
 const longLine = 400
 
-// minified reports whether a script or style was made small by a program: by its
-// name, or because its lines are longer than anybody writes them.
+// minified reports whether a script or style was made by a program, or is a copy of a
+// published library: by its name, its banner, or because its lines are longer than
+// anybody writes them.
 func minified(name string, text []byte) bool {
 	switch path.Ext(name) {
 	case ".js", ".mjs", ".cjs", ".ts", ".css":
@@ -54,6 +63,9 @@ func minified(name string, text []byte) bool {
 	}
 	base := path.Base(name)
 	if strings.Contains(base, ".min.") || strings.HasSuffix(base, ".bundle.js") {
+		return true
+	}
+	if published.MatchString(name) && banner.Match(text[:min(len(text), 400)]) {
 		return true
 	}
 	return len(text) > 10_000 && len(text) > longLine*(1+bytes.Count(text, []byte{'\n'}))

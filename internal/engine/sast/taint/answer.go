@@ -1,6 +1,8 @@
 package taint
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
 )
@@ -11,13 +13,17 @@ import (
 // answers notes what arrives at whoever called a function that carries an annotation:
 // "@app.route(return)" as a sink.
 func (a *analysis) answers(st *state, in *ir.Instr) {
+	v := a.read(st, in.A)
+	if strings.Contains(v.api, ".") {
+		return // an object of a library: what it was made of has been looked at
+	}
 	set := a.run.set(a.fn)
 	for _, name := range annotations(a.fn.File, a.fn.Node) {
 		for _, e := range set.Match(name)[model.Sinks] {
 			if e.Form != model.Annotation || !answered(e) {
 				continue
 			}
-			t := a.deep(st, a.textOf(st, a.read(st, in.A)))
+			t := a.deep(st, a.textOf(st, v))
 			a.arrives(a.sinkAt(in.Node, e.Kind), a.run.kindBits(e.Kind)|a.run.opens(e), t)
 		}
 	}
