@@ -251,7 +251,7 @@ type ScanSummary struct {
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
-	Fast       bool               `json:"fast" doc:"Source code was analysed function by function, in limited time."`
+	Fast       bool               `json:"fast" doc:"Source code was analysed file by file, in limited time."`
 	Cancelled  bool               `json:"cancelled"`
 	Attempt    int                `json:"attempt" doc:"How many workers have taken the scan."`
 	Suspicious bool               `json:"suspicious" doc:"The scan resolved more than 30 % and more than 20 findings at once: probably something else was uploaded."`

@@ -32,7 +32,7 @@ type scanCommand struct {
 
 	Rules     []string      `type:"path" placeholder:"PATH" help:"A file or folder with rules in the Semgrep format, beside the rules of the build. May be repeated."`
 	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
-	Fast      bool          `help:"Follow data inside of functions only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
+	Fast      bool          `help:"Follow data inside of files only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
 	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"How long --fast may take."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`

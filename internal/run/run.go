@@ -49,7 +49,7 @@ type Run struct {
 	Source         Source
 	Private        bool
 	Analyses       []finding.Analysis // what was asked for when it started
-	Fast           bool               // source code is analysed function by function, in limited time
+	Fast           bool               // source code is analysed file by file, in limited time
 	Initiator      tenant.UserID      // empty when nobody asked
 	State          State
 	Uploaded       bool      // what is to be scanned is there

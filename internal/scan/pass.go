@@ -60,8 +60,8 @@ type Code struct {
 	Rules []string
 	// OnlyRules leaves out the rules of the build.
 	OnlyRules bool
-	// Fast keeps the analysis inside of functions, and within this time. The analyzer
-	// then ends degraded, because it did not look at what crosses functions. 0 is off.
+	// Fast keeps the analysis inside of files, and within this time. The analyzer
+	// then ends degraded, because it did not look at what crosses files. 0 is off.
 	Fast time.Duration
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/mod/modfile"
+
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/frameworks"
 	"merlon/internal/engine/sast/ir"
@@ -153,11 +155,8 @@ func skipped(f *ir.File) []Problem {
 func GoModules(files map[string][]byte) []flow.Module {
 	var out []flow.Module
 	for name, text := range files {
-		for line := range strings.Lines(string(text)) {
-			if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "module "); ok {
-				out = append(out, flow.Module{Path: strings.Trim(strings.TrimSpace(rest), `"`), Folder: path.Dir(name)})
-				break
-			}
+		if module := modfile.ModulePath(text); module != "" {
+			out = append(out, flow.Module{Path: module, Folder: path.Dir(name)})
 		}
 	}
 	return out

@@ -45,7 +45,7 @@ func run(p *scan.ProjectPass) error {
 		ctx, cancel = context.WithTimeout(ctx, p.Code.Fast)
 		defer cancel()
 		p.Degrade(scan.Reason{Code: "fast", Message: fmt.Sprintf(
-			"source code was analysed function by function within %v, as asked for: flaws across functions were not looked for", p.Code.Fast)})
+			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for", p.Code.Fast)})
 	}
 	files := read(p, known.wants)
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{

@@ -42,22 +42,11 @@ func answered(e *model.Entry) bool {
 // assumeOperator cleans what a guard has approved of that is an operator: the model
 // calls it by the operator's name, "in(arg1)", with the operands as arguments.
 func (a *analysis) assumeOperator(st *state, in *ir.Instr, name string, holds bool) {
-	set := a.run.set(a.fn)
-	guards := set.Match(name)[model.Guards]
-	if len(guards) == 0 {
+	if len(a.run.set(a.fn).Match(name)[model.Guards]) == 0 {
 		return
 	}
 	c := &callSite{a: a, st: st, in: in, call: &ir.Call{Receiver: ir.NoVar}, names: []string{name}, args: []argument{
 		{v: a.read(st, in.A), from: in.A, node: in.Node}, {v: a.read(st, in.B), from: in.B, node: in.Node},
 	}}
-	for _, e := range guards {
-		if e.Negated == holds || !c.holds(e.If) {
-			continue
-		}
-		for _, place := range e.Places {
-			for _, v := range c.variables(place) {
-				a.clean(st, v, a.run.kindBits(e.Kind))
-			}
-		}
-	}
+	c.approve(holds)
 }

@@ -119,19 +119,23 @@ func (a *analysis) allConstant(st *state, v *value) bool {
 
 // assumeCall cleans what a guard has approved of.
 func (a *analysis) assumeCall(st *state, i int32, holds bool) {
-	c := a.callSite(st, i)
+	a.callSite(st, i).approve(holds)
+	a.assumeSummary(st, i, holds)
+}
+
+// approve cleans what the guards that know the call approve of by its answer.
+func (c *callSite) approve(holds bool) {
 	for _, e := range c.matches(model.Guards) {
 		if e.Negated == holds || !c.holds(e.If) {
 			continue
 		}
-		bits := a.run.kindBits(e.Kind)
+		bits := c.a.run.kindBits(e.Kind)
 		for _, place := range e.Places {
 			for _, v := range c.variables(place) {
-				a.clean(st, v, bits)
+				c.a.clean(c.st, v, bits)
 			}
 		}
 	}
-	a.assumeSummary(st, i, holds)
 }
 
 // clean makes what a variable holds harmless for the kinds, and what the variable or
