@@ -11,6 +11,7 @@ import (
 
 	"merlon/internal/engine/sast"
 	"merlon/internal/engine/sast/rule"
+	"merlon/internal/engine/sast/rules"
 	"merlon/internal/engine/sast/ruletest"
 )
 
@@ -26,8 +27,12 @@ type rulesValidateCommand struct {
 // Run reads the rules and compiles their patterns. It asks for exit code 1 when
 // something is wrong with them.
 func (c rulesValidateCommand) Run(host Host) error {
+	parser, err := rules.Parser()
+	if err != nil {
+		return err
+	}
 	p := printer{w: host.Stdout}
-	rules, files, faults := 0, 0, 0
+	found, files, faults := 0, 0, 0
 	for _, path := range c.Path {
 		names, err := rule.Files(path)
 		if err != nil {
@@ -35,12 +40,12 @@ func (c rulesValidateCommand) Run(host Host) error {
 		}
 		for _, name := range names {
 			files++
-			loaded, err := rule.Parser{}.Load(name)
+			loaded, err := parser.Load(name)
 			said, err := lines(err)
 			if err != nil {
 				return err
 			}
-			rules += len(loaded)
+			found += len(loaded)
 			_, problems := sast.Compile(loaded)
 			for _, problem := range problems {
 				said = append(said, fmt.Sprintf("%s: %v", name, problem.Err))
@@ -51,7 +56,7 @@ func (c rulesValidateCommand) Run(host Host) error {
 			}
 		}
 	}
-	p.f("%s in %s, %s.\n", count(rules, "rule"), count(files, "file"), count(faults, "fault"))
+	p.f("%s in %s, %s.\n", count(found, "rule"), count(files, "file"), count(faults, "fault"))
 	if p.err == nil && faults > 0 {
 		return exit{code: ExitFindings}
 	}
@@ -86,7 +91,11 @@ type rulesTestCommand struct {
 
 // Run runs the tests. It asks for exit code 1 when one fails.
 func (c rulesTestCommand) Run(ctx context.Context, host Host) error {
-	report, err := ruletest.Run(ctx, c.Path, rule.Parser{})
+	parser, err := rules.Parser()
+	if err != nil {
+		return err
+	}
+	report, err := ruletest.Run(ctx, c.Path, parser)
 	if err != nil {
 		return err
 	}

@@ -30,9 +30,11 @@ var trees = map[string]string{
 
 	"rules/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: eval(...)\n" +
 		"- id: note\n  message: m\n  severity: INFO\n  languages: [regex]\n  pattern: NOTE\n",
-	"rules/eval.py":     "# ruleid: eval\neval(x)\n# ok: eval\nprint(x)\n# ruleid: note\ny = 'NOTE'\n",
-	"wrong/eval.yaml":   "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: evil(...)\n",
-	"wrong/eval.py":     "# ruleid: eval\neval(x)\n# ok: eval\nevil(x)\n# todook: eval\nevil(y)\n",
+	"rules/eval.py":   "# ruleid: eval\neval(x)\n# ok: eval\nprint(x)\n# ruleid: note\ny = 'NOTE'\n",
+	"wrong/eval.yaml": "rules:\n- id: eval\n  message: m\n  severity: ERROR\n  languages: [python]\n  pattern: evil(...)\n",
+	"wrong/eval.py":   "# ruleid: eval\neval(x)\n# ok: eval\nevil(x)\n# todook: eval\nevil(y)\n",
+	"kinds/sql.yaml": "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n" +
+		"  model:\n    sources: [remote, library]\n    sinks:\n    - sql\n    - sqll\n",
 	"wrong/faults.yaml": "rules:\n- id: a\n  message: m\n  severity: BAD\n  languages: [python]\n  patern: x\n",
 }
 

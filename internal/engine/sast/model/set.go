@@ -151,6 +151,20 @@ func (s *Set) Supertypes(name string) []string { return s.super[name] }
 // Literals returns the sources that are literals.
 func (s *Set) Literals() []*Entry { return s.literals }
 
+// Speaks reports whether a model has an entry of the section and the kind. The kind
+// Library of sources is always there.
+func Speaks(models []*Model, section Section) func(kind string) bool {
+	known := map[string]bool{Library: section == Sources}
+	for _, m := range models {
+		for _, e := range m.Entries {
+			if e.Section == section {
+				known[e.Kind] = true
+			}
+		}
+	}
+	return func(kind string) bool { return known[kind] }
+}
+
 // Kinds numbers the kinds of sinks, sanitizers and guards of the models, so that
 // they fit the bits of a word; All has no number.
 func Kinds(models []*Model) ([]string, error) {

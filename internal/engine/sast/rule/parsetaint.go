@@ -272,10 +272,15 @@ func (t *taintReader) model(n *yaml.Node) {
 }
 
 func (t *taintReader) kinds(n *yaml.Node, what string, known func(string) bool) []string {
-	out := t.strs(n, what, false)
-	for _, kind := range out {
+	if n == nil {
+		return nil
+	}
+	var out []string
+	for _, e := range t.list(n, what) {
+		kind := t.scalar(e, "an element of "+what)
+		out = append(out, kind)
 		if known != nil && !known(kind) {
-			t.fault(n.Line, "this build has no model of %s of the kind %q", what, kind)
+			t.fault(e.Line, "this build has no model of %s of the kind %q", what, kind)
 		}
 	}
 	return out

@@ -62,7 +62,11 @@ func folder(dir string) ([]Described, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", dir, err)
 	}
-	parsed, err := rule.Parse("rules/"+dir+"/rule.yaml", text)
+	reader, err := Parser()
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := reader.Parse("rules/"+dir+"/rule.yaml", text)
 	if err != nil {
 		return nil, err
 	}
