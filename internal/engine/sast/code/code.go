@@ -49,7 +49,7 @@ func run(p *scan.ProjectPass) error {
 	}
 	files := read(p, known.wants)
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
-		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p), Modules: modules(p),
+		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files),
 	})
 	if err := p.Context.Err(); err != nil {
 		return err

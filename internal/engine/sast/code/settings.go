@@ -1,8 +1,11 @@
 package code
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 
 	"github.com/magiconair/properties"
 
@@ -11,21 +14,26 @@ import (
 	"merlon/internal/scan"
 )
 
-// This file reads the files beside the code that tell what it means.
+// This file reads the files beside the code that tell what it means. One that cannot
+// be read is said to be, where there is code that it would speak of: what is not known
+// from it may hide a flaw.
 
 // maxSettings bounds such a file, in bytes.
 const maxSettings = 1 << 20
 
 // settings returns what the properties files of Java programs say, by key. A key that
 // two files give different values is left out: which one counts is not known here.
-func settings(p *scan.ProjectPass) map[string]string {
+func settings(p *scan.ProjectPass, sources []sast.Source) map[string]string {
+	if !holds(sources, ".java") {
+		return nil
+	}
 	out := map[string]string{}
 	differs := map[string]bool{}
-	each(p, ".properties", func(_ string, text []byte) {
+	each(p, func(name string) bool { return path.Ext(name) == ".properties" }, func(_ string, text []byte) error {
 		loader := properties.Loader{Encoding: properties.ISO_8859_1, DisableExpansion: true}
 		read, err := loader.LoadBytes(text)
 		if err != nil {
-			return // not a file of this kind: nothing is known from it
+			return fmt.Errorf("not read as %w", err)
 		}
 		for key, value := range read.Map() {
 			if had, ok := out[key]; ok && had != value {
@@ -33,6 +41,7 @@ func settings(p *scan.ProjectPass) map[string]string {
 			}
 			out[key] = value
 		}
+		return nil
 	})
 	for key := range differs {
 		delete(out, key)
@@ -41,24 +50,45 @@ func settings(p *scan.ProjectPass) map[string]string {
 }
 
 // modules returns the modules of Go in the tree.
-func modules(p *scan.ProjectPass) []flow.Module {
-	files := map[string][]byte{}
-	each(p, ".mod", func(name string, text []byte) {
-		if path.Base(name) == "go.mod" {
-			files[name] = text
+func modules(p *scan.ProjectPass, sources []sast.Source) []flow.Module {
+	if !holds(sources, ".go") {
+		return nil
+	}
+	var out []flow.Module
+	each(p, func(name string) bool { return path.Base(name) == "go.mod" }, func(name string, text []byte) error {
+		named := sast.GoModules(map[string][]byte{name: text})
+		if len(named) == 0 {
+			return errors.New("not a module file: it does not name its module")
 		}
+		out = append(out, named...)
+		return nil
 	})
-	return sast.GoModules(files)
+	return out
 }
 
-// each gives the small files with the extension to f.
-func each(p *scan.ProjectPass, ext string, f func(name string, text []byte)) {
+// holds reports whether there is a file with the extension.
+func holds(sources []sast.Source, ext string) bool {
+	return slices.ContainsFunc(sources, func(s sast.Source) bool { return path.Ext(s.Path) == ext })
+}
+
+// each gives the files that are wanted to read. An error of it is that of the file.
+func each(p *scan.ProjectPass, wanted func(name string) bool, read func(name string, text []byte) error) {
 	for _, file := range p.Files {
-		if path.Ext(file.Path) != ext || file.Size > maxSettings || left(file.Path) != "" {
+		if !wanted(file.Path) || left(file.Path) != "" || p.Context.Err() != nil {
 			continue
 		}
-		if text, err := fs.ReadFile(p.FS, file.Path); err == nil {
-			f(file.Path, text)
+		if file.Size > maxSettings {
+			p.Degrade(scan.Reason{Code: "too-large", Path: file.Path,
+				Message: fmt.Sprintf("the file has %d bytes; what the code means is read from files up to %d", file.Size, maxSettings)})
+			continue
+		}
+		text, err := fs.ReadFile(p.FS, file.Path)
+		if err != nil {
+			p.Degrade(scan.Reason{Code: "unreadable", Message: err.Error(), Path: file.Path})
+			continue
+		}
+		if err := read(file.Path, text); err != nil {
+			p.Degrade(scan.Reason{Code: "malformed", Message: err.Error(), Path: file.Path})
 		}
 	}
 }
