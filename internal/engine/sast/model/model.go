@@ -75,6 +75,16 @@ type Entry struct {
 	Line    int
 }
 
+// Agrees reports whether the conditions of a literal hold for its text.
+func (e *Entry) Agrees(text string) bool {
+	for i := range e.If {
+		if e.If[i].Like.MatchString(text) == e.If[i].Not {
+			return false
+		}
+	}
+	return true
+}
+
 // A Flow says that what is at From is afterwards at To too.
 type Flow struct{ From, To Place }
 

@@ -308,6 +308,11 @@ func (e *Entry) check() error {
 	if e.Form == Literal && e.Section != Sources {
 		return fmt.Errorf("only a source can be a literal")
 	}
+	for _, c := range e.If {
+		if e.Form == Literal && (c.Test != Like || c.Place.Base != Assigned) {
+			return fmt.Errorf(`a condition of a literal is "value like" or "value not like"`)
+		}
+	}
 	if e.Form == Assignment && e.Section != Sinks {
 		return fmt.Errorf("only a sink can be an assignment")
 	}

@@ -29,7 +29,7 @@ func (a *analysis) literal(i int32, in *ir.Instr) *value {
 		return nullValue
 	}
 	if v.c.isText() {
-		v = a.run.literalSource(a, in, v)
+		v = a.run.literalSource(a.fn, in, v)
 	}
 	return v
 }

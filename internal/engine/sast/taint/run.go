@@ -81,8 +81,13 @@ func (r *run) sourceAtom(s source) *atom {
 
 // sourceValue returns the value of a source of a model.
 func (r *run) sourceValue(a *analysis, e *model.Entry, node int32) *value {
-	at := r.sourceAtom(source{file: a.fn.File, node: node, kind: e.Kind, rule: -1})
-	return &value{taint: taint{{atom: at, trace: then(nil, a.fn, node, nil)}}}
+	return &value{taint: r.sourceTaint(a.fn, e, node)}
+}
+
+// sourceTaint returns the taint of a source of a model.
+func (r *run) sourceTaint(fn *ir.Function, e *model.Entry, node int32) taint {
+	at := r.sourceAtom(source{file: fn.File, node: node, kind: e.Kind, rule: -1})
+	return taint{{atom: at, trace: then(nil, fn, node, nil)}}
 }
 
 // set returns the models of the function's language.
@@ -287,10 +292,10 @@ func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
 }
 
 // literalSource makes a literal a source when a model says so.
-func (r *run) literalSource(a *analysis, in *ir.Instr, v *value) *value {
-	for _, e := range r.set(a.fn).Literals() {
-		if e.Literal.MatchString(v.c.s) {
-			v = v.with(v.taint.union(r.sourceValue(a, e, in.Node).taint))
+func (r *run) literalSource(fn *ir.Function, in *ir.Instr, v *value) *value {
+	for _, e := range r.set(fn).Literals() {
+		if e.Literal.MatchString(v.c.s) && e.Agrees(v.c.s) {
+			v = v.with(v.taint.union(r.sourceTaint(fn, e, in.Node)))
 		}
 	}
 	return v
@@ -496,13 +501,13 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 		case ir.StoreGlobal:
 			stores[in.Text]++
 			r.declared[in.Text] = true
-			if v := constantOf(fn, in.B, 0); v != nil {
+			if v := r.constantOf(fn, in.B, 0); v != nil {
 				r.globals[in.Text] = v
 			}
 		case ir.StoreField:
 			names[in.Text]++
 			if fn.Class != nil && (fn.Kind == ir.Initializer || fn.Kind == ir.Constructor) {
-				if v := constantOf(fn, in.B, 0); v != nil {
+				if v := r.constantOf(fn, in.B, 0); v != nil {
 					r.fields[fn.Class.Qualified+"."+in.Text] = v
 				}
 			}
@@ -511,7 +516,7 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 }
 
 // constantOf returns the constant that a variable is defined as, or nil.
-func constantOf(fn *ir.Function, v ir.Var, depth int) *value {
+func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 	i := fn.Def(v)
 	if i < 0 || depth > 4 {
 		return nil
@@ -519,11 +524,11 @@ func constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 	in := &fn.Code[i]
 	switch in.Op {
 	case ir.Copy, ir.Cast:
-		return constantOf(fn, in.A, depth+1)
+		return r.constantOf(fn, in.A, depth+1)
 	case ir.Const:
 		switch ir.ConstKind(in.X) {
 		case ir.ConstString:
-			return stringValue(in.Text)
+			return r.literalSource(fn, in, stringValue(in.Text))
 		case ir.ConstCharacter:
 			return charValue(in.Text)
 		case ir.ConstNumber:
@@ -533,9 +538,12 @@ func constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 			return boolValue(strings.EqualFold(in.Text, "true"))
 		}
 	case ir.Binary:
-		x, y := constantOf(fn, in.A, depth+1), constantOf(fn, in.B, depth+1)
-		if x != nil && y != nil {
-			return foldBinary(in.Text, x, y)
+		x, y := r.constantOf(fn, in.A, depth+1), r.constantOf(fn, in.B, depth+1)
+		if x == nil || y == nil {
+			return nil
+		}
+		if v := foldBinary(in.Text, x, y); v != nil {
+			return v.with(x.taint.union(y.taint))
 		}
 	}
 	return nil
