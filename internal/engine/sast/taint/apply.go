@@ -307,11 +307,11 @@ func (p *application) approvals() {
 
 // approveArgument makes an argument harmless, where it is a variable.
 func (a *analysis) approveArgument(st *state, x *actuals, ok approval) {
-	call := a.fn.Call(&a.fn.Code[x.instr])
-	if x.sub != 0 {
-		return
+	in := &a.fn.Code[x.instr]
+	if x.sub != 0 || in.Op != ir.Invoke {
+		return // not called here: a callback, an accessor, a function that escapes
 	}
-	for _, arg := range a.fn.Args(call) {
+	for _, arg := range a.fn.Args(a.fn.Call(in)) {
 		if int(ok.param) < len(x.params) && arg.Rest == ir.One && a.read(st, arg.Value) == x.params[ok.param] {
 			a.clean(st, arg.Value, ok.kinds)
 		}
