@@ -166,8 +166,37 @@ func (m *modelCall) call() {
 			args[k] = orUnknown(join(cb.params[k], cb.any))
 		}
 		cb.result = m.a.callValue(m.st, cb.f, args, m.callSite, int32(i+2))
+		if cb.result == nil && i >= 0 && n > 0 {
+			cb.result = m.callHeld(i, args)
+		}
 		cb.called = true
 	}
+}
+
+// callHeld calls the functions that an argument may hold of which only the call graph
+// knows: a handler that another file declares, an element of a list of handlers.
+func (m *modelCall) callHeld(arg int, args []*value) *value {
+	if m.a.run.local || m.a.calls(m.args[arg].v) {
+		return nil
+	}
+	var result *value
+	for _, fn := range m.a.run.program.FunctionValues(m.a.fn, m.args[arg].from) {
+		x := &actuals{fn: fn, params: make([]*value, len(fn.Params)), instr: m.i, node: m.in.Node,
+			sub: int32(arg+2)<<16 | 2, captures: func(int) *value { return unknown }}
+		list := make([]argument, len(args))
+		for i, v := range args {
+			list[i] = argument{v: v, from: ir.NoVar}
+		}
+		m.a.bindArguments(m.st, x, list, m.i)
+		r, _ := m.a.apply(m.st, x)
+		result = join(result, r)
+	}
+	return result
+}
+
+// calls reports whether the value holds what callValue calls.
+func (a *analysis) calls(v *value) bool {
+	return slices.ContainsFunc(v.objs, func(id objID) bool { return a.objects[id].take || a.objects[id].fn != nil })
 }
 
 // isFunction reports whether the value may be a function of the program.
@@ -436,7 +465,7 @@ func (c *callSite) external() *value {
 		a.taintObject(c.st, c.recv, t.at(a.fn, c.in.Node))
 		return c.recv.with(t.at(a.fn, c.in.Node))
 	}
-	if c.recv != nil && len(from) > 0 && !a.run.plain && changes(c.call.Name) {
+	if c.recv != nil && len(from) > 0 && !a.run.plain && changes(c.call.Name) && !a.global(c.recv) {
 		a.taintObject(c.st, c.recv, from.at(a.fn, c.in.Node))
 	}
 	if c.call.Kind == ir.CallSuper || c.call.Kind == ir.CallSelf {
@@ -451,6 +480,17 @@ func (a *analysis) needFunction(v *value) {
 	if len(v.objs) == 1 && len(v.taint) <= 1 {
 		a.need(v)
 	}
+}
+
+// global reports whether a value is a global, or a part of one: a client of a database,
+// a cache. What one request gives to it is not what every other request gets from it.
+func (a *analysis) global(v *value) bool {
+	for _, id := range v.objs {
+		if at := a.objects[id].atom; at == nil || at.in.kind != inGlobal {
+			return false
+		}
+	}
+	return len(v.objs) > 0
 }
 
 // setters are the first words of names of methods that take what they are given

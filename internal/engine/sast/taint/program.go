@@ -9,6 +9,8 @@ type Program interface {
 	SCCs() [][]*ir.Function
 	// Targets returns the functions that a call may mean, by its types.
 	Targets(fn *ir.Function, call *ir.Call) []*ir.Function
+	// FunctionValues returns the functions that a variable may hold.
+	FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function
 	// Function returns the functions with the qualified name.
 	Function(name string) []*ir.Function
 	// Class returns the class with the qualified name, nil when there is none.
