@@ -102,6 +102,9 @@ func (a *analysis) allConstant(st *state, v *value) bool {
 	}
 	for _, id := range v.objs {
 		o, info := st.object(id), &a.objects[id]
+		if o == nil && a.run.holdsConstants(info.atom) {
+			continue
+		}
 		if o == nil || !info.own || len(o.self) > 0 || len(o.fields) == 0 && o.elems == nil {
 			return false
 		}
@@ -142,6 +145,7 @@ func (c *callSite) approve(holds bool) {
 // field that it was read from holds.
 func (a *analysis) clean(st *state, v ir.Var, kinds uint64) {
 	a.refine(st, v, func(x *value) *value { return a.approved(st, x, kinds) })
+	a.remember(st, v, kinds)
 }
 
 // approved returns the value made harmless. Its origins stay, so that a function

@@ -307,6 +307,7 @@ func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
 		return true
 	}
 	v := a.compute(st, i, in)
+	a.forget(st, in)
 	if in.Dst != ir.NoVar && v != nil {
 		a.assign(st, in.Dst, v)
 	}
@@ -326,11 +327,11 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	case ir.Missing:
 		return unknown
 	case ir.LoadField:
-		return a.loadField(st, i, in)
+		return a.remembered(st, in, a.loadField(st, i, in))
 	case ir.StoreField:
 		a.storeField(st, i, in)
 	case ir.LoadIndex:
-		return a.loadIndex(st, i, in)
+		return a.remembered(st, in, a.loadIndex(st, i, in))
 	case ir.StoreIndex:
 		a.storeIndex(st, i, in)
 	case ir.Slice:

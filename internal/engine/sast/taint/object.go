@@ -177,10 +177,12 @@ type state struct {
 	heap []*object // by objID; shorter than the table: the rest is untouched
 
 	control taint // of the fact that the point is reached
+
+	approved []approvedPath // members that guards have approved of; never changed in place
 }
 
 func (s *state) clone() *state {
-	return &state{vars: slices.Clone(s.vars), heap: slices.Clone(s.heap), control: s.control}
+	return &state{vars: slices.Clone(s.vars), heap: slices.Clone(s.heap), control: s.control, approved: s.approved}
 }
 
 // object returns the state of an object, nil when nothing was written to it.

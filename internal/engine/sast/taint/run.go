@@ -39,6 +39,7 @@ type run struct {
 	boxed    map[*ir.Function]map[ir.Var]bool
 	declared map[string]bool   // globals that the program sets
 	globals  map[string]*value // constants
+	lists    map[string]bool   // globals that hold a collection of constants
 	fields   map[string]*value // constants, by class and field
 
 	atoms         sync.Map // atom → *atom
@@ -458,6 +459,7 @@ func (r *run) constantField(class, name string) *value {
 func (r *run) survey(units [][]*ir.Function) {
 	r.declared = map[string]bool{}
 	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
+	r.lists = map[string]bool{}
 	stores, names := map[string]int{}, map[string]int{}
 	for _, unit := range units {
 		for _, fn := range unit {
@@ -468,6 +470,7 @@ func (r *run) survey(units [][]*ir.Function) {
 	for name, n := range stores {
 		if n > 1 {
 			delete(r.globals, name)
+			delete(r.lists, name)
 		}
 	}
 	for name := range r.fields {
@@ -503,6 +506,8 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 			r.declared[in.Text] = true
 			if v := r.constantOf(fn, in.B, 0); v != nil {
 				r.globals[in.Text] = v
+			} else if r.constantList(fn, in.B, 0) {
+				r.lists[in.Text] = true
 			}
 		case ir.StoreField:
 			names[in.Text]++

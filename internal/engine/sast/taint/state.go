@@ -1,6 +1,10 @@
 package taint
 
-import "merlon/internal/engine/sast/ir"
+import (
+	"slices"
+
+	"merlon/internal/engine/sast/ir"
+)
 
 // This file joins states where ways of the control flow meet.
 
@@ -35,6 +39,12 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 	if t := into.control.union(from.control); !t.same(into.control) {
 		own()
 		out.control, changed = t, true
+	}
+	if len(into.approved) > 0 {
+		if both := bothApproved(into.approved, from.approved); !slices.Equal(both, into.approved) {
+			own()
+			out.approved, changed = both, true
+		}
 	}
 	n := max(len(into.heap), len(from.heap))
 	for i := 0; i < n; i++ {
