@@ -98,10 +98,13 @@ type Finding struct {
 	Analyzer string   `json:"analyzer"`
 	Analysis Analysis `json:"analysis"`
 	Severity Severity `json:"severity"`
-	Message  string   `json:"message"`
-	Language string   `json:"language"`
-	Location Location `json:"location"`
-	Snippet  *Snippet `json:"snippet,omitempty"`
+	// Confidence is set where the analyzer is less sure than it is of the rule's
+	// findings in general.
+	Confidence Confidence `json:"confidence,omitempty"`
+	Message    string     `json:"message"`
+	Language   string     `json:"language"`
+	Location   Location   `json:"location"`
+	Snippet    *Snippet   `json:"snippet,omitempty"`
 
 	// Evidence: which of these are set depends on what was seen, not on who
 	// reports it.

@@ -109,6 +109,9 @@ func result(f *finding.Finding, index int) resultObject {
 			"severity": f.Severity, "analyzer": f.Analyzer, "analysis": f.Analysis, "language": f.Language,
 		},
 	}
+	if f.Confidence != "" {
+		r.Properties["confidence"] = f.Confidence
+	}
 	if f.Fingerprint != (finding.Fingerprint{}) {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
 	}

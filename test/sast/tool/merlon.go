@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -65,8 +66,9 @@ func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, 
 // report is the part of merlon's JSON report that is needed here.
 type report struct {
 	Findings []struct {
-		RuleID   string `json:"ruleId"`
-		Location struct {
+		RuleID     string `json:"ruleId"`
+		Confidence string `json:"confidence"` // empty when it is the rule's
+		Location   struct {
 			Path      string `json:"path"`
 			StartLine int    `json:"startLine"`
 		} `json:"location"`
@@ -108,7 +110,7 @@ func decode(b []byte) (*Scan, error) {
 	}
 	for _, f := range r.Findings {
 		out.Findings = append(out.Findings, score.Finding{File: f.Location.Path, Line: f.Location.StartLine,
-			CWE: cwe[f.RuleID], Rule: f.RuleID, Confidence: confidence[f.RuleID]})
+			CWE: cwe[f.RuleID], Rule: f.RuleID, Confidence: cmp.Or(f.Confidence, confidence[f.RuleID])})
 	}
 	for _, a := range r.Analyzers {
 		out.Files += a.Files

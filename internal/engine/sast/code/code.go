@@ -14,6 +14,7 @@ import (
 
 	"merlon/internal/engine/sast"
 	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/rules"
@@ -225,7 +226,7 @@ func reason(p sast.Problem) scan.Reason {
 
 // finds makes a finding of a match.
 func finds(m *sast.Match) finding.Finding {
-	f := finding.Finding{Message: m.Message, Location: location(m.Path, m.Start, m.End)}
+	f := finding.Finding{Message: m.Message, Location: location(m.Path, m.Start, m.End), Confidence: doubt(m)}
 	for i, s := range m.Steps {
 		kind := finding.Intermediate
 		switch i {
@@ -237,6 +238,19 @@ func finds(m *sast.Match) finding.Finding {
 		f.Steps = append(f.Steps, finding.Step{Kind: kind, Message: s.Message, Location: location(s.Path, s.Start, s.End)})
 	}
 	return f
+}
+
+// doubt returns the confidence in a match of code that does not serve users: a test
+// server that writes back what it was sent harms nobody. "" means the rule's.
+func doubt(m *sast.Match) finding.Confidence {
+	aside := lang.Aside(m.Path)
+	if len(m.Steps) > 0 {
+		aside = aside || lang.Aside(m.Steps[0].Path)
+	}
+	if aside {
+		return finding.Uncertain
+	}
+	return ""
 }
 
 func location(path string, start, end sast.Position) finding.Location {

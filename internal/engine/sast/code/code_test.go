@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"merlon/internal/engine/sast"
+	"merlon/internal/finding"
 	"merlon/internal/scan/scantest"
 )
 
@@ -36,6 +38,30 @@ func TestMinified(t *testing.T) {
 		{"web/static/x.js", []byte("/*!\n * Thing v1.2.3\n */\nf()\n"), true}, {"src/x.js", []byte("/*! Thing v1.2.3 */\nf()\n"), false}} {
 		if got := minified(c.name, c.text); got != c.want {
 			t.Errorf("%s of %d bytes: got %v, want %v", c.name, len(c.text), got, c.want)
+		}
+	}
+}
+
+func TestDoubt(t *testing.T) {
+	way := func(paths ...string) *sast.Match {
+		m := &sast.Match{Path: paths[len(paths)-1]}
+		for _, p := range paths {
+			m.Steps = append(m.Steps, sast.Step{Path: p})
+		}
+		return m
+	}
+	for _, c := range []struct {
+		match *sast.Match
+		want  finding.Confidence
+	}{
+		{&sast.Match{Path: "app/views.py"}, ""},
+		{&sast.Match{Path: "tests/test_views.py"}, finding.Uncertain},
+		{way("app/views.py", "app/store.py"), ""},
+		{way("app/store_test.go", "app/store.go"), finding.Uncertain},
+		{way("app/store.go", "examples/main.go"), finding.Uncertain},
+	} {
+		if got := doubt(c.match); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.match.Path, got, c.want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/tree"
 )
@@ -111,8 +112,12 @@ func (f *Finding) key() findingKey {
 	return k
 }
 
-// better orders findings of one flaw: the shorter way, then the earlier source.
+// better orders findings of one flaw: data that comes from outside of tests, the
+// shorter way, then the earlier source.
 func (f *Finding) better(g *Finding) bool {
+	if a, b := lang.Aside(f.source.file.Tree.Path), lang.Aside(g.source.file.Tree.Path); a != b {
+		return b
+	}
 	return cmp.Or(cmp.Compare(f.size, g.size), f.source.compare(g.source), f.sink.compare(g.sink)) < 0
 }
 

@@ -1,0 +1,34 @@
+package lang
+
+import "testing"
+
+func TestAside(t *testing.T) {
+	for name, want := range map[string]struct{ test, aside bool }{
+		"server/handler_test.go":                         {true, true},
+		"test/handler.go":                                {false, false},
+		"_examples/todo/main.go":                         {false, true},
+		"tests/test_views.py":                            {true, true},
+		"app/views_test.py":                              {true, true},
+		"app/contest.py":                                 {false, false},
+		"testcode/views.py":                              {false, false},
+		"conftest.py":                                    {true, true},
+		"src/__tests__/a.tsx":                            {true, true},
+		"src/user.spec.ts":                               {true, true},
+		"examples/auth/index.js":                         {false, true},
+		"lib/examples.js":                                {false, false},
+		"bench/run.mjs":                                  {false, true},
+		"core/src/test/java/org/acme/UserTest.java":      {true, true},
+		"src/main/java/com/example/demo/User.java":       {false, false},
+		"src/main/java/org/acme/benchmark/test/Run.java": {false, false},
+		"examples/shop/src/main/java/org/acme/Shop.java": {false, true},
+		"src/org/acme/sample/Shop.java":                  {false, false},
+		"web/test/fixtures/page.html":                    {true, true},
+	} {
+		if got := Test(name); got != want.test {
+			t.Errorf("Test(%q) = %v", name, got)
+		}
+		if got := Aside(name); got != want.aside {
+			t.Errorf("Aside(%q) = %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package sast_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"merlon/internal/engine/sast"
+)
+
+// What only tests call is there for callers outside of the program, and nobody
+// outside calls a test.
+func TestLibraryAndTests(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [go]\n  mode: taint\n  model: {sources: [library], sinks: [path]}\n")
+	files := []sast.Source{
+		{Path: "store/store.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc Load(name string) ([]byte, error) { return os.ReadFile(name) }\n")},
+		{Path: "store/store_test.go", Text: []byte("package store\n\nimport \"os\"\n\nfunc write(name string) { os.Remove(name) }\n\nfunc check() { Load(\"a\") }\n")},
+	}
+	matches, _ := sast.Check(context.Background(), rules, files, sast.Options{})
+	var got []string
+	for _, m := range matches {
+		got = append(got, m.Path)
+	}
+	if want := []string{"store/store.go"}; !slices.Equal(got, want) {
+		t.Errorf("got findings in %v, want %v", got, want)
+	}
+}
