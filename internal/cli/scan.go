@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,9 @@ type scanCommand struct {
 	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
 	Fast      bool          `help:"Follow data inside of files only, within --fast-time. The analysis of source code then ends degraded, because it did not look at everything."`
 	FastTime  time.Duration `default:"60s" placeholder:"DURATION" help:"How long --fast may take."`
+
+	Cache   string `type:"path" placeholder:"DIR" help:"Keep below the folder what makes the next scan of the same code faster; it says the same. One folder for each tree. Default: merlon in the user's folder for caches, for all trees."`
+	NoCache bool   `help:"Keep nothing, and use nothing that was kept."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
@@ -88,7 +92,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		Root:      c.Path,
 		Analyzers: all.Analyzers,
 		Analyses:  analyses,
-		Code:      c.code(),
+		Code:      c.code(host),
 		Limits:    scan.Limits{Files: c.MaxFiles, FileSize: c.MaxFileSize},
 		Workers:   c.Parallel,
 		Version:   config.Version,
@@ -105,12 +109,35 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 }
 
 // code says how source code is analysed.
-func (c *scanCommand) code() scan.Code {
+func (c *scanCommand) code(host Host) scan.Code {
 	code := scan.Code{Rules: c.Rules, OnlyRules: c.OnlyRules}
 	if c.Fast {
 		code.Fast = max(c.FastTime, time.Second)
 	}
+	if !c.NoCache {
+		code.Cache, code.CacheName = c.cache(host)
+	}
 	return code
+}
+
+// cache returns the folder for what the next scan can use, and the name of the tree in
+// it. A folder that is asked for belongs to one tree, wherever that lies: pipelines
+// restore both at another place. Who has no folder for caches keeps nothing.
+func (c *scanCommand) cache(host Host) (folder, name string) {
+	if c.Cache != "" {
+		return c.Cache, ""
+	}
+	if host.Getenv("HOME") == "" && host.Getenv("XDG_CACHE_HOME") == "" && host.Getenv("LocalAppData") == "" {
+		return "", ""
+	}
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return "", ""
+	}
+	if name, err = filepath.Abs(c.Path); err != nil {
+		return "", ""
+	}
+	return filepath.Join(folder, "merlon", "code"), name
 }
 
 // present writes the report of what tell tells, and decides the exit code.

@@ -63,6 +63,11 @@ type Code struct {
 	// Fast keeps the analysis inside of files, and within this time. The analyzer
 	// then ends degraded, because it did not look at what crosses files. 0 is off.
 	Fast time.Duration
+	// Cache is a folder of the host for what the next scan can use; "" keeps nothing.
+	// What is found does not depend on it.
+	Cache string
+	// CacheName tells the trees apart that share the folder.
+	CacheName string
 }
 
 // A File is an entry of the scanned tree.

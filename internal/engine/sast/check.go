@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 
+	"merlon/internal/engine/sast/cache"
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
@@ -38,6 +39,9 @@ type Options struct {
 	Local      bool              // follow data inside of functions only
 	Modules    []flow.Module     // of Go; see GoModules
 	Properties map[string]string // what configuration files of the program say, by key
+	// Cache is what the last check has left, nil for none. Its version stands for the
+	// program and the rules.
+	Cache *cache.Cache
 }
 
 // A Match is one place at which a rule matched.
@@ -92,7 +96,7 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 	for range min(o.Workers, len(files)) {
 		wg.Go(func() {
 			for i := range next {
-				results[i] = set.file(files[i], o.Limits)
+				results[i] = set.file(files[i], o)
 			}
 		})
 	}
@@ -143,6 +147,8 @@ type checked struct {
 // A Set is rules that are compiled for their languages. It is safe for concurrent
 // use.
 type Set struct {
+	rules     []*rule.Rule
+	number    map[*rule.Rule]int // in rules
 	languages map[*lang.Language][]compiled
 	text      []compiled // rules for generic and regex
 	taint     []*taint.Rule
@@ -164,10 +170,11 @@ type compiled struct {
 // Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
 func Compile(rules []*rule.Rule) (*Set, []Problem) {
-	s := &Set{languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
+	s := &Set{rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
 		places: map[*lang.Language][]places{}}
 	var problems []Problem
-	for _, r := range rules {
+	for i, r := range rules {
+		s.number[r] = i
 		if r.Taint != nil {
 			s.taint = append(s.taint, &taint.Rule{Rule: r})
 			for _, name := range r.Languages {
@@ -258,13 +265,41 @@ func Setting(o rule.Options) pattern.Setting {
 }
 
 // file matches the search rules with one file, and lowers it for the taint rules.
-func (s *Set) file(src Source, limits cst.Limits) *checked {
-	out := &checked{}
+func (s *Set) file(src Source, o Options) *checked {
 	l := all.ForFile(src.Path)
 	if src.Language != "" {
 		l = all.ByName(src.Language)
 	}
-	if l != nil && (len(s.languages[l]) > 0 || s.follows[l]) {
+	if l != nil && len(s.languages[l]) == 0 && !s.follows[l] {
+		l = nil // nobody asks for its tree
+	}
+	if l == nil && len(s.text) == 0 {
+		return &checked{}
+	}
+	seen := s.seen(src, l, o)
+	out := &checked{matches: seen.matches, problems: seen.problems}
+	if seen.tree != nil && s.follows[l] {
+		names := seen.names
+		if names == nil {
+			names = scope.Analyze(seen.tree, l, knownNames(l.Name))
+		}
+		out.lowered = ir.Lower(names, l, ir.Limits{})
+		out.problems = append(out.problems, skipped(out.lowered)...)
+		if len(s.places[l]) > 0 {
+			if seen.file == nil {
+				seen.file = pattern.NewFile(seen.tree, l, names)
+			}
+			out.find(s, l, seen.file)
+		}
+	}
+	out.matches, out.problems = append(out.matches, seen.plain.matches...), append(out.problems, seen.plain.problems...)
+	return out
+}
+
+// look parses one file and matches the search rules with it.
+func (s *Set) look(src Source, l *lang.Language, limits cst.Limits) *seen {
+	out := &seen{}
+	if l != nil {
 		f, err := l.Parse(src.Path, src.Text, limits)
 		if err != nil {
 			out.problems = []Problem{{Path: src.Path, Err: err}}
@@ -273,19 +308,13 @@ func (s *Set) file(src Source, limits cst.Limits) *checked {
 		if n := len(f.Unknown); n > 0 {
 			out.problems = []Problem{{Path: src.Path, Line: f.Line(f.Unknown[0].Start), Err: fmt.Errorf("%d parts of the file are not valid %s", n, l.Name)}}
 		}
-		names := scope.Analyze(f, l, knownNames(l.Name))
-		file := pattern.NewFile(f, l, names)
-		m, p := run(s.languages[l], file)
+		out.tree, out.names = f, scope.Analyze(f, l, knownNames(l.Name))
+		out.file = pattern.NewFile(f, l, out.names)
+		m, p := run(s.languages[l], out.file)
 		out.matches, out.problems = m, append(out.problems, p...)
-		if s.follows[l] {
-			out.lowered = ir.Lower(names, l, ir.Limits{})
-			out.problems = append(out.problems, skipped(out.lowered)...)
-			out.find(s, l, file)
-		}
 	}
 	if len(s.text) > 0 {
-		m, p := s.plain(&tree.File{Path: src.Path, Source: string(src.Text)})
-		out.matches, out.problems = append(out.matches, m...), append(out.problems, p...)
+		out.plain.matches, out.plain.problems = s.plain(&tree.File{Path: src.Path, Source: string(src.Text)})
 	}
 	return out
 }

@@ -46,7 +46,12 @@ func (m Merlon) Match(ctx context.Context, target, rules string) (*Scan, error) 
 	return m.scan(ctx, target, []string{"--rules", rules, "--only-rules"})
 }
 
+// scan runs a scan. Without a cache among the options it uses none, so that what is
+// measured is a whole scan.
 func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, error) {
+	if !slices.Contains(options, "--cache") {
+		options = append(slices.Clone(options), "--no-cache")
+	}
 	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none"}, options...)
 	out, err := Command{Args: args, Timeout: m.Timeout}.Run(ctx)
 	if err != nil {

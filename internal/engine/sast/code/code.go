@@ -49,12 +49,17 @@ func run(p *scan.ProjectPass) error {
 			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for", p.Code.Fast)})
 	}
 	files := read(p, known.wants)
+	kept, err := openCache(p.Code)
+	if err != nil {
+		return err
+	}
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
-		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files),
+		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files), Cache: kept,
 	})
 	if err := p.Context.Err(); err != nil {
 		return err
 	}
+	_ = kept.Save() // without it the next scan takes longer, and says the same
 	for _, i := range known.flaws(matches) {
 		p.Report(known.about[matches[i].Rule], finds(&matches[i]))
 	}

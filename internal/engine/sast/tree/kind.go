@@ -334,6 +334,12 @@ func (r Role) String() string {
 	return "role?"
 }
 
+// Known reports whether there is such a kind.
+func (k Kind) Known() bool { return k > Invalid && k < kinds }
+
+// Known reports whether there is such a role.
+func (r Role) Known() bool { return r < roles }
+
 // Expression reports whether a node of the kind has a value.
 func (k Kind) Expression() bool {
 	return k >= Name && k <= Super || k == Element || k == Deep || k == Typed
