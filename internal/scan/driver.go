@@ -28,8 +28,8 @@ type Options struct {
 	Now        func() time.Time
 }
 
-// Run scans the tree and gives the messages to h. Their order depends on the
-// tree and the analyzers only, never on the number of cores.
+// Run scans the tree and gives the messages to h. But for Progress, their order
+// depends on the tree and the analyzers only, never on the number of cores.
 //
 // What an analyzer cannot do is in its Status, not in the error. The error tells
 // that there is no result: a Root that does not exist (errs.Invalid) or cannot
@@ -90,7 +90,8 @@ type driver struct {
 	jobs    []*job          // every analyzer that is asked for, by id
 	slots   chan struct{}   // one per analyzer call that may run at once
 	rules   map[string]bool // told already
-	percent int
+	percent int             // shown last
+	reached *progress
 	running sync.WaitGroup // Project analyzers
 }
 
@@ -186,7 +187,9 @@ func (d *driver) emit(j *job, o *outcome) error {
 }
 
 // progress tells how much is done when that is a new number.
-func (d *driver) progress(percent int, step string) error {
+func (d *driver) progress() error { return d.show(d.reached.now()) }
+
+func (d *driver) show(percent int, step string) error {
 	if percent <= d.percent {
 		return nil
 	}

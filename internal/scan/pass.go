@@ -50,6 +50,11 @@ type ProjectPass struct {
 	// Workers is the number of goroutines that the analyzer may keep busy.
 	Workers int
 
+	// Progress tells how far the analyzer is, from 0 to 100, and what it does, for
+	// people. It may be called from several goroutines and as often as one likes: a
+	// number that is not new costs little and is not shown.
+	Progress func(percent int, step string)
+
 	Reporter
 }
 

@@ -58,20 +58,36 @@ func (d *driver) files(ctx context.Context) error {
 	var size int64
 	weight := d.tree.weight()
 	for done := range queue {
-		select {
-		case v := <-done:
-			n, size = n+1, size+v.file.Size+1
-			if err := d.emitVisit(v); err != nil {
-				return err
-			}
-			if err := d.progress(int(90*size/weight), fmt.Sprintf("looked at %d of %d files", n, len(d.tree.files))); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		v, err := await(ctx, d, done)
+		if err != nil {
+			return err
+		}
+		n, size = n+1, size+v.file.Size+1
+		if err := d.emitVisit(v); err != nil {
+			return err
+		}
+		d.reached.looked(int(100*size/weight), fmt.Sprintf("looked at %d of %d files", n, len(d.tree.files)))
+		if err := d.progress(); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// await waits for a result, and shows meanwhile what project analyzers tell.
+func await[T any](ctx context.Context, d *driver, done <-chan T) (result T, err error) {
+	for {
+		select {
+		case result = <-done:
+			return result, nil
+		case <-d.reached.told:
+			if err := d.progress(); err != nil {
+				return result, err
+			}
+		case <-ctx.Done():
+			return result, context.Cause(ctx)
+		}
+	}
 }
 
 // weight is the work in the tree: its bytes, and something for each file.
@@ -193,10 +209,14 @@ func (d *driver) emitVisit(v *visit) error {
 // the same number of slots, and returns where each result arrives.
 func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	started := map[*job]chan *outcome{}
+	var jobs []*job
 	for _, j := range d.jobs {
-		if j.Project == nil || j.idle {
-			continue
+		if j.Project != nil && !j.idle {
+			jobs = append(jobs, j)
 		}
+	}
+	d.reached = newProgress(jobs)
+	for _, j := range jobs {
 		done := make(chan *outcome, 1)
 		started[j] = done
 		d.running.Go(func() {
@@ -215,7 +235,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
 	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: d.tree.files, Code: d.Code, Workers: d.Workers,
-		Reporter: o.reporter("")}
+		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) }, Reporter: o.reporter("")}
 	if j.Needs.Advisories {
 		pass.Advisories = d.Advisories
 	}
@@ -240,28 +260,26 @@ func (d *driver) wanted(j *job) int {
 
 // projects emits the results of the Project analyzers, by id.
 func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) error {
-	n := 0
 	for _, j := range d.jobs {
 		done, ok := started[j]
 		if !ok {
 			continue
 		}
-		select {
-		case o := <-done:
-			if err := d.emit(j, o); err != nil {
-				return err
-			}
-			j.status.Files = d.wanted(j)
-		case <-ctx.Done():
-			return ctx.Err()
+		o, err := await(ctx, d, done)
+		if err != nil {
+			return err
 		}
-		n++
-		if err := d.progress(90+9*n/len(started), j.ID+" has ended"); err != nil {
+		if err := d.emit(j, o); err != nil {
+			return err
+		}
+		j.status.Files = d.wanted(j)
+		d.reached.tell(j, 100, "ended")
+		if err := d.progress(); err != nil {
 			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return d.progress(100, "done")
+	return d.show(100, "done")
 }
