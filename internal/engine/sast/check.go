@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"merlon/internal/engine/sast/cache"
 	"merlon/internal/engine/sast/cst"
@@ -41,7 +41,31 @@ type Options struct {
 	Properties map[string]string // what configuration files of the program say, by key
 	// Cache is what the last check has left, nil for none. Its version stands for the
 	// program and the rules.
-	Cache *cache.Cache
+	Cache    *cache.Cache
+	Progress func(Progress) // told how far the check is, from several goroutines; nil for nobody
+}
+
+// A Progress tells how far a check is.
+type Progress struct {
+	Phase       Phase
+	Done, Total int // files or, while data is followed, functions with those they call back and forth
+}
+
+// A Phase is a part of a check.
+type Phase uint8
+
+// The phases, in their order.
+const (
+	Matching  Phase = iota // files are parsed, and matched with the search rules
+	Joining                // the call graph is made
+	Following              // data is followed
+)
+
+// tell tells how far the check is.
+func (o *Options) tell(phase Phase, done, total int) {
+	if o.Progress != nil {
+		o.Progress(Progress{phase, done, total})
+	}
 }
 
 // A Match is one place at which a rule matched.
@@ -84,31 +108,18 @@ type Problem struct {
 }
 
 // Check matches the rules with the files and returns the matches by path and place.
-// The result does not depend on the number of workers or the order of the files.
+// The result does not depend on the number of workers or the order of the files. When
+// the context ends, Check ends at once with what it has, and a problem says so; what
+// is being looked at just then ends by itself, within the limits of one file.
 func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
 	set, problems := Compile(rules)
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	results := make([]*checked, len(files))
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range min(o.Workers, len(files)) {
-		wg.Go(func() {
-			for i := range next {
-				results[i] = set.file(files[i], o)
-			}
-		})
+	results, err := set.files(ctx, files, o)
+	if err != nil {
+		problems = append(problems, Problem{Err: err})
 	}
-	for i := range files {
-		if ctx.Err() != nil {
-			problems = append(problems, Problem{Err: ctx.Err()})
-			break
-		}
-		next <- i
-	}
-	close(next)
-	wg.Wait()
 	var matches []Match
 	var lowered []*ir.File
 	places := make([]map[string]*taint.Places, len(set.taint))
@@ -127,13 +138,48 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 			places[k][r.lowered.Tree.Path] = p
 		}
 	}
-	m, p := set.with(places).follow(ctx, lowered, o)
-	matches, problems = append(matches, m...), append(problems, p...)
+	if err == nil {
+		m, p := set.with(places).follow(ctx, lowered, o)
+		matches, problems = append(matches, m...), append(problems, p...)
+	}
 	slices.SortStableFunc(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Start.Offset, b.Start.Offset),
 			cmp.Compare(a.End.Offset, b.End.Offset), cmp.Compare(a.Rule.ID, b.Rule.ID))
 	})
 	return matches, problems
+}
+
+// files checks the files, several at once. The error is that of the context; then the
+// result has nil for files that were not checked.
+func (s *Set) files(ctx context.Context, files []Source, o Options) ([]*checked, error) {
+	type result struct {
+		at int
+		*checked
+	}
+	results := make(chan result, len(files)) // so that nobody waits who comes too late
+	var next atomic.Int64
+	for range min(o.Workers, len(files)) {
+		go func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) {
+					return
+				}
+				results <- result{i, s.file(ctx, files[i], o)}
+			}
+		}()
+	}
+	out := make([]*checked, len(files))
+	for n := range files {
+		select {
+		case r := <-results:
+			out[r.at] = r.checked
+			o.tell(Matching, n+1, len(files))
+		case <-ctx.Done():
+			return out, ctx.Err()
+		}
+	}
+	return out, nil
 }
 
 // checked is what came of one file.
@@ -265,7 +311,7 @@ func Setting(o rule.Options) pattern.Setting {
 }
 
 // file matches the search rules with one file, and lowers it for the taint rules.
-func (s *Set) file(src Source, o Options) *checked {
+func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 	l := all.ForFile(src.Path)
 	if src.Language != "" {
 		l = all.ByName(src.Language)
@@ -276,7 +322,7 @@ func (s *Set) file(src Source, o Options) *checked {
 	if l == nil && len(s.text) == 0 {
 		return &checked{}
 	}
-	seen := s.seen(src, l, o)
+	seen := s.seen(ctx, src, l, o)
 	out := &checked{matches: seen.matches, problems: seen.problems}
 	if seen.tree != nil && s.follows[l] {
 		names := seen.names
@@ -289,7 +335,7 @@ func (s *Set) file(src Source, o Options) *checked {
 			if seen.file == nil {
 				seen.file = pattern.NewFile(seen.tree, l, names)
 			}
-			out.find(s, l, seen.file)
+			out.find(ctx, s, l, seen.file)
 		}
 	}
 	out.matches, out.problems = append(out.matches, seen.plain.matches...), append(out.problems, seen.plain.problems...)
@@ -297,7 +343,7 @@ func (s *Set) file(src Source, o Options) *checked {
 }
 
 // look parses one file and matches the search rules with it.
-func (s *Set) look(src Source, l *lang.Language, limits cst.Limits) *seen {
+func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst.Limits) *seen {
 	out := &seen{}
 	if l != nil {
 		f, err := l.Parse(src.Path, src.Text, limits)
@@ -310,22 +356,25 @@ func (s *Set) look(src Source, l *lang.Language, limits cst.Limits) *seen {
 		}
 		out.tree, out.names = f, scope.Analyze(f, l, knownNames(l.Name))
 		out.file = pattern.NewFile(f, l, out.names)
-		m, p := run(s.languages[l], out.file)
+		m, p := run(ctx, s.languages[l], out.file)
 		out.matches, out.problems = m, append(out.problems, p...)
 	}
 	if len(s.text) > 0 {
-		out.plain.matches, out.plain.problems = s.plain(&tree.File{Path: src.Path, Source: string(src.Text)})
+		out.plain.matches, out.plain.problems = s.plain(ctx, &tree.File{Path: src.Path, Source: string(src.Text)})
 	}
 	return out
 }
 
 // find finds the places of the taint rules with patterns.
-func (c *checked) find(s *Set, l *lang.Language, f *pattern.File) {
+func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern.File) {
 	c.places = map[int]*taint.Places{}
 	for _, p := range s.places[l] {
 		r := s.taint[p.rule].Rule
 		if !applies(r, f.Tree.Path) {
 			continue
+		}
+		if ctx.Err() != nil {
+			return
 		}
 		found, err := p.compiled.Match(f)
 		if err != nil {
@@ -342,13 +391,17 @@ const maxReported = 10_000
 
 var errTooMany = fmt.Errorf("the rule matches at more than %d places; the first of them are reported", maxReported)
 
-// run runs compiled rules on one file.
-func run(rules []compiled, f *pattern.File) ([]Match, []Problem) {
+// run runs compiled rules on one file, until the context ends.
+func run(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Problem) {
 	var out []Match
 	var problems []Problem
 	for _, c := range rules {
 		if !applies(c.rule, f.Tree.Path) {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			problems = append(problems, Problem{Path: f.Tree.Path, Err: err})
+			break
 		}
 		found, err := c.program.Matches(f)
 		if err != nil {

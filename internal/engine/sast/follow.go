@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/mod/modfile"
 
@@ -25,19 +25,12 @@ import (
 
 // knownNames returns the question whether the models of a language know a name.
 func knownNames(language string) func(string) bool {
-	if f, ok := known.Load(language); ok {
-		return f.(func(string) bool)
-	}
-	models, err := frameworks.Models()
+	set, err := frameworks.Set(language)
 	if err != nil {
 		return nil // Check reports it
 	}
-	f := model.NewSet(language, models).Known
-	known.Store(language, f)
-	return f
+	return set.Known
 }
-
-var known sync.Map // of func(string) bool by language
 
 // follow follows data through the files.
 func (s *Set) follow(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
@@ -51,25 +44,94 @@ func (s *Set) follow(ctx context.Context, files []*ir.File, o Options) ([]Match,
 	if !o.Local {
 		return s.program(ctx, files, models, o)
 	}
+	return s.apart(ctx, files, models, o)
+}
+
+// apart follows data through each file as if it were alone, several files at once.
+func (s *Set) apart(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
+	type result struct {
+		at       int
+		matches  []Match
+		problems []Problem
+	}
+	one := o
+	one.Workers, one.Progress = 1, nil
+	results := make(chan result, len(files)) // so that nobody waits who comes too late
+	var next atomic.Int64
+	for range min(o.Workers, len(files)) {
+		go func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(files) {
+					return
+				}
+				m, p := s.program(ctx, files[i:i+1], models, one)
+				results <- result{i, m, p}
+			}
+		}()
+	}
+	all := make([]result, len(files))
 	var matches []Match
 	var problems []Problem
-	for _, f := range files {
-		m, p := s.program(ctx, []*ir.File{f}, models, o)
-		matches, problems = append(matches, m...), append(problems, p...)
-		if ctx.Err() != nil {
-			break // one problem says so for all
+	for n := range files {
+		select {
+		case r := <-results:
+			all[r.at] = r
+			o.tell(Following, n+1, len(files))
+			continue
+		case <-ctx.Done():
+		}
+		problems = []Problem{{Err: fmt.Errorf("following data: %w", ctx.Err())}}
+		break
+	}
+	ended := len(problems) > 0
+	for _, r := range all {
+		matches = append(matches, r.matches...)
+		for _, p := range r.problems {
+			if !ended || !errors.Is(p.Err, ctx.Err()) { // one problem says so for all
+				problems = append(problems, p)
+			}
 		}
 	}
 	return matches, problems
 }
 
+// prompt calls f and returns its result, or the zero value and the error of the
+// context as soon as that ends; f then ends by itself.
+func prompt[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := f()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
 // program follows data through one program.
 func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
-	graph, err := flow.Build(ctx, files, flow.Options{Workers: o.Workers, Modules: o.Modules})
+	o.tell(Joining, 0, len(files))
+	graph, err := prompt(ctx, func() (*flow.Graph, error) {
+		return flow.Build(ctx, files, flow.Options{Workers: o.Workers, Modules: o.Modules})
+	})
 	if err != nil {
 		return nil, []Problem{{Err: fmt.Errorf("the call graph: %w", err)}}
 	}
-	found, given, err := taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties})
+	var given []taint.Problem
+	found, err := prompt(ctx, func() (found []*taint.Finding, err error) {
+		found, given, err = taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties,
+			Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
+		return found, err
+	})
 	if err != nil {
 		return nil, []Problem{{Err: fmt.Errorf("following data: %w", err)}}
 	}

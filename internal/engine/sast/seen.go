@@ -35,9 +35,9 @@ type said struct {
 }
 
 // seen looks at a file, or remembers it.
-func (s *Set) seen(src Source, l *lang.Language, o Options) *seen {
+func (s *Set) seen(ctx context.Context, src Source, l *lang.Language, o Options) *seen {
 	if o.Cache == nil {
-		return s.look(src, l, o.Limits)
+		return s.look(ctx, src, l, o.Limits)
 	}
 	name := ""
 	if l != nil {
@@ -50,7 +50,7 @@ func (s *Set) seen(src Source, l *lang.Language, o Options) *seen {
 		}
 		o.Cache.Drop(key)
 	}
-	out := s.look(src, l, o.Limits)
+	out := s.look(ctx, src, l, o.Limits)
 	if b, ok := s.keep(out); ok {
 		o.Cache.Put(key, b)
 	}

@@ -1,6 +1,7 @@
 package sast
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -38,7 +39,7 @@ func (p textPattern) Find(text string) ([]pattern.TextMatch, error) {
 var errUnreadable = errors.New("minified or binary: rules for words and lines were not matched")
 
 // plain matches the rules that have no tree with one file.
-func (s *Set) plain(f *tree.File) ([]Match, []Problem) {
+func (s *Set) plain(ctx context.Context, f *tree.File) ([]Match, []Problem) {
 	rules := s.text
 	var problems []Problem
 	if !generic.Readable(f.Source) {
@@ -47,7 +48,7 @@ func (s *Set) plain(f *tree.File) ([]Match, []Problem) {
 			problems = append(problems, Problem{Path: f.Path, Err: errUnreadable})
 		}
 	}
-	matches, more := run(rules, pattern.NewText(f))
+	matches, more := run(ctx, rules, pattern.NewText(f))
 	return matches, append(problems, more...)
 }
 

@@ -55,6 +55,7 @@ func run(p *scan.ProjectPass) error {
 	}
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
 		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files), Cache: kept,
+		Progress: progress(p),
 	})
 	if err := p.Context.Err(); err != nil {
 		return err
@@ -67,6 +68,21 @@ func run(p *scan.ProjectPass) error {
 		p.Degrade(reason(problem))
 	}
 	return nil
+}
+
+// progress returns what tells the scan how far the check is. Parsing and matching is
+// about as much work as following data.
+func progress(p *scan.ProjectPass) func(sast.Progress) {
+	return func(at sast.Progress) {
+		switch at.Phase {
+		case sast.Matching:
+			p.Progress(50*at.Done/max(at.Total, 1), fmt.Sprintf("%d of %d files parsed and matched", at.Done, at.Total))
+		case sast.Joining:
+			p.Progress(51, fmt.Sprintf("joining %d files to a program", at.Total))
+		case sast.Following:
+			p.Progress(52+48*at.Done/max(at.Total, 1), fmt.Sprintf("data followed through %d of %d parts of the program", at.Done, at.Total))
+		}
+	}
 }
 
 // knowledge is the rules of one scan.

@@ -19,6 +19,18 @@ var files embed.FS
 // shared: callers do not change them.
 var Models = sync.OnceValues(func() ([]*model.Model, error) { return Load(files) })
 
+// Set returns the models of a language, joined. It is made once and shared.
+func Set(language string) (*model.Set, error) {
+	models, err := Models()
+	if err != nil {
+		return nil, err
+	}
+	set, _ := sets.LoadOrStore(language, sync.OnceValue(func() *model.Set { return model.NewSet(language, models) }))
+	return set.(func() *model.Set)(), nil
+}
+
+var sets sync.Map // of func() *model.Set by language
+
 // Load reads the models of a file system, <language>/<framework>/model.yaml.
 func Load(fsys fs.FS) ([]*model.Model, error) {
 	names, err := fs.Glob(fsys, "*/*/model.yaml")

@@ -37,6 +37,12 @@ type Rule struct {
 type Options struct {
 	Workers    int               // 0: one for each processor
 	Properties map[string]string // what the configuration files of the program say, by key
+	// Set returns the models of a language, joined, if that is done already; nil: it is
+	// done here.
+	Set func(language string) (*model.Set, error)
+	// Progress is told, from several goroutines, how many of the functions, each with
+	// those that it and they call in a circle, are done; nil: nobody asks.
+	Progress func(done, total int)
 }
 
 // A Problem is a function whose analysis was given up. What was found in it until
@@ -57,10 +63,13 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 	units := p.SCCs()
 	all := findings{map[findingKey]*Finding{}}
 	given := map[*ir.Function]string{}
+	m := &meter{total: len(batches) * len(units), tell: o.Progress}
 	for _, b := range batches {
 		r := b.run(p, models, o)
-		r.done = ctx.Done()
-		r.prepare(units)
+		r.done, r.meter = ctx.Done(), m
+		if err := r.prepare(units); err != nil {
+			return nil, nil, err
+		}
 		r.summarizeAll(ctx, units, o.Workers, given)
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
@@ -84,14 +93,40 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 	return all.list(), problems, nil
 }
 
+// A meter counts what is done.
+type meter struct {
+	done  atomic.Int64
+	total int
+	tell  func(done, total int) // nil for nobody
+}
+
+// one counts one more, and tells every now and then.
+func (m *meter) one() {
+	if n := int(m.done.Add(1)); m.tell != nil && (n%64 == 0 || n == m.total) {
+		m.tell(n, m.total)
+	}
+}
+
+// modelled returns the models of a language.
+func (r *run) modelled(language string) (*model.Set, error) {
+	if r.models != nil && r.options.Set != nil {
+		return r.options.Set(language)
+	}
+	return model.NewSet(language, r.models), nil
+}
+
 // prepare looks at the program as a whole.
-func (r *run) prepare(units [][]*ir.Function) {
+func (r *run) prepare(units [][]*ir.Function) error {
 	r.unitOf = map[*ir.Function][]*ir.Function{}
 	for _, unit := range units {
 		for _, fn := range unit {
 			r.unitOf[fn] = unit
 			if name := fn.File.Lang.Name; r.sets[name] == nil {
-				r.sets[name] = model.NewSet(name, r.models)
+				set, err := r.modelled(name)
+				if err != nil {
+					return err
+				}
+				r.sets[name] = set
 			}
 		}
 	}
@@ -99,6 +134,7 @@ func (r *run) prepare(units [][]*ir.Function) {
 	if r.marked {
 		r.mark(units)
 	}
+	return nil
 }
 
 // unitTime bounds the work on functions that call each other, and on what they ask of
@@ -137,6 +173,7 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 				for _, fn := range units[i] {
 					w.summary(fn, nil)
 				}
+				r.meter.one()
 			}
 			lock.Lock()
 			defer lock.Unlock()

@@ -18,6 +18,7 @@ type run struct {
 	options Options
 	done    <-chan struct{} // closed when the analysis is to end
 	models  []*model.Model
+	meter   *meter
 	unitOf  map[*ir.Function][]*ir.Function
 	sets    map[string]*model.Set // by language
 	bits    map[string]uint64     // by kind of sink
