@@ -74,6 +74,9 @@ func (c *conclusion) reach(units [][]*ir.Function) {
 
 // addLibrary makes the functions of the program's interface roots.
 func (c *conclusion) addLibrary(units [][]*ir.Function) {
+	if c.run.application() {
+		return
+	}
 	c.library = findLibrary(c.run, c.order)
 	for _, unit := range units {
 		for _, fn := range unit {

@@ -342,6 +342,7 @@ func (r *run) parameterEntries(fn *ir.Function) [][]*model.Entry {
 	for _, name := range annotations(fn.File, fn.Node) {
 		r.eachParameter(fn, set.Match(name), model.Annotation, add)
 	}
+	r.eachParameter(fn, r.byNames(fn), model.Call, add)
 	if fn.Class != nil {
 		for _, t := range r.types(fn, fn.Class.Qualified) {
 			r.eachParameter(fn, set.Match(r.memberName(t, fn.Name)), model.Call, add)
