@@ -376,6 +376,7 @@ func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern
 		if ctx.Err() != nil {
 			return
 		}
+		f.Limit(r.Options.Timeout(len(f.Tree.Source)))
 		found, err := p.compiled.Match(f)
 		if err != nil {
 			c.problems = append(c.problems, Problem{Rule: r.ID, Path: f.Tree.Path, Err: err})
@@ -403,6 +404,7 @@ func run(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Pro
 			problems = append(problems, Problem{Path: f.Tree.Path, Err: err})
 			break
 		}
+		f.Limit(c.rule.Options.Timeout(len(f.Tree.Source)))
 		found, err := c.program.Matches(f)
 		if err != nil {
 			problems = append(problems, Problem{Rule: c.rule.ID, Path: f.Tree.Path, Err: err})

@@ -2,11 +2,14 @@ package sast_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"merlon/internal/engine/sast"
+	"merlon/internal/engine/sast/pattern"
 	"merlon/internal/engine/sast/rule"
 )
 
@@ -71,5 +74,33 @@ func TestApply(t *testing.T) {
 	got := sast.Apply("abcdef", []sast.Edit{{Start: 3, End: 4, Text: "X"}, {Start: 0, End: 1, Text: ""}, {Start: 3, End: 6, Text: "no"}})
 	if want := "bcXef"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A rule that takes longer than its timeout finds nothing in the file, and that is
+// said; other rules and files are not concerned.
+func TestRuleTimeout(t *testing.T) {
+	const text = `rules:
+- {id: slow, message: m, severity: ERROR, languages: [python], options: {timeout: 0.00001}, patterns: [{pattern: "f(...)"}, {pattern-not: "g(..., $A, ..., $B, ..., $C, ...)"}]}
+- {id: quick, message: m, severity: ERROR, languages: [python], pattern: "f(...)"}
+- {id: flow, message: m, severity: ERROR, languages: [python], options: {timeout: 0.00001}, mode: taint, pattern-sources: [{pattern: "g(..., $A, ..., $B, ..., $C, ...)"}], pattern-sinks: [{pattern: "f(...)"}]}
+`
+	rules, err := rule.Parse("r.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches, problems := sast.Check(t.Context(), rules, []sast.Source{{Path: "a.py", Text: []byte("f(1)\ng(" + strings.Repeat("1, 2, ", 500) + "0)\n")}}, sast.Options{})
+	if len(matches) != 1 || matches[0].Rule.ID != "quick" {
+		t.Errorf("matches %v", matches)
+	}
+	var got []string
+	for _, p := range problems {
+		if !errors.Is(p.Err, pattern.ErrTimeout) || p.Path != "a.py" {
+			t.Errorf("problem %+v", p)
+		}
+		got = append(got, p.Rule)
+	}
+	if !slices.Equal(got, []string{"slow", "flow"}) {
+		t.Errorf("problems of %v", got)
 	}
 }

@@ -20,6 +20,10 @@ const maxNesting = 10
 func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 	var out []Match
 	for i := range ms {
+		if ev.file.clock.over() {
+			ev.spent = true
+			break
+		}
 		m := &ms[i]
 		switch c.Kind {
 		case rule.CondRegex:
@@ -192,6 +196,7 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 			return nil // the text is not of that language
 		}
 		f = NewFile(t, l, scope.Analyze(t, l, nil))
+		f.clock = ev.file.clock
 		if ev.file.nested == nil {
 			ev.file.nested = map[nestedKey]*File{}
 		}
@@ -202,7 +207,9 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 
 // plainText makes a file of plain text.
 func (ev *evaluation) plainText(text string) *File {
-	return NewText(&tree.File{Path: ev.file.Tree.Path, Source: text})
+	out := NewText(&tree.File{Path: ev.file.Tree.Path, Source: text})
+	out.clock = ev.file.clock
+	return out
 }
 
 // NewText prepares a file that has no tree, for the languages generic and regex. Only
@@ -268,10 +275,11 @@ func (ev *evaluation) typeCondition(c *condition, m *Match) bool {
 // compact returns the text without white space.
 func compact(s string) string { return strings.Join(strings.Fields(s), "") }
 
-// nameCondition asks a metavariable-name: whether the name comes from a module.
+// nameCondition asks a metavariable-name: whether the name comes from one of the
+// modules. A class or function of the file itself does not, whatever it is called.
 func (ev *evaluation) nameCondition(c *condition, m *Match) bool {
 	b := m.env.get(c.Metavariable)
-	if b == nil || b.Node < 0 || ev.file.Scope == nil || len(c.Modules) == 0 {
+	if b == nil || b.Node < 0 || ev.file.Scope == nil || ev.declaredHere(b.Node) {
 		return false
 	}
 	q := ev.file.Scope.Qualified(b.Node)
@@ -281,6 +289,21 @@ func (ev *evaluation) nameCondition(c *condition, m *Match) bool {
 		}
 	}
 	return false
+}
+
+// declaredHere reports whether a dotted name begins with a class or a function that
+// the file declares.
+func (ev *evaluation) declaredHere(i int32) bool {
+	f := ev.file.Tree
+	for f.Is(i, tree.Member) {
+		i = f.Child(i, tree.RoleObject)
+	}
+	switch by := ev.file.Scope.Declarator(ev.file.Scope.Declaration(i)); {
+	case by < 0:
+		return false
+	default:
+		return f.Is(by, tree.Class) || f.Is(by, tree.Function) || f.Is(by, tree.TypeAlias)
+	}
 }
 
 // analysis asks a metavariable-analysis: of the text of a string, or of the constant

@@ -24,6 +24,7 @@ type File struct {
 	nested   map[nestedKey]*File // texts of other languages inside of this file
 	flat     map[int32][]int32   // statements up to the last one of a list, from the first asked for
 	values   map[int32]value     // constants that were asked for
+	clock    *clock              // shared with the texts in nested
 }
 
 // value is a constant, or that there is none.
@@ -46,7 +47,7 @@ type nestedKey struct {
 
 // NewFile prepares a file. info may be nil.
 func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
-	out := &File{Tree: f, Language: l, Scope: info, found: map[string]found{}}
+	out := &File{Tree: f, Language: l, Scope: info, found: map[string]found{}, clock: &clock{}}
 	var count [256]int
 	for i := range f.Nodes {
 		count[f.Nodes[i].Kind]++

@@ -53,6 +53,10 @@ func (ev *evaluation) formula(g *form) []Match {
 			return got
 		}
 	}
+	if ev.file.clock.over() {
+		ev.spent = true
+		return nil
+	}
 	out := ev.operator(g)
 	for i := range g.where {
 		if len(out) == 0 {
@@ -200,9 +204,22 @@ func (ev *evaluation) all(g *form) []Match {
 	}
 	for _, k := range g.kids {
 		if k.op == rule.OpNot && len(out) > 0 {
-			out = ev.without(out, ev.formula(k.kids[0]))
+			out = ev.without(out, ev.exclusions(k.kids[0]))
 		}
 	}
+	return out
+}
+
+// exclusions returns the matches of what must not match. If they may not be all,
+// everything is excluded: what is found must hold.
+func (ev *evaluation) exclusions(g *form) []Match {
+	before := ev.spent
+	ev.spent = false
+	out := ev.formula(g)
+	if ev.spent {
+		return []Match{{Node: tree.None, Last: tree.None, kind: anywhere, file: ev.file}}
+	}
+	ev.spent = before
 	return out
 }
 
@@ -340,6 +357,11 @@ func (ev *evaluation) included(a, b *Match) bool {
 	return (a.Start >= b.Start && a.End <= b.End || b.kind == anywhere) && ev.agree(a.env, b.env)
 }
 
+// tired reports whether too many ranges were compared, or for too long.
+func (ev *evaluation) tired() bool {
+	return ev.pairs > maxPairs || ev.pairs%clockSteps == 0 && ev.file.clock.over()
+}
+
 // intersect joins every match with each of the other set that it lies in or that lies
 // in it.
 func (ev *evaluation) intersect(as, bs []Match) []Match {
@@ -353,7 +375,7 @@ func (ev *evaluation) intersect(as, bs []Match) []Match {
 			if b.Start > a.End && b.kind != anywhere && a.kind != anywhere {
 				break
 			}
-			if ev.pairs > maxPairs {
+			if ev.tired() {
 				ev.spent = true
 				return unify(out)
 			}
@@ -401,7 +423,7 @@ func (ev *evaluation) excluded(m *Match, not []Match) bool {
 		if n.Start > m.End && n.kind != anywhere {
 			return false
 		}
-		if ev.pairs > maxPairs {
+		if ev.tired() {
 			ev.spent = true
 			return true
 		}

@@ -27,7 +27,9 @@ func (f *File) matches(l *leaf, o *rule.Options) ([]Match, bool) {
 		}
 		got.spent = m.steps < 0
 	}
-	f.found[l.key] = got
+	if !f.clock.late { // another rule may have more time
+		f.found[l.key] = got
+	}
 	return got.matches, got.spent
 }
 

@@ -205,6 +205,40 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestTimeout ends a rule whose time is over, with nothing, and lets the next one
+// have its own time.
+func TestTimeout(t *testing.T) {
+	l := all.ByName("python")
+	o := rule.DefaultOptions()
+	slow := func() *pattern.Program {
+		p, err := pattern.Compile(&rule.Formula{Op: rule.OpAll, Children: []*rule.Formula{
+			{Op: rule.OpPattern, Text: "f(...)"},
+			{Op: rule.OpNot, Children: []*rule.Formula{{Op: rule.OpPattern, Text: "g(..., $A, ..., $B, ..., $C, ..., $D, ...)"}}},
+		}}, pattern.Setting{Language: l, Options: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	file := parse(t, l, "f(1)\ng("+strings.Repeat("1, 2, 3, 4, ", 200)+"0)\n")
+	file.Limit(time.Microsecond)
+	if got, err := slow().Matches(file); err != pattern.ErrTimeout || len(got) > 0 {
+		t.Errorf("%d matches, error %v, want %v", len(got), err, pattern.ErrTimeout)
+	}
+	file.Limit(0)
+	if got, err := slow().Matches(file); err != pattern.ErrBudget || len(got) > 0 {
+		t.Errorf("%d matches although it is not known what is excluded, error %v, want %v", len(got), err, pattern.ErrBudget)
+	}
+	file.Limit(time.Hour)
+	p, err := pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "f(...)"}, pattern.Setting{Language: l, Options: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Matches(file); err != nil || len(got) != 1 {
+		t.Errorf("%d matches, error %v, want one", len(got), err)
+	}
+}
+
 // FuzzMatch matches fragments of any kind with files of any kind.
 func FuzzMatch(f *testing.F) {
 	for _, test := range patternTests(f) {
@@ -236,6 +270,39 @@ func FuzzMatch(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMetavariableName asks where names come from.
+func TestMetavariableName(t *testing.T) {
+	for _, test := range []struct{ name, language, pattern, condition, source string }{
+		{"module with signs", "javascript", "$F(...)", "module: '@koa/cors'",
+			"import cors from '@koa/cors';\nimport other from 'cors';\ncors();  // match\nother();\n"},
+		{"required", "javascript", "$F(...)", "module: '@koa/cors'",
+			"const c = require('@koa/cors');\nc();  // match\nfunction f(c) { c(); }\n"},
+		{"one of several", "javascript", "$F.use(...)", "modules: [a-b, 'c/d']",
+			"import * as x from 'a-b';\nimport {y as z} from 'c/d';\nimport w from 'a';\nx.use();  // match\nz.use();  // match\nw.use();\n"},
+		{"a member", "typescript", "$X", "module: crypto", "import {createHash} from 'crypto';\nlet h: any = createHash;  // match\nlet g = other;\n"},
+		{"alias", "python", "$F($X)", "module: os.path", "from os.path import join as j\nimport os.path as p\nimport os\nj(a)  # match\np.exists(a)  # match\nos.system(a)\n"},
+		{"package", "go", "$P.Sum(...)", "module: crypto/md5", "package a\n\nimport \"crypto/md5\"\nimport m \"example.org/md5\"\n\nvar x = md5.Sum(nil)  // match\nvar y = m.Sum(nil)\n"},
+		{"declared here", "python", "$F($X)", "module: md5", "def md5(x):\n    return x\nmd5(1)\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			text := "rules:\n- {id: r, languages: [" + test.language + "], severity: ERROR, message: m, patterns: [{pattern: \"" + test.pattern + "\"}, {metavariable-name: {metavariable: $" +
+				test.pattern[1:2] + ", " + test.condition + "}}]}\n"
+			rules, err := rule.Parse("test.yaml", []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := lines(t, pattern.Setting{Language: all.ByName(test.language), Languages: all.ByName, Options: rules[0].Options}, rules[0].Search, test.source)
+			want := marked(test.source)
+			if test.name == "a member" { // the import speaks of the name, too
+				got = slices.DeleteFunc(got, func(line int) bool { return line == 1 })
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("matched lines %v, want %v", got, want)
+			}
+		})
+	}
 }
 
 // TestToday compares a date with that of the setting.

@@ -289,13 +289,17 @@ func (m *Match) Interpolate(text string) string {
 }
 
 // Matches returns what the program matches in the file, by place; places with equal
-// bindings once. With ErrBudget come the matches that were found in time.
+// bindings once. With ErrBudget come the matches that were found in time, with
+// ErrTimeout (see File.Limit) come none.
 func (p *Program) Matches(f *File) ([]Match, error) {
 	if !p.MayMatch(f) {
 		return nil, nil
 	}
 	ev := &evaluation{file: f, options: &p.setting.Options, hi: int32(len(f.Tree.Nodes)), text: f.Tree.Source, whole: true}
 	out := sorted(ev.formula(p.root))
+	if f.clock.late {
+		return nil, ErrTimeout
+	}
 	if ev.spent {
 		return out, ErrBudget
 	}

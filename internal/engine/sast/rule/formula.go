@@ -51,7 +51,7 @@ const (
 	CondCompare                           // metavariable-comparison: Expr. Metavariable may be ""
 	CondType                              // metavariable-type: Types, Language
 	CondAnalysis                          // metavariable-analysis: Analyzer, Mode
-	CondName                              // metavariable-name: Name, Modules
+	CondName                              // metavariable-name: Modules
 )
 
 // Analyzers of CondAnalysis.
@@ -83,7 +83,6 @@ type Condition struct {
 	Analyzer string
 	Mode     string
 
-	Name    string   // "django-view" or ""
 	Modules []string // the name is defined in one of them
 }
 
@@ -137,7 +136,7 @@ func (c Condition) String() string {
 	case CondAnalysis:
 		text = fmt.Sprintf("analysis %s %s %s", c.Metavariable, c.Analyzer, c.Mode)
 	case CondName:
-		text = fmt.Sprintf("name %s %s %s", c.Metavariable, c.Name, strings.Join(c.Modules, "|"))
+		text = fmt.Sprintf("name %s %s", c.Metavariable, strings.Join(c.Modules, "|"))
 	}
 	if c.Language != "" {
 		text += " in " + c.Language

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,7 +56,7 @@ func TestFormula(t *testing.T) {
 			` (any (pattern "a") (regex "b") (all (pattern "c")))` +
 			` where[regex $X "a" constant] where[formula $X (all (not (pattern "a"))) in javascript]` +
 			` where[formula $X (regex "a+") in regex] where[compare $X > 1] where[type $X String]` +
-			` where[analysis $X entropy default] where[analysis $X entropy_v2 strict] where[name $X  a|b]` +
+			` where[analysis $X entropy default] where[analysis $X entropy_v2 strict] where[name $X a|b]` +
 			` focus[$X] focus[$X|$Y])`,
 		"  match: f($X)\n": `(pattern "f($X)")`,
 		`  match:
@@ -228,6 +229,29 @@ propagator (pattern "p($X, $Y)") $X>$Y effect=1 label= requires=<nil> replace=[]
 		if diff := cmp.Diff(want, sayTaint(rules[0].Taint)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
 		}
+	}
+}
+
+// The time of a rule grows with the file only when it asks for that.
+func TestTimeout(t *testing.T) {
+	for text, want := range map[string][2]time.Duration{
+		"{}":                                  {0, 0},
+		"{timeout: 0.5}":                      {time.Second / 2, time.Second / 2},
+		"{timeout: 2, dynamic_timeout: true}": {2 * time.Second, 40 * time.Second},
+		"{timeout: 2, dynamic_timeout: true, dynamic_timeout_unit_kb: 1, dynamic_timeout_max_multiplier: 6}": {2 * time.Second, 12 * time.Second},
+	} {
+		rules, err := Parse("r.yaml", []byte(head+"  pattern: x\n  options: "+text+"\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &rules[0].Options
+		if got := [2]time.Duration{o.Timeout(10), o.Timeout(10 << 20)}; got != want {
+			t.Errorf("%s: got %v, want %v", text, got, want)
+		}
+	}
+	_, err := Parse("r.yaml", []byte(head+"  pattern: x\n  options: {taint_fixpoint_timeout: 1}\n"))
+	if err == nil || !strings.Contains(err.Error(), "r.yaml:7: rule a: taint_fixpoint_timeout is not supported") {
+		t.Errorf("fault %v", err)
 	}
 }
 

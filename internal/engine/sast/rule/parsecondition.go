@@ -170,15 +170,15 @@ func (b *builder) analysis(c *Condition, d *dict) {
 
 func (b *builder) nameCondition(c *Condition, d *dict) {
 	c.Kind = CondName
-	c.Name = d.str("kind")
-	if c.Name != "" && c.Name != "django-view" {
-		b.fault(d.line, "the kind must be django-view, not %q", c.Name)
+	kind := d.take("kind")
+	if kind != nil {
+		b.fault(kind.Line, "kinds of names are not supported: say module or modules")
 	}
 	if n := d.take("module"); n != nil {
 		c.Modules = append(c.Modules, b.scalar(n, "module"))
 	}
 	c.Modules = append(c.Modules, b.strs(d.take("modules"), "modules", false)...)
-	if c.Name == "" && len(c.Modules) == 0 {
-		b.fault(d.line, "metavariable-name needs one of kind, module and modules")
+	if kind == nil && len(c.Modules) == 0 {
+		b.fault(d.line, "metavariable-name needs module or modules")
 	}
 }

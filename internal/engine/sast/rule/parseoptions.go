@@ -77,15 +77,13 @@ func (b *builder) options(n *yaml.Node) Options {
 	}
 	o.MaxMatchesPerFile = d.integer("max_match_per_file", 1_000_000, 0)
 	o.TimeoutSeconds = b.seconds(d.take("timeout"), "timeout")
-	o.TaintTimeoutSeconds = b.seconds(d.take("taint_fixpoint_timeout"), "taint_fixpoint_timeout")
-	// Ours is always so: branches that cannot be taken are cut, and time grows with
-	// the size of the file.
-	for _, key := range []string{"guarded_taint_signatures", "dynamic_timeout"} {
-		d.boolean(key, true)
+	o.DynamicTimeout = d.boolean("dynamic_timeout", false)
+	o.TimeoutUnit = max(1, d.integer("dynamic_timeout_unit_kb", 1_000_000, o.TimeoutUnit))
+	o.TimeoutFactor = max(1, d.integer("dynamic_timeout_max_multiplier", 1_000_000, o.TimeoutFactor))
+	if n := d.take("taint_fixpoint_timeout"); n != nil {
+		b.fault(n.Line, "taint_fixpoint_timeout is not supported: data is followed for many rules at once, within limits of the engine")
 	}
-	for _, key := range []string{"dynamic_timeout_unit_kb", "dynamic_timeout_max_multiplier"} {
-		d.integer(key, 1_000_000, 0)
-	}
+	d.boolean("guarded_taint_signatures", true) // ours is always so: branches that cannot be taken are cut
 	d.finish("options")
 	return o
 }

@@ -11,6 +11,8 @@
 package rule
 
 import (
+	"time"
+
 	"merlon/internal/engine/sast/pcre"
 	"merlon/internal/finding"
 )
@@ -95,17 +97,33 @@ type Options struct {
 	XMLChildrenOrdered      bool
 	CPPParseAsFunctionFirst bool // T x(a); declares a function
 
-	GenericEngine       string      // Spacegrep or Aliengrep
-	GenericMaxSpan      int         // lines that one ellipsis may go beyond the line it begins on
-	GenericComments     string      // "", "c", "cpp" or "shell": comments that are no text
-	GenericMultiline    bool        // aliengrep: an ellipsis goes over line ends
-	GenericBraces       [][2]string // aliengrep: the pairs of braces; nil means the default
-	GenericExtraBraces  [][2]string // aliengrep: more pairs
-	GenericExtraWord    string      // aliengrep: more characters of a word
-	GenericCaseless     bool        // aliengrep: case does not matter
-	MaxMatchesPerFile   int         // 0 is the limit of the engine
-	TimeoutSeconds      float64     // of one file; 0 is the limit of the engine
-	TaintTimeoutSeconds float64     // of one function; 0 is the limit of the engine
+	GenericEngine      string      // Spacegrep or Aliengrep
+	GenericMaxSpan     int         // lines that one ellipsis may go beyond the line it begins on
+	GenericComments    string      // "", "c", "cpp" or "shell": comments that are no text
+	GenericMultiline   bool        // aliengrep: an ellipsis goes over line ends
+	GenericBraces      [][2]string // aliengrep: the pairs of braces; nil means the default
+	GenericExtraBraces [][2]string // aliengrep: more pairs
+	GenericExtraWord   string      // aliengrep: more characters of a word
+	GenericCaseless    bool        // aliengrep: case does not matter
+	MaxMatchesPerFile  int         // 0 is the limit of the engine
+
+	// TimeoutSeconds bounds the rule on one file; 0 leaves it to the engine's limits.
+	// With DynamicTimeout it is multiplied by the file's size in units of TimeoutUnit
+	// KB, by 1 at least and by TimeoutFactor at most. See Timeout.
+	TimeoutSeconds float64
+	DynamicTimeout bool
+	TimeoutUnit    int
+	TimeoutFactor  int
+}
+
+// Timeout returns how long the rule may take on a file of so many bytes, to match
+// its patterns; 0 is for as long as the engine allows.
+func (o *Options) Timeout(size int) time.Duration {
+	seconds := o.TimeoutSeconds
+	if o.DynamicTimeout {
+		seconds *= min(max(float64(size)/1024/float64(o.TimeoutUnit), 1), float64(o.TimeoutFactor))
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // DefaultOptions returns the options of a rule that sets none.
@@ -117,5 +135,6 @@ func DefaultOptions() Options {
 		ImplicitDeepExprStmt: true, ImplicitEllipsis: true, ImplicitReturn: true,
 		XMLSingletonLoose: true, XMLAttrsImplicitEllips: true, XMLChildrenOrdered: true,
 		GenericEngine: Spacegrep, GenericMaxSpan: 10, GenericMultiline: true,
+		TimeoutUnit: 30, TimeoutFactor: 20,
 	}
 }

@@ -69,7 +69,12 @@ func (c *Compiled) Match(f *pattern.File) (*Places, error) {
 		return nil, errors.Join(errs...)
 	}
 	p.sanitizers, p.propagators = find(c.sanitizers), find(c.propagators)
-	return p, errors.Join(errs...)
+	if err := errors.Join(errs...); errors.Is(err, pattern.ErrTimeout) {
+		return nil, err // what would be clean is not known
+	} else if err != nil {
+		return p, err
+	}
+	return p, nil
 }
 
 func matched(lists [][]pattern.Match) bool {
