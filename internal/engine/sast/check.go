@@ -37,6 +37,7 @@ type Options struct {
 	Workers    int               // files at a time; 0 is the number of processors
 	Limits     cst.Limits        // of parsing one file
 	Local      bool              // follow data inside of functions only
+	LeaveTests bool              // follow no data in tests (lang.Test); other rules look at them
 	Modules    []flow.Module     // of Go; see GoModules
 	Properties map[string]string // what configuration files of the program say, by key
 	// Cache is what the last check has left, nil for none. Its version stands for the
@@ -324,7 +325,7 @@ func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 	}
 	seen := s.seen(ctx, src, l, o)
 	out := &checked{matches: seen.matches, problems: seen.problems}
-	if seen.tree != nil && s.follows[l] {
+	if seen.tree != nil && s.follows[l] && !(o.LeaveTests && lang.Test(src.Path)) {
 		names := seen.names
 		if names == nil {
 			names = scope.Analyze(seen.tree, l, knownNames(l.Name))

@@ -55,7 +55,7 @@ func run(p *scan.ProjectPass) error {
 	}
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
 		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files), Cache: kept,
-		Progress: progress(p),
+		Progress: progress(p), LeaveTests: !p.Code.OnlyRules,
 	})
 	if err := p.Context.Err(); err != nil {
 		return err

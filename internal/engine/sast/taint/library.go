@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
-	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/tree"
 )
@@ -27,9 +26,6 @@ func findLibrary(r *run, order []*summary) *library {
 	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}}
 	for _, s := range order {
 		for _, child := range s.children {
-			if lang.Test(s.fn.File.Tree.Path) {
-				break // what only tests call is there for others
-			}
 			if !starts(s.fn) && child.fn != s.fn {
 				l.inside[child.fn] = true
 			}
@@ -133,9 +129,6 @@ func exportedNode(t *tree.File, node int32) bool {
 
 // has reports whether callers outside of the program can call the function.
 func (l *library) has(fn *ir.Function) bool {
-	if lang.Test(fn.File.Tree.Path) {
-		return false
-	}
 	if l.api[fn] {
 		return true
 	}
