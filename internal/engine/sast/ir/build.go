@@ -35,6 +35,7 @@ type builder struct {
 	yields    Var     // what a switch expression assigns
 	deferred  []deferral
 	next      []BlockID // the bodies behind those of the open cases
+	given     Var       // the list of all arguments, where the function names it
 	over      bool
 }
 
@@ -47,7 +48,7 @@ type draft struct {
 
 // newBuilder begins the function with its entry block.
 func (l *lowerer) newBuilder(fn *Function, outer *builder) *builder {
-	b := &builder{lowerer: l, fn: fn, outer: outer, cur: NoBlock, handler: NoBlock, exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar}
+	b := &builder{lowerer: l, fn: fn, outer: outer, cur: NoBlock, handler: NoBlock, exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
 	b.vars = map[int32]Var{}
 	b.start(b.newBlock())
 	return b

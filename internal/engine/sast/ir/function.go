@@ -27,6 +27,7 @@ func (l *lowerer) function(fn *Function, outer *builder) {
 	default:
 		b.receive()
 		b.parameters()
+		b.allArguments()
 		b.passOnCaptures()
 		b.namedResults()
 		b.bodyAndDeferred()
@@ -88,6 +89,61 @@ func (b *builder) parameters() {
 		p := &b.fn.Params[k]
 		b.enter(p)
 	}
+}
+
+// allArguments makes the list of all arguments for a function that names it
+// (JavaScript): the parameters, and behind them a parameter for all the others.
+func (b *builder) allArguments() {
+	body := b.t.Child(b.fn.Node, tree.RoleBody)
+	if b.m.Arguments == "" || body < 0 || !b.namesArguments(body) {
+		return
+	}
+	b.given = b.addLocal(Local{Name: b.m.Arguments, Kind: Hidden, Node: tree.None})
+	list := b.value(New, tree.None, "{}")
+	rest := false
+	for k := range b.fn.Params {
+		p := &b.fn.Params[k]
+		if p.Rest == Positional {
+			rest = true
+			b.takeRest(list, p.Var)
+			continue
+		}
+		b.do(StoreIndex, tree.None, itoa(k), list, NoVar, b.value(Copy, tree.None, "", p.Var))
+	}
+	if !rest {
+		n := len(b.fn.Params)
+		v := b.addLocal(Local{Kind: Parameter, Node: body})
+		b.fn.Params = append(b.fn.Params, Param{Var: v, Rest: Positional, Node: body})
+		for k := n; k < fewArguments; k++ {
+			b.do(StoreIndex, tree.None, itoa(k), list, NoVar, b.value(LoadIndex, tree.None, itoa(k-n), v, NoVar))
+		}
+		b.takeRest(list, v)
+	}
+	b.copyTo(b.given, tree.None, list)
+}
+
+// fewArguments is how many arguments are told apart that are no parameters.
+const fewArguments = 4
+
+// takeRest adds the elements of a list to another.
+func (b *builder) takeRest(list, from Var) {
+	it := b.value(Iterate, tree.None, "values", from)
+	b.do(StoreIndex, tree.None, "", list, b.value(Missing, tree.None, "", from), b.value(Next, tree.None, "", it))
+}
+
+// namesArguments reports whether the function itself names the list of its arguments.
+func (b *builder) namesArguments(body int32) bool {
+	for i := body; i < b.t.Nodes[body].Next; i++ {
+		if b.t.Nodes[i].Kind == tree.Name && b.isArguments(i) {
+			return true
+		}
+	}
+	return false
+}
+
+// isArguments reports whether a Name is that of the list of the function's arguments.
+func (b *builder) isArguments(i int32) bool {
+	return b.m.Arguments != "" && b.t.Text(i) == b.m.Arguments && b.unit[i] == b.fn.Index && b.names.Declaration(i) < 0
 }
 
 // namedResults makes the variables that a return without values returns (Go).

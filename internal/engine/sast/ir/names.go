@@ -190,6 +190,10 @@ func (b *builder) means(i int32) meaning {
 				return meaning{kind: meansFunction, index: f}
 			}
 		}
+	case tree.Lambda:
+		if f, ok := b.owner[by]; ok && d == b.t.Child(by, tree.RoleName) && b.unit[d] == f && b.use[d]&rewritten == 0 {
+			return meaning{kind: meansFunction, index: f} // the name that a function expression has for itself
+		}
 	case tree.Field:
 		if c := b.classAround(by); c != nil {
 			return meaning{kind: meansMember, class: c, static: b.Functions[b.unit[by]].Kind == StaticInit || b.staticField(c, by), text: b.t.Text(i)}
@@ -252,6 +256,9 @@ func (b *builder) undeclared(i int32) meaning {
 
 // read returns the value of a Name.
 func (b *builder) read(i int32) Var {
+	if b.given != NoVar && b.isArguments(i) {
+		return b.value(Copy, i, "", b.given)
+	}
 	switch m := b.means(i); m.kind {
 	case meansLocal:
 		return b.value(Copy, i, "", b.local(m.binding))
@@ -266,6 +273,9 @@ func (b *builder) read(i int32) Var {
 		}
 		return b.value(LoadGlobal, i, join(m.class.Qualified, m.text))
 	case meansFunction:
+		if fn := b.Functions[m.index]; fn.Parent != nil && fn.Parent.Kind != TopLevel {
+			return b.unknown(i, fn.Name) // what it captures is out of reach here
+		}
 		return b.indexed(Closure, i, m.index)
 	case meansClass:
 		return b.indexed(ClassValue, i, m.index)

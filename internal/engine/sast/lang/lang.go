@@ -94,6 +94,11 @@ type Meaning struct {
 	ImportsFolders bool
 	// KeysAreFields: x["a"] is x.a (JavaScript).
 	KeysAreFields bool
+	// Arguments is the name of the list of all that a function was called with:
+	// "arguments".
+	Arguments string
+	// Prototypes: objects inherit from objects that a key can reach (JavaScript).
+	Prototypes bool
 	// Decorators: an annotation is called with what it stands at (Python, TypeScript).
 	Decorators bool
 	// Conversions are the types that need no declaration, where a call of a type is a

@@ -59,6 +59,8 @@ var meaning = lang.Meaning{
 	Promise:          "Promise",
 	KeysAreFields:    true,
 	Decorators:       true,
+	Prototypes:       true,
+	Arguments:        "arguments",
 	Exports:          "exports",
 	ModuleExtensions: []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"},
 	Comment:          "//",
