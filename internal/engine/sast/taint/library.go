@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"maps"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -34,7 +35,36 @@ func findLibrary(r *run, order []*summary) *library {
 			l.exports(s)
 		}
 	}
+	l.made()
 	return l
+}
+
+// made adds the functions that the interface makes: what factories return, and what
+// constructors put into the object. Those may be factories again.
+func (l *library) made() {
+	done := map[*ir.Function]bool{}
+	for before := -1; before < len(l.api); {
+		before = len(l.api)
+		for fn := range maps.Clone(l.api) {
+			if s, ok := l.run.summaries.Load(summaryKey{fn: fn}); ok && !done[fn] {
+				done[fn] = true
+				l.makes(s.(*summary))
+			}
+		}
+	}
+}
+
+// makes adds the functions that one function of the interface makes.
+func (l *library) makes(s *summary) {
+	l.seen = map[objID]bool{}
+	l.value(s, s.result, 0)
+	for id, o := range s.heap {
+		if at := s.objects[id].atom; o != nil && at != nil && at.in.kind == inThis && at.path == "" {
+			for _, f := range o.fields {
+				l.value(s, f.val, 1)
+			}
+		}
+	}
 }
 
 // starts reports whether the function starts a program.
@@ -42,7 +72,7 @@ func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == 
 
 // exports finds what a module exports, in the heap that its top-level code leaves.
 func (l *library) exports(s *summary) {
-	names := exportedNames(s.fn)
+	names := exportedNames(s.fn.File)
 	l.seen = map[objID]bool{}
 	for id, o := range s.heap {
 		at := s.objects[id].atom
@@ -95,18 +125,20 @@ func (l *library) value(s *summary, v *value, depth int) {
 	}
 }
 
-// exportedNames returns the globals that a module's top-level code exports: those
-// written as members of the module, and declarations that say so.
-func exportedNames(fn *ir.Function) map[string]bool {
+// exportedNames returns the globals that a module exports: those written as members
+// of the module, also by functions that its top-level code calls, and declarations
+// that say so.
+func exportedNames(f *ir.File) map[string]bool {
 	names := map[string]bool{}
-	f := fn.File
-	for i := range fn.Code {
-		in := &fn.Code[i]
-		if in.Op != ir.StoreGlobal || in.Text != f.Module && !strings.HasPrefix(in.Text, f.Module+".") {
-			continue
-		}
-		if in.A != ir.NoVar || in.Text == f.Module || exportedNode(f.Tree, in.Node) {
-			names[in.Text] = true
+	for _, fn := range f.Functions {
+		for i := range fn.Code {
+			in := &fn.Code[i]
+			if in.Op != ir.StoreGlobal || in.Text != f.Module && !strings.HasPrefix(in.Text, f.Module+".") {
+				continue
+			}
+			if in.A != ir.NoVar || in.Text == f.Module || fn.Kind == ir.TopLevel && exportedNode(f.Tree, in.Node) {
+				names[in.Text] = true
+			}
 		}
 	}
 	return names
