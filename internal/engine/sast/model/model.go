@@ -59,6 +59,18 @@ const All = "all"
 // exports. No entry names it: the program itself says what it exports.
 const Library = "library"
 
+// Kinds of sinks that the analysis itself knows: a key that decides which property of
+// an object is set, and an object that is written to, which data must not have picked
+// from what others inherit.
+const (
+	Prototype = "prototype"
+	Inherited = "inherited"
+)
+
+// OwnKey is the kind of guards that ask whether an object itself has a key. What they
+// say of a key holds for the one object, so no caller of a function hears of it.
+const OwnKey = "own-key"
+
 // An Entry is one line of a model.
 type Entry struct {
 	Section Section
@@ -147,6 +159,7 @@ const (
 	Equals               // a constant
 	Like                 // a constant that a regular expression matches
 	Opens                // what of an address the data may choose: "start", "host"
+	From                 // data that comes from Other, or is a part of it
 	Count                // the number of arguments
 	MoreThan             // the number of arguments is greater
 )
@@ -166,6 +179,7 @@ type Condition struct {
 	Type  bool   // Is asks for the type Word
 	Like  *regexp.Regexp
 	Count int
+	Other Place // of From
 }
 
 // OperationNames are the operations that the analysis computes, with what they do.
@@ -228,6 +242,7 @@ var OperationNames = map[string]string{
 	"map.keys":          "the keys",
 	"map.values":        "the values",
 	"map.clear":         "removes every key",
+	"object.bare":       "an object that inherits nothing",
 	"object.assign":     "adds the fields of the others to the first and answers it",
 	"value.same":        "the first argument, or the receiver, itself",
 	"value.equals":      "whether two are equal",

@@ -32,6 +32,8 @@ func TestParseEntry(t *testing.T) {
 				{Place: arg(0), Test: Opens, Word: "host"}}}},
 		{Sinks, "s.go(arg0) if arg1 != 'a b'", Entry{Form: Call, Name: "s.go", Places: []Place{arg(0)},
 			If: []Condition{{Place: arg(1), Test: Equals, Not: true, Word: "a b"}}}},
+		{Guards, "a.has(arg0) if arg0 not from this", Entry{Form: Call, Name: "a.has", Places: []Place{arg(0)},
+			If: []Condition{{Place: arg(0), Test: From, Not: true, Other: Place{Base: This}}}}},
 		{Guards, "not a.bad(arg0)", Entry{Form: Call, Name: "a.bad", Places: []Place{arg(0)}, Negated: true}},
 		{Sanitizers, "a.clean", Entry{Form: Call, Name: "a.clean", Places: []Place{{Base: Return}}}},
 		{Summaries, "m.put(arg1 -> this[arg0], this -> return)", Entry{Form: Call, Name: "m.put", Flows: []Flow{

@@ -417,13 +417,18 @@ func (c *Condition) operand(verb, operand string) error {
 		re, err := parseRegexp(operand)
 		c.Test, c.Like = Like, re
 		return err
+	case "from":
+		c.Test = From
+		var err error
+		c.Other, err = parsePlace(operand)
+		return err
 	case "opens":
 		c.Test, c.Word = Opens, operand
 		if operand != "start" && operand != "host" {
 			return fmt.Errorf(`data opens "start" or "host", not %q`, operand)
 		}
 	default:
-		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, opens, each but = with "not"`, verb)
+		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, from, opens, each but = with "not"`, verb)
 	}
 	return nil
 }

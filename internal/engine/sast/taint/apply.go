@@ -156,7 +156,7 @@ func (p *application) objects(id objID) []objID {
 	if info.depth >= maxCalls { // whatever one place makes is one object from here on
 		key = objKey{instr: p.x.instr, from: info.made.fn, id: objID(-1 - info.made.instr), sub: info.made.sub}
 	}
-	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take,
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, bare: info.bare,
 		made: info.made, depth: info.depth + 1})}
 	p.objs[id] = ids
 	return ids
@@ -194,7 +194,7 @@ func (p *application) passed(v *value) *atom {
 		return nil
 	}
 	at := v.taint[0].atom
-	if at.source != nil || at.deep || p.sum.objects[v.objs[0]].atom != at {
+	if at.source != nil || at.deep || at.picked || p.sum.objects[v.objs[0]].atom != at {
 		return nil
 	}
 	return at
@@ -217,6 +217,9 @@ func (p *application) taint(t taint) taint {
 			continue
 		}
 		base := p.base(e.atom)
+		if e.atom.picked {
+			base = p.a.run.picked(base)
+		}
 		out = out.union(p.arrive(base, e.trace).cleaned(e.clean))
 	}
 	return out

@@ -23,8 +23,11 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 			a.assume(st, in.A, holds, depth+1)
 		}
 	case ir.Unary:
-		if in.Text == "!" || in.Text == "not" {
+		switch in.Text {
+		case "!", "not":
 			a.assume(st, in.A, !holds, depth+1)
+		case "~": // of a position: 0 for what was not found
+			a.assume(st, in.A, holds, depth+1)
 		}
 	case ir.Binary:
 		a.assumeBinary(st, in, holds, depth)
@@ -38,6 +41,7 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	if in.Text == "in" || in.Text == "not in" {
 		a.assumeOperator(st, in, "in", holds == (in.Text == "in"))
 	}
+	a.assumeFound(st, in, y, holds)
 	switch in.Text {
 	case "&&", "and":
 		if holds {
@@ -59,6 +63,8 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	}
 	if !holds {
 		a.assumeAnswer(st, in, x, y, depth)
+		a.assumeKey(st, in.A, y)
+		a.assumeKey(st, in.B, x)
 		return
 	}
 	if in.Text == "in" || in.Text == "not in" {

@@ -150,6 +150,9 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	if !known && len(base.taint) > 0 {
 		v = v.with(v.taint.union(a.derived(base)))
 	}
+	if !known {
+		v = a.pick(st, in, base, v)
+	}
 	if a.run.plain && in.B != ir.NoVar {
 		v = v.with(v.taint.union(a.deep(st, a.read(st, in.B)).cleaned(a.run.safeIndexes)))
 	}
@@ -175,6 +178,7 @@ func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 		a.assigns(st, i, base.api, key, x)
 	}
 	if !known && in.B != ir.NoVar {
+		a.pollutes(st, in, base, x)
 		a.storeKey(st, base, a.read(st, in.B))
 	}
 }

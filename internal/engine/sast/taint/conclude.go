@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
 )
 
 // This file makes findings of summaries.
@@ -201,7 +202,11 @@ func (c *conclusion) real(s *summary, t taint) taint {
 			continue
 		}
 		if at := e.atom; at.in.kind == inParam && c.library != nil && c.roots[s] && c.library.has(s.fn) {
-			out = out.union(taint{{c.run.librarySource(s.fn, at.in.index), e.clean, e.trace}})
+			src := c.run.librarySource(s.fn, at.in.index)
+			if at.picked {
+				src = c.run.atom(atom{source: src.source, picked: true})
+			}
+			out = out.union(taint{{src, e.clean, e.trace}})
 			continue
 		}
 		p := c.globalPath(s, e.atom)
@@ -212,6 +217,9 @@ func (c *conclusion) real(s *summary, t taint) taint {
 			h.trace = then(h.trace, s.fn, firstNode(e.trace, s.fn), e.trace)
 			return true
 		})
+		if e.atom.picked {
+			held = c.run.picked(held)
+		}
 		out = out.union(held.cleaned(e.clean))
 	}
 	return out
@@ -264,7 +272,7 @@ func (c *conclusion) sinks(s *summary) {
 		if len(p.taint) == 0 {
 			continue
 		}
-		arrived := c.real(s, p.taint).each(func(e *elem) bool { return e.clean&p.block == 0 })
+		arrived := c.real(s, p.taint).each(func(e *elem) bool { return e.clean&p.block == 0 && (p.kind != model.Inherited || e.atom.picked) })
 		for k, r := range c.rules {
 			c.report(int32(k), r, p, arrived)
 		}

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +30,11 @@ func (c *callSite) condition(cond *model.Condition) bool {
 	}
 	m := &modelCall{callSite: c, callbacks: map[int]*callback{}}
 	list := m.values(cond.Place)
+	if cond.Test == model.From {
+		return slices.ContainsFunc(list, func(v *value) bool {
+			return slices.ContainsFunc(m.values(cond.Other), func(w *value) bool { return comesFrom(v.taint, w.taint) })
+		})
+	}
 	if cond.Word == "absent" || cond.Word == "present" {
 		return (len(list) > 0) == (cond.Word == "present")
 	}
@@ -118,4 +124,27 @@ func (r *run) opens(e *model.Entry) uint64 {
 		}
 	}
 	return bits
+}
+
+// unrelated reports whether nothing tells what an input has to do with another: only
+// who made a function value knows what it shares and what it will be called with.
+func unrelated(part, whole *atom) bool {
+	return part.source == nil && whole.source == nil && part.in.kind == inParam && whole.in.kind == inCapture
+}
+
+// comesFrom reports whether data with the one taint may be a part of data with the
+// other: a key of an object, a text of a request.
+func comesFrom(part, whole taint) bool {
+	for _, p := range part {
+		for _, w := range whole {
+			if p.atom.picked || w.atom.picked {
+				continue
+			}
+			if p.atom == w.atom || unrelated(p.atom, w.atom) || p.atom.source == nil && w.atom.source == nil && p.atom.in == w.atom.in &&
+				(p.atom.path == w.atom.path || strings.HasPrefix(p.atom.path, w.atom.path+separator)) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -40,6 +40,7 @@ func (c *callSite) modelled(certain bool) (*value, bool) {
 	m.fromLibrary()
 	m.call()
 	if known {
+		m.again()
 		m.returned()
 	}
 	return m.result, known
@@ -92,6 +93,40 @@ func (m *modelCall) returned() {
 			}
 		}
 	}
+}
+
+// again calls the callbacks once more that are given what they returned.
+func (m *modelCall) again() {
+	for _, e := range m.matches(model.Summaries) {
+		if !m.holds(e.If) {
+			continue
+		}
+		for _, f := range e.Flows {
+			if !hasStep(f.From, model.Result) || f.To.Base != model.Argument || len(f.To.Steps) != 1 || f.To.Steps[0].Kind != model.Formal {
+				continue
+			}
+			for _, i := range m.positions(f.To) {
+				m.feed(m.callback(i), f, i)
+			}
+		}
+	}
+}
+
+// feed calls a callback with what the flow brings to one of its parameters.
+func (m *modelCall) feed(cb *callback, f model.Flow, arg int) {
+	k := f.To.Steps[0].Index
+	if !cb.called || k < 0 || k >= maxFormals {
+		return
+	}
+	v := cb.params[k]
+	for _, from := range m.values(f.From) {
+		v = join(v, from)
+	}
+	if v.same(cb.params[k]) {
+		return
+	}
+	cb.params[k] = v
+	m.callWith(cb, arg)
 }
 
 func hasStep(p model.Place, kind model.StepKind) bool {
@@ -152,25 +187,30 @@ func (m *modelCall) call() {
 			}
 			cb = m.callback(i)
 		}
-		n := 0
-		for k := range cb.params {
-			if cb.params[k] != nil {
-				n = k + 1
-			}
-		}
-		if cb.any != nil {
-			n = maxFormals
-		}
-		args := make([]*value, n)
-		for k := range args {
-			args[k] = orUnknown(join(cb.params[k], cb.any))
-		}
-		cb.result = m.a.callValue(m.st, cb.f, args, m.callSite, int32(i+2))
-		if cb.result == nil && i >= 0 && n > 0 {
-			cb.result = m.callHeld(i, args)
-		}
-		cb.called = true
+		m.callWith(cb, i)
 	}
+}
+
+// callWith calls a callback with what its parameters are known to be.
+func (m *modelCall) callWith(cb *callback, arg int) {
+	n := 0
+	for k := range cb.params {
+		if cb.params[k] != nil {
+			n = k + 1
+		}
+	}
+	if cb.any != nil {
+		n = maxFormals
+	}
+	args := make([]*value, n)
+	for k := range args {
+		args[k] = orUnknown(join(cb.params[k], cb.any))
+	}
+	result := m.a.callValue(m.st, cb.f, args, m.callSite, int32(arg+2))
+	if result == nil && arg >= 0 && n > 0 {
+		result = m.callHeld(arg, args)
+	}
+	cb.result, cb.called = join(cb.result, result), true
 }
 
 // callHeld calls the functions that an argument may hold of which only the call graph

@@ -278,7 +278,7 @@ func (a *analysis) need(v *value) {
 		return
 	}
 	for _, e := range v.taint {
-		if e.atom.source == nil && !e.atom.deep && e.atom.in.kind != inGlobal && strings.Count(e.atom.path, separator) <= 2 {
+		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && e.atom.in.kind != inGlobal && strings.Count(e.atom.path, separator) <= 2 {
 			a.needs[e.atom] = true
 		}
 	}
@@ -287,7 +287,7 @@ func (a *analysis) need(v *value) {
 // needType notes that it would help to know as what models know a parameter.
 func (a *analysis) needType(v *value) {
 	for _, e := range v.taint {
-		if e.atom.source == nil && !e.atom.deep && (e.atom.in.kind == inParam && e.atom.path == "" ||
+		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && (e.atom.in.kind == inParam && e.atom.path == "" ||
 			e.atom.in.kind == inCapture && e.atom.path == separator+content ||
 			e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
 			a.needs[e.atom] = true

@@ -168,6 +168,9 @@ func (a *analysis) derived(v *value) taint {
 		return nil
 	}
 	return v.taint.each(func(e *elem) bool {
+		if e.atom.picked {
+			return false
+		}
 		if e.atom.source != nil || e.atom.deep || e.clean != 0 {
 			return true
 		}

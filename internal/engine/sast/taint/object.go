@@ -44,6 +44,8 @@ type objInfo struct {
 	fn   *ir.Function // of a function value
 	// own: every field it has was written by the program; a missing one is not there.
 	own bool
+	// bare: it inherits nothing.
+	bare bool
 	// made is where the program makes the object, and depth by how many calls it came
 	// from there.
 	made  madeAt

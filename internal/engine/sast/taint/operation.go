@@ -54,6 +54,9 @@ func (m *modelCall) operation(name string) (*value, bool) {
 	case "call":
 		return m.callOperation(op, args)
 	case "object":
+		if op == "bare" {
+			return m.bareObject(), true
+		}
 		return m.assignFields(args), true
 	}
 	return m.valueOperation(op, args)
@@ -416,8 +419,8 @@ func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
 		if elems, ok := m.a.soleObject(m.st, list).list(); ok {
 			rest = elems
 		} else {
-			for range maxFormals {
-				rest = append(rest, m.a.load(m.st, list, anyKey))
+			for i := range maxFormals {
+				rest = append(rest, m.a.load(m.st, list, index(i)))
 			}
 		}
 	case "call":

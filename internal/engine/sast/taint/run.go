@@ -25,6 +25,9 @@ type run struct {
 
 	startBit, hostBit uint64
 
+	inheritedBit uint64 // of model.Inherited
+	keyBits      uint64 // of what is harmless as a key: model.Prototype
+
 	// Rules with places of their own. Their data is followed as their format says:
 	// every operator and unknown call carries it, and models have no say.
 	rules    []*Rule

@@ -88,6 +88,9 @@ func sortedSinks(m map[sinkKey]*pendingSink) []*pendingSink {
 // arrives notes that data arrived at a sink.
 func (a *analysis) arrives(k sinkKey, block uint64, t taint) {
 	t = t.each(func(e *elem) bool { return e.clean&block == 0 })
+	if k.kind == model.Inherited {
+		t = onlyPicked(t)
+	}
 	if len(t) == 0 {
 		return
 	}
@@ -130,7 +133,10 @@ func (c *callSite) sinks() {
 		}
 		for _, place := range e.Places {
 			for _, v := range m.values(place) {
-				t := c.a.deep(c.st, c.a.textOf(c.st, v))
+				t := v.taint
+				if e.Kind != model.Inherited {
+					t = c.a.deep(c.st, c.a.textOf(c.st, v))
+				}
 				c.a.arrives(c.a.sinkAt(c.in.Node, e.Kind), block, t)
 			}
 		}

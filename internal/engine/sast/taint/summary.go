@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
 )
 
 // A summary says what a function does, in terms of its inputs. It belongs to the
@@ -259,10 +260,10 @@ func (a *analysis) approvedOf(v *value, param int32) uint64 {
 		return 0
 	}
 	e := v.taint[0]
-	if e.atom.source != nil || e.atom.in != (input{inParam, param}) || e.atom.path != "" {
+	if e.atom.source != nil || e.atom.picked || e.atom.in != (input{inParam, param}) || e.atom.path != "" {
 		return 0
 	}
-	return e.clean
+	return e.clean &^ a.run.bits[model.OwnKey]
 }
 
 // approvalList returns the parameters that are approved of.

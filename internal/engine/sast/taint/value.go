@@ -59,6 +59,7 @@ type atom struct {
 	in     input
 	path   string // below the input, each part behind a separator
 	deep   bool   // any part below the path, too
+	picked bool   // not the data itself: an object that it picked as a key
 }
 
 // An input is what a function is given.
@@ -86,10 +87,16 @@ const maxPath = 4
 // the order of origins: callers' inputs are kept before sources.
 const maxTaint = 24
 
-// compare orders atoms: inputs first, then sources by their place.
+// compare orders atoms: inputs first, then sources by their place; picked ones last.
 func (a *atom) compare(b *atom) int {
 	if a == b {
 		return 0
+	}
+	if a.picked != b.picked {
+		if b.picked {
+			return -1
+		}
+		return 1
 	}
 	if a.source != nil || b.source != nil {
 		switch {
