@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
+
+	"merlon/internal/scan/glob"
 )
 
 // This file reads the ignore file at the root of a tree. Its syntax is that of
@@ -25,7 +26,7 @@ const (
 type ignore []pattern
 
 type pattern struct {
-	re      *regexp.Regexp
+	*glob.Glob
 	negated bool
 	folder  bool // names folders only
 }
@@ -76,7 +77,7 @@ func (ig ignore) match(path string) bool {
 
 func (ig ignore) decide(path string, folder bool) bool {
 	for i := len(ig) - 1; i >= 0; i-- {
-		if p := ig[i]; (folder || !p.folder) && p.re.MatchString(path) {
+		if p := ig[i]; (folder || !p.folder) && p.Match(path) {
 			return !p.negated
 		}
 	}
@@ -100,90 +101,8 @@ func parsePattern(line string) (p pattern, ok bool, err error) {
 	if line == "" {
 		return p, false, nil
 	}
-	anchored := strings.Contains(line, "/")
-	body := translate(strings.TrimPrefix(line, "/"))
-	if !anchored {
-		body = "(?:.*/)?" + body
-	}
-	p.re, err = regexp.Compile("(?s)^" + body + "$")
-	if err != nil {
+	if p.Glob, err = glob.Compile(line); err != nil {
 		return p, false, fmt.Errorf("pattern %q: %w", clip(line, 100), err)
 	}
 	return p, true, nil
-}
-
-// translate turns a pattern into a regular expression.
-func translate(glob string) string {
-	var b strings.Builder
-	for i := 0; i < len(glob); {
-		rest := glob[i:]
-		start := i == 0 || glob[i-1] == '/'
-		switch {
-		case start && strings.HasPrefix(rest, "**/"):
-			b.WriteString("(?:.*/)?")
-			i += 3
-		case start && i > 0 && rest == "**":
-			b.WriteString(".+")
-			i += 2
-		case rest[0] == '*':
-			b.WriteString("[^/]*")
-			for i < len(glob) && glob[i] == '*' {
-				i++
-			}
-		case rest[0] == '?':
-			b.WriteString("[^/]")
-			i++
-		case rest[0] == '[':
-			class, n := translateClass(rest)
-			b.WriteString(class)
-			i += n
-		case rest[0] == '\\' && len(rest) > 1:
-			b.WriteString(regexp.QuoteMeta(rest[1:2]))
-			i += 2
-		default:
-			b.WriteString(regexp.QuoteMeta(rest[:1]))
-			i++
-		}
-	}
-	return b.String()
-}
-
-// translateClass turns the bracket expression at the start of the pattern into
-// one of a regular expression, and returns its length. A bracket that is never
-// closed matches nothing, as in git.
-func translateClass(glob string) (string, int) {
-	i := 1
-	negated := i < len(glob) && (glob[i] == '!' || glob[i] == '^')
-	if negated {
-		i++
-	}
-	var set strings.Builder
-	for first := true; ; first = false {
-		if i >= len(glob) {
-			return `[^\x00-\x{10FFFF}]`, len(glob)
-		}
-		c := glob[i]
-		switch {
-		case c == ']' && !first:
-			if negated {
-				return "[^/" + set.String() + "]", i + 1
-			}
-			return "[" + set.String() + "]", i + 1
-		case c == '[' && strings.HasPrefix(glob[i:], "[:") && strings.Contains(glob[i:], ":]"):
-			n := strings.Index(glob[i:], ":]") + 2
-			set.WriteString(glob[i : i+n])
-			i += n
-			continue
-		case c == '\\' && i+1 < len(glob):
-			i++
-			set.WriteString(`\` + string(rune(glob[i])))
-		case c == '-':
-			set.WriteByte('-')
-		case strings.IndexByte(`[]\^&~`, c) >= 0:
-			set.WriteString(`\` + string(rune(c)))
-		default:
-			set.WriteByte(c)
-		}
-		i++
-	}
 }

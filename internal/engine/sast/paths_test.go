@@ -20,6 +20,11 @@ func TestApplies(t *testing.T) {
 		{[]string{"src/**/*.go"}, []string{"*_test.go"}, "src/a/b/c.go", true},
 		{[]string{"src/**/*.go"}, []string{"*_test.go"}, "src/a/c_test.go", false},
 		{[]string{"src/**"}, nil, "src/a", true},
+		{[]string{"src/*.go"}, nil, "x/src/a.go", true},
+		{[]string{"/src/*.go"}, nil, "x/src/a.go", false},
+		{[]string{"./src/"}, nil, "x/src/y/a.go", true},
+		{[]string{"[a-c]?.go"}, nil, "x/bb.go", true},
+		{[]string{"[!a-c]?.go"}, nil, "x/bb.go", false},
 	} {
 		r := &rule.Rule{Include: c.include, Exclude: c.exclude}
 		if got := applies(r, c.path); got != c.want {

@@ -184,8 +184,8 @@ func (b *builder) head(d *dict, rule *Rule) {
 	}
 	if n := d.take("paths"); n != nil {
 		if p := b.dict(n, "paths"); p != nil {
-			rule.Include = b.strs(p.take("include"), "include", false)
-			rule.Exclude = b.strs(p.take("exclude"), "exclude", false)
+			rule.Include = b.globs(p.take("include"), "include")
+			rule.Exclude = b.globs(p.take("exclude"), "exclude")
 			p.finish("paths")
 		}
 	}

@@ -1,0 +1,35 @@
+package rule
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/scan/glob"
+)
+
+// Glob compiles a pattern of the key paths. It is one of .gitignore, but for a
+// pattern with a slash: it fits at any depth, unless it begins with a slash.
+func Glob(pattern string) (*glob.Glob, error) {
+	pattern = strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/")
+	if strings.Contains(pattern, "/") && !strings.HasPrefix(pattern, "/") {
+		pattern = "**/" + pattern
+	}
+	return glob.Compile(pattern)
+}
+
+// globs reads a list of patterns of paths.
+func (b *builder) globs(n *yaml.Node, what string) []string {
+	if n == nil {
+		return nil
+	}
+	var out []string
+	for _, e := range b.list(n, what) {
+		pattern := b.scalar(e, "an element of "+what)
+		if _, err := Glob(pattern); err != nil {
+			b.fault(e.Line, "%s has the malformed pattern %q", what, pattern)
+		}
+		out = append(out, pattern)
+	}
+	return out
+}

@@ -1,0 +1,126 @@
+// Package glob matches paths with patterns of git's ignore files (gitignore(5),
+// "PATTERN FORMAT"): "*" and "?" within a part, "[a-z]" for one character, "**" for
+// any number of parts. A pattern with a slash begins at the root, one without fits a
+// part anywhere.
+//
+// What lies around a pattern in such a file (comments, "!", a slash at the end) is its
+// reader's affair.
+package glob
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// maxPattern bounds a pattern, in bytes.
+const maxPattern = 4096
+
+// A Glob is a compiled pattern. It is safe for concurrent use.
+type Glob struct{ re *regexp.Regexp }
+
+// Compile compiles a pattern.
+func Compile(pattern string) (*Glob, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(pattern), maxPattern)
+	}
+	body := translate(strings.TrimPrefix(pattern, "/"))
+	if !strings.Contains(pattern, "/") {
+		body = "(?:.*/)?" + body
+	}
+	re, err := regexp.Compile("(?s)^" + body + "$")
+	if err != nil {
+		return nil, err
+	}
+	return &Glob{re}, nil
+}
+
+// Match reports whether the pattern names the path: slash-separated, relative to the
+// root.
+func (g *Glob) Match(path string) bool { return g.re.MatchString(path) }
+
+// Covers reports whether the pattern names the path or a folder that it is in.
+func (g *Glob) Covers(path string) bool {
+	for i, c := range path {
+		if c == '/' && g.Match(path[:i]) {
+			return true
+		}
+	}
+	return g.Match(path)
+}
+
+// translate turns a pattern into a regular expression.
+func translate(glob string) string {
+	var b strings.Builder
+	for i := 0; i < len(glob); {
+		rest := glob[i:]
+		start := i == 0 || glob[i-1] == '/'
+		switch {
+		case start && strings.HasPrefix(rest, "**/"):
+			b.WriteString("(?:.*/)?")
+			i += 3
+		case start && i > 0 && rest == "**":
+			b.WriteString(".+")
+			i += 2
+		case rest[0] == '*':
+			b.WriteString("[^/]*")
+			for i < len(glob) && glob[i] == '*' {
+				i++
+			}
+		case rest[0] == '?':
+			b.WriteString("[^/]")
+			i++
+		case rest[0] == '[':
+			class, n := translateClass(rest)
+			b.WriteString(class)
+			i += n
+		case rest[0] == '\\' && len(rest) > 1:
+			b.WriteString(regexp.QuoteMeta(rest[1:2]))
+			i += 2
+		default:
+			b.WriteString(regexp.QuoteMeta(rest[:1]))
+			i++
+		}
+	}
+	return b.String()
+}
+
+// translateClass turns the bracket expression at the start of the pattern into
+// one of a regular expression, and returns its length. A bracket that is never
+// closed matches nothing, as in git.
+func translateClass(glob string) (string, int) {
+	i := 1
+	negated := i < len(glob) && (glob[i] == '!' || glob[i] == '^')
+	if negated {
+		i++
+	}
+	var set strings.Builder
+	for first := true; ; first = false {
+		if i >= len(glob) {
+			return `[^\x00-\x{10FFFF}]`, len(glob)
+		}
+		c := glob[i]
+		switch {
+		case c == ']' && !first:
+			if negated {
+				return "[^/" + set.String() + "]", i + 1
+			}
+			return "[" + set.String() + "]", i + 1
+		case c == '[' && strings.HasPrefix(glob[i:], "[:") && strings.Contains(glob[i:], ":]"):
+			n := strings.Index(glob[i:], ":]") + 2
+			set.WriteString(glob[i : i+n])
+			i += n
+			continue
+		case c == '\\' && i+1 < len(glob):
+			i++
+			set.WriteString(`\` + string(rune(glob[i])))
+		case c == '-':
+			set.WriteByte('-')
+		case strings.IndexByte(`[]\^&~`, c) >= 0:
+			set.WriteString(`\` + string(rune(c)))
+		default:
+			set.WriteByte(c)
+		}
+		i++
+	}
+}
