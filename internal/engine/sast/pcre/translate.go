@@ -28,8 +28,8 @@ type translator struct {
 	atom     mark
 	repeated bool
 
-	// outline makes linear an outline of the expression for Explodes: every group
-	// captures, so that no two repetitions melt into one, and what only one engine
+	// outline makes linear an outline of the expression for GrowthOf: every group and
+	// alternative captures, so that no two melt into one, and what only one engine
 	// knows is left out.
 	outline bool
 
@@ -120,8 +120,7 @@ func (t *translator) step() error {
 		return t.closeGroup()
 	case c == '|':
 		t.pos++
-		t.both("|")
-		t.atom = nowhere
+		t.alternative()
 	case c == '^':
 		t.pos++
 		t.both("^")
@@ -142,6 +141,17 @@ func (t *translator) step() error {
 		t.literal(r)
 	}
 	return nil
+}
+
+// alternative begins another alternative.
+func (t *translator) alternative() {
+	t.full = append(t.full, '|')
+	bar := "|"
+	if t.outline {
+		bar = ")|("
+	}
+	t.linear = append(t.linear, bar...)
+	t.atom = nowhere
 }
 
 // begin notes that an atom begins here.
@@ -346,9 +356,9 @@ func (t *translator) push(linear, full string) {
 	if t.outline {
 		flags := strings.TrimSuffix(strings.TrimPrefix(linear, "(?"), ":")
 		g.skipped = strings.ContainsAny(flags, "=!<")
-		linear = "("
+		linear = "(("
 		if strings.Trim(flags, "ims-") == "" && flags != "" {
-			linear = "((?" + flags + ")"
+			linear = "((?" + flags + ")("
 		}
 	}
 	t.open = append(t.open, g)
@@ -366,6 +376,9 @@ func (t *translator) closeGroup() error {
 	t.open = t.open[:len(t.open)-1]
 	t.pos++
 	t.both(")")
+	if t.outline {
+		t.linear = append(t.linear, ')')
+	}
 	if g.skipped {
 		t.linear = append(t.linear, "{0}"...)
 	}

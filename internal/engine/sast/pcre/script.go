@@ -1,0 +1,66 @@
+package pcre
+
+import "strings"
+
+// ScriptGrowth is GrowthOf for an expression in the syntax of ECMAScript
+// (https://tc39.es/ecma262/#sec-patterns). Flags are its letters; the others but "i",
+// "m" and "s" do not matter here.
+func ScriptGrowth(expr, letters string) Growth {
+	var flags Flags
+	for _, c := range letters {
+		switch c {
+		case 'i':
+			flags |= IgnoreCase
+		case 'm':
+			flags |= Multiline
+		case 's':
+			flags |= DotAll
+		}
+	}
+	if len(expr) > maxGrowing {
+		return Linear
+	}
+	return GrowthOf(fromScript(expr), flags)
+}
+
+// SplitLiteral cuts a literal "/expression/flags".
+func SplitLiteral(text string) (expr, letters string, ok bool) {
+	end := strings.LastIndexByte(text, '/')
+	if len(text) < 3 || text[0] != '/' || end == 0 {
+		return "", "", false
+	}
+	return text[1:end], text[end+1:], true
+}
+
+// fromScript spells what ECMAScript has and PCRE2 has not: \u0061, \u{61}, and the
+// classes of everything, [^], and of nothing, [].
+func fromScript(expr string) string {
+	var b strings.Builder
+	inClass := false
+	for i := 0; i < len(expr); i++ {
+		rest := expr[i:]
+		switch {
+		case strings.HasPrefix(rest, `\u{`):
+			b.WriteString(`\x{`)
+			i += 2
+		case strings.HasPrefix(rest, `\u`) && len(rest) >= 6:
+			b.WriteString(`\x{` + rest[2:6] + `}`)
+			i += 5
+		case rest[0] == '\\' && len(rest) > 1:
+			b.WriteString(rest[:2])
+			i++
+		case !inClass && strings.HasPrefix(rest, "[^]"):
+			b.WriteString(`[\s\S]`)
+			i += 2
+		case !inClass && strings.HasPrefix(rest, "[]"):
+			b.WriteString(`(?!)`)
+			i++
+		case inClass && rest[0] == '[':
+			b.WriteString(`\[`)
+		default:
+			inClass = rest[0] == '[' || inClass && rest[0] != ']'
+			b.WriteByte(rest[0])
+		}
+	}
+	return b.String()
+}
