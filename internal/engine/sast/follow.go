@@ -161,14 +161,17 @@ func followed(f *taint.Finding) Match {
 		return text, ok
 	})
 	for i, p := range f.Path {
-		t := p.File.Tree
-		n := &t.Nodes[max(p.Node, tree.Root)] // a parameter without a place of its own: the file
-		step := Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
+		step := stepAt(p)
 		switch i {
 		case 0:
 			step.Message = "the data comes from here"
 		case len(f.Path) - 1:
 			step.Message = "the data arrives here"
+			if f.Expression != nil {
+				beside := stepAt(*f.Expression)
+				beside.Message = "it is matched with this regular expression"
+				m.Steps = append(m.Steps, beside)
+			}
 		default:
 			step.Message = "the data goes through here"
 		}
@@ -186,6 +189,14 @@ func followed(f *taint.Finding) Match {
 		m.Start, m.End = position(t, at.Start), position(t, at.End)
 	}
 	return m
+}
+
+// stepAt returns the step at a point; a parameter without a place of its own is the
+// file.
+func stepAt(p taint.Point) Step {
+	t := p.File.Tree
+	n := &t.Nodes[max(p.Node, tree.Root)]
+	return Step{Path: t.Path, Start: position(t, n.Start), End: position(t, n.End)}
 }
 
 // bound returns the texts of the metavariables of source and sink; those of the sink

@@ -44,6 +44,9 @@ func modulePath(p string, m *lang.Meaning) string {
 		p = path.Dir(p)
 	}
 	if p == "." {
+		if m.SlashModules { // a module without a name would have exports that nobody sees
+			return m.IndexFile
+		}
 		return ""
 	}
 	if m.SlashModules {
@@ -133,6 +136,9 @@ func (l *lowerer) relative(q string) string {
 			p = strings.TrimSuffix(p, "/"+m)
 		}
 		p = strings.Replace(p, "/"+m+".", ".", 1)
+		if p == "." { // the folder at the top
+			return m
+		}
 	}
 	return p
 }

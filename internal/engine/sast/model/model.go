@@ -71,6 +71,18 @@ const (
 // say of a key holds for the one object, so no caller of a function hears of it.
 const OwnKey = "own-key"
 
+// The kinds of sources that regular expressions are, by how the time of a backtracking
+// engine grows. No entry names them: the analysis makes them of what expressions say.
+const (
+	ExponentialExpression = "exponential-expression"
+	PolynomialExpression  = "polynomial-expression"
+	RescanningExpression  = "rescanning-expression"
+)
+
+// Match is the kind of sinks where a text is matched with a regular expression. A rule
+// finds something where data of one of its sources meets an expression of another.
+const Match = "match"
+
 // An Entry is one line of a model.
 type Entry struct {
 	Section Section
@@ -155,13 +167,14 @@ type Test uint8
 
 // The tests.
 const (
-	Is       Test = iota // a Word, or a type
-	Equals               // a constant
-	Like                 // a constant that a regular expression matches
-	Opens                // what of an address the data may choose: "start", "host"
-	From                 // data that comes from Other, or is a part of it
-	Count                // the number of arguments
-	MoreThan             // the number of arguments is greater
+	Is         Test = iota // a Word, or a type
+	Equals                 // a constant
+	Like                   // a constant that a regular expression matches
+	Backtracks             // a regular expression whose time grows faster than the text
+	Opens                  // what of an address the data may choose: "start", "host"
+	From                   // data that comes from Other, or is a part of it
+	Count                  // the number of arguments
+	MoreThan               // the number of arguments is greater
 )
 
 // Words that a place can be.
@@ -175,7 +188,7 @@ type Condition struct {
 	Place Place
 	Test  Test
 	Not   bool
-	Word  string // of Is, Equals (the constant's text), Opens
+	Word  string // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored")
 	Type  bool   // Is asks for the type Word
 	Like  *regexp.Regexp
 	Count int
@@ -249,6 +262,7 @@ var OperationNames = map[string]string{
 	"value.not":         "the opposite",
 	"value.type":        "the name of the kind of the first",
 	"value.property":    "the text that a configuration file of the program has for the key, or the second argument",
+	"regexp.compile":    "the regular expression that the first is, with the second as flags",
 	"call.apply":        "calls the receiver with a list of arguments",
 	"call.call":         "calls the receiver with the arguments; the first is its receiver",
 	"call.bind":         "the receiver with arguments set; the first is its receiver",

@@ -422,13 +422,18 @@ func (c *Condition) operand(verb, operand string) error {
 		var err error
 		c.Other, err = parsePlace(operand)
 		return err
+	case "backtracks":
+		c.Test, c.Word = Backtracks, operand
+		if c.Not || operand != "" && operand != "text" && operand != "anchored" {
+			return fmt.Errorf(`an expression "backtracks", "backtracks text" or "backtracks anchored", not %q`, operand)
+		}
 	case "opens":
 		c.Test, c.Word = Opens, operand
 		if operand != "start" && operand != "host" {
 			return fmt.Errorf(`data opens "start" or "host", not %q`, operand)
 		}
 	default:
-		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, from, opens, each but = with "not"`, verb)
+		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, from, opens, backtracks, each but = with "not"`, verb)
 	}
 	return nil
 }

@@ -151,10 +151,13 @@ func (s *Set) Supertypes(name string) []string { return s.super[name] }
 // Literals returns the sources that are literals.
 func (s *Set) Literals() []*Entry { return s.literals }
 
-// Speaks reports whether a model has an entry of the section and the kind. The kind
-// Library of sources is always there.
+// Speaks reports whether a model has an entry of the section and the kind. The kinds
+// of sources that the analysis makes are always there.
 func Speaks(models []*Model, section Section) func(kind string) bool {
-	known := map[string]bool{Library: section == Sources}
+	known := map[string]bool{}
+	for _, kind := range []string{Library, ExponentialExpression, PolynomialExpression, RescanningExpression} {
+		known[kind] = section == Sources
+	}
 	for _, m := range models {
 		for _, e := range m.Entries {
 			if e.Section == section {

@@ -27,6 +27,8 @@ func (a *analysis) literal(i int32, in *ir.Instr) *value {
 		v = boolValue(strings.EqualFold(in.Text, "true"))
 	case ir.ConstNull:
 		return nullValue
+	case ir.ConstRegex:
+		return a.regexLiteral(in)
 	}
 	if v.c.isText() {
 		v = a.run.literalSource(a.fn, in, v)

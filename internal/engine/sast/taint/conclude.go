@@ -138,7 +138,7 @@ func (c *conclusion) globals() {
 				if base == "" && at.in.kind != inGlobal {
 					continue
 				}
-				g := gather{c: c, s: s, seen: map[objID]bool{}}
+				g := gather{c: c, s: s, seen: map[objID]int{}}
 				g.object(base, o, 0)
 				grown = grown || g.grown
 			}
@@ -149,11 +149,15 @@ func (c *conclusion) globals() {
 	}
 }
 
+// maxNames bounds the names by which one object is known: a variable of the module and
+// what it exports may be the same.
+const maxNames = 3
+
 // gather writes the parts of an object to the globals.
 type gather struct {
 	c     *conclusion
 	s     *summary
-	seen  map[objID]bool
+	seen  map[objID]int
 	grown bool
 }
 
@@ -174,8 +178,8 @@ func (g *gather) value(base string, v *value, depth int) {
 	}
 	g.add(base, v.taint)
 	for _, id := range v.objs {
-		if int(id) < len(g.s.heap) && g.s.heap[id] != nil && !g.seen[id] {
-			g.seen[id] = true
+		if int(id) < len(g.s.heap) && g.s.heap[id] != nil && g.seen[id] < maxNames {
+			g.seen[id]++
 			g.object(base, g.s.heap[id], depth)
 		}
 	}
@@ -284,11 +288,24 @@ func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
 	if p.rule >= 0 && (p.rule != k || !c.required(k, r, p, arrived)) {
 		return
 	}
+	var with *elem
+	if p.rule < 0 && p.kind == model.Match {
+		if with = r.slow(k, p, arrived); with == nil {
+			return
+		}
+	}
 	for _, e := range arrived {
+		if with != nil && e.atom.source.isExpression() {
+			continue
+		}
 		if e.clean&c.run.ruleBit(k) != 0 || !r.wants(k, e.atom.source, p) || !unifies(r, e.atom.source, p) {
 			continue
 		}
-		c.found.add(&Finding{Rule: r, Kind: p.kind, sink: p.sinkKey, source: e.atom.source}, e.trace)
+		f := &Finding{Rule: r, Kind: p.kind, sink: p.sinkKey, source: e.atom.source}
+		if with != nil {
+			f.Expression = &Point{with.atom.source.file, with.atom.source.node}
+		}
+		c.found.add(f, e.trace)
 	}
 }
 

@@ -22,6 +22,10 @@ type Finding struct {
 	Kind string  // of the model's sink; "" for one of the rule itself
 	Path []Point // from the source to the sink, both included
 
+	// Expression is the regular expression that the data is matched with; nil at a sink
+	// of another kind than model.Match.
+	Expression *Point
+
 	sink   sinkKey
 	source *source
 	size   int32

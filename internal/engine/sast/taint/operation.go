@@ -53,6 +53,8 @@ func (m *modelCall) operation(name string) (*value, bool) {
 		return m.numberOperation(op, args), true
 	case "call":
 		return m.callOperation(op, args)
+	case "regexp":
+		return m.compile(args)
 	case "object":
 		if op == "bare" {
 			return m.bareObject(), true

@@ -53,6 +53,7 @@ type run struct {
 	supers        sync.Map // [2]string → []string
 	values        sync.Map // [3]string → *valueInfo
 	params        sync.Map // *ir.Function → [][]*model.Entry
+	growths       sync.Map // [3]string → pcre.Growth
 	summaries     sync.Map // summaryKey → *summary
 }
 
@@ -113,10 +114,11 @@ func (r *run) ruleBit(k int32) uint64 {
 	return 0
 }
 
-// labels reports whether a sink of a rule asks for labels.
+// labels reports whether what arrives at a sink is judged together: a rule asks for
+// labels, or data has to meet an expression.
 func (r *run) labels(k sinkKey) bool {
 	if k.rule < 0 {
-		return false
+		return k.kind == model.Match
 	}
 	s := &r.rules[k.rule].Rule.Taint.Sinks[k.spec]
 	return s.Requires != nil || len(s.RequiresEach) > 0

@@ -128,7 +128,8 @@ func (c *callSite) sinks() {
 		}
 		m := &modelCall{callSite: c, callbacks: map[int]*callback{}}
 		block := c.a.run.kindBits(e.Kind) | c.a.run.opens(e)
-		if len(e.Places) == 0 {
+		with, joint := c.expressions(e)
+		if len(e.Places) == 0 || joint && len(with) == 0 {
 			continue
 		}
 		for _, place := range e.Places {
@@ -137,6 +138,10 @@ func (c *callSite) sinks() {
 				if e.Kind != model.Inherited {
 					t = c.a.deep(c.st, c.a.textOf(c.st, v))
 				}
+				if joint && len(t) == 0 {
+					continue
+				}
+				t = t.union(with)
 				c.a.arrives(c.a.sinkAt(c.in.Node, e.Kind), block, t)
 			}
 		}

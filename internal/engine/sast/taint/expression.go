@@ -1,0 +1,116 @@
+package taint
+
+import (
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/pcre"
+)
+
+// This file follows regular expressions whose time grows faster than the text: an
+// expression is a source of its own kind, and data that is matched with one is judged
+// together with it, wherever the program keeps the expression.
+
+// expressionKinds are the kinds of sources that expressions are.
+var expressionKinds = map[pcre.Growth]string{
+	pcre.Rescans:     model.RescanningExpression,
+	pcre.Polynomial:  model.PolynomialExpression,
+	pcre.Exponential: model.ExponentialExpression,
+}
+
+// isExpression reports whether a source is a regular expression.
+func (s *source) isExpression() bool {
+	switch s.kind {
+	case model.RescanningExpression, model.PolynomialExpression, model.ExponentialExpression:
+		return s.rule < 0
+	}
+	return false
+}
+
+// expression returns the taint of a regular expression at a node, nil when matching
+// with it is harmless.
+func (r *run) expression(fn *ir.Function, node int32, text, flags string) taint {
+	kind := expressionKinds[r.growth(fn, text, flags)]
+	if kind == "" {
+		return nil
+	}
+	at := r.sourceAtom(source{file: fn.File, node: node, kind: kind, rule: -1})
+	return taint{{atom: at, trace: then(nil, fn, node, nil)}}
+}
+
+// growth analyses an expression once.
+func (r *run) growth(fn *ir.Function, text, flags string) pcre.Growth {
+	k := [3]string{fn.File.Lang.Name, text, flags}
+	if g, ok := r.growths.Load(k); ok {
+		return g.(pcre.Growth)
+	}
+	g := pcre.Linear
+	switch fn.File.Lang.Name {
+	case "javascript", "typescript":
+		g = pcre.ScriptGrowth(text, flags)
+	case "go": // its engine takes linear time
+	default:
+		g = pcre.GrowthOf(text, 0)
+	}
+	r.growths.Store(k, g)
+	return g
+}
+
+// regexLiteral returns the value of a literal expression.
+func (a *analysis) regexLiteral(in *ir.Instr) *value {
+	text, flags, ok := pcre.SplitLiteral(in.Text)
+	if !ok || a.run.plain {
+		return unknown
+	}
+	return unknown.with(a.run.expression(a.fn, in.Node, text, flags))
+}
+
+// compile computes "regexp.compile": the expression that a text is, or another one.
+func (m *modelCall) compile(args []*value) (*value, bool) {
+	from := operand(args, 0)
+	if !from.c.isText() {
+		return nil, false
+	}
+	flags := ""
+	if f := operand(args, 1); f.c.isText() {
+		flags = f.c.s
+	}
+	v := &value{kind: kindObject}
+	return v.with(from.taint.union(m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags))), true
+}
+
+// expressions returns the slow expressions that may be at the places that an entry's
+// conditions name, and inputs that may be one; joint is false for an entry that asks
+// for none.
+func (c *callSite) expressions(e *model.Entry) (found taint, joint bool) {
+	for i := range e.If {
+		cond := &e.If[i]
+		if cond.Test != model.Backtracks {
+			continue
+		}
+		joint = true
+		m := &modelCall{callSite: c, callbacks: map[int]*callback{}}
+		for _, v := range m.values(cond.Place) {
+			t := v.taint
+			if v.c.isText() && cond.Word != "" {
+				t = t.union(c.a.run.expression(c.a.fn, c.in.Node, v.c.s, ""))
+			}
+			found = found.union(t.each(func(x *elem) bool {
+				if s := x.atom.source; s != nil {
+					return s.isExpression() && (cond.Word != "anchored" || s.kind != model.RescanningExpression)
+				}
+				return true
+			}))
+		}
+	}
+	return found, joint
+}
+
+// slow returns the expression of the kinds that the rule asks for, among what arrived.
+func (r *Rule) slow(k int32, p *pendingSink, arrived taint) *elem {
+	for i, e := range arrived {
+		if e.atom.source.isExpression() && r.wants(k, e.atom.source, p) {
+			return &arrived[i]
+		}
+	}
+	return nil
+}
