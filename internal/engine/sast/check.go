@@ -371,7 +371,7 @@ func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern
 	c.places = map[int]*taint.Places{}
 	for _, p := range s.places[l] {
 		r := s.taint[p.rule].Rule
-		if !applies(r, f.Tree.Path) {
+		if !Applies(r, f.Tree.Path) {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -398,7 +398,7 @@ func run(ctx context.Context, rules []compiled, f *pattern.File) ([]Match, []Pro
 	var out []Match
 	var problems []Problem
 	for _, c := range rules {
-		if !applies(c.rule, f.Tree.Path) {
+		if !Applies(c.rule, f.Tree.Path) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {

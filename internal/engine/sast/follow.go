@@ -137,7 +137,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	}
 	var matches []Match
 	for _, f := range found {
-		if m := followed(f); applies(m.Rule, m.Path) {
+		if m := followed(f); Applies(m.Rule, m.Path) {
 			matches = append(matches, m)
 		}
 	}

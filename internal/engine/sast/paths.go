@@ -10,8 +10,8 @@ import (
 
 // This file decides by the paths of a rule which files it looks at.
 
-// applies reports whether the rule looks at the file.
-func applies(r *rule.Rule, path string) bool {
+// Applies reports whether the rule looks at the file.
+func Applies(r *rule.Rule, path string) bool {
 	covers := func(pattern string) bool {
 		g := compileGlob(pattern)
 		return g != nil && g.Covers(path)

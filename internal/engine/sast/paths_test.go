@@ -27,7 +27,7 @@ func TestApplies(t *testing.T) {
 		{[]string{"[!a-c]?.go"}, nil, "x/bb.go", false},
 	} {
 		r := &rule.Rule{Include: c.include, Exclude: c.exclude}
-		if got := applies(r, c.path); got != c.want {
+		if got := Applies(r, c.path); got != c.want {
 			t.Errorf("include %v, exclude %v, %s: got %v, want %v", c.include, c.exclude, c.path, got, c.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync"
 
 	"merlon/internal/engine/sast"
@@ -31,7 +32,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.SAST,
 	Doc:      doc,
-	Match:    func(path string) bool { return all.ForFile(path) != nil && left(path) == "" },
+	Match:    func(path string) bool { return (all.ForFile(path) != nil || template(path)) && left(path) == "" },
 	Project:  run,
 }
 
@@ -91,6 +92,7 @@ type knowledge struct {
 	about  map[*rule.Rule]*finding.Rule
 	family map[*rule.Rule]string // of the rules of the build
 	langs  map[string]bool       // canonical names of the rules' languages
+	text   []*rule.Rule          // those that match text
 }
 
 // load collects the rules: those of the build and those of the user.
@@ -123,6 +125,9 @@ func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {
 	k.about[r] = about
 	for _, l := range r.Languages {
 		k.langs[l] = true
+		if l == rule.LanguageGeneric || l == rule.LanguageRegex {
+			k.text = append(k.text, r)
+		}
 	}
 }
 
@@ -165,7 +170,7 @@ func family(r *rule.Rule) string {
 
 // wants reports whether a rule speaks of the file.
 func (k *knowledge) wants(path string) bool {
-	if k.langs[rule.LanguageGeneric] || k.langs[rule.LanguageRegex] {
+	if slices.ContainsFunc(k.text, func(r *rule.Rule) bool { return sast.Applies(r, path) }) {
 		return true
 	}
 	l := all.ForFile(path)

@@ -6,6 +6,7 @@ import (
 
 	"merlon/internal/engine/sast"
 	"merlon/internal/finding"
+	"merlon/internal/scan"
 	"merlon/internal/scan/scantest"
 )
 
@@ -62,6 +63,26 @@ func TestDoubt(t *testing.T) {
 	} {
 		if got := doubt(c.match); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.match.Path, got, c.want)
+		}
+	}
+}
+
+func TestTextRulesReadTheirPathsOnly(t *testing.T) {
+	known, err := load(scan.Code{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]bool{
+		"views/page.ejs": true, "templates/page.html": true, "web/page.jinja2": true, "a.py": true,
+		"data/list.json": false, "main.tf": false,
+	} {
+		if got := known.wants(path); got != want {
+			t.Errorf("%s: wanted %v, want %v", path, got, want)
+		}
+	}
+	for path, want := range map[string]bool{"views/page.ejs": true, "b/page.PUG": true, "notes.txt": false, "node_modules/a/x.ejs": false} {
+		if got := Analyzer.Match(path); got != want {
+			t.Errorf("%s: matched %v, want %v", path, got, want)
 		}
 	}
 }

@@ -70,3 +70,12 @@ func minified(name string, text []byte) bool {
 	}
 	return len(text) > 10_000 && len(text) > longLine*(1+bytes.Count(text, []byte{'\n'}))
 }
+
+// templates are the file extensions of templates that are in no language of their own.
+var templates = map[string]bool{
+	".jinja": true, ".jinja2": true, ".j2": true, ".njk": true, ".twig": true, ".ejs": true, ".hbs": true,
+	".handlebars": true, ".mustache": true, ".pug": true, ".jade": true, ".erb": true, ".jsp": true,
+}
+
+// template reports whether a file is a template.
+func template(name string) bool { return templates[strings.ToLower(path.Ext(name))] }
