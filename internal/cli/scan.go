@@ -81,6 +81,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
 	}
+	relax(host.Getenv)
 	advisories, err := openAdvisories(c.Advisories)
 	if err != nil {
 		return err
