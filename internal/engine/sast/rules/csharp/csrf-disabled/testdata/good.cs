@@ -1,0 +1,5 @@
+public class PaymentsController : Controller
+{
+    [ValidateAntiForgeryToken]
+    public IActionResult Pay(Payment payment) { return Ok(); }
+}

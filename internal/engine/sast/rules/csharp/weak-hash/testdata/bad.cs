@@ -1,0 +1,8 @@
+class Sums
+{
+    byte[] Sum(byte[] data)
+    {
+        // ruleid: weak-hash
+        return MD5.Create().ComputeHash(data);
+    }
+}

@@ -1,0 +1,7 @@
+class Sums
+{
+    byte[] Sum(byte[] data)
+    {
+        return SHA256.HashData(data);
+    }
+}

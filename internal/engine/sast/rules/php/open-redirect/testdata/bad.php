@@ -1,0 +1,3 @@
+<?php
+// ruleid: open-redirect
+header("Location: " . $_GET['next']);
