@@ -78,6 +78,7 @@ type Match struct {
 	Message string            // with its metavariables replaced
 	Bound   map[string]string // the text of each metavariable
 	Fix     *Edit             // nil for none
+	Number  bool              // of a taint rule: the data comes in as a number
 	Steps   []Step            // of a taint rule: the path of the data, from source to sink
 }
 

@@ -152,7 +152,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 
 // followed makes a match of a taint finding.
 func followed(f *taint.Finding) Match {
-	m := Match{Rule: f.Rule.Rule, Bound: bound(f)}
+	m := Match{Rule: f.Rule.Rule, Bound: bound(f), Number: f.Number()}
 	m.Message = rule.Interpolate(m.Rule.Message, func(name string) (string, bool) {
 		if inner, ok := strings.CutPrefix(name, "value("); ok {
 			name = strings.TrimSuffix(inner, ")")

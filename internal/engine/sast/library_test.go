@@ -27,3 +27,49 @@ func TestLibraryAndTests(t *testing.T) {
 		t.Errorf("got findings in %v, want %v", got, want)
 	}
 }
+
+// Data that comes in as a number is said to.
+func TestNumber(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [remote], sinks: [path]}\n")
+	const code = `package org.acme;
+import java.io.FileInputStream;
+import org.springframework.web.bind.annotation.*;
+@RestController
+class Files {
+  @GetMapping("/a") void a(@RequestParam int n) throws Exception { new FileInputStream("page" + n); }
+  @GetMapping("/b") void b(@RequestParam Long n) throws Exception { new FileInputStream("page" + n); }
+  @GetMapping("/c") void c(@RequestParam String n) throws Exception { new FileInputStream("page" + n); }
+}
+`
+	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}}, sast.Options{})
+	var got []bool
+	for _, m := range matches {
+		got = append(got, m.Number)
+	}
+	if want := []bool{true, true, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A framework calls what overrides its methods.
+func TestLibraryAndFrameworks(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [library], sinks: [path]}\n")
+	const code = `package org.acme;
+import java.io.FileInputStream;
+import org.other.Listener;
+interface Store { void put(String name) throws Exception; }
+public class Files implements Store, Listener {
+  @Override public void started(String name) throws Exception { new FileInputStream(name); }
+  @Override public void put(String name) throws Exception { new FileInputStream(name); } // found
+  public void load(String name) throws Exception { new FileInputStream(name); } // found
+}
+`
+	matches, _ := sast.Check(context.Background(), rules, []sast.Source{{Path: "Files.java", Text: []byte(code)}}, sast.Options{})
+	var got []int
+	for _, m := range matches {
+		got = append(got, m.Start.Line)
+	}
+	if want := []int{7, 8}; !slices.Equal(got, want) {
+		t.Errorf("got findings in lines %v, want %v", got, want)
+	}
+}

@@ -266,10 +266,11 @@ func finds(m *sast.Match) finding.Finding {
 	return f
 }
 
-// doubt returns the confidence in a match of code that does not serve users: a test
-// server that writes back what it was sent harms nobody. "" means the rule's.
+// doubt returns the confidence in a match of code that does not serve users, and of
+// numbers: a test server that writes back what it was sent harms nobody, and there is
+// little that a number can say. "" means the rule's.
 func doubt(m *sast.Match) finding.Confidence {
-	aside := lang.Aside(m.Path)
+	aside := m.Number || lang.Aside(m.Path)
 	if len(m.Steps) > 0 {
 		aside = aside || lang.Aside(m.Steps[0].Path)
 	}

@@ -58,6 +58,7 @@ func TestDoubt(t *testing.T) {
 		{&sast.Match{Path: "app/views.py"}, ""},
 		{&sast.Match{Path: "tests/test_views.py"}, finding.Uncertain},
 		{way("app/views.py", "app/store.py"), ""},
+		{&sast.Match{Path: "app/views.py", Number: true}, finding.Uncertain},
 		{way("app/store_test.go", "app/store.go"), finding.Uncertain},
 		{way("app/store.go", "examples/main.go"), finding.Uncertain},
 	} {

@@ -43,6 +43,17 @@ func (f *Finding) Sink() Point { return f.Path[len(f.Path)-1] }
 // Source returns the place where the data comes in.
 func (f *Finding) Source() Point { return f.Path[0] }
 
+// Number reports whether the data comes in as a parameter that holds no text: what a
+// framework could not convert never arrives.
+func (f *Finding) Number() bool {
+	t, at := f.source.file.Tree, f.source.node
+	if at < 0 || !t.Is(at, tree.Parameter) {
+		return false
+	}
+	typ := t.Child(at, tree.RoleType)
+	return typ >= 0 && (primitive[t.Text(typ)] || primitive[f.source.file.Names.Qualified(typ)])
+}
+
 // maxPoints bounds the points of a path: the first and the last ones are kept.
 const maxPoints = 100
 

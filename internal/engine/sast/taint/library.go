@@ -2,6 +2,7 @@ package taint
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -20,11 +21,12 @@ type library struct {
 	inside map[*ir.Function]bool // called by other functions
 	open   map[*ir.File]bool     // files that say what they export
 	seen   map[objID]bool
+	known  map[*ir.Function]bool // what has answered
 }
 
 // findLibrary looks at all summaries that count.
 func findLibrary(r *run, order []*summary) *library {
-	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}}
+	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}, known: map[*ir.Function]bool{}}
 	for _, s := range order {
 		for _, child := range s.children {
 			if !starts(s.fn) && child.fn != s.fn {
@@ -161,6 +163,40 @@ func exportedNode(t *tree.File, node int32) bool {
 
 // has reports whether callers outside of the program can call the function.
 func (l *library) has(fn *ir.Function) bool {
+	is, ok := l.known[fn]
+	if !ok {
+		is = l.offers(fn) && !l.run.entry(fn) && !l.answers(fn)
+		l.known[fn] = is
+	}
+	return is
+}
+
+// answers reports whether it is a framework that calls the method: it says that it
+// overrides one, and no class of the program declares that. What a framework passes
+// is for models to say.
+func (l *library) answers(fn *ir.Function) bool {
+	if fn.Class == nil || !slices.Contains(annotations(fn.File, fn.Node), "java.lang.Override") {
+		return false
+	}
+	return !l.declares(fn.Class, fn.Name, 0)
+}
+
+// declares reports whether a class above the class, of the program, has the method.
+func (l *library) declares(c *ir.Class, method string, depth int) bool {
+	for _, base := range c.Bases {
+		b := l.run.program.Class(base)
+		if b == nil || depth > maxPath {
+			continue
+		}
+		if slices.ContainsFunc(b.Methods, func(m *ir.Function) bool { return m.Name == method }) || l.declares(b, method, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// offers reports whether the function is declared so that others may call it.
+func (l *library) offers(fn *ir.Function) bool {
 	if l.api[fn] {
 		return true
 	}

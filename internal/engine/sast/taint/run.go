@@ -326,9 +326,6 @@ func (r *run) parameter(a *analysis, st *state, i int, v *value) *value {
 			w.api = e.Type
 			v = &w
 		case model.Sources:
-			if r.harmless(a.fn.Params[i].Type) {
-				continue // a framework that cannot convert what came answers by itself
-			}
 			s := r.sourceValue(a, e, a.fn.Params[i].Node)
 			v = v.with(v.taint.union(s.taint))
 			a.taintObject(st, v, s.taint)
