@@ -43,13 +43,12 @@ func modulePath(p string, m *lang.Meaning) string {
 	if m.IndexFile != "" && path.Base(p) == m.IndexFile {
 		p = path.Dir(p)
 	}
-	if p == "." {
-		if m.SlashModules { // a module without a name would have exports that nobody sees
-			return m.IndexFile
-		}
+	switch {
+	case p == "." && m.SlashModules:
+		return m.IndexFile // the root has no name of its own
+	case p == ".":
 		return ""
-	}
-	if m.SlashModules {
+	case m.SlashModules:
 		return p
 	}
 	return strings.ReplaceAll(p, "/", ".")
@@ -132,6 +131,12 @@ func (l *lowerer) relative(q string) string {
 	}
 	p := path.Join(dir, q)
 	if m := l.m.IndexFile; m != "" {
+		if folder, member, ok := dotted(q); ok {
+			if p = path.Join(dir, folder); p == "." {
+				p = m
+			}
+			return join(p, member)
+		}
 		if strings.HasSuffix(p, "/"+m) {
 			p = strings.TrimSuffix(p, "/"+m)
 		}
@@ -141,6 +146,24 @@ func (l *lowerer) relative(q string) string {
 		}
 	}
 	return p
+}
+
+// dotted takes the name of a folder by dots alone apart, and what it is a member of:
+// "../..parse" is "parse" of "../.".
+func dotted(q string) (folder, member string, ok bool) {
+	i := 0
+	for strings.HasPrefix(q[i:], "./") || strings.HasPrefix(q[i:], "../") {
+		i += strings.IndexByte(q[i:], '/') + 1
+	}
+	member = strings.TrimLeft(q[i:], ".")
+	dots := len(q) - i - len(member)
+	if strings.Contains(member, "/") || member != "" && dots == 0 {
+		return "", "", false
+	}
+	if member != "" {
+		dots--
+	}
+	return q[:i+dots], member, true
 }
 
 // meaning says what a Name stands for.
