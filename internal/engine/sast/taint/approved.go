@@ -16,8 +16,8 @@ const maxApproved = 16
 
 // An approvedPath is a member, and what it is harmless for.
 type approvedPath struct {
-	root  ir.Var // a local
-	path  string // ".query.page"
+	root  ir.Var // a local, or NoVar
+	path  string // ".query.page"; behind NoVar it begins with the name of a global
 	kinds uint64
 }
 
@@ -26,7 +26,7 @@ func (p *approvedPath) within(root ir.Var, path string) bool {
 	return p.root == root && strings.HasPrefix(path, p.path) && (len(path) == len(p.path) || path[len(p.path)] == '.')
 }
 
-// path returns the local and the members that lead to a variable's value.
+// path returns the local, or global, and the members that lead to a variable's value.
 func (a *analysis) path(st *state, v ir.Var) (root ir.Var, path string, ok bool) {
 	for range maxPath {
 		if v < 0 {
@@ -42,6 +42,15 @@ func (a *analysis) path(st *state, v ir.Var) (root ir.Var, path string, ok bool)
 		in := &a.fn.Code[def]
 		switch in.Op {
 		case ir.Copy, ir.Cast:
+		case ir.LoadGlobal:
+			return ir.NoVar, in.Text + path, true
+		case ir.Invoke:
+			name, receiver := a.asked(st, in)
+			if name == "" {
+				return 0, "", false
+			}
+			path, v = "."+name+path, receiver
+			continue
 		default:
 			name, known := a.memberName(st, in)
 			if !known {
@@ -63,6 +72,42 @@ func (a *analysis) memberName(st *state, in *ir.Instr) (string, bool) {
 		return a.indexKey(st, in)
 	}
 	return "", false
+}
+
+// asked returns what a call asks of its receiver, when all that it says are constants
+// and its name says that it only looks: "get(page)".
+func (a *analysis) asked(st *state, in *ir.Instr) (string, ir.Var) {
+	c := a.fn.Call(in)
+	args := a.fn.Args(c)
+	if c.Kind != ir.CallMethod || c.Receiver == ir.NoVar || len(args) == 0 || !strings.HasPrefix(strings.ToLower(c.Name), "get") {
+		return "", ir.NoVar
+	}
+	words := make([]string, len(args))
+	for i, arg := range args {
+		v := a.read(st, arg.Value)
+		if !v.known() || arg.Rest != ir.One {
+			return "", ir.NoVar
+		}
+		words[i] = v.c.String()
+	}
+	return c.Name + "(" + strings.Join(words, ",") + ")", c.Receiver
+}
+
+// recalled cleans the answer of a call that was approved of when it was asked before.
+func (a *analysis) recalled(st *state, in *ir.Instr) {
+	if len(st.approved) == 0 || in.Dst == ir.NoVar {
+		return
+	}
+	name, receiver := a.asked(st, in)
+	root, path, ok := a.path(st, receiver)
+	if name == "" || !ok {
+		return
+	}
+	for i := range st.approved {
+		if p := &st.approved[i]; p.within(root, path+"."+name) {
+			a.assign(st, in.Dst, a.approved(st, a.read(st, in.Dst), p.kinds))
+		}
+	}
 }
 
 // remember notes that the member a variable was read from is harmless.
@@ -107,6 +152,8 @@ func (a *analysis) forget(st *state, in *ir.Instr) {
 		if name, known := a.memberName(st, in); known {
 			path += "." + name
 		}
+	} else if in.Op == ir.StoreGlobal {
+		root, path = ir.NoVar, in.Text
 	} else if in.Dst == ir.NoVar || !a.fn.IsLocal(in.Dst) {
 		return
 	}

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -484,7 +485,11 @@ func merged(a, b *value) *value {
 func (c *callSite) external() *value {
 	a := c.a
 	var t taint
+	statement := c.statement()
 	for _, arg := range c.args {
+		if statement {
+			break
+		}
 		t = t.union(a.deep(c.st, arg.v))
 		for _, id := range arg.v.objs {
 			if a.objects[id].fn == nil && a.objects[id].atom != nil {
@@ -520,6 +525,17 @@ func (a *analysis) needFunction(v *value) {
 	if len(v.objs) == 1 && len(v.taint) <= 1 {
 		a.need(v)
 	}
+}
+
+// placeholder matches a statement of SQL, or a part of one, whose values stand beside it.
+var placeholder = regexp.MustCompile(`(?is)^\s*(select|insert|update|delete|with)\s.*\s(from|into|set|select)\s|(=|<|>|\slike|\sin)\s*\(?\s*(\?|\$\d|:[a-z_])`)
+
+// statement reports whether a call asks a database with a constant statement: what
+// comes back is what the database holds, not the values that choose the rows.
+func (c *callSite) statement() bool {
+	return len(c.args) > 1 && slices.ContainsFunc(c.args, func(arg argument) bool {
+		return arg.v.known() && placeholder.MatchString(arg.v.c.String())
+	})
 }
 
 // global reports whether a value is a global, or a part of one: a client of a database,

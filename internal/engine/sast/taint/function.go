@@ -303,6 +303,8 @@ func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
 		if !a.invoke(st, i, b) {
 			return false
 		}
+		a.recalled(st, in)
+		a.forget(st, in)
 		a.after(st, i)
 		return true
 	}

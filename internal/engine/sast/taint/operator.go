@@ -145,23 +145,28 @@ func (a *analysis) numberTaint(t taint) taint { return t.cleaned(a.run.assignOnl
 // fixedHost matches the beginning of an address whose host is complete.
 var fixedHost = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]+[/?#]|^/$|^/[^/\\]|^[?#]|^[A-Za-z0-9_.-]+/`)
 
+// behindHost matches text that stands behind something unknown, as which the address
+// has a host already, or is one of the own host: base + "/users/".
+var behindHost = regexp.MustCompile(`(^|[^:/\\])[/?#]([^/\\]|$)`)
+
 // concat joins texts. What stands behind the first part cannot choose how the
 // text begins, and what stands behind a host cannot choose the host.
 func (a *analysis) concat(st *state, node int32, parts ...*value) *value {
 	v := &value{kind: kindString}
 	var start strings.Builder
-	exact := true
+	exact, inPath := true, false
 	for _, p := range parts {
 		p = a.textOf(st, p)
 		t := p.taint
 		if start.Len() > 0 || !exact {
 			bits := a.run.startBit
-			if fixedHost.MatchString(start.String()) {
+			if inPath || fixedHost.MatchString(start.String()) {
 				bits |= a.run.hostBit
 			}
 			t = t.cleaned(bits)
 		}
 		v.taint = v.taint.union(t.at(a.fn, node).cleaned(a.run.assignOnly))
+		inPath = inPath || !exact && p.known() && behindHost.MatchString(p.c.String())
 		switch {
 		case exact && p.known():
 			start.WriteString(p.c.String())

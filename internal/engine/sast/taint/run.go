@@ -250,6 +250,7 @@ func (r *run) known(fn *ir.Function, names []string) bool {
 type valueInfo struct {
 	api     string
 	sources []*model.Entry
+	cleans  []*model.Entry // sanitizers: what the member can never hold
 }
 
 // value gives a member that was read what the models say of it.
@@ -284,6 +285,11 @@ func (x *valueInfo) add(m *model.Matches) {
 			x.sources = append(x.sources, e)
 		}
 	}
+	for _, e := range m[model.Sanitizers] {
+		if e.Form == model.Value {
+			x.cleans = append(x.cleans, e)
+		}
+	}
 }
 
 func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
@@ -294,6 +300,9 @@ func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
 	}
 	for _, e := range x.sources {
 		v = v.with(v.taint.union(r.sourceValue(a, e, node).taint))
+	}
+	for _, e := range x.cleans {
+		v = v.with(v.taint.cleaned(r.kindBits(e.Kind)))
 	}
 	return v
 }

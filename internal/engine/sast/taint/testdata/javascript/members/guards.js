@@ -29,3 +29,16 @@ app.get('/index', (req, res) => {
   if (!tools.includes(req.query['tool'])) return;
   exec(req.query.tool);
 });
+const db = require('./db');
+app.get('/own', (req, res) => res.redirect(`${db.prefix}/users/${req.params.id}`));
+app.get('/host', (req, res) => res.redirect(`${db.scheme}://${req.params.id}`)); // want redirect
+app.get('/row', (req, res) => {
+  const row = db.cell('SELECT tool FROM tools WHERE name = ?', [req.query.name]);
+  exec(row);
+  exec(db.cell('tool of', [req.query.name])); // want command
+});
+app.get('/named', (req, res) => {
+  if (!tools.includes(req.get('x-tool'))) return;
+  exec(req.get('x-tool'));
+  exec(req.get('x-other')); // want command
+});

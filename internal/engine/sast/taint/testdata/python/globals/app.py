@@ -51,3 +51,10 @@ def run():
     mine = []
     mine.append(request.args["x"])
     os.system(mine[0])  # want command
+
+@app.route("/twice")
+def twice():
+    if request.args.get("tool") not in TOOLS:
+        return ""
+    os.system(request.args.get("tool"))
+    os.system(request.args.get("other"))  # want command
