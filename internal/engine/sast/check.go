@@ -123,26 +123,14 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 		problems = append(problems, Problem{Err: err})
 	}
 	var matches []Match
-	var lowered []*ir.File
-	places := make([]map[string]*taint.Places, len(set.taint))
 	for _, r := range results {
-		if r == nil {
-			continue // the context ended
-		}
-		matches, problems = append(matches, r.matches...), append(problems, r.problems...)
-		if r.lowered != nil {
-			lowered = append(lowered, r.lowered)
-		}
-		for k, p := range r.places {
-			if places[k] == nil {
-				places[k] = map[string]*taint.Places{}
-			}
-			places[k][r.lowered.Tree.Path] = p
+		if r != nil { // nil: the context ended
+			matches, problems = append(matches, r.matches...), append(problems, r.problems...)
 		}
 	}
 	if err == nil {
-		m, p := set.with(places).follow(ctx, lowered, o)
-		matches, problems = append(matches, m...), append(problems, p...)
+		whole := set.whole(ctx, results, o)
+		matches, problems = append(matches, whole.matches...), append(problems, whole.problems...)
 	}
 	slices.SortStableFunc(matches, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Start.Offset, b.Start.Offset),
@@ -186,10 +174,15 @@ func (s *Set) files(ctx context.Context, files []Source, o Options) ([]*checked,
 
 // checked is what came of one file.
 type checked struct {
-	matches  []Match
-	problems []Problem
-	lowered  *ir.File              // for taint rules; nil when there is none for its language
-	places   map[int]*taint.Places // of taint rules with patterns, by their number
+	said
+	src    Source
+	lang   *lang.Language
+	seen   *seen // of a file in which data is followed; nil for others, and when it is lowered
+	key    cache.Key
+	lower  []Problem             // of the lowering, and of the patterns of taint rules
+	places map[int]*taint.Places // of taint rules with patterns, by their number
+
+	lowered *ir.File // for taint rules
 }
 
 // A Set is rules that are compiled for their languages. It is safe for concurrent
@@ -324,24 +317,34 @@ func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 	if l == nil && len(s.text) == 0 {
 		return &checked{}
 	}
-	seen := s.seen(ctx, src, l, o)
-	out := &checked{matches: seen.matches, problems: seen.problems}
-	if seen.tree != nil && s.follows[l] && !(o.LeaveTests && lang.Test(src.Path)) {
-		names := seen.names
-		if names == nil {
-			names = scope.Analyze(seen.tree, l, knownNames(l.Name))
-		}
-		out.lowered = ir.Lower(names, l, ir.Limits{})
-		out.problems = append(out.problems, skipped(out.lowered)...)
-		if len(s.places[l]) > 0 {
-			if seen.file == nil {
-				seen.file = pattern.NewFile(seen.tree, l, names)
-			}
-			out.find(ctx, s, l, seen.file)
-		}
+	x := s.seen(ctx, src, l, o)
+	out := &checked{src: src, lang: l, key: x.key}
+	out.matches = append(x.matches, x.plain.matches...)
+	out.problems = append(x.problems, x.plain.problems...)
+	if x.tree == nil || !s.follows[l] || o.LeaveTests && lang.Test(src.Path) {
+		return out
 	}
-	out.matches, out.problems = append(out.matches, seen.plain.matches...), append(out.problems, seen.plain.problems...)
+	if out.seen = x; x.names != nil { // it does not come from the cache
+		out.follow(ctx, s)
+	}
 	return out
+}
+
+// follow lowers a file for the taint rules.
+func (c *checked) follow(ctx context.Context, s *Set) {
+	x, l := c.seen, c.lang
+	if x.names == nil {
+		x.names = scope.Analyze(x.tree, l, knownNames(l.Name))
+	}
+	c.lowered = ir.Lower(x.names, l, ir.Limits{})
+	c.lower = skipped(c.lowered)
+	if len(s.places[l]) > 0 {
+		if x.file == nil {
+			x.file = pattern.NewFile(x.tree, l, x.names)
+		}
+		c.find(ctx, s, l, x.file)
+	}
+	c.seen = nil
 }
 
 // look parses one file and matches the search rules with it.
@@ -381,7 +384,7 @@ func (c *checked) find(ctx context.Context, s *Set, l *lang.Language, f *pattern
 		f.Limit(r.Options.Timeout(len(f.Tree.Source)))
 		found, err := p.compiled.Match(f)
 		if err != nil {
-			c.problems = append(c.problems, Problem{Rule: r.ID, Path: f.Tree.Path, Err: err})
+			c.lower = append(c.lower, Problem{Rule: r.ID, Path: f.Tree.Path, Err: err})
 		}
 		if found != nil {
 			c.places[p.rule] = found

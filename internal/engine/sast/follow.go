@@ -1,10 +1,12 @@
 package sast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -32,8 +34,8 @@ func knownNames(language string) func(string) bool {
 	return set.Known
 }
 
-// follow follows data through the files.
-func (s *Set) follow(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
+// programs follows data through the files.
+func (s *Set) programs(ctx context.Context, files []*ir.File, o Options) ([]Match, []Problem) {
 	if len(s.taint) == 0 || len(files) == 0 {
 		return nil, nil
 	}
@@ -145,10 +147,14 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	for _, p := range given {
 		line := p.Function.File.Tree.Line(p.Function.File.Tree.Nodes[p.Function.Node].Start)
 		problems = append(problems, Problem{Path: p.Function.File.Tree.Path, Line: line,
-			Err: fmt.Errorf("data was not followed to the end in function %q: %s", p.Function.Name, p.Reason)})
+			Err: fmt.Errorf("%w in function %q: %s", errNotFollowed, p.Function.Name, p.Reason)})
 	}
 	return matches, problems
 }
+
+// errNotFollowed is the error of a function whose budget, of which time is a part, was
+// not enough.
+var errNotFollowed = errors.New("data was not followed to the end")
 
 // followed makes a match of a taint finding.
 func followed(f *taint.Finding) Match {
@@ -224,7 +230,8 @@ func skipped(f *ir.File) []Problem {
 	return out
 }
 
-// GoModules returns the modules whose go.mod files are among the texts, by path.
+// GoModules returns the modules whose go.mod files are among the texts, by path; those
+// inside of others come before them.
 func GoModules(files map[string][]byte) []flow.Module {
 	var out []flow.Module
 	for name, text := range files {
@@ -232,5 +239,8 @@ func GoModules(files map[string][]byte) []flow.Module {
 			out = append(out, flow.Module{Path: module, Folder: path.Dir(name)})
 		}
 	}
+	slices.SortFunc(out, func(a, b flow.Module) int {
+		return cmp.Or(cmp.Compare(len(b.Path), len(a.Path)), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Folder, b.Folder))
+	})
 	return out
 }

@@ -25,7 +25,8 @@ type seen struct {
 	names *scope.Info
 	file  *pattern.File
 	said
-	plain said // by rules for texts
+	plain said      // by rules for texts
+	key   cache.Key // of the file, when there is a cache
 }
 
 // said is what rules say.
@@ -46,11 +47,16 @@ func (s *Set) seen(ctx context.Context, src Source, l *lang.Language, o Options)
 	key := cache.NewKey([]byte("file"), []byte(src.Path), []byte(name), fmt.Append(nil, o.Limits), src.Text)
 	if b := o.Cache.Get(key); b != nil {
 		if kept := s.remember(b, src, l); kept != nil {
+			kept.key = key
 			return kept
 		}
 		o.Cache.Drop(key)
 	}
 	out := s.look(ctx, src, l, o.Limits)
+	out.key = key
+	if ctx.Err() != nil {
+		return out // it was not looked at to the end
+	}
 	if b, ok := s.keep(out); ok {
 		o.Cache.Put(key, b)
 	}
@@ -71,18 +77,7 @@ func (s *Set) keep(x *seen) ([]byte, bool) {
 func (s *Set) keepSaid(w *cache.Writer, x said) bool {
 	w.Uint(uint64(len(x.matches)))
 	for i := range x.matches {
-		m := &x.matches[i]
-		w.Uint(uint64(s.number[m.Rule]))
-		keepPosition(w, m.Start)
-		keepPosition(w, m.End)
-		w.Text(m.Message)
-		w.Texts(m.Bound)
-		w.Bool(m.Fix != nil)
-		if m.Fix != nil {
-			w.Uint(uint64(m.Fix.Start))
-			w.Uint(uint64(m.Fix.End))
-			w.Text(m.Fix.Text)
-		}
+		s.keepMatch(w, &x.matches[i])
 	}
 	w.Uint(uint64(len(x.problems)))
 	for _, p := range x.problems {
@@ -90,27 +85,49 @@ func (s *Set) keepSaid(w *cache.Writer, x said) bool {
 			return false
 		}
 		w.Text(p.Rule)
+		w.Text(p.Path)
 		w.Uint(uint64(p.Line))
 		w.Text(p.Err.Error())
 	}
 	return true
 }
 
+func (s *Set) keepMatch(w *cache.Writer, m *Match) {
+	w.Uint(uint64(s.number[m.Rule]))
+	keepPlace(w, Step{Path: m.Path, Start: m.Start, End: m.End, Message: m.Message})
+	w.Texts(m.Bound)
+	w.Bool(m.Fix != nil)
+	if m.Fix != nil {
+		w.Uint(uint64(m.Fix.Start))
+		w.Uint(uint64(m.Fix.End))
+		w.Text(m.Fix.Text)
+	}
+	w.Uint(uint64(len(m.Steps)))
+	for _, step := range m.Steps {
+		keepPlace(w, step)
+	}
+}
+
+// keepPlace writes a place and what is said of it.
+func keepPlace(w *cache.Writer, s Step) {
+	w.Text(s.Path)
+	for _, p := range []Position{s.Start, s.End} {
+		w.Uint(uint64(p.Offset))
+		w.Uint(uint64(p.Line))
+		w.Uint(uint64(p.Column))
+	}
+	w.Text(s.Message)
+}
+
 // passing reports whether a problem hangs on the time and memory that there were. Of
-// a rule's budget, time is a part.
+// a rule's budget, time is a part; what is said of no file is of the whole scan.
 func passing(p Problem) bool {
-	for _, err := range []error{context.DeadlineExceeded, context.Canceled, cst.ErrDeadline, cst.ErrMemory} {
+	for _, err := range []error{context.DeadlineExceeded, context.Canceled, cst.ErrDeadline, cst.ErrMemory, errNotFollowed} {
 		if errors.Is(p.Err, err) {
 			return true
 		}
 	}
-	return p.Rule != "" && !errors.Is(p.Err, errTooMany)
-}
-
-func keepPosition(w *cache.Writer, p Position) {
-	w.Uint(uint64(p.Offset))
-	w.Uint(uint64(p.Line))
-	w.Uint(uint64(p.Column))
+	return p.Path == "" || p.Rule != "" && !errors.Is(p.Err, errTooMany)
 }
 
 // remember reads what was seen of a file; nil when the entry is damaged.
@@ -124,44 +141,73 @@ func (s *Set) remember(b []byte, src Source, l *lang.Language) *seen {
 		out.tree = &tree.File{Path: src.Path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))}
 		r.Tree(out.tree)
 	}
-	out.said = s.rememberSaid(r, src)
-	out.plain = s.rememberSaid(r, src)
+	sizes := map[string]int{src.Path: len(src.Text)}
+	out.said = s.rememberSaid(r, sizes)
+	out.plain = s.rememberSaid(r, sizes)
 	if r.End() != nil {
 		return nil
 	}
 	return out
 }
 
-// The least that a match and a problem take, in bytes.
+// The least that a match, a step and a problem take, in bytes.
 const (
-	minMatch   = 10
-	minProblem = 3
+	minMatch   = 12
+	minStep    = 8
+	minProblem = 4
 )
 
-func (s *Set) rememberSaid(r *cache.Reader, src Source) said {
+// rememberSaid reads what rules said of files, whose sizes are given by their paths.
+func (s *Set) rememberSaid(r *cache.Reader, sizes map[string]int) said {
 	var out said
 	for range r.Count(minMatch) {
-		m := Match{Path: src.Path}
-		if n := r.Below(len(s.rules)); r.Err == nil {
-			m.Rule = s.rules[n]
-		}
-		m.Start, m.End = rememberPosition(r, src), rememberPosition(r, src)
-		m.Message, m.Bound = r.Text(), r.Texts()
-		if r.Bool() {
-			m.Fix = &Edit{Start: r.Below(len(src.Text) + 1), End: r.Below(len(src.Text) + 1), Text: r.Text()}
-		}
-		out.matches = append(out.matches, m)
-		if r.Err != nil {
+		m, ok := s.rememberMatch(r, sizes)
+		if !ok {
 			return said{}
 		}
+		out.matches = append(out.matches, m)
 	}
 	for range r.Count(minProblem) {
-		out.problems = append(out.problems, Problem{Rule: r.Text(), Path: src.Path, Line: r.Below(len(src.Text) + 2), Err: errors.New(r.Text())})
+		p := Problem{Rule: r.Text(), Path: r.Text()}
+		size, ok := sizes[p.Path]
+		if !ok {
+			r.Fail()
+			return said{}
+		}
+		p.Line, p.Err = r.Below(size+2), errors.New(r.Text())
+		out.problems = append(out.problems, p)
 	}
 	return out
 }
 
-func rememberPosition(r *cache.Reader, src Source) Position {
-	n := len(src.Text) + 2
-	return Position{Offset: r.Below(n), Line: r.Below(n), Column: r.Below(n)}
+func (s *Set) rememberMatch(r *cache.Reader, sizes map[string]int) (Match, bool) {
+	n := r.Below(len(s.rules))
+	at := rememberPlace(r, sizes)
+	m := Match{Path: at.Path, Start: at.Start, End: at.End, Message: at.Message, Bound: r.Texts()}
+	if r.Bool() {
+		size := sizes[m.Path] + 1
+		m.Fix = &Edit{Start: r.Below(size), End: r.Below(size), Text: r.Text()}
+	}
+	for range r.Count(minStep) {
+		m.Steps = append(m.Steps, rememberPlace(r, sizes))
+	}
+	if r.Err != nil {
+		return Match{}, false
+	}
+	m.Rule = s.rules[n]
+	return m, true
+}
+
+// rememberPlace reads a place, which lies in one of the files.
+func rememberPlace(r *cache.Reader, sizes map[string]int) Step {
+	s := Step{Path: r.Text()}
+	size, ok := sizes[s.Path]
+	if !ok {
+		r.Fail()
+	}
+	for _, p := range []*Position{&s.Start, &s.End} {
+		p.Offset, p.Line, p.Column = r.Below(size+1), r.Below(size+2), r.Below(size+2)
+	}
+	s.Message = r.Text()
+	return s
 }

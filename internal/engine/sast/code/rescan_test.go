@@ -41,6 +41,9 @@ func TestRescanSaysTheSame(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("round %d, after %v (-full +cached):\n%s", round, p.edits, diff)
 		}
+		if diff := cmp.Diff(want, p.scan(scan.Code{Cache: folder})); diff != "" {
+			t.Fatalf("round %d, nothing changed (-full +cached):\n%s", round, diff)
+		}
 		findings += strings.Count(got, `{"finding":`)
 		p.edits = nil
 		for range 1 + p.rnd.IntN(4) {
