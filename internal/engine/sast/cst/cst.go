@@ -66,7 +66,7 @@ type Tree struct {
 
 // Limits bound one parse.
 type Limits struct {
-	Time   time.Duration // 0 is 10 s
+	Time   time.Duration // of a processor; 0 is 10 s
 	Memory int64         // native bytes; 0 is 64 MiB and 128 bytes for each byte of text
 }
 

@@ -31,7 +31,9 @@ func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 		case rule.CondFormula:
 			out = append(out, ev.formulaCondition(c, m)...)
 		case rule.CondCompare:
-			if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now()) {
+			if b := m.env.get(c.Metavariable); b != nil && !ev.file.clock.reads(ev.file.textOf(b)) {
+				ev.spent = true
+			} else if c.Expr.Holds(func(name string) (rule.Value, bool) { return ev.valueOf(m.env.get(name)) }, c.now()) {
 				out = append(out, *m)
 			}
 		case rule.CondType:
@@ -62,6 +64,10 @@ func (ev *evaluation) regexCondition(c *condition, m *Match) []Match {
 		if v, ok := ev.file.constant(b.Node); ok {
 			text = v.Text
 		}
+	}
+	if !ev.file.clock.reads(text) {
+		ev.spent = true
+		return nil
 	}
 	spans, err := c.Regex.Find(text)
 	if err != nil {
@@ -109,7 +115,9 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 			if ev.file.Language != nil {
 				return nil
 			}
-			inner = ev.other(c, b)
+			if inner = ev.other(c, b); inner == nil {
+				return nil
+			}
 			break
 		}
 		inner = &evaluation{file: ev.file, lo: b.Node, hi: ev.file.Tree.Nodes[b.Last].Next, text: ev.file.Tree.Source[b.Start:b.End], base: b.Start}
@@ -174,6 +182,10 @@ func (ev *evaluation) other(c *condition, b *Binding) *evaluation {
 	text := ev.file.textOf(b)
 	isText := b.IsText()
 	start := b.Start
+	if !ev.file.clock.reads(text) {
+		ev.spent = true
+		return nil
+	}
 	if b.Node >= 0 && b.Node == b.Last {
 		if n := &ev.file.Tree.Nodes[b.Node]; n.Kind == tree.String {
 			isText = true

@@ -48,6 +48,7 @@ type nestedKey struct {
 // NewFile prepares a file. info may be nil.
 func NewFile(f *tree.File, l *lang.Language, info *scope.Info) *File {
 	out := &File{Tree: f, Language: l, Scope: info, found: map[string]found{}, clock: &clock{}}
+	out.Limit(0)
 	var count [256]int
 	for i := range f.Nodes {
 		count[f.Nodes[i].Kind]++

@@ -263,6 +263,10 @@ func (ev *evaluation) selected(name string, in []Match) []Match {
 // regex returns the matches of a regular expression. Its groups are $1, $2 and so on,
 // and by their names.
 func (ev *evaluation) regex(g *form) []Match {
+	if !ev.whole && !ev.file.clock.reads(ev.text) {
+		ev.spent = true
+		return nil
+	}
 	all, err := g.regex.FindAll(ev.text, maxRegex)
 	if err != nil || len(all) == maxRegex {
 		ev.spent = true
@@ -295,6 +299,10 @@ func (ev *evaluation) regex(g *form) []Match {
 
 // textMatches returns the matches of a pattern of plain text.
 func (ev *evaluation) textMatches(g *form) []Match {
+	if !ev.whole && !ev.file.clock.reads(ev.text) {
+		ev.spent = true
+		return nil
+	}
 	all, err := g.text.Find(ev.text)
 	if err != nil {
 		ev.spent = true

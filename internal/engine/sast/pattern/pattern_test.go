@@ -205,6 +205,32 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// TestTextBudget ends a condition that reads a long chain as often as it has parts.
+func TestTextBudget(t *testing.T) {
+	l := all.ByName("java")
+	text := "rules:\n- {id: r, languages: [java], severity: ERROR, message: m, patterns: [{pattern: $X}, {metavariable-regex: {metavariable: $X, regex: '.*evil.*'}}]}\n"
+	rules, err := rule.Parse("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := pattern.Compile(rules[0].Search, pattern.Setting{Language: l, Options: rules[0].Options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := parse(t, l, "class A { int x = "+strings.Repeat("1+", 50_000)+"1; }")
+	file.Limit(0)
+	if _, err := p.Matches(file); err != pattern.ErrBudget {
+		t.Errorf("error %v, want %v", err, pattern.ErrBudget)
+	}
+	file.Limit(0)
+	if p, err = pattern.Compile(&rule.Formula{Op: rule.OpPattern, Text: "1 + 1"}, pattern.Setting{Language: l, Options: rule.DefaultOptions()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Matches(file); err != nil {
+		t.Errorf("the next rule: %v", err)
+	}
+}
+
 // TestTimeout ends a rule whose time is over, with nothing, and lets the next one
 // have its own time.
 func TestTimeout(t *testing.T) {
