@@ -1,6 +1,8 @@
 package ir
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/tree"
 )
 
@@ -226,7 +228,9 @@ func (b *builder) callName(c *Call, callee int32) {
 			return
 		}
 		c.Callee = b.read(callee)
-		c.Direct = b.direct(callee)
+		if c.Direct = b.direct(callee); c.Direct >= 0 && !strings.Contains(c.Qualified, ".") {
+			c.Qualified = "" // a function of the file, whatever its name means elsewhere
+		}
 	}
 }
 

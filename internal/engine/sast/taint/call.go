@@ -229,6 +229,7 @@ func (c *callSite) constructors() ([]target, bool) {
 	id.api = name
 	c.recv = id
 	if c.fun != nil && !own {
+		a.inherit(c.st, id, c.fun)
 		if list := c.functions(c.fun, id); len(list) > 0 {
 			return list, true
 		}

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"cmp"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -58,6 +59,9 @@ func (a *analysis) awaited(st *state, in *ir.Instr) *value {
 func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
 	base := a.read(st, in.A)
 	v := a.load(st, base, in.Text)
+	if v == unknown && in.Text == "prototype" {
+		return a.prototypeOf(st, i, base)
+	}
 	if base.c.isText() && v == unknown {
 		return a.textField(base, in.Text)
 	}
@@ -252,6 +256,9 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 	if in.A != ir.NoVar {
 		base := a.read(st, in.A)
 		v = a.load(st, base, name)
+		if v == unknown && name == "prototype" {
+			v = a.prototypeOf(st, i, base)
+		}
 		if base.api != "" && base.api != owner {
 			v = a.run.value(a, i, base.api, name, v)
 		}
@@ -262,7 +269,7 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 	if owner != "" {
 		v = v.typed(a.run.fieldType(a.fn, owner, name))
 	}
-	return a.run.global(a, in, v.typed(in.Text))
+	return a.run.global(a, in, v.typed(cmp.Or(a.run.apis[in.Text], in.Text)))
 }
 
 // globals returns the object whose fields are the globals of the program.
@@ -272,6 +279,9 @@ func (a *analysis) storeGlobal(st *state, i int32, in *ir.Instr) {
 	x := a.read(st, in.B)
 	x = x.with(x.taint.at(a.fn, in.Node))
 	a.store(st, a.globals(), in.Text, x)
+	if in.A != ir.NoVar {
+		a.storeMade(st, a.read(st, in.A), model.Last(in.Text), x)
+	}
 	if dot := strings.LastIndexByte(in.Text, '.'); dot > 0 {
 		a.assigns(st, i, in.Text[:dot], in.Text[dot+1:], x)
 	}

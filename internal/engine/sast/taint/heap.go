@@ -116,9 +116,11 @@ func (a *analysis) loadObject(st *state, id objID, name string) *value {
 		case info.atom != nil:
 			v = a.part(info.atom, name)
 		case o != nil && o.elems != nil:
-			v = nil
+			v = a.inherited(st, o, name, 0)
 		default:
-			v = unknown
+			if v = a.inherited(st, o, name, 0); v == nil {
+				v = unknown
+			}
 		}
 	}
 	if o == nil {

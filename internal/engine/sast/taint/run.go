@@ -45,6 +45,7 @@ type run struct {
 	globals  map[string]*value // constants
 	lists    map[string]bool   // globals that hold a collection of constants
 	fields   map[string]*value // constants, by class and field
+	apis     map[string]string // by global: the function of a library that it holds
 
 	atoms         sync.Map // atom → *atom
 	sources       sync.Map // source → *source
@@ -225,10 +226,11 @@ func (r *run) names(c *callSite) []string {
 			add(r.memberName(t, call.Name))
 		}
 	}
-	if call.Qualified != "" {
+	own := c.fun != nil && c.a.isFunction(c.fun) // one that is called "exec" is no other
+	if !own || strings.Contains(call.Qualified, ".") {
 		add(call.Qualified)
 	}
-	if c.fun != nil {
+	if c.fun != nil && (!own || strings.Contains(c.fun.api, ".")) {
 		add(c.fun.api)
 	}
 	if c.recv != nil && (!typed || r.set(fn).HidesSink(call.Type) || r.set(fn).HidesSink(c.recv.api)) {
@@ -475,7 +477,7 @@ func (r *run) constantField(class, name string) *value {
 func (r *run) survey(units [][]*ir.Function) {
 	r.declared = map[string]bool{}
 	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
-	r.lists = map[string]bool{}
+	r.lists, r.apis = map[string]bool{}, map[string]string{}
 	stores, names := map[string]int{}, map[string]int{}
 	for _, unit := range units {
 		for _, fn := range unit {
@@ -487,6 +489,7 @@ func (r *run) survey(units [][]*ir.Function) {
 		if n > 1 {
 			delete(r.globals, name)
 			delete(r.lists, name)
+			delete(r.apis, name)
 		}
 	}
 	for name := range r.fields {
@@ -524,6 +527,8 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 				r.globals[in.Text] = v
 			} else if r.constantList(fn, in.B, 0) {
 				r.lists[in.Text] = true
+			} else if name := r.passedOn(fn, in.B, 0); name != "" {
+				r.apis[in.Text] = name
 			}
 		case ir.StoreField:
 			names[in.Text]++
@@ -568,6 +573,41 @@ func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 		}
 	}
 	return nil
+}
+
+// passedOn returns the name of what a library's function got from another and gives
+// back, "" when it is anything else: promisify(child_process.exec).
+func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
+	i := fn.Def(v)
+	if i < 0 || depth > 4 {
+		return ""
+	}
+	switch in := &fn.Code[i]; in.Op {
+	case ir.Copy:
+		return r.passedOn(fn, in.A, depth+1)
+	case ir.LoadGlobal:
+		if depth > 0 && !r.declared[in.Text] {
+			return in.Text
+		}
+	case ir.Invoke:
+		c := fn.Call(in)
+		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {
+			return r.passedOn(fn, args[0].Value, depth+1)
+		}
+	}
+	return ""
+}
+
+// passes reports whether a function of a library answers its first argument.
+func (r *run) passes(fn *ir.Function, name string) bool {
+	for _, e := range r.set(fn).Match(name)[model.Summaries] {
+		for _, f := range e.Flows {
+			if f.From.Base == model.Argument && f.From.Index == 0 && len(f.From.Steps) == 0 && f.To.Base == model.Return && len(f.To.Steps) == 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // entry reports whether a framework calls the function.

@@ -1,0 +1,55 @@
+package taint
+
+// This file knows that functions make objects: what a function has as its prototype,
+// the objects that it constructs have too (JavaScript).
+
+// prototype is the hidden field of an object that holds the one it inherits from.
+const prototype = "#prototype"
+
+// prototypeOf returns the prototype of a function of the program, made when it is
+// asked for first.
+func (a *analysis) prototypeOf(st *state, i int32, f *value) *value {
+	id, sole := f.sole()
+	if !sole || a.objects[id].fn == nil || !a.fn.File.Lang.Meaning.Prototypes {
+		return unknown
+	}
+	v := a.make(st, i, 0, objInfo{kind: kindObject, own: true}, &object{size: unsized})
+	a.store(st, f, "prototype", v)
+	return v
+}
+
+// storeMade sets a part of an object that the function made: a local function and its
+// prototype have names as if they were global.
+func (a *analysis) storeMade(st *state, v *value, name string, x *value) {
+	if id, sole := v.sole(); sole && a.objects[id].atom == nil {
+		a.store(st, v, name, x)
+	}
+}
+
+// inherit lets a new object inherit from the prototype of the function that makes it.
+func (a *analysis) inherit(st *state, v, f *value) {
+	if f == nil || !a.fn.File.Lang.Meaning.Prototypes {
+		return
+	}
+	if p := a.load(st, f, "prototype"); len(p.objs) > 0 {
+		a.store(st, v, prototype, p)
+	}
+}
+
+// inherited returns what an object has from the one it inherits from, nil for nothing.
+func (a *analysis) inherited(st *state, o *object, name string, depth int) *value {
+	p, ok := o.get(prototype)
+	if !ok || p == nil || depth > maxPath {
+		return nil
+	}
+	var out *value
+	for _, id := range p.objs {
+		parent := st.object(id)
+		if v, ok := parent.get(name); ok && v != nil {
+			out = join(out, v)
+		} else if parent != nil {
+			out = join(out, a.inherited(st, parent, name, depth+1))
+		}
+	}
+	return out
+}
