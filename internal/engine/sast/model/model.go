@@ -258,6 +258,7 @@ var OperationNames = map[string]string{
 	"object.bare":       "an object that inherits nothing",
 	"object.assign":     "adds the fields of the others to the first and answers it",
 	"value.same":        "the first argument, or the receiver, itself",
+	"value.view":        "the receiver in another form: what a guard approves of the one holds for the other",
 	"value.equals":      "whether two are equal",
 	"value.not":         "the opposite",
 	"value.type":        "the name of the kind of the first",

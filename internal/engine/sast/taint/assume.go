@@ -1,6 +1,8 @@
 package taint
 
 import (
+	"slices"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
 )
@@ -150,8 +152,52 @@ func (c *callSite) approve(holds bool) {
 // clean makes what a variable holds harmless for the kinds, and what the variable or
 // field that it was read from holds.
 func (a *analysis) clean(st *state, v ir.Var, kinds uint64) {
-	a.refine(st, v, func(x *value) *value { return a.approved(st, x, kinds) })
-	a.remember(st, v, kinds)
+	for range maxAssume {
+		a.refine(st, v, func(x *value) *value { return a.approved(st, x, kinds) })
+		a.remember(st, v, kinds)
+		if v = a.sameAs(st, v); v == ir.NoVar {
+			return
+		}
+	}
+}
+
+// sameAs returns the variable that a variable is another view of, as a file's
+// canonical path is of the file: what is approved of the one holds for the other.
+// It returns ir.NoVar when there is none.
+func (a *analysis) sameAs(st *state, v ir.Var) ir.Var {
+	i := a.assigned(v)
+	for range maxAssume {
+		if i < 0 || a.fn.Code[i].Op != ir.Copy {
+			break
+		}
+		i = a.assigned(a.fn.Code[i].A)
+	}
+	if i < 0 || a.fn.Code[i].Op != ir.Invoke {
+		return ir.NoVar
+	}
+	c := a.callSite(st, i)
+	if !slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == "value.view" }) {
+		return ir.NoVar
+	}
+	return c.call.Receiver
+}
+
+// assigned returns the one instruction that gives the variable a value, -1 when there
+// are none or several.
+func (a *analysis) assigned(v ir.Var) int32 {
+	if v < 0 || !a.fn.IsLocal(v) {
+		return a.fn.Def(v)
+	}
+	found := int32(-1)
+	for i := range a.fn.Code {
+		if a.fn.Code[i].Dst == v {
+			if found >= 0 {
+				return -1
+			}
+			found = int32(i)
+		}
+	}
+	return found
 }
 
 // approved returns the value made harmless. Its origins stay, so that a function
@@ -165,10 +211,15 @@ func (a *analysis) approved(st *state, v *value, kinds uint64) *value {
 	})
 	w.objs = nil
 	for _, id := range v.objs {
-		if a.objects[id].atom == nil {
-			w.objs = append(w.objs, id)
-			a.cleanObject(st, id, kinds)
+		if a.objects[id].atom != nil {
+			continue
 		}
+		// A library's object without parts that are known is its taint, which is here
+		// already. In a loop the object stands for others, of which nothing was asked.
+		if o := st.object(id); o == nil || !o.many && !o.opaque() {
+			w.objs = append(w.objs, id)
+		}
+		a.cleanObject(st, id, kinds)
 	}
 	return &w
 }

@@ -202,3 +202,8 @@ func (s *state) put(id objID, o *object) {
 	}
 	s.heap[id] = o
 }
+
+// opaque reports whether nothing is known of the object's parts.
+func (o *object) opaque() bool {
+	return len(o.self) > 0 && len(o.fields) == 0 && o.elems == nil && o.text == nil
+}
