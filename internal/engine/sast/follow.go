@@ -171,9 +171,12 @@ func followed(f *taint.Finding) Match {
 		switch i {
 		case 0:
 			step.Message = "the data comes from here"
+			if f.Expression != nil && *f.Expression == p {
+				step.Message = "a text is matched with this regular expression"
+			}
 		case len(f.Path) - 1:
 			step.Message = "the data arrives here"
-			if f.Expression != nil {
+			if f.Expression != nil && *f.Expression != f.Path[0] {
 				beside := stepAt(*f.Expression)
 				beside.Message = "it is matched with this regular expression"
 				m.Steps = append(m.Steps, beside)

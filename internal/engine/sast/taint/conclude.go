@@ -293,6 +293,11 @@ func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
 		if with = r.slow(k, p, arrived); with == nil {
 			return
 		}
+		if r.expressionsOnly() {
+			at := &Point{with.atom.source.file, with.atom.source.node}
+			c.found.add(&Finding{Rule: r, Kind: p.kind, Expression: at, sink: p.sinkKey, source: with.atom.source}, with.trace)
+			return
+		}
 	}
 	for _, e := range arrived {
 		if with != nil && e.atom.source.isExpression() {

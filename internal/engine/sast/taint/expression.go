@@ -105,6 +105,25 @@ func (c *callSite) expressions(e *model.Entry) (found taint, joint bool) {
 	return found, joint
 }
 
+// meets returns what arrives where a value is matched with expressions. Of a text of
+// which nothing is known, only what needs exponential time is worth a word; a constant
+// text takes the time that it takes.
+func meets(v *value, t, with taint) taint {
+	if len(t) > 0 {
+		return t.union(with)
+	}
+	if v.known() {
+		return nil
+	}
+	return with.each(func(e *elem) bool { return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression })
+}
+
+// expressionsOnly reports whether the rule asks for expressions, whatever the data.
+func (r *Rule) expressionsOnly() bool {
+	m := r.Rule.Taint.Model
+	return m != nil && len(m.Sources) == 1 && m.Sources[0] == model.ExponentialExpression
+}
+
 // slow returns the expression of the kinds that the rule asks for, among what arrived.
 func (r *Rule) slow(k int32, p *pendingSink, arrived taint) *elem {
 	for i, e := range arrived {

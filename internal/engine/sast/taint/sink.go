@@ -138,10 +138,9 @@ func (c *callSite) sinks() {
 				if e.Kind != model.Inherited {
 					t = c.a.deep(c.st, c.a.textOf(c.st, v))
 				}
-				if joint && len(t) == 0 {
-					continue
+				if joint {
+					t = meets(v, t, with)
 				}
-				t = t.union(with)
 				c.a.arrives(c.a.sinkAt(c.in.Node, e.Kind), block, t)
 			}
 		}

@@ -1,4 +1,0 @@
-function check(s) {
-  // ruleid: backtracking-regular-expression
-  return /^(a+)+$/.test(s);
-}

@@ -1,4 +1,0 @@
-function check(s) {
-  // ok: backtracking-regular-expression
-  return /^a+$/.test(s);
-}
