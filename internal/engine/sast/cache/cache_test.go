@@ -101,8 +101,8 @@ func TestNilCache(t *testing.T) {
 
 func TestDrop(t *testing.T) {
 	folder := t.TempDir()
-	c, k := left(t, folder, Key{})
-	c = Open(folder, "tree", Key{})
+	_, k := left(t, folder, Key{})
+	c := Open(folder, "tree", Key{})
 	c.Get(k)
 	c.Drop(k)
 	if err := c.Save(); err != nil {
