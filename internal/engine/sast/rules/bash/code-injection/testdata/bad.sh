@@ -1,0 +1,5 @@
+#!/bin/bash
+# ruleid: code-injection
+eval "ls $1"
+# ruleid: code-injection
+eval $@

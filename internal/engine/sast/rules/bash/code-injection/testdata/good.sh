@@ -1,0 +1,4 @@
+#!/bin/bash
+ls -- "$1"
+"$@"
+eval "$(ssh-agent -s)"

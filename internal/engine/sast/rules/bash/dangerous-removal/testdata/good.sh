@@ -1,0 +1,4 @@
+#!/bin/bash
+rm -rf "${BUILD:?}"/*
+rm -rf /tmp/cache/*
+rm -f "$NAME"

@@ -1,0 +1,6 @@
+#include <stdlib.h>
+
+int scratch(void) {
+    char name[] = "/tmp/reportXXXXXX";
+    return mkstemp(name);
+}

@@ -1,0 +1,3 @@
+FROM debian:12
+# ruleid: remote-script
+RUN curl -fsSL https://example.org/install.sh | sh

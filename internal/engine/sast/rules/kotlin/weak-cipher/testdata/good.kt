@@ -1,0 +1,3 @@
+fun cipher(): Cipher {
+    return Cipher.getInstance("AES/GCM/NoPadding")
+}

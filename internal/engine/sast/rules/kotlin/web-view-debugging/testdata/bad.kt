@@ -1,0 +1,4 @@
+fun start() {
+    // ruleid: web-view-debugging
+    WebView.setWebContentsDebuggingEnabled(true)
+}

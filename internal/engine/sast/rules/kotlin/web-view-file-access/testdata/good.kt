@@ -1,0 +1,4 @@
+fun setUp(view: WebView) {
+    view.settings.allowFileAccessFromFileURLs = false
+    view.settings.javaScriptEnabled = false
+}
