@@ -130,7 +130,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	}
 	var given []taint.Problem
 	found, err := prompt(ctx, func() (found []*taint.Finding, err error) {
-		found, given, err = taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties,
+		found, given, err = taint.Analyze(ctx, graph, models, s.taint, taint.Options{Workers: o.Workers, Properties: o.Properties, Part: o.Local,
 			Set: frameworks.Set, Progress: func(done, total int) { o.tell(Following, done, total) }})
 		return found, err
 	})

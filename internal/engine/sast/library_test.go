@@ -73,3 +73,23 @@ public class Files implements Store, Listener {
 		t.Errorf("got findings in lines %v, want %v", got, want)
 	}
 }
+
+// A file that is followed as if it were alone is not a library: the rest of the
+// program calls it.
+func TestLibraryInFastMode(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [python]\n  mode: taint\n  model: {sources: [remote, library], sinks: [command]}\n")
+	files := []sast.Source{
+		{Path: "app.py", Text: []byte("import os\nfrom flask import request\nfrom run import run\ndef f():\n    run(request.args['q'])\n    os.system(request.args['q'])\n")},
+		{Path: "run.py", Text: []byte("import os\ndef run(x):\n    os.system(x)\n")},
+	}
+	for local, want := range map[bool][]string{false: {"app.py", "run.py"}, true: {"app.py"}} {
+		matches, _ := sast.Check(t.Context(), rules, files, sast.Options{Local: local})
+		var got []string
+		for _, m := range matches {
+			got = append(got, m.Path)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("local %v: got findings in %v, want %v", local, got, want)
+		}
+	}
+}

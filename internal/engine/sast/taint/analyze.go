@@ -37,6 +37,9 @@ type Rule struct {
 type Options struct {
 	Workers    int               // 0: one for each processor
 	Properties map[string]string // what the configuration files of the program say, by key
+	// Part says that the program is a part of one: what it exports is for the other
+	// parts, so nothing in it is a source of the kind model.Library.
+	Part bool
 	// Set returns the models of a language, joined, if that is done already; nil: it is
 	// done here.
 	Set func(language string) (*model.Set, error)

@@ -75,7 +75,7 @@ func (c *conclusion) reach(units [][]*ir.Function) {
 
 // addLibrary makes the functions of the program's interface roots.
 func (c *conclusion) addLibrary(units [][]*ir.Function) {
-	if c.run.application() {
+	if c.run.options.Part || c.run.application() {
 		return
 	}
 	c.library = findLibrary(c.run, c.order)
