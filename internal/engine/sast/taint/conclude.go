@@ -96,12 +96,15 @@ func (c *conclusion) addLibrary(units [][]*ir.Function) {
 }
 
 // ownPath is the path by which the fields of an object are known that nobody in
-// the program makes: there is one for each class.
-func ownPath(fn *ir.Function) string {
-	if fn.Class == nil {
-		return ""
+// the program makes: there is one for each class, "" for a function of none.
+func (r *run) ownPath(fn *ir.Function) string {
+	if fn.Class != nil {
+		return separator + "this " + fn.Class.Qualified
 	}
-	return separator + "this " + fn.Class.Qualified
+	if owner := r.owners[fn]; owner != "" {
+		return separator + "this " + owner
+	}
+	return ""
 }
 
 // globalPath returns the path of an input among the globals, "" when it is none.
@@ -109,8 +112,10 @@ func (c *conclusion) globalPath(s *summary, at *atom) string {
 	switch {
 	case at.in.kind == inGlobal:
 		return at.path
-	case at.in.kind == inThis && c.roots[s] && s.fn.Class != nil && at.path != "":
-		return ownPath(s.fn) + at.path
+	case at.in.kind == inThis && c.roots[s] && at.path != "":
+		if own := c.run.ownPath(s.fn); own != "" {
+			return own + at.path
+		}
 	}
 	return ""
 }
@@ -133,7 +138,7 @@ func (c *conclusion) globals() {
 				}
 				base := c.globalPath(s, at)
 				if at.in.kind == inThis && at.path == "" && c.roots[s] {
-					base = ownPath(s.fn)
+					base = c.run.ownPath(s.fn)
 				}
 				if base == "" && at.in.kind != inGlobal {
 					continue

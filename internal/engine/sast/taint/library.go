@@ -165,7 +165,8 @@ func exportedNode(t *tree.File, node int32) bool {
 func (l *library) has(fn *ir.Function) bool {
 	is, ok := l.known[fn]
 	if !ok {
-		is = l.offers(fn) && !l.run.entry(fn) && !l.answers(fn)
+		handler := !l.run.byNames(fn).Empty() // by the names of its parameters: the program may call it with more
+		is = l.offers(fn) && (handler || !l.run.entry(fn)) && !l.answers(fn)
 		l.known[fn] = is
 	}
 	return is

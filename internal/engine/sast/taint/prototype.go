@@ -1,5 +1,11 @@
 package taint
 
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
+
 // This file knows that functions make objects: what a function has as its prototype,
 // the objects that it constructs have too (JavaScript).
 
@@ -52,4 +58,60 @@ func (a *analysis) inherited(st *state, o *object, name string, depth int) *valu
 		}
 	}
 	return out
+}
+
+// own notes whose methods a function makes: what it stores into the prototype of
+// another function, which is one with the name before it.
+func (r *run) own(fn *ir.Function) {
+	if !fn.File.Lang.Meaning.Prototypes {
+		return
+	}
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		if in.Op != ir.StoreGlobal {
+			continue
+		}
+		owner, rest, ok := strings.Cut(in.Text, ".prototype")
+		if !ok || rest != "" && rest[0] != '.' {
+			continue
+		}
+		owner = strings.TrimPrefix(owner, fn.File.Module+".")
+		owner = fn.File.Module + "." + owner
+		for _, method := range methodsOf(fn, in.B, 0) {
+			r.owners[method] = owner
+		}
+		for _, maker := range fn.File.Functions {
+			if maker.Qualified == owner && maker.Class == nil {
+				r.owners[maker] = owner
+			}
+		}
+	}
+}
+
+// methodsOf returns the function that a variable is defined as, or those that are
+// members of the object.
+func methodsOf(fn *ir.Function, v ir.Var, depth int) []*ir.Function {
+	i := fn.Def(v)
+	if i < 0 || depth > 4 {
+		return nil
+	}
+	switch in := &fn.Code[i]; in.Op {
+	case ir.Copy:
+		return methodsOf(fn, in.A, depth+1)
+	case ir.Closure:
+		return []*ir.Function{fn.File.Functions[in.X]}
+	case ir.New:
+		var list []*ir.Function
+		for k := range fn.Code {
+			switch st := &fn.Code[k]; {
+			case st.A != in.Dst:
+			case st.Op == ir.StoreField:
+				list = append(list, methodsOf(fn, st.B, depth+1)...)
+			case st.Op == ir.StoreIndex:
+				list = append(list, methodsOf(fn, st.C, depth+1)...)
+			}
+		}
+		return list
+	}
+	return nil
 }

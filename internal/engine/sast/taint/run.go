@@ -47,6 +47,8 @@ type run struct {
 	fields   map[string]*value // constants, by class and field
 	apis     map[string]string // by global: the function of a library that it holds
 
+	owners map[*ir.Function]string // of methods and makers of prototypes: the name of the maker
+
 	atoms         sync.Map // atom → *atom
 	sources       sync.Map // source → *source
 	declaredTypes sync.Map // [2]string → string
@@ -477,11 +479,12 @@ func (r *run) constantField(class, name string) *value {
 func (r *run) survey(units [][]*ir.Function) {
 	r.declared = map[string]bool{}
 	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
-	r.lists, r.apis = map[string]bool{}, map[string]string{}
+	r.lists, r.apis, r.owners = map[string]bool{}, map[string]string{}, map[*ir.Function]string{}
 	stores, names := map[string]int{}, map[string]int{}
 	for _, unit := range units {
 		for _, fn := range unit {
 			r.shared(fn)
+			r.own(fn)
 			r.constants(fn, stores, names)
 		}
 	}
@@ -573,41 +576,6 @@ func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 		}
 	}
 	return nil
-}
-
-// passedOn returns the name of what a library's function got from another and gives
-// back, "" when it is anything else: promisify(child_process.exec).
-func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
-	i := fn.Def(v)
-	if i < 0 || depth > 4 {
-		return ""
-	}
-	switch in := &fn.Code[i]; in.Op {
-	case ir.Copy:
-		return r.passedOn(fn, in.A, depth+1)
-	case ir.LoadGlobal:
-		if depth > 0 && !r.declared[in.Text] {
-			return in.Text
-		}
-	case ir.Invoke:
-		c := fn.Call(in)
-		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {
-			return r.passedOn(fn, args[0].Value, depth+1)
-		}
-	}
-	return ""
-}
-
-// passes reports whether a function of a library answers its first argument.
-func (r *run) passes(fn *ir.Function, name string) bool {
-	for _, e := range r.set(fn).Match(name)[model.Summaries] {
-		for _, f := range e.Flows {
-			if f.From.Base == model.Argument && f.From.Index == 0 && len(f.From.Steps) == 0 && f.To.Base == model.Return && len(f.To.Steps) == 0 {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // entry reports whether a framework calls the function.
