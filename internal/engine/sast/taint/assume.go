@@ -179,6 +179,11 @@ func (a *analysis) sameAs(st *state, v ir.Var) ir.Var {
 	if !slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == "value.view" }) {
 		return ir.NoVar
 	}
+	// What was read for a call inside of try is not kept behind it. A variable that is
+	// assigned once still holds it.
+	if i := a.fn.Def(c.call.Receiver); i >= 0 && a.fn.Code[i].Op == ir.Copy && a.assigned(a.fn.Code[i].A) >= 0 && a.fn.IsLocal(a.fn.Code[i].A) {
+		return a.fn.Code[i].A
+	}
 	return c.call.Receiver
 }
 

@@ -44,6 +44,21 @@ class Good {
         }
     }
 
+    void tried(ZipInputStream zip, File folder) {
+        try {
+            ZipEntry entry = zip.getNextEntry();
+            final File file = new File(folder, entry.getName());
+            if (!file.toPath().normalize().startsWith(folder.toPath().normalize())) {
+                throw new IOException("outside");
+            }
+            new FileOutputStream(file);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        } finally {
+            close(zip);
+        }
+    }
+
     void resolved(ZipInputStream zip, Path folder) throws IOException {
         ZipEntry entry = zip.getNextEntry();
         Path file = folder.resolve(entry.getName());
