@@ -170,6 +170,7 @@ const (
 	Is         Test = iota // a Word, or a type
 	Equals                 // a constant
 	Like                   // a constant that a regular expression matches
+	Begins                 // a text whose known beginning a regular expression matches
 	Backtracks             // a regular expression whose time grows faster than the text
 	Opens                  // what of an address the data may choose: "start", "host"
 	From                   // data that comes from Other, or is a part of it
@@ -190,7 +191,7 @@ type Condition struct {
 	Not   bool
 	Word  string // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored")
 	Type  bool   // Is asks for the type Word
-	Like  *regexp.Regexp
+	Like  *regexp.Regexp // of Like and Begins
 	Count int
 	Other Place // of From
 }

@@ -82,6 +82,7 @@ func TestParseFaults(t *testing.T) {
 		"exits: [":                                        "m.yaml: ",
 		"sinks:\n  sql: a(arg0.a.b.c.d.e.f.g)":            "more than 6 steps",
 		"sinks:\n  sql: a(arg0) if arg0 opens everything": "data opens",
+		"sinks:\n  html: a(arg0) if arg0 begins x":        "regular expression between slashes",
 		"sinks:\n  match: a(arg0) if this backtracks far": "an expression \"backtracks\"",
 		"sources:\n  x: literal /a/ if arg0 like /b/":     "a condition of a literal",
 	}

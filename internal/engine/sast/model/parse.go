@@ -417,6 +417,10 @@ func (c *Condition) operand(verb, operand string) error {
 		re, err := parseRegexp(operand)
 		c.Test, c.Like = Like, re
 		return err
+	case "begins":
+		re, err := parseRegexp(operand)
+		c.Test, c.Like = Begins, re
+		return err
 	case "from":
 		c.Test = From
 		var err error
@@ -433,7 +437,7 @@ func (c *Condition) operand(verb, operand string) error {
 			return fmt.Errorf(`data opens "start" or "host", not %q`, operand)
 		}
 	default:
-		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, from, opens, backtracks, each but = with "not"`, verb)
+		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, begins, from, opens, backtracks, each but = with "not"`, verb)
 	}
 	return nil
 }

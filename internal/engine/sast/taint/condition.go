@@ -55,6 +55,9 @@ func (c *callSite) is(v *value, cond *model.Condition) bool {
 	case model.Like:
 		c.a.need(v)
 		return v.known() && cond.Like.MatchString(v.c.String())
+	case model.Begins:
+		c.a.need(v)
+		return cond.Like.MatchString(v.text())
 	}
 	if cond.Type {
 		for _, t := range c.a.run.types(c.a.fn, v.api) {
