@@ -35,7 +35,8 @@ func TestParseEntry(t *testing.T) {
 		{Guards, "a.has(arg0) if arg0 not from this", Entry{Form: Call, Name: "a.has", Places: []Place{arg(0)},
 			If: []Condition{{Place: arg(0), Test: From, Not: true, Other: Place{Base: This}}}}},
 		{Guards, "not a.bad(arg0)", Entry{Form: Call, Name: "a.bad", Places: []Place{arg(0)}, Negated: true}},
-		{Sanitizers, "a.clean", Entry{Form: Call, Name: "a.clean", Places: []Place{{Base: Return}}}},
+		{Sanitizers, "a.clean()", Entry{Form: Call, Name: "a.clean", Places: []Place{{Base: Return}}}},
+		{Sanitizers, "a.harmless", Entry{Form: Value, Name: "a.harmless", Places: []Place{{Base: Return}}}},
 		{Summaries, "m.put(arg1 -> this[arg0], this -> return)", Entry{Form: Call, Name: "m.put", Flows: []Flow{
 			{From: arg(1), To: Place{Base: This, Steps: []Step{{Kind: KeyOf}}}}, {From: Place{Base: This}, To: Place{Base: Return}}}}},
 		{Summaries, "m.length(none)", Entry{Form: Call, Name: "m.length"}},

@@ -229,7 +229,7 @@ func (e *Entry) target(text string, flows bool) error {
 	case e.Form == Annotation:
 	case strings.HasSuffix(text, "="):
 		e.Form, name = Assignment, strings.TrimSpace(strings.TrimSuffix(text, "="))
-	case e.Section == Operations || e.Section == Exits || e.Section == Entrypoints || e.Section == Sanitizers || e.Section == Guards:
+	case e.Section == Operations || e.Section == Exits || e.Section == Entrypoints || e.Section == Guards:
 		e.Form = Call
 	default:
 		e.Form = Value

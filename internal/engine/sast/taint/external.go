@@ -579,7 +579,7 @@ func (c *callSite) finish(v *value) *value {
 		v = v.typed(c.resultType())
 	}
 	for _, e := range c.matches(model.Sanitizers) {
-		if c.holds(e.If) {
+		if e.Form == model.Call && c.holds(e.If) {
 			v = c.sanitize(e, v)
 		}
 	}

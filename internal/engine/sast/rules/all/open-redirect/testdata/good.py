@@ -8,3 +8,10 @@ app = Flask(__name__)
 def view():
     v = request.args.get("v")
     return redirect(url_for("view", page=v))
+
+from flask import request as current
+
+@app.route("/again")
+def again():
+    # ok: open-redirect
+    return redirect(current.full_path)
