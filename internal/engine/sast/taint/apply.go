@@ -2,7 +2,6 @@ package taint
 
 import (
 	"strconv"
-	"strings"
 
 	"merlon/internal/engine/sast/ir"
 )
@@ -42,18 +41,6 @@ func (x *actuals) input(a *analysis, in input) *value {
 	return nil
 }
 
-// resolve returns what the called function's atom is: a part of an actual.
-func (x *actuals) resolve(a *analysis, st *state, at *atom) *value {
-	v := x.input(a, at.in)
-	if v == nil || at.path == "" {
-		return v
-	}
-	for _, name := range strings.Split(at.path[1:], separator) {
-		v = a.load(st, v, name)
-	}
-	return v
-}
-
 // An application is one call being brought into a state.
 type application struct {
 	a   *analysis
@@ -62,8 +49,25 @@ type application struct {
 	sum *summary
 
 	objs   map[objID][]objID
+	parts  map[*atom]*value // what inputs and their parts are
 	taints map[*atom]taint
 	values map[*value]*value
+}
+
+// resolve returns what the called function's atom is: a part of an actual.
+func (p *application) resolve(at *atom) *value {
+	if at.up == nil {
+		return p.x.input(p.a, at.in)
+	}
+	if v, ok := p.parts[at]; ok {
+		return v
+	}
+	v := p.resolve(at.up)
+	if v != nil && !at.deep && !at.picked {
+		v = p.a.load(p.st, v, at.name)
+	}
+	p.parts[at] = v
+	return v
 }
 
 // apply interprets a call of a function of the program. The result is nil when it
@@ -73,16 +77,18 @@ func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
 	if s == nil {
 		return unknown, nil
 	}
-	if ctx := a.facts(st, x, s); len(ctx) > 0 {
+	p := &application{a: a, st: st, x: x, objs: map[objID][]objID{}, parts: map[*atom]*value{},
+		taints: map[*atom]taint{}, values: map[*value]*value{}}
+	if ctx := p.facts(s); len(ctx) > 0 {
 		if t := a.work.summary(x.fn, ctx); t != nil {
 			s = t
 		}
 	}
-	p := &application{a: a, st: st, x: x, sum: s,
-		objs: map[objID][]objID{}, taints: map[*atom]taint{}, values: map[*value]*value{}}
+	p.sum = s
 	result, thrown = p.value(s.result), p.value(s.thrown)
 	p.effects()
 	if a.noting {
+		clear(p.parts) // what the call wrote may arrive by another name
 		p.sinks()
 	}
 	if s.never {
@@ -94,13 +100,14 @@ func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
 
 // facts returns what the caller knows of the inputs that the function asks
 // about.
-func (a *analysis) facts(st *state, x *actuals, s *summary) facts {
+func (p *application) facts(s *summary) facts {
+	a := p.a
 	var ctx facts
-	if s.cost > maxContextCost {
+	if unit := a.run.unitOf[a.fn]; s.cost > maxContextCost || len(unit) > someFunctions && a.run.unitOf[s.fn][0] == unit[0] {
 		return nil
 	}
 	for _, at := range s.needs {
-		v := x.resolve(a, st, at)
+		v := p.resolve(at)
 		if v == nil {
 			continue
 		}
@@ -136,7 +143,7 @@ const (
 	maxFactText = 200
 
 	// maxContextCost bounds the instructions that are looked at anew for a caller.
-	maxContextCost = 4000
+	maxContextCost = 2000
 )
 
 // objects returns the caller's objects for one of the callee.
@@ -145,9 +152,9 @@ func (p *application) objects(id objID) []objID {
 		return ids
 	}
 	p.objs[id] = nil
-	info := p.sum.objects[id]
+	info := &p.sum.objects[id]
 	if info.atom != nil {
-		if v := p.x.resolve(p.a, p.st, info.atom); v != nil {
+		if v := p.resolve(info.atom); v != nil {
 			p.objs[id] = v.objs
 		}
 		return p.objs[id]
@@ -177,8 +184,8 @@ func (p *application) value(v *value) *value {
 
 func (p *application) translate(v *value) *value {
 	if at := p.passed(v); at != nil {
-		if w := p.x.resolve(p.a, p.st, at); w != nil {
-			return w.with(p.arrive(w.taint, v.taint[0].trace)).typed(v.api)
+		if w := p.resolve(at); w != nil {
+			return w.with(w.taint.through(way{p.a.fn, p.x.node, v.taint[0].trace})).typed(v.api)
 		}
 	}
 	w := &value{c: v.c, api: v.api, start: v.start, kind: v.kind, taint: p.taint(v.taint)}
@@ -200,29 +207,28 @@ func (p *application) passed(v *value) *atom {
 	return at
 }
 
-// arrive adds the way through the called function to the ways of a taint.
-func (p *application) arrive(t taint, inner *step) taint {
-	return t.each(func(e *elem) bool {
-		e.trace = then(e.trace, p.a.fn, p.x.node, inner)
-		return true
-	})
-}
-
 // taint returns the caller's taint for one of the callee.
 func (p *application) taint(t taint) taint {
-	var out taint
-	for _, e := range t {
-		if e.atom.source != nil {
-			out = out.union(taint{{e.atom, e.clean, then(nil, p.a.fn, p.x.node, e.trace)}})
-			continue
-		}
-		base := p.base(e.atom)
-		if e.atom.picked {
-			base = p.a.run.picked(base)
-		}
-		out = out.union(p.arrive(base, e.trace).cleaned(e.clean))
+	if len(t) == 0 {
+		return nil
 	}
-	return out
+	for _, e := range t {
+		if e.atom.source == nil {
+			p.base(e.atom) // before the mix is begun, which another call may need
+		}
+	}
+	m := &p.a.work.arriving
+	m.reset()
+	for i := range t {
+		e := &t[i]
+		w := way{p.a.fn, p.x.node, e.trace}
+		if e.atom.source != nil {
+			m.add(taint{{atom: e.atom, clean: e.clean}}, 0, w)
+		} else {
+			m.add(p.base(e.atom), e.clean, w)
+		}
+	}
+	return m.taint()
 }
 
 // base returns the taint of what an atom of the callee is.
@@ -231,12 +237,15 @@ func (p *application) base(at *atom) taint {
 		return t
 	}
 	var t taint
-	if v := p.x.resolve(p.a, p.st, at); v != nil {
+	if v := p.resolve(at); v != nil {
 		if at.deep {
 			t = p.a.deep(p.st, v)
 		} else {
 			t = p.a.whole(p.st, v).taint
 		}
+	}
+	if at.picked {
+		t = p.a.run.picked(t)
 	}
 	p.taints[at] = t
 	return t
@@ -279,12 +288,12 @@ func (p *application) effects() {
 
 // update writes what a call left in an input into one of the caller's objects.
 func (a *analysis) update(st *state, id objID, w *object, strong bool) {
+	o := st.object(id).clone()
 	for _, f := range w.fields {
 		if f.val != nil {
-			a.storeObject(st, id, f.name, f.val, strong && !w.many)
+			a.setPart(id, o, f.name, f.val, strong && !w.many)
 		}
 	}
-	o := st.object(id).clone()
 	o.elems = join(o.elems, w.elems)
 	o.keys = join(o.keys, w.keys)
 	o.self = o.self.union(w.self)

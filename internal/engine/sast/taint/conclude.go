@@ -213,7 +213,7 @@ func (c *conclusion) real(s *summary, t taint) taint {
 		if at := e.atom; at.in.kind == inParam && c.library != nil && c.roots[s] && c.library.has(s.fn) {
 			src := c.run.librarySource(s.fn, at.in.index)
 			if at.picked {
-				src = c.run.atom(atom{source: src.source, picked: true})
+				src = c.run.atom(atomKey{source: src.source, picked: true})
 			}
 			out = out.union(taint{{src, e.clean, e.trace}})
 			continue
@@ -281,7 +281,7 @@ func (c *conclusion) sinks(s *summary) {
 		if len(p.taint) == 0 {
 			continue
 		}
-		arrived := c.real(s, p.taint).each(func(e *elem) bool { return e.clean&p.block == 0 && (p.kind != model.Inherited || e.atom.picked) })
+		arrived := c.real(s, p.taint).where(func(e *elem) bool { return e.clean&p.block == 0 && (p.kind != model.Inherited || e.atom.picked) })
 		for k, r := range c.rules {
 			c.report(int32(k), r, p, arrived)
 		}

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -18,9 +19,13 @@ type analysis struct {
 	ids     map[objKey]objID
 	objects []objInfo
 	inputs  map[*atom]*value
-	marks   *marks
-	briefs  []bool          // temporaries that only one block uses; nil to keep all
-	boxed   map[ir.Var]bool // variables that live in cells, because functions share them
+	parts   map[partKey]*value
+	// inputIDs has the objects of inputs.
+	inputIDs map[*atom]objID
+	marks    *marks
+	detail
+	briefs []bool          // temporaries that only one block uses; nil to keep all
+	boxed  map[ir.Var]bool // variables that live in cells, because functions share them
 
 	in     []*state // by block: the state at its start, nil for not reached
 	except []*value // by block: what is thrown into it
@@ -50,15 +55,43 @@ const maxVisits = 100
 func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
 	a := &analysis{
 		run: w.run, work: w, fn: fn, ctx: ctx,
-		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, boxed: w.run.boxed[fn], marks: w.run.marks[fn],
+		ids: map[objKey]objID{}, inputs: map[*atom]*value{}, parts: map[partKey]*value{}, inputIDs: map[*atom]objID{}, boxed: w.run.boxed[fn], marks: w.run.marks[fn],
 		in: make([]*state, len(fn.Blocks)), except: make([]*value, len(fn.Blocks)),
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
+	a.detail = detailOf(w.run.unitOf[fn])
 	if a.marks == nil && len(fn.Blocks) > 1 {
 		a.briefs = findBriefs(fn)
 	}
 	return a
 }
+
+// A detail is how much of what functions do is told apart. Functions that call each
+// other pass every part of what they are given to each other, in every combination: the
+// more there are, the less is told apart.
+type detail struct {
+	reach  int // parts of a path
+	kept   int // objects of a summary together with their fields
+	walk   int // objects whose parts are looked at for the data in a value
+	rounds int // in which functions that call each other are computed
+}
+
+// detailOf returns the detail for functions that call each other.
+func detailOf(unit []*ir.Function) detail {
+	switch {
+	case len(unit) <= someFunctions:
+		return detail{maxPath, maxKept, maxWalk, maxRounds}
+	case len(unit) <= manyFunctions:
+		return detail{2, maxKept / 2, maxWalk / 2, 3}
+	}
+	return detail{1, maxKept / 5, maxWalk / 8, 2}
+}
+
+// These are few enough, and many, to call each other.
+const (
+	someFunctions = 4
+	manyFunctions = 16
+)
 
 // summarize interprets the function and returns what it does.
 func (a *analysis) summarize() *summary {
@@ -66,34 +99,7 @@ func (a *analysis) summarize() *summary {
 		return &summary{fn: a.fn}
 	}
 	a.in[0] = a.entry()
-	dirty := make([]bool, len(a.fn.Blocks))
-	visits := make([]int, len(a.fn.Blocks))
-	dirty[0] = true
-	for b := 0; b < len(dirty) && !a.over && !a.run.stopped(); b++ {
-		if a.work.late() {
-			a.over = true
-			break
-		}
-		if !dirty[b] {
-			continue
-		}
-		dirty[b] = false
-		if visits[b]++; visits[b] > maxVisits {
-			a.over = true
-			break
-		}
-		lowest := b
-		a.block(ir.BlockID(b), func(to ir.BlockID, st *state) {
-			if next, changed := a.merge(a.in[to], st); changed {
-				a.in[to] = next
-				dirty[to] = true
-				lowest = min(lowest, int(to))
-			}
-		})
-		if lowest <= b {
-			b = lowest - 1
-		}
-	}
+	a.settle()
 	a.noting = true
 	for b := range a.fn.Blocks {
 		if a.in[b] != nil {
@@ -102,6 +108,40 @@ func (a *analysis) summarize() *summary {
 	}
 	a.escapes()
 	return a.summary()
+}
+
+// settle interprets the blocks in sweeps, in their order, until no state changes: a loop
+// is left before it is gone through again, so that all ways back to its beginning meet
+// there first.
+func (a *analysis) settle() {
+	dirty := make([]bool, len(a.fn.Blocks))
+	dirty[0] = true
+	flow := func(to ir.BlockID, st *state) {
+		if next, changed := a.merge(a.in[to], st); changed {
+			a.in[to] = next
+			dirty[to] = true
+		}
+	}
+	for range maxVisits {
+		if !slices.Contains(dirty, true) {
+			return
+		}
+		for b := range dirty {
+			if !dirty[b] {
+				continue
+			}
+			dirty[b] = false
+			a.block(ir.BlockID(b), flow)
+			if a.over || a.run.stopped() {
+				return
+			}
+			if a.work.late() {
+				a.over = true
+				return
+			}
+		}
+	}
+	a.over = true
 }
 
 // entry returns the state in which the function begins.
@@ -121,7 +161,7 @@ func (a *analysis) entry() *state {
 		v := a.input(input{kind: inParam, index: int32(i)}, "").typed(p.Type)
 		v = a.run.parameter(a, st, i, v)
 		if a.run.harmless(p.Type) {
-			v = v.with(v.taint.each(func(e *elem) bool { return e.atom.source == nil }))
+			v = v.with(v.taint.where(func(e *elem) bool { return e.atom.source == nil }))
 		}
 		v = a.markedParameter(st, int32(i), v)
 		if p.Var != ir.NoVar {

@@ -26,7 +26,7 @@ func (a *analysis) key(k objKey, info objInfo) objID {
 
 // input returns the value of an input of the function, or of a part of one.
 func (a *analysis) input(in input, path string) *value {
-	at := a.run.atom(atom{in: in, path: path})
+	at := a.run.atom(atomKey{in: in, path: path})
 	if v, ok := a.inputs[at]; ok {
 		return v
 	}
@@ -37,7 +37,9 @@ func (a *analysis) input(in input, path string) *value {
 		v.c, v.kind, v.api = f.c, f.c.valueKind(), cmp.Or(f.typ, f.api)
 	}
 	if v.c.kind == constNone {
-		v.objs = []objID{a.key(objKey{atom: at}, info)}
+		id := a.key(objKey{atom: at}, info)
+		a.inputIDs[at] = id
+		v.objs = []objID{id}
 	}
 	if in.kind == inGlobal && path == "" {
 		v.taint = nil
@@ -49,13 +51,28 @@ func (a *analysis) input(in input, path string) *value {
 // part returns the value of a part of an input. Below maxPath parts are not told
 // apart.
 func (a *analysis) part(at *atom, name string) *value {
+	k := partKey{at, name}
+	v, ok := a.parts[k]
+	if !ok {
+		v = a.newPart(at, name)
+		a.parts[k] = v
+	}
+	return v
+}
+
+// A partKey names a part of an input.
+type partKey struct {
+	at   *atom
+	name string
+}
+
+func (a *analysis) newPart(at *atom, name string) *value {
 	depth := strings.Count(at.path, separator)
 	if at.in.kind == inGlobal {
 		depth--
 	}
-	if depth >= maxPath || at.deep || depth > 0 && repeats(at, name) {
-		deep := a.run.atom(atom{in: at.in, path: at.path, deep: true})
-		return &value{taint: taint{{atom: deep}}}
+	if depth >= a.reach || at.deep || depth > 0 && repeats(at, name) {
+		return &value{taint: taint{{atom: a.run.deepAtom(at)}}}
 	}
 	if at.in.kind == inGlobal && at.path == "" {
 		if v := a.run.constantGlobal(name); v != nil {
@@ -169,14 +186,14 @@ func (a *analysis) derived(v *value) taint {
 	if len(v.taint) == 0 {
 		return nil
 	}
-	return v.taint.each(func(e *elem) bool {
+	return v.taint.where(func(e *elem) bool {
 		if e.atom.picked {
 			return false
 		}
 		if e.atom.source != nil || e.atom.deep || e.clean != 0 {
 			return true
 		}
-		id, ok := a.ids[objKey{atom: e.atom}]
+		id, ok := a.inputIDs[e.atom]
 		return !ok || !slices.Contains(v.objs, id)
 	})
 }
@@ -194,6 +211,12 @@ func (a *analysis) store(st *state, v *value, name string, x *value) {
 // storeObject sets a part of an object; strong says that the old value is gone.
 func (a *analysis) storeObject(st *state, id objID, name string, x *value, strong bool) {
 	o := st.object(id).clone()
+	a.setPart(id, o, name, x, strong)
+	st.put(id, o)
+}
+
+// setPart sets a part of the object's state, which nobody else has.
+func (a *analysis) setPart(id objID, o *object, name string, x *value, strong bool) {
 	limit := maxFields
 	if at := a.objects[id].atom; at != nil && at.in.kind == inGlobal && at.path == "" {
 		limit = maxGlobals
@@ -216,7 +239,6 @@ func (a *analysis) storeObject(st *state, id objID, name string, x *value, stron
 			o.blur()
 		}
 	}
-	st.put(id, o)
 }
 
 // grow makes room in a list whose element was set.
@@ -240,17 +262,19 @@ func (a *analysis) deep(st *state, v *value) taint {
 	if len(v.objs) == 0 {
 		return v.taint
 	}
-	d := deepWalk{a: a, st: st, seen: map[objID]bool{}}
+	w := a.work
+	w.walk++
+	w.deep.reset()
+	d := deepWalk{a: a, st: st, left: a.walk}
 	d.value(v, 0)
-	return d.out
+	return w.deep.taint()
 }
 
 // deepWalk collects the taint of values and their parts.
 type deepWalk struct {
 	a    *analysis
 	st   *state
-	seen map[objID]bool
-	out  taint
+	left int // objects that may still be looked at
 }
 
 // maxDeep bounds how far the parts of a value are looked at.
@@ -259,14 +283,17 @@ const (
 	maxWalk = 100 // objects
 )
 
+func (d *deepWalk) add(t taint) { d.a.work.deep.add(t, 0, way{}) }
+
 func (d *deepWalk) value(v *value, depth int) {
 	if v == nil {
 		return
 	}
-	d.out = d.out.union(d.a.derived(v))
+	d.add(d.a.derived(v))
 	for _, id := range v.objs {
-		if !d.seen[id] && len(d.seen) < maxWalk {
-			d.seen[id] = true
+		if info := &d.a.objects[id]; info.walk != d.a.work.walk && d.left > 0 {
+			info.walk = d.a.work.walk
+			d.left--
 			d.object(id, depth)
 		}
 	}
@@ -278,18 +305,21 @@ func (d *deepWalk) object(id objID, depth int) {
 		return
 	}
 	if at := info.atom; at != nil && !(at.in.kind == inGlobal && at.path == "") {
-		d.out = d.out.union(taint{{atom: d.a.run.atom(atom{in: at.in, path: at.path, deep: true})}})
+		if info.deep == nil {
+			info.deep = taint{{atom: d.a.run.deepAtom(at)}}
+		}
+		d.add(info.deep)
 	}
 	o := d.st.object(id)
 	if o == nil {
 		return
 	}
-	d.out = d.out.union(o.self)
+	d.add(o.self)
 	if depth >= maxDeep {
 		return
 	}
 	if o.text != nil {
-		d.out = d.out.union(o.text.taint)
+		d.add(o.text.taint)
 	}
 	for _, f := range o.fields {
 		d.value(f.val, depth+1)

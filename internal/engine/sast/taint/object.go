@@ -53,6 +53,9 @@ type objInfo struct {
 	// take: a function of a library that keeps what it is called with, for others
 	// to take: its elements.
 	take bool
+
+	walk int64 // the last walk that looked at it
+	deep taint // of an input with all of its parts, once somebody asks
 }
 
 // A madeAt is the place where an object is made.

@@ -293,7 +293,7 @@ func (m *modelCall) bufferOperation(op string, args []*value) (*value, bool) {
 		if o != nil && o.text != nil {
 			old = o.text
 		} else if m.a.objects[id].atom != nil {
-			old = &value{kind: kindString, taint: taint{{atom: m.a.run.atom(atom{in: m.a.objects[id].atom.in, path: m.a.objects[id].atom.path, deep: true})}}}
+			old = &value{kind: kindString, taint: taint{{atom: m.a.run.deepAtom(m.a.objects[id].atom)}}}
 		}
 		m.setText(&value{objs: []objID{id}}, m.grown(op, old, args), len(b.objs) == 1)
 	}

@@ -31,7 +31,7 @@ func (r *run) picked(t taint) taint {
 		if e.atom.picked || e.clean&r.keyBits != 0 {
 			continue
 		}
-		at := *e.atom
+		at := e.atom.atomKey
 		at.picked = true
 		out = append(out, elem{r.atom(at), ^r.inheritedBit, e.trace})
 	}

@@ -49,7 +49,7 @@ type run struct {
 
 	owners map[*ir.Function]string // of methods and makers of prototypes: the name of the maker
 
-	atoms         sync.Map // atom → *atom
+	atoms         sync.Map // atomKey → *atom
 	sources       sync.Map // source → *source
 	declaredTypes sync.Map // [2]string → string
 	members       sync.Map // [2]string → string
@@ -71,12 +71,28 @@ func (r *run) stopped() bool {
 }
 
 // atom returns the interned atom.
-func (r *run) atom(at atom) *atom {
-	if p, ok := r.atoms.Load(at); ok {
+func (r *run) atom(k atomKey) *atom {
+	if p, ok := r.atoms.Load(k); ok {
 		return p.(*atom)
 	}
-	p, _ := r.atoms.LoadOrStore(at, &at)
+	at := &atom{atomKey: k}
+	if i := strings.LastIndex(k.path, separator); k.deep || k.picked {
+		if k.source == nil {
+			at.up = r.atom(atomKey{in: k.in, path: k.path})
+		}
+	} else if i >= 0 {
+		at.up, at.name = r.atom(atomKey{in: k.in, path: k.path[:i]}), k.path[i+len(separator):]
+	}
+	p, _ := r.atoms.LoadOrStore(k, at)
 	return p.(*atom)
+}
+
+// deepAtom returns the atom of an input with all of its parts.
+func (r *run) deepAtom(at *atom) *atom {
+	if at.deep {
+		return at
+	}
+	return r.atom(atomKey{in: at.in, path: at.path, deep: true})
 }
 
 // sourceAtom returns the atom of a source.
@@ -85,7 +101,7 @@ func (r *run) sourceAtom(s source) *atom {
 	if !ok {
 		p, _ = r.sources.LoadOrStore(s, &s)
 	}
-	return r.atom(atom{source: p.(*source)})
+	return r.atom(atomKey{source: p.(*source)})
 }
 
 // sourceValue returns the value of a source of a model.

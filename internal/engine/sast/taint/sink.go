@@ -87,7 +87,7 @@ func sortedSinks(m map[sinkKey]*pendingSink) []*pendingSink {
 
 // arrives notes that data arrived at a sink.
 func (a *analysis) arrives(k sinkKey, block uint64, t taint) {
-	t = t.each(func(e *elem) bool { return e.clean&block == 0 })
+	t = t.where(func(e *elem) bool { return e.clean&block == 0 })
 	if k.kind == model.Inherited {
 		t = onlyPicked(t)
 	}
@@ -109,7 +109,7 @@ func (p *application) sinks() {
 	}
 	for _, s := range p.sum.pending {
 		isInput := func(e *elem) bool { return e.atom.source == nil && e.atom.in.kind != inGlobal }
-		inputs := s.taint.each(isInput)
+		inputs := s.taint.where(isInput)
 		if len(inputs) == 0 {
 			continue
 		}

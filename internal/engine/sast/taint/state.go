@@ -8,7 +8,8 @@ import (
 
 // This file joins states where ways of the control flow meet.
 
-// merge joins b into a copy of a; changed tells whether that says more than a did.
+// merge joins a state into another, which it changes, or into a new one; changed tells
+// whether that says more than it did.
 func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 	if into == nil {
 		out = from.clone()
@@ -19,31 +20,22 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 		}
 		return out, true
 	}
-	out = into
-	own := func() {
-		if out == into {
-			out = into.clone()
-		}
-	}
 	for i, v := range from.vars {
 		old := into.vars[i]
 		if a.brief(i) || v == old {
 			continue
 		}
 		if j := join(old, v); j != old {
-			own()
-			out.vars[i] = j
+			into.vars[i] = j
 			changed = changed || !j.same(old)
 		}
 	}
 	if t := into.control.union(from.control); !t.same(into.control) {
-		own()
-		out.control, changed = t, true
+		into.control, changed = t, true
 	}
 	if len(into.approved) > 0 {
 		if both := bothApproved(into.approved, from.approved); !slices.Equal(both, into.approved) {
-			own()
-			out.approved, changed = both, true
+			into.approved, changed = both, true
 		}
 	}
 	n := max(len(into.heap), len(from.heap))
@@ -51,12 +43,11 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 		id := objID(i)
 		old := into.object(id)
 		if j := a.mergeObject(id, old, from.object(id)); j != old {
-			own()
-			out.put(id, j)
+			into.put(id, j)
 			changed = changed || !j.same(old)
 		}
 	}
-	return out, changed
+	return into, changed
 }
 
 // mergeObject joins two states of an object.

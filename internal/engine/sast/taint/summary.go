@@ -25,7 +25,7 @@ type summary struct {
 	approves [3][]approval
 	over     bool
 	children []*summary // that were applied
-	cost     int        // instructions of the function and of what it calls
+	cost     int        // instructions that it took to interpret the function and what it calls
 }
 
 // The answers of approves.
@@ -112,7 +112,7 @@ func (a *analysis) summary() *summary {
 	slices.SortFunc(s.needs, (*atom).compare)
 	s.pending = sortedSinks(a.pending)
 	s.children = a.children
-	s.cost = len(a.fn.Code)
+	s.cost = max(len(a.fn.Code), a.steps/2)
 	for _, child := range a.children {
 		s.cost = min(s.cost+child.cost, 10*maxContextCost)
 	}
@@ -125,14 +125,14 @@ func (a *analysis) summary() *summary {
 }
 
 // maxKept bounds the objects of a summary together with their fields: it is what each
-// call of the function costs.
+// call of the function costs. Where many functions call each other it is less.
 const maxKept = 120
 
 // prune forgets the objects that nobody outside can reach. When there are too many
 // of them, those that are farthest from the inputs and the result become taint of
 // the values that refer to them.
 func (a *analysis) prune(s *summary) {
-	p := pruning{s: s, kept: make([]bool, len(s.heap))}
+	p := pruning{s: s, kept: make([]bool, len(s.heap)), most: a.kept}
 	p.visit(s.result)
 	p.visit(s.thrown)
 	for id := range s.heap {
@@ -149,7 +149,7 @@ func (a *analysis) prune(s *summary) {
 		p.visit(o.keys)
 		p.visit(o.text)
 	}
-	full := p.size >= maxKept
+	full := p.size >= a.kept
 	old := &state{heap: s.heap}
 	s.heap = make([]*object, len(s.heap))
 	for _, id := range p.queue {
@@ -174,10 +174,11 @@ type pruning struct {
 	kept  []bool
 	queue []objID
 	size  int // of what is kept
+	most  int
 }
 
 func (p *pruning) mark(id objID) {
-	if int(id) < len(p.kept) && !p.kept[id] && p.s.heap[id] != nil && p.size < maxKept {
+	if int(id) < len(p.kept) && !p.kept[id] && p.s.heap[id] != nil && p.size < p.most {
 		p.size += 1 + len(p.s.heap[id].fields)
 		p.kept[id] = true
 		p.queue = append(p.queue, id)

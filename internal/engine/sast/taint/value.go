@@ -55,6 +55,13 @@ type elem struct {
 // that is analysed, for which callers fill in their own. Atoms are interned, so
 // pointers compare.
 type atom struct {
+	atomKey
+	up   *atom  // the input of which this is the part called name; of a deep or picked one, the atom that is neither
+	name string // "" for a whole input, and for a deep or picked one
+}
+
+// An atomKey is what makes an atom.
+type atomKey struct {
 	source *source // nil for an input
 	in     input
 	path   string // below the input, each part behind a separator
@@ -86,6 +93,25 @@ const maxPath = 4
 // maxTaint bounds the origins of one value. What is beyond is the later part of
 // the order of origins: callers' inputs are kept before sources.
 const maxTaint = 24
+
+// maxGlobalTaint bounds the globals among the origins of one value: a value with more
+// comes from everywhere, and they must not crowd out the others.
+const maxGlobalTaint = 4
+
+// global reports whether the atom is a global, or a part of one.
+func (a *atom) global() bool { return a.source == nil && a.in.kind == inGlobal }
+
+// fullOfGlobals reports whether the taint has as many globals as it may, all before
+// the one.
+func (t taint) fullOfGlobals(at *atom) bool {
+	n := 0
+	for i := range t {
+		if t[i].atom.global() && t[i].atom.compare(at) < 0 {
+			n++
+		}
+	}
+	return n >= maxGlobalTaint
+}
 
 // compare orders atoms: inputs first, then sources by their place; picked ones last.
 func (a *atom) compare(b *atom) int {
@@ -139,14 +165,19 @@ func then(prev *step, fn *ir.Function, node int32, inner *step) *step {
 	if inner == nil && prev != nil && prev.fn == fn && prev.node == node {
 		return prev
 	}
-	s := &step{fn: fn, node: node, prev: prev, inner: inner, size: 1}
-	if prev != nil {
-		s.size += prev.size
+	return &step{fn: fn, node: node, prev: prev, inner: inner, size: longer(1, prev.length(), inner.length())}
+}
+
+// maxLength bounds the size of a way: ways share their parts, so sizes double.
+const maxLength = 1 << 30
+
+// longer returns the sum of sizes, maxLength when it is more.
+func longer(sizes ...int32) int32 {
+	sum := int64(0)
+	for _, n := range sizes {
+		sum += int64(n)
 	}
-	if inner != nil {
-		s.size += inner.size
-	}
-	return s
+	return int32(min(sum, maxLength))
 }
 
 func (s *step) length() int32 {
@@ -165,7 +196,8 @@ func shorter(a, b *step) *step {
 }
 
 // union joins two taints: an origin that comes on two ways is clean only for what
-// both ways made it clean for.
+// both ways made it clean for. Parts of an input that is there with all of its parts
+// are left out.
 func (t taint) union(u taint) taint {
 	if len(u) == 0 {
 		return t
@@ -176,38 +208,110 @@ func (t taint) union(u taint) taint {
 	if t.covers(u) {
 		return t
 	}
-	out := make(taint, 0, len(t)+len(u))
+	out := make(taint, 0, min(len(t)+len(u), maxTaint))
+	var f filter
 	i, j := 0, 0
-	for i < len(t) && j < len(u) {
-		switch c := t[i].atom.compare(u[j].atom); {
+	for (i < len(t) || j < len(u)) && len(out) < maxTaint {
+		e := elem{}
+		switch c := compareAt(t, i, u, j); {
 		case c < 0:
-			out = append(out, t[i])
+			e = t[i]
 			i++
 		case c > 0:
-			out = append(out, u[j])
+			e = u[j]
 			j++
 		default:
-			out = append(out, elem{t[i].atom, t[i].clean & u[j].clean, shorter(t[i].trace, u[j].trace)})
+			e = elem{t[i].atom, t[i].clean & u[j].clean, shorter(t[i].trace, u[j].trace)}
 			i, j = i+1, j+1
 		}
-	}
-	out = append(append(out, t[i:]...), u[j:]...)
-	if len(out) > maxTaint {
-		out = out[:maxTaint:maxTaint]
+		if f.takes(&e) {
+			out = append(out, e)
+		}
 	}
 	return out
 }
 
-// covers reports whether t says all that u says, on ways that are no longer.
+// A filter leaves out of sorted origins what the others say already, and globals
+// beyond maxGlobalTaint.
+type filter struct {
+	wholes  [maxPath]elem // origins that stand for all of their parts
+	n       int           // of wholes
+	globals int
+}
+
+func (f *filter) takes(e *elem) bool {
+	for i := range f.n {
+		if f.wholes[i].absorbs(e) {
+			return false
+		}
+	}
+	if e.atom.global() {
+		if f.globals++; f.globals > maxGlobalTaint {
+			return false
+		}
+	}
+	if e.atom.deep {
+		for f.n > 0 && (f.n == len(f.wholes) || !f.wholes[f.n-1].atom.above(e.atom)) {
+			f.n--
+		}
+		f.wholes[f.n] = *e
+		f.n++
+	}
+	return true
+}
+
+// compareAt orders the elements at two places; what is behind the end is last.
+func compareAt(t taint, i int, u taint, j int) int {
+	switch {
+	case i == len(t):
+		return 1
+	case j == len(u):
+		return -1
+	}
+	return t[i].atom.compare(u[j].atom)
+}
+
+// absorbs reports whether e, an input with all of its parts, says what f says of one
+// of the parts.
+func (e *elem) absorbs(f *elem) bool {
+	return e.atom.deep && e.clean&^f.clean == 0 && e.atom.above(f.atom)
+}
+
+// above reports whether b is a part of what a is, or of one of its parts.
+func (a *atom) above(b *atom) bool {
+	if a.source != nil || b.source != nil || a.in != b.in || a.picked != b.picked {
+		return false
+	}
+	rest, below := strings.CutPrefix(b.path, a.path)
+	return below && strings.HasPrefix(rest, separator)
+}
+
+// covers reports whether t says all that u says, on ways that are no longer, and would
+// not grow by it.
 func (t taint) covers(u taint) bool {
-	i := 0
-	for _, e := range u {
+	from := 0
+	for k := range u {
+		e := &u[k]
+		i := from
 		for i < len(t) && t[i].atom != e.atom {
 			i++
 		}
-		if i == len(t) || t[i].clean&^e.clean != 0 || t[i].trace.length() > e.trace.length() {
+		if i == len(t) {
+			if len(t) == maxTaint && t[i-1].atom.compare(e.atom) < 0 {
+				return true
+			}
+			if e.atom.global() && t.fullOfGlobals(e.atom) {
+				continue
+			}
+			if !slices.ContainsFunc(t, func(f elem) bool { return f.absorbs(e) }) {
+				return false
+			}
+			continue
+		}
+		if t[i].clean&^e.clean != 0 || t[i].trace.length() > e.trace.length() {
 			return false
 		}
+		from = i + 1
 	}
 	return true
 }
@@ -215,6 +319,26 @@ func (t taint) covers(u taint) bool {
 // same reports whether two taints have the same origins, cleaned for the same.
 func (t taint) same(u taint) bool {
 	return slices.EqualFunc(t, u, func(a, b elem) bool { return a.atom == b.atom && a.clean == b.clean })
+}
+
+// where returns the elements for which f holds: the taint itself when these are all.
+func (t taint) where(f func(*elem) bool) taint {
+	for i := range t {
+		if f(&t[i]) {
+			continue
+		}
+		out := slices.Clone(t[:i])
+		for j := i + 1; j < len(t); j++ {
+			if f(&t[j]) {
+				out = append(out, t[j])
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return out
+	}
+	return t
 }
 
 // each returns the taint with every element changed by f; those for which it
@@ -240,7 +364,7 @@ const allKinds = ^uint64(0)
 
 // cleaned returns the taint made harmless for the kinds.
 func (t taint) cleaned(kinds uint64) taint {
-	if kinds == 0 {
+	if !slices.ContainsFunc(t, func(e elem) bool { return kinds&^e.clean != 0 }) {
 		return t
 	}
 	return t.each(func(e *elem) bool {
@@ -251,15 +375,25 @@ func (t taint) cleaned(kinds uint64) taint {
 
 // at returns the taint with one more step in each way.
 func (t taint) at(fn *ir.Function, node int32) taint {
-	return t.each(func(e *elem) bool {
-		e.trace = then(e.trace, fn, node, nil)
-		return true
-	})
+	if !slices.ContainsFunc(t, func(e elem) bool { return e.trace == nil || e.trace.fn != fn || e.trace.node != node }) {
+		return t
+	}
+	return t.through(way{fn: fn, node: node})
+}
+
+// through returns the taint with the step of the way added to each way.
+func (t taint) through(w way) taint {
+	out := slices.Clone(t)
+	var s steps
+	for i := range out {
+		out[i].trace = s.then(out[i].trace, &w, len(out)-i)
+	}
+	return out
 }
 
 // joinObjs unites two sorted sets of objects.
 func joinObjs(a, b []objID) []objID {
-	if len(b) == 0 || slices.Equal(a, b) {
+	if len(b) == 0 || hasObjs(a, b) {
 		return a
 	}
 	if len(a) == 0 {
@@ -274,6 +408,20 @@ func joinObjs(a, b []objID) []objID {
 	return out
 }
 
+// hasObjs reports whether all of b are in a; both are sorted.
+func hasObjs(a, b []objID) bool {
+	i := 0
+	for _, id := range b {
+		for i < len(a) && a[i] < id {
+			i++
+		}
+		if i == len(a) || a[i] != id {
+			return false
+		}
+	}
+	return true
+}
+
 // maxObjs bounds what one variable may refer to.
 const maxObjs = 16
 
@@ -285,7 +433,7 @@ func join(a, b *value) *value {
 	if b == nil {
 		return a
 	}
-	v := &value{objs: joinObjs(a.objs, b.objs), taint: a.taint.union(b.taint)}
+	v := value{objs: joinObjs(a.objs, b.objs), taint: a.taint.union(b.taint)}
 	if a.c == b.c {
 		v.c = a.c
 	}
@@ -309,7 +457,8 @@ func join(a, b *value) *value {
 	if v.same(a) && a.taint.covers(v.taint) {
 		return a
 	}
-	return v
+	w := v
+	return &w
 }
 
 // text returns the text that the value is known to begin with.

@@ -25,6 +25,9 @@ type worker struct {
 	before map[summaryKey]*summary
 	over   []*ir.Function // functions whose budget was not enough
 	until  time.Time      // when the work on the functions at hand must end
+
+	arriving, deep mix   // of what calls bring, and of what parts of values hold
+	walk           int64 // counts the walks through parts of values
 }
 
 // late reports whether the functions at hand, or all, have taken too long.
@@ -120,7 +123,7 @@ func (w *worker) compute(key summaryKey, ctx facts) *summary {
 	w.stack = append(w.stack, f)
 	w.open[key] = f
 	weight := -1
-	for range maxRounds {
+	for range detailOf(w.run.unitOf[key.fn]).rounds {
 		f.recursed = false
 		f.current = newAnalysis(w, key.fn, ctx).summarize()
 		if f.low < f.index || !f.recursed || w.run.stopped() {
