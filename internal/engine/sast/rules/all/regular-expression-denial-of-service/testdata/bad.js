@@ -16,6 +16,6 @@ app.get("/number", (req, res) => {
   if (forms.number.exec(text)) res.json(1);
   // ruleid: regular-expression-denial-of-service
   if (blanks.test(text)) res.json(2);
-  // ruleid: regular-expression-denial-of-service-polynomial
+  // ruleid: regular-expression-denial-of-service-search
   res.json(text.replace(/\s+$/, ""));
 });

@@ -17,5 +17,5 @@ def number():
     text = request.args["number"]
     # ruleid: regular-expression-denial-of-service-polynomial
     found = re.search(r"\d+\.?\d+%", text)
-    # ruleid: regular-expression-denial-of-service-polynomial
+    # ruleid: regular-expression-denial-of-service-search
     return re.sub(r"\s+$", "", text) if found else ""
