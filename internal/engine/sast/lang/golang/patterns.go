@@ -63,7 +63,7 @@ func (f fragment) spread(i int) bool {
 	case before == "[" && behind == "]" && f.Tokens[i].Inside >= 0:
 		return f.Name(i+2) && f.Text(f.Tokens[i].Inside-1) != ")" && !f.Name(f.Tokens[i].Inside-1)
 	case behind == ")" && before != "(" && before != ",":
-		return f.Tokens[i].Start == f.Tokens[i-1].End
+		return i > 0 && f.Tokens[i].Start == f.Tokens[i-1].End
 	case f.Name(i-1) && (f.Name(i+1) || behind == "*" || behind == "[") && f.Text(f.Tokens[i].Inside) == "(":
 		return true
 	}
