@@ -39,6 +39,7 @@ func vulcan(ctx context.Context, b *bench) ([]row, error) {
 	var kept []packageResult
 	total, peer := 0, 0
 	for i, p := range truth {
+		p.Locate(filepath.Join(root, p.ID))
 		c := score.Vulcan(p, scans[i].Findings)
 		cases = append(cases, c)
 		kept = append(kept, packageResult{c, p.Sinks(), len(scans[i].Findings), scans[i].Degraded, scans[i].Failed, scans[i].Findings})

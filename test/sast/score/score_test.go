@@ -1,6 +1,8 @@
 package score
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -123,6 +125,13 @@ func TestVulcan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "a.js"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range packages {
+		p.Locate(root)
+	}
 	for _, test := range []struct {
 		name    string
 		pack    int
@@ -142,8 +151,13 @@ func TestVulcan(t *testing.T) {
 			t.Errorf("%s: found %v by %v", test.name, c.Found, c.Rules)
 		}
 	}
-	if diff := cmp.Diff([]string{"/package/a.js :20"}, packages[0].Sinks()); diff != "" {
+	if diff := cmp.Diff([]string{"a.js:20"}, packages[0].Sinks()); diff != "" {
 		t.Errorf("sinks (-want +got):\n%s", diff)
+	}
+	elsewhere := Package{Locs: packages[0].Locs[:1]}
+	elsewhere.Locs[0].Sink.File = "src/c.js"
+	if elsewhere.Locate(root); elsewhere.Sinks()[0] != "src/c.js:20" {
+		t.Errorf("got %s for a file that the package does not have", elsewhere.Sinks()[0])
 	}
 	if packages[1].Sinks() != nil {
 		t.Error("a block has a sink")

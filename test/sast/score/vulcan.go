@@ -1,6 +1,8 @@
 package score
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +26,24 @@ type Place struct {
 	Line int    `json:"lineno"`
 }
 
+// Locate gives the labelled sinks the paths that their files have below root, the
+// unpacked package. Labels were made on other layouts: of one that names no file of the
+// package, leading folders are dropped ("src/server.js" where the package has
+// "server.js"). A label that still names none stays as it is, and is not met.
+func (p Package) Locate(root string) {
+	for _, l := range p.Locs {
+		if l.Sink == nil {
+			continue
+		}
+		for path, more := clean(l.Sink.File), true; more; _, path, more = strings.Cut(path, "/") {
+			if info, err := os.Stat(filepath.Join(root, filepath.FromSlash(path))); err == nil && info.Mode().IsRegular() {
+				l.Sink.File = path
+				break
+			}
+		}
+	}
+}
+
 // sinkTolerance is how far from a labelled sink a finding may be.
 const sinkTolerance = 2
 
@@ -40,7 +60,7 @@ func Vulcan(p Package, findings []Finding) Case {
 			out.Line = l.Sink.Line
 		}
 		for _, f := range findings {
-			if !sameFile(l.Sink.File, f.File) || !near(f.Line, l.Sink.Line, sinkTolerance) {
+			if clean(l.Sink.File) != clean(f.File) || !near(f.Line, l.Sink.Line, sinkTolerance) {
 				continue
 			}
 			beside = append(beside, f)
@@ -72,11 +92,4 @@ func ofClass(want []string, got []int) bool {
 	return slices.ContainsFunc(numbers(want), func(w int) bool {
 		return slices.ContainsFunc(got, func(g int) bool { return SameClass(w, g) })
 	})
-}
-
-// sameFile compares a labelled path with a reported one. Labels may begin with
-// the folder "package" that archives of the registry have.
-func sameFile(label, reported string) bool {
-	label = clean(label)
-	return label == clean(reported) || strings.TrimPrefix(label, "package/") == clean(reported)
 }
