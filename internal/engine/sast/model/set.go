@@ -112,7 +112,7 @@ func (s *Set) Match(name string) *Matches {
 	if m, ok := s.memo.Load(name); ok {
 		return m.(*Matches)
 	}
-	m := &Matches{}
+	var m Matches
 	for _, e := range s.exact[name] {
 		m[e.Section] = append(m[e.Section], e)
 	}
@@ -123,9 +123,16 @@ func (s *Set) Match(name string) *Matches {
 			}
 		}
 	}
-	got, _ := s.memo.LoadOrStore(name, m)
+	all := nothing
+	if !m.Empty() {
+		all = &m
+	}
+	got, _ := s.memo.LoadOrStore(name, all)
 	return got.(*Matches)
 }
+
+// nothing is what models say of most names.
+var nothing = &Matches{}
 
 // HidesSink reports whether a call on a value of the type may be a sink because the
 // value is of a subtype: a java.io.PrintWriter may write a page.

@@ -42,10 +42,11 @@ func answered(e *model.Entry) bool {
 // assumeOperator cleans what a guard has approved of that is an operator: the model
 // calls it by the operator's name, "in(arg1)", with the operands as arguments.
 func (a *analysis) assumeOperator(st *state, in *ir.Instr, name string, holds bool) {
-	if len(a.run.set(a.fn).Match(name)[model.Guards]) == 0 {
+	m := a.run.set(a.fn).Match(name)
+	if len(m[model.Guards]) == 0 {
 		return
 	}
-	c := &callSite{a: a, st: st, in: in, call: &ir.Call{Receiver: ir.NoVar}, names: []string{name}, args: []argument{
+	c := &callSite{a: a, st: st, in: in, call: &ir.Call{Receiver: ir.NoVar}, names: &callNames{list: []string{name}, matches: []*model.Matches{m}}, args: []argument{
 		{v: a.read(st, in.A), from: in.A, node: in.Node}, {v: a.read(st, in.B), from: in.B, node: in.Node},
 	}}
 	c.approve(holds)

@@ -257,7 +257,7 @@ func (a *analysis) refine(st *state, v ir.Var, f func(*value) *value) {
 		return
 	}
 	old := a.read(st, v)
-	st.vars[v] = f(old)
+	st.vars[a.places.of[v]] = f(old)
 	i := a.fn.Def(v)
 	if i < 0 {
 		return

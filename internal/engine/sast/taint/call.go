@@ -17,8 +17,8 @@ type callSite struct {
 	call  *ir.Call
 	args  []argument
 	recv  *value
-	fun   *value   // the function value that is called, nil for a method
-	names []string // by which models may know it, best first
+	fun   *value     // the function value that is called, nil for a method
+	names *callNames // by which models may know it
 }
 
 // An argument is one argument of a call. After a spread one, positions are not
@@ -58,7 +58,7 @@ func (a *analysis) callSite(st *state, i int32) *callSite {
 	if c.call.Callee != ir.NoVar {
 		c.fun = a.read(st, c.call.Callee)
 	}
-	c.names = a.run.names(c)
+	c.names = a.names(c)
 	return c
 }
 
@@ -82,9 +82,8 @@ func (c *callSite) matches(s model.Section) []*model.Entry {
 
 func (c *callSite) entries(s model.Section, form model.Form) []*model.Entry {
 	var list []*model.Entry
-	set := c.a.run.set(c.a.fn)
-	for _, name := range c.names {
-		for _, e := range set.Match(name)[s] {
+	for _, m := range c.names.matches {
+		for _, e := range m[s] {
 			if e.Form == form {
 				list = append(list, e)
 			}
@@ -251,7 +250,7 @@ func (c *callSite) classOf(name string, own bool) string {
 
 // applyAll applies every target and joins what comes out.
 func (c *callSite) applyAll(targets []target) (result, thrown *value, returns bool) {
-	before := c.st
+	a, before := c.a, c.st
 	var after *state
 	if len(targets) > maxTargets {
 		targets = targets[:maxTargets]
@@ -259,9 +258,9 @@ func (c *callSite) applyAll(targets []target) (result, thrown *value, returns bo
 	for k, t := range targets {
 		st := c.st
 		if len(targets) > 1 {
-			st = before.clone()
+			st = a.borrow(before)
 		}
-		r, th := c.a.apply(st, c.bind(st, t, int32(k)))
+		r, th := a.apply(st, c.bind(st, t, int32(k)))
 		thrown = join(thrown, th)
 		if r == nil {
 			continue
@@ -269,10 +268,8 @@ func (c *callSite) applyAll(targets []target) (result, thrown *value, returns bo
 		returns = true
 		result = join(result, r)
 		if len(targets) > 1 {
-			briefs := c.a.briefs
-			c.a.briefs = nil // the block goes on and needs its temporaries
-			after, _ = c.a.merge(after, st)
-			c.a.briefs = briefs
+			after, _ = a.mergeVars(after, st, a.fn.Vars) // the block goes on and needs its temporaries
+			a.giveBack(st)
 		}
 	}
 	if after != nil {
@@ -458,13 +455,14 @@ func (a *analysis) escapes() {
 			continue
 		}
 		t := target{fn: info.fn, fun: &value{objs: []objID{objID(id)}}}
-		st := a.exit.clone()
+		st := a.borrow(a.exit)
 		x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: 0, node: info.fn.Node, sub: 1 << 24}
 		if info.key.instr >= 0 {
 			x.instr, x.node = info.key.instr, a.fn.Code[info.key.instr].Node
 		}
 		x.captures = a.captureOf(st, t)
 		a.apply(st, x)
+		a.giveBack(st)
 	}
 }
 

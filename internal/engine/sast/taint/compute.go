@@ -32,7 +32,7 @@ func (a *analysis) literal(i int32, in *ir.Instr) *value {
 		return a.regexLiteral(in)
 	}
 	if v.c.isText() {
-		v = a.run.literalSource(a.fn, in, v)
+		v = a.literalSource(in, v)
 	}
 	return v
 }
@@ -269,7 +269,7 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 	if owner != "" {
 		v = v.typed(a.run.fieldType(a.fn, owner, name))
 	}
-	return a.run.global(a, in, v.typed(cmp.Or(a.run.apis[in.Text], in.Text)))
+	return a.globalValue(in, v.typed(cmp.Or(a.run.apis[in.Text], in.Text)))
 }
 
 // globals returns the object whose fields are the globals of the program.

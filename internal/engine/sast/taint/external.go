@@ -606,10 +606,10 @@ func (c *callSite) resultType() string {
 	if t := c.a.staticType(c.in.Node); t != "" {
 		return t
 	}
-	if len(c.names) == 0 || c.names[0] == "" {
+	if len(c.names.list) == 0 || c.names.list[0] == "" {
 		return ""
 	}
-	name := strings.TrimSuffix(c.names[0], ".new")
+	name := strings.TrimSuffix(c.names.list[0], ".new")
 	last := model.Last(name)
 	if last != "" && last[0] >= 'A' && last[0] <= 'Z' && strings.Contains(name, ".") || c.call.Kind == ir.CallNew {
 		return name

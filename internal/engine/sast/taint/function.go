@@ -24,7 +24,7 @@ type analysis struct {
 	inputIDs map[*atom]objID
 	marks    *marks
 	detail
-	briefs []bool          // temporaries that only one block uses; nil to keep all
+	places varPlaces
 	boxed  map[ir.Var]bool // variables that live in cells, because functions share them
 
 	in     []*state // by block: the state at its start, nil for not reached
@@ -60,9 +60,7 @@ func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
 	a.detail = detailOf(w.run.unitOf[fn])
-	if a.marks == nil && len(fn.Blocks) > 1 {
-		a.briefs = findBriefs(fn)
-	}
+	a.places = placeVars(fn, a.marks != nil || len(fn.Blocks) <= 1)
 	return a
 }
 
@@ -197,10 +195,18 @@ func (a *analysis) read(st *state, v ir.Var) *value {
 			return out.typed(a.fn.Locals[v].Type)
 		}
 	}
-	if x := st.vars[v]; x != nil {
+	if x := a.variable(st, v); x != nil {
 		return x
 	}
 	return unknown
+}
+
+// variable returns what a state has of a variable, nil for nothing.
+func (a *analysis) variable(st *state, v ir.Var) *value {
+	if k := int(a.places.of[v]); k < len(st.vars) {
+		return st.vars[k]
+	}
+	return nil
 }
 
 // assign sets a variable.
@@ -219,13 +225,19 @@ func (a *analysis) assign(st *state, v ir.Var, x *value) {
 			return
 		}
 	}
-	st.vars[v] = x
+	st.vars[a.places.of[v]] = x
 }
 
 // block interprets a block and gives the states at its end to its successors.
 func (a *analysis) block(id ir.BlockID, flow func(ir.BlockID, *state)) {
+	st := a.borrow(a.in[id])
+	a.follow(st, id, flow)
+	a.giveBack(st)
+}
+
+// follow interprets a block from a state, which it changes.
+func (a *analysis) follow(st *state, id ir.BlockID, flow func(ir.BlockID, *state)) {
 	b := &a.fn.Blocks[id]
-	st := a.in[id].clone()
 	if a.except[id] != nil {
 		a.caught(st, id)
 	}
@@ -302,9 +314,10 @@ func (a *analysis) branch(st *state, in *ir.Instr, b *ir.Block, flow func(ir.Blo
 		a.need(v)
 	}
 	if !known || truth {
-		then := st.clone()
+		then := a.borrow(st)
 		a.assume(then, in.A, true, 0)
 		flow(b.Succs[0], then)
+		a.giveBack(then)
 	}
 	if (!known || !truth) && len(b.Succs) > 1 {
 		a.assume(st, in.A, false, 0)

@@ -186,10 +186,6 @@ type state struct {
 	approved []approvedPath // members that guards have approved of; never changed in place
 }
 
-func (s *state) clone() *state {
-	return &state{vars: slices.Clone(s.vars), heap: slices.Clone(s.heap), control: s.control, approved: s.approved}
-}
-
 // object returns the state of an object, nil when nothing was written to it.
 func (s *state) object(id objID) *object {
 	if int(id) < len(s.heap) {

@@ -399,7 +399,7 @@ func (m *modelCall) property(args []*value) *value {
 	v := operand(args, 1)
 	if key := operand(args, 0); key.known() {
 		if text, ok := m.a.run.options.Properties[key.c.String()]; ok {
-			return m.a.run.literalSource(m.a.fn, m.in, stringValue(text))
+			return m.a.literalSource(m.in, stringValue(text))
 		}
 	}
 	if len(args) < 2 {

@@ -214,58 +214,6 @@ func (r *run) types(fn *ir.Function, name string) []string {
 	return list
 }
 
-// names returns the names by which models may know a call.
-func (r *run) names(c *callSite) []string {
-	var names []string
-	add := func(name string) {
-		if name != "" && !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	fn, call := c.a.fn, c.call
-	if call.Kind == ir.CallNew {
-		add(call.Qualified + ".new")
-		add(call.Qualified)
-		if c.fun != nil && c.fun.api != "" {
-			add(c.fun.api + ".new")
-			add(c.fun.api)
-		}
-		return names
-	}
-	typed := call.Type != ""
-	if call.Name != "" && c.recv != nil {
-		if c.recv.api != "" {
-			typed = true
-			for _, t := range r.types(fn, c.recv.api) {
-				add(r.memberName(t, call.Name))
-			}
-		}
-		for _, t := range r.types(fn, call.Type) {
-			add(r.memberName(t, call.Name))
-		}
-	}
-	own := c.fun != nil && c.a.isFunction(c.fun) // one that is called "exec" is no other
-	if !own || strings.Contains(call.Qualified, ".") {
-		add(call.Qualified)
-	}
-	if c.fun != nil && (!own || strings.Contains(c.fun.api, ".")) {
-		add(c.fun.api)
-	}
-	if c.recv != nil && (!typed || r.set(fn).HidesSink(call.Type) || r.set(fn).HidesSink(c.recv.api)) {
-		c.a.needType(c.recv)
-	}
-	if c.recv != nil && call.Name != "" && (!typed || !r.known(fn, names)) {
-		add("?." + call.Name)
-	}
-	return names
-}
-
-// known reports whether the models know one of the names.
-func (r *run) known(fn *ir.Function, names []string) bool {
-	set := r.set(fn)
-	return slices.ContainsFunc(names, func(n string) bool { return !set.Match(n).Empty() })
-}
-
 // A valueInfo is what models say of a member that is read.
 type valueInfo struct {
 	api     string
@@ -285,13 +233,6 @@ func (r *run) value(a *analysis, i int32, owner, name string, v *value) *value {
 		info, _ = r.values.LoadOrStore(k, x)
 	}
 	return info.(*valueInfo).give(r, a, a.fn.Code[i].Node, v)
-}
-
-// global gives a global that was read what the models say of it.
-func (r *run) global(a *analysis, in *ir.Instr, v *value) *value {
-	x := &valueInfo{}
-	x.add(r.set(a.fn).Match(in.Text))
-	return x.give(r, a, in.Node, v)
 }
 
 func (x *valueInfo) add(m *model.Matches) {
@@ -323,16 +264,6 @@ func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
 	}
 	for _, e := range x.cleans {
 		v = v.with(v.taint.cleaned(r.kindBits(e.Kind)))
-	}
-	return v
-}
-
-// literalSource makes a literal a source when a model says so.
-func (r *run) literalSource(fn *ir.Function, in *ir.Instr, v *value) *value {
-	for _, e := range r.set(fn).Literals() {
-		if e.Literal.MatchString(v.c.s) && e.Agrees(v.c.s) {
-			v = v.with(v.taint.union(r.sourceTaint(fn, e, in.Node)))
-		}
 	}
 	return v
 }
@@ -573,7 +504,7 @@ func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 	case ir.Const:
 		switch ir.ConstKind(in.X) {
 		case ir.ConstString:
-			return r.literalSource(fn, in, stringValue(in.Text))
+			return r.fromLiteral(fn, in, stringValue(in.Text), r.literalEntries(fn, in.Text))
 		case ir.ConstCharacter:
 			return charValue(in.Text)
 		case ir.ConstNumber:

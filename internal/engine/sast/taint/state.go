@@ -11,18 +11,19 @@ import (
 // merge joins a state into another, which it changes, or into a new one; changed tells
 // whether that says more than it did.
 func (a *analysis) merge(into, from *state) (out *state, changed bool) {
+	return a.mergeVars(into, from, a.places.kept)
+}
+
+// mergeVars is merge for the variables whose places are below a number.
+func (a *analysis) mergeVars(into, from *state, vars int) (out *state, changed bool) {
 	if into == nil {
-		out = from.clone()
-		for i := range out.vars {
-			if a.brief(i) {
-				out.vars[i] = nil
-			}
-		}
-		return out, true
+		c := *from
+		c.vars, c.heap = slices.Clone(from.vars[:min(vars, len(from.vars))]), slices.Clone(from.heap)
+		return &c, true
 	}
-	for i, v := range from.vars {
+	for i, v := range from.vars[:min(vars, len(from.vars))] {
 		old := into.vars[i]
-		if a.brief(i) || v == old {
+		if v == old {
 			continue
 		}
 		if j := join(old, v); j != old {
@@ -114,11 +115,63 @@ func (a *analysis) joinObjects(info *objInfo, o, p *object) *object {
 	return j
 }
 
-// brief reports whether a variable is a temporary that only one block uses: other
-// blocks need not know of it.
-func (a *analysis) brief(v int) bool { return a.briefs != nil && a.briefs[v] }
+// borrow returns a copy of a state with room for all variables, in memory that is used
+// again: giveBack takes it.
+func (a *analysis) borrow(s *state) *state {
+	w := a.work
+	n := len(w.idle)
+	if n == 0 {
+		return a.copyState(s, &state{})
+	}
+	st := w.idle[n-1]
+	w.idle = w.idle[:n-1]
+	return a.copyState(s, st)
+}
 
-// findBriefs finds the temporaries that only one block uses.
+// giveBack takes a state that nobody looks at any more.
+func (a *analysis) giveBack(st *state) { a.work.idle = append(a.work.idle, st) }
+
+// copyState copies a state into another, with room for all variables.
+func (a *analysis) copyState(s, into *state) *state {
+	vars := slices.Grow(into.vars[:0], a.fn.Vars)[:a.fn.Vars]
+	clear(vars[copy(vars, s.vars):])
+	*into = state{vars: vars, heap: append(into.heap[:0], s.heap...), control: s.control, approved: s.approved}
+	return into
+}
+
+// A varPlaces says where states have the variables of a function. Those that several
+// blocks use come first: a state between blocks has no others.
+type varPlaces struct {
+	of   []int32 // by variable
+	kept int     // how many several blocks use
+}
+
+// placeVars places the variables. With all, every one is taken for used by several.
+func placeVars(fn *ir.Function, all bool) varPlaces {
+	p := varPlaces{of: make([]int32, fn.Vars), kept: fn.Vars}
+	if all {
+		for v := range p.of {
+			p.of[v] = int32(v)
+		}
+		return p
+	}
+	briefs := findBriefs(fn)
+	p.kept = 0
+	brief := fn.Vars - 1
+	for v := range p.of {
+		if briefs[v] {
+			p.of[v] = int32(brief)
+			brief--
+		} else {
+			p.of[v] = int32(p.kept)
+			p.kept++
+		}
+	}
+	return p
+}
+
+// findBriefs finds the temporaries that only one block uses: other blocks need not know
+// of them.
 func findBriefs(fn *ir.Function) []bool {
 	home := make([]int32, fn.Vars) // 1 + the block that uses it, -1 for several
 	note := func(v ir.Var, b int32) {

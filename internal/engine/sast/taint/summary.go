@@ -225,14 +225,16 @@ func (a *analysis) approvals(st *state, in *ir.Instr) {
 	v := a.read(st, in.A)
 	truth, known := v.truth()
 	if !known || truth {
-		yes := st.clone()
+		yes := a.borrow(st)
 		a.assume(yes, in.A, true, 0)
 		a.approve(answerYes, yes)
+		a.giveBack(yes)
 	}
 	if !known || !truth {
-		no := st.clone()
+		no := a.borrow(st)
 		a.assume(no, in.A, false, 0)
 		a.approve(answerNo, no)
+		a.giveBack(no)
 	}
 }
 

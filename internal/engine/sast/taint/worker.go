@@ -26,6 +26,9 @@ type worker struct {
 	over   []*ir.Function // functions whose budget was not enough
 	until  time.Time      // when the work on the functions at hand must end
 
+	idle []*state // whose memory is used again
+	lookups
+
 	arriving, deep mix   // of what calls bring, and of what parts of values hold
 	walk           int64 // counts the walks through parts of values
 }
@@ -53,7 +56,7 @@ type memo struct {
 
 func newWorker(r *run) *worker {
 	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{},
-		before: map[summaryKey]*summary{}}
+		before: map[summaryKey]*summary{}, lookups: newLookups()}
 }
 
 // Limits of the work on summaries.
