@@ -11,42 +11,111 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // maxPattern bounds a pattern, in bytes.
 const maxPattern = 4096
 
 // A Glob is a compiled pattern. It is safe for concurrent use.
-type Glob struct{ re *regexp.Regexp }
+type Glob struct {
+	re *regexp.Regexp // nil for a pattern that is plain
+
+	// Most patterns are plain: parts of paths in which nothing but "*" is special, or
+	// paths in which nothing is. They are asked of every file, and need no expression.
+	plain    string
+	anywhere bool // the plain pattern fits a part anywhere, else a path
+}
 
 // Compile compiles a pattern.
 func Compile(pattern string) (*Glob, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d bytes; the limit is %d", len(pattern), maxPattern)
 	}
+	anywhere := !strings.Contains(pattern, "/")
+	special := `*?[\`
+	if anywhere {
+		special = `?[\`
+	}
+	if utf8.ValidString(pattern) && !strings.ContainsAny(pattern, special) {
+		return &Glob{plain: strings.TrimPrefix(pattern, "/"), anywhere: anywhere}, nil
+	}
+	re, err := regexp.Compile(expression(pattern))
+	if err != nil {
+		return nil, err
+	}
+	return &Glob{re: re}, nil
+}
+
+// expression returns the regular expression of a pattern.
+func expression(pattern string) string {
 	body := translate(strings.TrimPrefix(pattern, "/"))
 	if !strings.Contains(pattern, "/") {
 		body = "(?:.*/)?" + body
 	}
-	re, err := regexp.Compile("(?s)^" + body + "$")
-	if err != nil {
-		return nil, err
-	}
-	return &Glob{re}, nil
+	return "(?s)^" + body + "$"
 }
 
 // Match reports whether the pattern names the path: slash-separated, relative to the
 // root.
-func (g *Glob) Match(path string) bool { return g.re.MatchString(path) }
+func (g *Glob) Match(path string) bool {
+	switch {
+	case g.re != nil:
+		return g.re.MatchString(path)
+	case g.anywhere:
+		return fits(g.plain, path[strings.LastIndexByte(path, '/')+1:])
+	}
+	return path == g.plain
+}
 
 // Covers reports whether the pattern names the path or a folder that it is in.
 func (g *Glob) Covers(path string) bool {
+	if g.re == nil {
+		return g.coversPlainly(path)
+	}
 	for i, c := range path {
 		if c == '/' && g.Match(path[:i]) {
 			return true
 		}
 	}
 	return g.Match(path)
+}
+
+// coversPlainly is Covers for a plain pattern.
+func (g *Glob) coversPlainly(path string) bool {
+	if !g.anywhere {
+		return strings.HasPrefix(path, g.plain) && (len(path) == len(g.plain) || path[len(g.plain)] == '/')
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if fits(g.plain, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// fits reports whether a pattern whose "*" stand for any text fits the whole text. Each
+// star takes as little as it can: if that does not do, more would not either.
+func fits(pattern, text string) bool {
+	before, rest, found := strings.Cut(pattern, "*")
+	if !found {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, before) {
+		return false
+	}
+	text = text[len(before):]
+	for {
+		before, rest, found = strings.Cut(rest, "*")
+		if !found {
+			return strings.HasSuffix(text, before)
+		}
+		i := strings.Index(text, before)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(before):]
+	}
 }
 
 // translate turns a pattern into a regular expression.

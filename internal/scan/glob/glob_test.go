@@ -1,6 +1,7 @@
 package glob
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -20,6 +21,10 @@ func TestMatch(t *testing.T) {
 		{"[!a-c]?", "dx", "ax d"},
 		{"a\\*", "a*", "ab"},
 		{"a.b", "a.b", "aXb"},
+		{"test_*.py", "test_.py x/test_a.py", "test.py a/test_b/x.py test_py"},
+		{"*.spec.*", "a.spec.js b/a.spec.spec.ts", "a.spec spec.a"},
+		{"a*a", "aa aba", "a ab"},
+		{"src/test", "src/test", "x/src/test src/tests src"},
 		{"[", "", "[ a"},
 	} {
 		g, err := Compile(c.pattern)
@@ -45,13 +50,20 @@ func TestMatch(t *testing.T) {
 }
 
 func FuzzCompile(f *testing.F) {
-	for _, p := range []string{"a/**/[!a-z]?", "[]", "[^]]", "\\", "[[:digit:]", "**", "[\\", "a[-&&~]", "\xff["} {
+	for _, p := range []string{"*b*", "x/b", "/b", "a/**/[!a-z]?", "[]", "[^]]", "\\", "[[:digit:]", "**", "[\\", "a[-&&~]", "\xff["} {
 		f.Add(p, "a/b")
 	}
 	f.Fuzz(func(t *testing.T, pattern, path string) {
 		g, err := Compile(pattern)
 		if err == nil && g.Match(path) && !g.Covers(path) {
 			t.Errorf("%q names %q and does not cover it", pattern, path)
+		}
+		if err != nil || g.re != nil {
+			return
+		}
+		slow := &Glob{re: regexp.MustCompile(expression(pattern))}
+		if g.Match(path) != slow.Match(path) || g.Covers(path) != slow.Covers(path) {
+			t.Errorf("%q and its expression do not agree on %q", pattern, path)
 		}
 	})
 }
