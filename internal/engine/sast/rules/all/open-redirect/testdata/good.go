@@ -8,3 +8,7 @@ func view(w http.ResponseWriter, r *http.Request) {
 	v := r.FormValue("v")
 	http.Redirect(w, r, "/page/"+v, http.StatusFound)
 }
+
+func secure(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, "https://"+r.Host+"/start", http.StatusFound)
+}
