@@ -1,9 +1,12 @@
+import javax.mail.internet.MimeMessage;
 import javax.servlet.http.*;
 
 class Bad extends HttpServlet {
+    private MimeMessage message;
+
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws Exception {
         String v = request.getParameter("v");
         // ruleid: header-injection
-        response.setHeader("X-Name", v);
+        message.setSubject(v);
     }
 }

@@ -1,8 +1,13 @@
+import javax.mail.internet.MimeMessage;
 import javax.servlet.http.*;
 
 class Good extends HttpServlet {
+    private MimeMessage message;
+
     protected void doGet(HttpServletRequest request, HttpServletResponse response) throws Exception {
         String v = request.getParameter("v");
-        response.setHeader("X-Name", java.net.URLEncoder.encode(v, "UTF-8"));
+        message.setSubject("Welcome");
+        response.setHeader("X-Name", v); // containers refuse line breaks
+        response.sendRedirect("/page/" + v);
     }
 }
