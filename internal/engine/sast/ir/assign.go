@@ -225,6 +225,11 @@ const maxZero = 10
 // file where the language makes one, with those that are its fields.
 func (b *builder) zero(typ int32, depth int) Var {
 	c := b.structOf(typ)
+	if c == nil {
+		if q := b.standardStruct(typ); q != "" {
+			return b.value(New, tree.None, q)
+		}
+	}
 	if c == nil || depth > maxZero {
 		return b.constant(tree.None, ConstNull, "null")
 	}
@@ -238,11 +243,26 @@ func (b *builder) zero(typ int32, depth int) Var {
 func (b *builder) zeroFields(object Var, c *Class, given map[string]bool, depth int) {
 	for _, f := range c.Fields {
 		typ := b.t.Child(f.Node, tree.RoleType)
-		if !given[f.Name] && depth < maxZero && b.structOf(typ) != nil {
+		if !given[f.Name] && depth < maxZero && (b.structOf(typ) != nil || b.standardStruct(typ) != "") {
 			b.do(StoreField, tree.None, f.Name, object, b.zero(typ, depth+1))
 		}
 	}
 }
+
+// standardStruct returns the name of the struct of the standard library that a Type
+// names, "" for none.
+func (b *builder) standardStruct(typ int32) string {
+	if typ < 0 || b.m.Structs == nil || b.t.Is(typ, tree.Type) && pointsOrHolds[b.t.Text(typ)] {
+		return ""
+	}
+	if q := b.typeName(typ); b.m.Structs[q] {
+		return q
+	}
+	return ""
+}
+
+// pointsOrHolds has the types of which a struct is a part and not the whole (Go).
+var pointsOrHolds = map[string]bool{"*": true, "[]": true, "map": true, "chan": true, "func": true}
 
 // structOf returns the struct of the file that a Type names, nil for none.
 func (b *builder) structOf(typ int32) *Class {

@@ -34,8 +34,9 @@ type builder struct {
 	caughtVar Var     // in a handler, what it caught
 	yields    Var     // what a switch expression assigns
 	deferred  []deferral
-	next      []BlockID // the bodies behind those of the open cases
-	given     Var       // the list of all arguments, where the function names it
+	spawned   []deferral // of the blocks that are open
+	next      []BlockID  // the bodies behind those of the open cases
+	given     Var        // the list of all arguments, where the function names it
 	over      bool
 }
 

@@ -23,9 +23,7 @@ func (b *builder) elements(i int32, role tree.Role, list Var) {
 	for c := range b.t.All(i, role) {
 		switch n := &b.t.Nodes[c]; n.Kind {
 		case tree.Spread:
-			v := b.expr(c)
-			it := b.value(Iterate, tree.None, "values", v)
-			b.do(StoreIndex, i, "", list, NoVar, b.value(Next, tree.None, "", it))
+			b.do(StoreIndex, i, "...", list, NoVar, b.expr(c))
 			spread = true
 			continue
 		case tree.Pair, tree.Keyword:

@@ -188,13 +188,6 @@ func (b *builder) setNamed(v Var) {
 	}
 }
 
-// A deferral is a call that was deferred: what it calls with what is known then.
-type deferral struct {
-	node int32
-	call Call
-	args []Arg
-}
-
 // passOnCaptures captures what functions need that this one may call.
 func (b *builder) passOnCaptures() {
 	for _, d := range b.passed[b.fn.Index] {
@@ -206,41 +199,6 @@ func (b *builder) passOnCaptures() {
 			}
 		}
 	}
-}
-
-// bodyAndDeferred lowers the body; deferred calls run on every way out of it, the
-// last one first.
-func (b *builder) bodyAndDeferred() {
-	if !b.defers() {
-		b.body()
-		return
-	}
-	b.withFinally(b.body, func() {
-		for _, d := range slices.Backward(b.deferred) {
-			b.invoke(d.node, d.call, d.args)
-		}
-	})
-}
-
-// defers reports whether the function itself defers calls.
-func (b *builder) defers() bool {
-	n := &b.t.Nodes[b.fn.Node]
-	for i := b.fn.Node; i < n.Next; i++ {
-		if b.t.Nodes[i].Kind == tree.Defer && b.unit[i] == b.fn.Index {
-			return true
-		}
-	}
-	return false
-}
-
-// deferCall evaluates the callee and the arguments of a deferred call.
-func (b *builder) deferCall(i int32) {
-	if !b.t.Is(i, tree.Call) || b.converts(b.t.Child(i, tree.RoleCallee)) || b.final == nil {
-		b.expr(i)
-		return
-	}
-	c := b.callee(i)
-	b.deferred = append(b.deferred, deferral{i, c, b.arguments(i)})
 }
 
 // parameter makes the variable of a parameter.

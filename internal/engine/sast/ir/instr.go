@@ -32,7 +32,8 @@ const (
 	StoreField
 	// LoadIndex = A[B]. With Text the key is the constant Text.
 	LoadIndex
-	// StoreIndex sets A[B] to C. Without B it adds an element; Text as LoadIndex.
+	// StoreIndex sets A[B] to C. Without B it adds an element; Text as LoadIndex, and
+	// "..." adds all parts of C.
 	StoreIndex
 	// Slice = A[B:C], each of which may be NoVar.
 	Slice

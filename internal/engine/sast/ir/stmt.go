@@ -58,7 +58,7 @@ func (b *builder) stmt(i int32) {
 	case tree.Defer:
 		b.deferCall(value)
 	case tree.Spawn:
-		b.expr(value)
+		b.spawn(value)
 	case tree.Assert:
 		b.assert(i)
 	case tree.Delete:
@@ -96,11 +96,13 @@ func (b *builder) block(i int32) {
 			}
 		}
 	}
+	spawned := len(b.spawned)
 	for c := range b.t.Children(i) {
 		if b.m.AssignDeclares || !b.t.Is(c, tree.Function) {
 			b.stmt(c)
 		}
 	}
+	b.meet(spawned)
 }
 
 // statementValue evaluates a statement in the place of an expression: its value is

@@ -120,6 +120,9 @@ func (b *builder) withFinally(body, finally func()) {
 	normal, again := b.newBlock(), b.newBlock()
 	reached := b.cur != NoBlock
 	b.start(f.entry)
+	if b.m.Recover != "" {
+		b.value(Catch, tree.None, "", exc) // what calls have thrown
+	}
 	finally()
 	if b.cur == NoBlock { // the finally itself leaves
 		b.start(b.newBlock())

@@ -115,6 +115,9 @@ type Meaning struct {
 	// ZeroValues: a variable of a struct that is declared without a value is an object
 	// (Go).
 	ZeroValues bool
+	// Structs are structs of the standard library that are useful without a value, by
+	// qualified name (Go).
+	Structs map[string]bool
 	// Panic is the function whose call throws its argument, Recover the one that
 	// returns, in a deferred function, what was thrown (Go).
 	Panic, Recover string

@@ -125,10 +125,13 @@ func (a *analysis) storeField(st *state, i int32, in *ir.Instr) {
 
 // indexKey returns the constant key of an index, and whether it is known.
 func (a *analysis) indexKey(st *state, in *ir.Instr) (string, bool) {
-	if in.B == ir.NoVar {
-		return in.Text, true
+	switch {
+	case in.B != ir.NoVar:
+		return a.keyOf(a.read(st, in.B))
+	case in.Text == "": // what is received from a channel
+		return anyKey, true
 	}
-	return a.keyOf(a.read(st, in.B))
+	return in.Text, true
 }
 
 // keyOf returns the part that a value is the key of.
@@ -174,8 +177,12 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 	base, x := a.read(st, in.A), a.read(st, in.C)
 	x = x.with(x.taint.at(a.fn, in.Node))
-	if in.B == ir.NoVar && in.Text == "" {
-		a.push(st, base, x)
+	if in.B == ir.NoVar && (in.Text == "" || in.Text == spreadKey) {
+		if in.Text == "" {
+			a.push(st, base, x)
+		} else {
+			a.spread(st, i, base, x)
+		}
 		return
 	}
 	key, known := a.indexKey(st, in)
@@ -186,6 +193,47 @@ func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 	if !known && in.B != ir.NoVar {
 		a.pollutes(st, in, base, x)
 		a.storeKey(st, base, a.read(st, in.B))
+	}
+}
+
+// spreadKey is the key at which all parts of a value are stored.
+const spreadKey = "..."
+
+// spread adds the parts of a value to a collection: to a list its elements in their
+// order, to a map or object its fields.
+func (a *analysis) spread(st *state, i int32, base, x *value) {
+	for _, id := range base.objs {
+		if a.objects[id].kind != kindList {
+			a.copyParts(st, &value{objs: []objID{id}}, x)
+			continue
+		}
+		if list, ok := a.soleObject(st, x).list(); ok && len(a.derived(x)) == 0 {
+			for _, e := range list {
+				a.push(st, &value{objs: []objID{id}}, orUnknown(e))
+			}
+			continue
+		}
+		o := st.object(id).clone()
+		o.blur()
+		o.elems = join(o.elems, a.elementOf(st, i, x))
+		st.put(id, o)
+	}
+}
+
+// copyParts copies every known part of an object to another.
+func (a *analysis) copyParts(st *state, to, from *value) {
+	if o := a.soleObject(st, from); o != nil {
+		for _, f := range o.fields {
+			if f.val != nil && !strings.HasPrefix(f.name, "#") {
+				a.store(st, to, f.name, f.val)
+			}
+		}
+		if o.elems != nil {
+			a.store(st, to, anyKey, o.elems)
+		}
+	}
+	if id, ok := from.sole(); !ok || a.objects[id].atom != nil {
+		a.taintObject(st, to, a.deep(st, from))
 	}
 }
 

@@ -246,7 +246,7 @@ func (m *modelCall) mapOperation(op string, args []*value) (*value, bool) {
 	case "has":
 		return &value{kind: kindBool}, true
 	case "addall":
-		m.copyAll(b, key)
+		m.a.copyParts(m.st, b, key)
 		return unknown, true
 	case "keys":
 		v := m.newResult(kindObject)
@@ -273,7 +273,7 @@ func (m *modelCall) newMap(args []*value) *value {
 	id := v.objs[0]
 	m.a.objects[id].kind, m.a.objects[id].own = kindMap, true
 	for _, from := range args {
-		m.copyAll(v, from)
+		m.a.copyParts(m.st, v, from)
 	}
 	for _, arg := range m.args {
 		if arg.name != "" && arg.name != "**" {

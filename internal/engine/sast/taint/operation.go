@@ -449,24 +449,7 @@ func (a *analysis) taken(v *value) bool {
 func (m *modelCall) assignFields(args []*value) *value {
 	to := operand(args, 0)
 	for _, from := range args[min(1, len(args)):] {
-		m.copyAll(to, from)
+		m.a.copyParts(m.st, to, from)
 	}
 	return to
-}
-
-// copyAll copies every known part of an object to another.
-func (m *modelCall) copyAll(to, from *value) {
-	if o := m.a.soleObject(m.st, from); o != nil {
-		for _, f := range o.fields {
-			if f.val != nil && !strings.HasPrefix(f.name, "#") {
-				m.a.store(m.st, to, f.name, f.val)
-			}
-		}
-		if o.elems != nil {
-			m.a.store(m.st, to, anyKey, o.elems)
-		}
-	}
-	if id, ok := from.sole(); !ok || m.a.objects[id].atom != nil {
-		m.a.taintObject(m.st, to, m.a.deep(m.st, from))
-	}
 }

@@ -27,6 +27,7 @@ var Language = &lang.Language{
 		ZeroValues:       true,
 		Makers:           map[string]bool{"new": true, "make": true},
 		Standard:         standard,
+		Structs:          structs,
 		Panic:            "panic",
 		Recover:          "recover",
 		Fallthrough:      "fallthrough_statement",
@@ -53,6 +54,15 @@ var standard = func() map[string]bool {
 	}
 	return set
 }()
+
+// structs are the structs of the standard library that hold data and whose zero value
+// is ready to use.
+var structs = map[string]bool{
+	"strings.Builder": true, "bytes.Buffer": true, "sync.Map": true, "sync.Pool": true, "sync/atomic.Value": true,
+	"sync/atomic.Pointer": true, "net/url.URL": true, "net/http.Request": true, "net/http.Cookie": true,
+	"database/sql.NullString": true, "container/list.List": true,
+	"text/template.Template": true, "html/template.Template": true, "os/exec.Cmd": true,
+}
 
 var table = lang.NewTable(cst.Go, lang.Merge(declarationRules, statementRules, expressionRules, typeRules))
 
