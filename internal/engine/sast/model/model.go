@@ -189,8 +189,8 @@ type Condition struct {
 	Place Place
 	Test  Test
 	Not   bool
-	Word  string // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored")
-	Type  bool   // Is asks for the type Word
+	Word  string         // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored")
+	Type  bool           // Is asks for the type Word
 	Like  *regexp.Regexp // of Like and Begins
 	Count int
 	Other Place // of From
