@@ -182,6 +182,7 @@ const (
 var Words = map[string]bool{
 	"string": true, "list": true, "map": true, "number": true, "boolean": true, "function": true,
 	"constant": true, "present": true, "absent": true, "null": true, "true": true, "false": true,
+	"settled": true,
 }
 
 // A Condition restricts an entry: "arg0 is not string".
@@ -260,6 +261,7 @@ var OperationNames = map[string]string{
 	"object.assign":     "adds the fields of the others to the first and answers it",
 	"value.same":        "the first argument, or the receiver, itself",
 	"value.view":        "the receiver in another form: what a guard approves of the one holds for the other",
+	"value.settle":      "nothing; the condition settled holds for the receiver, and for what it makes",
 	"value.equals":      "whether two are equal",
 	"value.not":         "the opposite",
 	"value.type":        "the name of the kind of the first",

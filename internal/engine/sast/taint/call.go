@@ -108,6 +108,7 @@ func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 	if a.noting {
 		c.sinks()
 	}
+	c.settle(targets)
 	returns := true
 	switch {
 	case len(targets) > 0 && !(modelled && !certain):

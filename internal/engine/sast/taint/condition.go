@@ -35,6 +35,9 @@ func (c *callSite) condition(cond *model.Condition) bool {
 			return slices.ContainsFunc(m.values(cond.Other), func(w *value) bool { return comesFrom(v.taint, w.taint) })
 		})
 	}
+	if cond.Word == "settled" {
+		return slices.ContainsFunc(c.variables(cond.Place), c.isSettled)
+	}
 	if cond.Word == "absent" || cond.Word == "present" {
 		return (len(list) > 0) == (cond.Word == "present")
 	}

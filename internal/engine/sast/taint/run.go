@@ -58,6 +58,7 @@ type run struct {
 	params        sync.Map // *ir.Function → [][]*model.Entry
 	growths       sync.Map // [3]string → pcre.Growth
 	summaries     sync.Map // summaryKey → *summary
+	settled       sync.Map // *ir.Function → []settledPlace
 }
 
 // stopped reports whether the analysis is to end.
