@@ -330,18 +330,33 @@ func (b *builder) unpack(target int32, v Var) {
 	k, spread := 0, false
 	for c := range b.t.Children(target) {
 		switch {
-		case b.t.Is(c, tree.Spread) || spread:
-			b.store(c, b.value(Slice, c, "", v, NoVar, NoVar))
-			if spread {
-				break
+		case b.t.Is(c, tree.Spread):
+			low, high := b.constant(tree.None, ConstNumber, itoa(k)), NoVar
+			if n := b.behind(target, c); n > 0 {
+				high = b.constant(tree.None, ConstNumber, "-"+itoa(n))
 			}
+			b.store(c, b.value(Slice, c, "", v, low, high))
 			spread = true
 		case b.t.Is(c, tree.Empty), b.t.Is(c, tree.Token):
+		case spread:
+			last := b.constant(tree.None, ConstNumber, "-"+itoa(b.behind(target, c)+1))
+			b.store(c, b.value(LoadIndex, tree.None, "", v, last))
 		default:
 			b.store(c, b.value(LoadIndex, tree.None, itoa(k), v, NoVar))
 		}
 		k++
 	}
+}
+
+// behind returns the number of children behind one.
+func (b *builder) behind(i, child int32) int {
+	n := 0
+	for c := range b.t.Children(i) {
+		if c > child && !b.t.Is(c, tree.Token) {
+			n++
+		}
+	}
+	return n
 }
 
 // unpackMap assigns the members of a value to those of a pattern.

@@ -173,13 +173,18 @@ func (b *builder) invoke(node int32, c Call, args []Arg) Var {
 	b.fn.args = append(b.fn.args, args...)
 	b.fn.Calls = append(b.fn.Calls, c)
 	b.emit(in)
+	b.mayThrow()
+	return in.Dst
+}
+
+// mayThrow ends the block behind what may throw, in a region with a handler.
+func (b *builder) mayThrow() {
 	if b.handler != NoBlock && !b.over {
 		d, next := b.cur, b.newBlock()
 		b.jump(next)
 		b.blocks[d].except = b.handler
 		b.start(next)
 	}
-	return in.Dst
 }
 
 // concat emits the operands as one value.

@@ -98,7 +98,9 @@ func (b *builder) compound(i int32) Var {
 		b.alias(i, last)
 		return v
 	case tree.Await:
-		return b.value(Await, i, "", b.expr(value))
+		v := b.value(Await, i, "", b.expr(value))
+		b.mayThrow()
+		return v
 	case tree.Yield:
 		if b.yields != NoVar { // Java's yield of a switch
 			b.copyTo(b.yields, i, b.expr(value))

@@ -117,6 +117,7 @@ type Function struct {
 	OnClass   bool      // the receiver is the class (Python's classmethod)
 	Async     bool      // the result is a promise of what it returns
 	Generator bool      // the result iterates over what it yields
+	Accessor  Accessor  // it runs when a member is read or written, not when it is called
 
 	// This is the receiver: "this", Python's first parameter, Go's receiver. NoVar when
 	// there is none. Lambdas that share their outer this capture it.
@@ -142,6 +143,17 @@ type Function struct {
 	operands []Var
 	defs     []int32 // by temporary: the first instruction that defines it
 }
+
+// An Accessor says whether a method runs because a member with its name is read or
+// written.
+type Accessor uint8
+
+// The accessors.
+const (
+	NoAccessor Accessor = iota
+	Getter
+	Setter
+)
 
 // A Param is a parameter.
 type Param struct {

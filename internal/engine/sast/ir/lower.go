@@ -4,6 +4,7 @@ import (
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/tree"
+	"strings"
 )
 
 // Limits bound the work on one file. Zero values are the defaults.
@@ -277,6 +278,7 @@ func (s *surveyor) declared(i int32) {
 		outer = c.Qualified
 		fn.Class, fn.Kind, fn.Static = c, Method, s.static(i) || s.annotated(i, "staticmethod")
 		fn.OnClass = s.annotated(i, "classmethod")
+		fn.Accessor = s.accessor(i)
 		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
 			fn.Kind = Constructor
 		}
@@ -325,6 +327,27 @@ func (l *lowerer) functionName(i int32) string {
 		return l.t.Text(name)
 	}
 	return ""
+}
+
+// accessor returns whether a method is read or written like a member: by a word of the
+// language, or by a decorator.
+func (l *lowerer) accessor(i int32) Accessor {
+	switch l.t.Text(i) {
+	case "getter":
+		return Getter
+	case "setter":
+		return Setter
+	}
+	for a := range l.t.All(i, tree.RoleAnnotation) {
+		name := l.t.Dotted(l.t.Child(a, tree.RoleValue))
+		switch {
+		case l.m.Getters[name]:
+			return Getter
+		case len(l.m.Getters) > 0 && strings.HasSuffix(name, ".setter"):
+			return Setter
+		}
+	}
+	return NoAccessor
 }
 
 // annotated reports whether the declaration has a mere name as annotation.

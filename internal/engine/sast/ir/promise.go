@@ -2,12 +2,17 @@ package ir
 
 import "merlon/internal/engine/sast/tree"
 
-// A resolver is the first parameter of a promise's executor: a call of it sets the
-// element of the promise, which is in a variable of the function that makes it.
+// A resolver is one of the two parameters of a promise's executor. A call of the first
+// sets the element of the promise, which is in a variable of the function that makes
+// it, one of the second its field "error".
 type resolver struct {
-	maker *builder
-	cell  Var
+	maker   *builder
+	cell    Var
+	rejects bool
 }
+
+// failed is the field of a promise that holds what it was rejected with.
+const failed = "error"
 
 // promise evaluates "new Promise((resolve, reject) => …)". The executor runs at once,
 // and the promise has what resolve is given as its element.
@@ -28,7 +33,12 @@ func (b *builder) promise(i int32) Var {
 	}
 	cell := b.addLocal(Local{Name: "<promise>", Kind: Hidden, Node: tree.None, Shared: true})
 	b.copyTo(cell, tree.None, b.value(New, tree.None, b.m.Promise))
-	b.resolvers[resolve] = resolver{b, cell}
+	b.resolvers[resolve] = resolver{b, cell, false}
+	if next := b.t.Nodes[parameter].Next; next < b.t.Nodes[executor].Next && b.t.Is(next, tree.Parameter) {
+		if reject := b.t.Child(next, tree.RoleTarget); b.t.Is(reject, tree.Name) {
+			b.resolvers[reject] = resolver{b, cell, true}
+		}
+	}
 	run := b.lambda(executor)
 	b.alias(typ, executor)
 	b.invoke(tree.None, Call{Kind: CallFunction, Receiver: NoVar, Callee: run, Direct: -1}, nil)
@@ -54,7 +64,11 @@ func (b *builder) resolves(i, callee int32) Var {
 	} else {
 		v = b.constant(tree.None, ConstNull, "undefined")
 	}
-	b.do(StoreIndex, i, "", cell, NoVar, v)
+	if r.rejects {
+		b.do(StoreField, i, failed, cell, v)
+	} else {
+		b.do(StoreIndex, i, "", cell, NoVar, v)
+	}
 	return b.unknown(tree.None, "resolve")
 }
 

@@ -104,6 +104,11 @@ type Meaning struct {
 	// Conversions are the types that need no declaration, where a call of a type is a
 	// conversion; nil where it is not (Go: string, int).
 	Conversions map[string]bool
+	// Getters are the decorators of methods that run when a member is read (Python).
+	Getters map[string]bool
+	// OnItem, OnCall and OnMissing are the methods that run when an object of a class
+	// is indexed, is called, and is asked for a member that it does not have (Python).
+	OnItem, OnCall, OnMissing string
 	// Promise is the class whose constructor runs a function that it gives another one,
 	// which sets what the object holds: "Promise".
 	Promise string

@@ -188,6 +188,13 @@ func (c *callSite) functions(f, this *value) []target {
 			c.a.applied[id] = true
 		}
 	}
+	if on := c.a.fn.File.Lang.Meaning.OnCall; on != "" && len(list) == 0 {
+		for _, id := range f.objs {
+			if fn := c.a.hooked(f, id, hook{name: on}); fn != nil {
+				list = append(list, target{fn: fn, this: &value{objs: []objID{id}, api: f.api}})
+			}
+		}
+	}
 	if len(list) == 0 && f.api != "" {
 		if fn := c.a.run.function(f.api); fn != nil {
 			list = append(list, target{fn: fn, this: this})

@@ -2,6 +2,7 @@ package taint
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -56,9 +57,33 @@ func (a *analysis) awaited(st *state, in *ir.Instr) *value {
 	return join(v, a.load(st, v, anyKey))
 }
 
+// rejected throws what a promise that is awaited was rejected with.
+func (a *analysis) rejected(st *state, in *ir.Instr, b *ir.Block) {
+	v := a.read(st, in.A)
+	if v.api == "" || v.api != a.fn.File.Lang.Meaning.Promise {
+		return
+	}
+	thrown := a.load(st, v, "error")
+	switch {
+	case thrown == unknown:
+	case b.Except != ir.NoBlock:
+		a.except[b.Except] = join(a.except[b.Except], thrown)
+	case a.noting:
+		a.thrown = join(a.thrown, thrown)
+	}
+}
+
 func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
 	base := a.read(st, in.A)
+	if v, ok := a.get(st, i, base, in.Text); ok {
+		return v
+	}
 	v := a.load(st, base, in.Text)
+	if v == unknown {
+		if w, ok := a.missing(st, i, base, in.Text); ok {
+			return w
+		}
+	}
 	if v == unknown && in.Text == "prototype" {
 		return a.prototypeOf(st, i, base)
 	}
@@ -115,6 +140,9 @@ func (v *value) sole() (objID, bool) {
 func (a *analysis) storeField(st *state, i int32, in *ir.Instr) {
 	base, x := a.read(st, in.A), a.read(st, in.B)
 	x = x.with(x.taint.at(a.fn, in.Node))
+	if a.put(st, i, base, in.Text, x) {
+		return
+	}
 	a.store(st, base, in.Text, x)
 	owner := base.api
 	if owner == "" {
@@ -145,7 +173,13 @@ func (a *analysis) keyOf(v *value) (string, bool) {
 
 func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	base := a.read(st, in.A)
+	if v, ok := a.item(st, i, base, a.read(st, in.B)); ok {
+		return v
+	}
 	key, known := a.indexKey(st, in)
+	if strings.HasPrefix(key, "-") {
+		key, known = a.fromEnd(st, base, key)
+	}
 	v := a.load(st, base, key)
 	if v == unknown && base.c.isText() && in.B != ir.NoVar {
 		if c := stringChar(base, a.read(st, in.B)); c != nil {
@@ -174,6 +208,19 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 	return v
 }
 
+// fromEnd returns the key of an element that is counted from the end of a list; of a
+// map, the key itself.
+func (a *analysis) fromEnd(st *state, base *value, key string) (string, bool) {
+	n, err := strconv.Atoi(key)
+	if err != nil || !a.isCollection(st, base) {
+		return key, true
+	}
+	if list, ok := a.soleObject(st, base).list(); ok && len(list)+n >= 0 {
+		return index(len(list) + n), true
+	}
+	return anyKey, false
+}
+
 func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 	base, x := a.read(st, in.A), a.read(st, in.C)
 	x = x.with(x.taint.at(a.fn, in.Node))
@@ -198,44 +245,6 @@ func (a *analysis) storeIndex(st *state, i int32, in *ir.Instr) {
 
 // spreadKey is the key at which all parts of a value are stored.
 const spreadKey = "..."
-
-// spread adds the parts of a value to a collection: to a list its elements in their
-// order, to a map or object its fields.
-func (a *analysis) spread(st *state, i int32, base, x *value) {
-	for _, id := range base.objs {
-		if a.objects[id].kind != kindList {
-			a.copyParts(st, &value{objs: []objID{id}}, x)
-			continue
-		}
-		if list, ok := a.soleObject(st, x).list(); ok && len(a.derived(x)) == 0 {
-			for _, e := range list {
-				a.push(st, &value{objs: []objID{id}}, orUnknown(e))
-			}
-			continue
-		}
-		o := st.object(id).clone()
-		o.blur()
-		o.elems = join(o.elems, a.elementOf(st, i, x))
-		st.put(id, o)
-	}
-}
-
-// copyParts copies every known part of an object to another.
-func (a *analysis) copyParts(st *state, to, from *value) {
-	if o := a.soleObject(st, from); o != nil {
-		for _, f := range o.fields {
-			if f.val != nil && !strings.HasPrefix(f.name, "#") {
-				a.store(st, to, f.name, f.val)
-			}
-		}
-		if o.elems != nil {
-			a.store(st, to, anyKey, o.elems)
-		}
-	}
-	if id, ok := from.sole(); !ok || a.objects[id].atom != nil {
-		a.taintObject(st, to, a.deep(st, from))
-	}
-}
 
 // storeKey notes a key that is not known.
 func (a *analysis) storeKey(st *state, base, key *value) {

@@ -30,6 +30,10 @@ func (m *modelCall) listOperation(op string, args []*value) (*value, bool) {
 		return &value{kind: kindNumber}, true
 	case "contains":
 		return &value{kind: kindBool}, true
+	case "reverse", "sort", "splice":
+		return m.rearranged(op, l, args), true
+	case "slice", "concat", "append":
+		return m.joined(op, l, args), true
 	case "elements":
 		v := m.newResult(kindObject)
 		m.a.store(m.st, v, anyKey, m.a.load(m.st, l, anyKey))
@@ -227,11 +231,16 @@ func (m *modelCall) mapOperation(op string, args []*value) (*value, bool) {
 	}
 	b, key := operand(args, 0), operand(args, 1)
 	switch op {
-	case "put":
+	case "pairs":
+		return m.mapOfPairs(args), true
+	case "put", "set":
 		name, known := m.a.keyOf(key)
 		m.a.store(m.st, b, name, operand(args, 2))
 		if !known {
 			m.a.storeKey(m.st, b, key)
+		}
+		if op == "set" {
+			return b, true
 		}
 		return unknown, true
 	case "get":
@@ -246,7 +255,7 @@ func (m *modelCall) mapOperation(op string, args []*value) (*value, bool) {
 	case "has":
 		return &value{kind: kindBool}, true
 	case "addall":
-		m.a.copyParts(m.st, b, key)
+		m.update(b, key)
 		return unknown, true
 	case "keys":
 		v := m.newResult(kindObject)
@@ -263,6 +272,37 @@ func (m *modelCall) mapOperation(op string, args []*value) (*value, bool) {
 		return unknown, true
 	}
 	return nil, false
+}
+
+// update copies the entries of another map, and those that are given by name.
+func (m *modelCall) update(b, from *value) {
+	for _, arg := range m.args {
+		if arg.name != "" && arg.name != "**" {
+			m.a.store(m.st, b, arg.name, arg.v)
+			continue
+		}
+		m.a.copyParts(m.st, b, from)
+	}
+}
+
+// mapOfPairs makes a map of the pairs that a list holds.
+func (m *modelCall) mapOfPairs(args []*value) *value {
+	v := m.newMap(nil)
+	pairs := operand(args, 0)
+	list, ok := m.a.soleObject(m.st, pairs).list()
+	if !ok {
+		list = []*value{m.a.load(m.st, pairs, anyKey)}
+	}
+	for _, p := range list {
+		p = orUnknown(p)
+		key := m.a.load(m.st, p, "0")
+		name, known := m.a.keyOf(key)
+		m.a.store(m.st, v, name, m.a.load(m.st, p, "1"))
+		if !known {
+			m.a.storeKey(m.st, v, key)
+		}
+	}
+	return v.with(m.a.derived(pairs))
 }
 
 func (m *modelCall) newMap(args []*value) *value {

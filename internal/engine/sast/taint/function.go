@@ -362,6 +362,9 @@ func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
 		return true
 	}
 	v := a.compute(st, i, in)
+	if in.Op == ir.Await {
+		a.rejected(st, in, b)
+	}
 	a.forget(st, in)
 	if in.Dst != ir.NoVar && v != nil {
 		a.assign(st, in.Dst, v)

@@ -411,6 +411,9 @@ func (m *modelCall) property(args []*value) *value {
 // callOperation calls function values.
 func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
 	f := operand(args, 0)
+	if op == "on" || op == "emit" {
+		return m.event(op, args), true
+	}
 	if !m.a.isFunction(f) && !m.a.taken(f) {
 		m.a.need(f)
 		return nil, false
@@ -433,6 +436,26 @@ func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
 		return f, true
 	}
 	return orUnknown(m.a.callValue(m.st, f, rest, m.callSite, 100)), true
+}
+
+// listeners begins the names of the parts that hold an object's listeners.
+const listeners = "#on "
+
+// event keeps a function for the events of a name, or calls those that are kept. What
+// is called is not what a call of the library would be given.
+func (m *modelCall) event(op string, args []*value) *value {
+	emitter := operand(args, 0)
+	name, known := m.a.keyOf(operand(args, 1))
+	if !known {
+		return emitter
+	}
+	f := m.a.load(m.st, emitter, listeners+name)
+	if op == "on" {
+		m.a.store(m.st, emitter, listeners+name, join(operand(args, 2), f))
+		return emitter
+	}
+	m.a.callValue(m.st, f, args[min(2, len(args)):], m.callSite, 101)
+	return &value{kind: kindBool}
 }
 
 // taken reports whether the value is a function that keeps its arguments.

@@ -40,12 +40,13 @@ type run struct {
 
 	safeCalls, safeIndexes, safeComparisons, safePrimitives, assignOnly uint64 // bits of rules
 
-	boxed    map[*ir.Function]map[ir.Var]bool
-	declared map[string]bool   // globals that the program sets
-	globals  map[string]*value // constants
-	lists    map[string]bool   // globals that hold a collection of constants
-	fields   map[string]*value // constants, by class and field
-	apis     map[string]string // by global: the function of a library that it holds
+	boxed     map[*ir.Function]map[ir.Var]bool
+	declared  map[string]bool   // globals that the program sets
+	accessors map[string]bool   // names of the program's getters and setters
+	globals   map[string]*value // constants
+	lists     map[string]bool   // globals that hold a collection of constants
+	fields    map[string]*value // constants, by class and field
+	apis      map[string]string // by global: the function of a library that it holds
 
 	owners map[*ir.Function]string // of methods and makers of prototypes: the name of the maker
 
@@ -425,12 +426,15 @@ func (r *run) constantField(class, name string) *value {
 // survey finds the variables that functions share, and the globals and fields that
 // hold one constant for ever.
 func (r *run) survey(units [][]*ir.Function) {
-	r.declared = map[string]bool{}
+	r.declared, r.accessors = map[string]bool{}, map[string]bool{}
 	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
 	r.lists, r.apis, r.owners = map[string]bool{}, map[string]string{}, map[*ir.Function]string{}
 	stores, names := map[string]int{}, map[string]int{}
 	for _, unit := range units {
 		for _, fn := range unit {
+			if fn.Accessor != ir.NoAccessor {
+				r.accessors[fn.Name] = true
+			}
 			r.shared(fn)
 			r.own(fn)
 			r.constants(fn, stores, names)

@@ -37,6 +37,10 @@ var Language = &lang.Language{
 	},
 	Meaning: lang.Meaning{
 		Flow: true, AssignDeclares: true, SelfParameter: true, Constructor: "__init__", FileModule: true,
+		Getters: map[string]bool{
+			"property": true, "functools.cached_property": true, "cached_property": true, "abc.abstractproperty": true,
+		},
+		OnItem: "__getitem__", OnCall: "__call__", OnMissing: "__getattr__",
 		IndexFile: "__init__", Decorators: true,
 		ImportBindsFirst: true, Literals: map[tree.Kind]string{tree.String: "str", tree.Template: "str", tree.List: "list", tree.Map: "dict", tree.Set: "set", tree.Tuple: "tuple", tree.Bool: "bool"},
 		Comment: "#",

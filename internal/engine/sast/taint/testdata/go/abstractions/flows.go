@@ -322,12 +322,14 @@ func slicesOf(w http.ResponseWriter, r *http.Request) {
 	db.Query(a[:2][1]) // want sql
 	b := append([]string{"z"}, a...)
 	db.Query(b[2]) // want sql
+	db.Query(b[0])
 	c := make([]string, 3)
 	copy(c, a)
 	db.Query(c[1]) // want sql
 	d := slices.Clone(a)
 	db.Query(d[1]) // want sql
 	slices.Sort(d)
+	db.Query(d[0]) // want sql
 	e := append(a[:1], a[2:]...)
 	db.Query(strings.Join(e, ""))
 	var f [][]string

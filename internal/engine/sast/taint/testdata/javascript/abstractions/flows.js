@@ -13,15 +13,22 @@ app.get('/lists', (req, res) => {
   exec(b[2]);
   const [, second = 'y', ...rest] = [...a, req.query.b];
   exec(second); // want command
+  exec(rest[0]); // want command
+  exec([...a].reverse()[0]); // want command
   const r = ['x', req.query.a];
   r.reverse();
+  exec(r[0]); // want command
+  exec(r[1]);
   const s = ['a', req.query.a, 'c'];
   const cut = s.splice(1, 1);
   exec(cut[0]); // want command
+  exec(s[1]);
+  exec(a.sort()[0]); // want command
   exec([1].flatMap(() => [req.query.a])[0]); // want command
   for (const [k, v] of ['x', req.query.a].entries()) exec(v); // want command
   exec([req.query.a].concat('x')[0]); // want command
   exec(a.slice(1)[0]); // want command
+  exec(['x', 'y', req.query.a].slice(0, 2)[1]);
   exec([[req.query.a]].flat()[0]); // want command
   exec(['q', req.query.a].at(-1)); // want command
   exec(['q', req.query.a].pop()); // want command
@@ -41,6 +48,7 @@ app.get('/lists', (req, res) => {
   exec(a.toSorted()[0]); // want command
   exec(a.with(0, req.query.b)[0]); // want command
   const un = []; un.unshift(req.query.a); exec(un[0]); // want command
+  const cw = ['x', req.query.a]; cw.copyWithin(0, 1); exec(cw[0]); // want command
 });
 
 app.get('/objects', (req, res) => {
@@ -109,6 +117,7 @@ class Sub extends Box {
 
 app.get('/classes', (req, res) => {
   const b = new Box(req.query.a);
+  exec(b.value); // want command
   exec(b.show()); // want command
   exec(b.bound()); // want command
   exec(`${b}`); // want command
@@ -116,6 +125,7 @@ app.get('/classes', (req, res) => {
   exec(q.value);
   q.value = req.query.a;
   exec(q.value); // want command
+  exec(Box.of(req.query.a).value); // want command
   exec(new Sub(req.query.a).show()); // want command
   exec(new Sub(req.query.a).own);
   exec(Box.ready);
@@ -145,16 +155,21 @@ app.get('/promises', async (req, res) => {
   exec(await later(req.query.a)); // want command
   later(req.query.a).then((v) => exec(v)); // want command
   later('x').then((v) => exec(v));
+  failing(req.query.a).catch((e) => exec(e)); // want command
+  failing(req.query.a).then(() => {}, (e) => exec(e)); // want command
   back(req.query.a, (err, v) => exec(v)); // want command
   const [x, y] = await Promise.all([later('x'), later(req.query.a)]);
   exec(y); // want command
   exec(await Promise.race([later(req.query.a)])); // want command
   exec(await sleepy(req.query.a)); // want command
+  Promise.reject(req.query.a).catch((e) => exec(e)); // want command
   Promise.resolve(req.query.a).then((v) => v + '!').then((v) => exec(v)); // want command
   Promise.resolve(req.query.a).finally(() => {}).then((v) => exec(v)); // want command
+  later(req.query.a).then((v) => { throw v; }).catch((e) => exec(e)); // want command
   const { promise, resolve } = Promise.withResolvers();
   resolve(req.query.a);
   for (const r of await Promise.allSettled([later(req.query.a)])) exec(r.value); // want command
+  process.nextTick((v) => exec(v), req.query.a); // want command
   setTimeout((v) => exec(v), 1, req.query.a); // want command
 });
 
@@ -205,28 +220,34 @@ app.get('/functions', (req, res) => {
 app.get('/collections', (req, res) => {
   const m = new Map([['a', req.query.a], ['b', 'x']]);
   exec(m.get('a')); // want command
+  exec(m.get('b'));
   for (const [k, v] of m) exec(v); // want command
   for (const v of m.values()) exec(v); // want command
   m.forEach((v, k) => exec(v)); // want command
   exec([...m.values()][0]); // want command
   exec(Object.fromEntries(m).a); // want command
+  m.delete('a'); exec(m.get('a'));
   const s = new Set([req.query.a]);
   for (const v of s) exec(v); // want command
   exec([...s][0]); // want command
   s.forEach((v) => exec(v)); // want command
   exec(Array.from(s)[0]); // want command
   s.clear();
+  for (const v of s) exec(v);
   const w = new WeakMap(); const k = {}; w.set(k, req.query.a); exec(w.get(k)); // want command
   const mk = new Map(); mk.set(req.query.a, 1); for (const x of mk.keys()) exec(x); // want command
   const it = m.entries();
+  const m2 = new Map(); m2.set('a', 'x').set('b', req.query.a); exec(m2.get('b')); // want command
   const grouped = Object.groupBy([req.query.a], (x) => 'g'); exec(grouped.g[0]); // want command
 });
 
 class Bus extends EventEmitter {}
 app.get('/events', (req, res) => {
   const e = new EventEmitter();
+  e.on('x', (v) => exec(v)); // want command
   e.emit('x', req.query.a);
   const bus = new Bus();
+  bus.once('y', (v, w) => exec(w)); // want command
   bus.emit('y', 'x', req.query.a);
   let body = '';
   req.on('data', (chunk) => { body += chunk; });

@@ -47,6 +47,7 @@ def generators():
     os.system(list({x for x in [a()]})[0])  # want command
     first, *rest = ["x", a(), "y"]
     os.system(first)
+    os.system(rest[0])  # want command
     g = gen(a())
     g.send(None)
     for i, x in enumerate([a()]):
@@ -265,16 +266,21 @@ def classes():
     os.system(Named("x", a()).two)  # want command
     os.system(Point("x", a()).y)  # want command
     p = Prop(a())
+    os.system(p.v)  # want command
+    os.system(p.w)  # want command
     q = Prop("x")
     os.system(q.v)
     q.v = a()
     os.system(q.v)  # want command
     os.system(Prop.st(a()))  # want command
+    os.system(p["k"])  # want command
+    os.system(p("z"))  # want command
     os.system(str(p))  # want command
     os.system(f"{p}")  # want command
     os.system(p + "x")  # want command
     for x in p:
         os.system(x)  # want command
+    os.system(p.missing)  # want command
     e = Described()
     e.d = a()
     os.system(e.d)  # want command
@@ -386,10 +392,12 @@ def collected():
     os.system(dict(q=a())["q"])  # want command
     os.system(dict([("q", a())])["q"])  # want command
     os.system(d.pop("a"))  # want command
+    os.system(d.setdefault("m", a()))  # want command
     e = {}
     e.update({"q": a()})
     os.system(e["q"])  # want command
     e.update(r=a())
+    os.system(e["r"])  # want command
     dd = collections.defaultdict(list)
     dd["k"].append(a())
     dq = collections.deque()
@@ -403,6 +411,7 @@ def collected():
     l.append(a())
     os.system(l[1])  # want command
     os.system(l[0])
+    os.system(l[-1])  # want command
     l.insert(0, a())
     os.system(l[0])  # want command
     m = ["x"]
