@@ -37,7 +37,8 @@ func set[T int | int64 | time.Duration](field *T, value T) {
 const (
 	maxText    = 4 << 10 // bytes of a message or an identity that is shown
 	maxSteps   = 200
-	maxLine    = 400 // bytes of a line in a snippet
-	maxSnippet = 40  // lines
-	around     = 3   // lines around the flagged ones
+	maxLine    = 400      // bytes of a line in a snippet
+	maxSnippet = 40       // lines
+	maxCode    = 16 << 10 // bytes of flagged code that identify a finding
+	around     = 3        // lines around the flagged ones
 )

@@ -63,13 +63,16 @@ func (l *Lines) Snippet(at finding.Location) *finding.Snippet {
 	last := min(max(at.EndLine, at.StartLine)+around, len(l.starts), first+maxSnippet-1)
 	s := &finding.Snippet{StartLine: first}
 	for n := first; n <= last; n++ {
-		s.Lines = append(s.Lines, clip(string(l.line(n)), maxLine))
+		line := l.line(n)
+		// One byte more tells clip that there is more; the rest of a line of
+		// megabytes is not to be held by each of its findings.
+		s.Lines = append(s.Lines, clip(string(line[:min(len(line), maxLine+1)]), maxLine))
 	}
 	return s
 }
 
-// Code returns the text of the place: between its columns when both are known,
-// else its whole lines.
+// Code returns the text of the place, at most maxCode bytes of it: between its columns
+// when both are known, else its whole lines.
 func (l *Lines) Code(at finding.Location) string {
 	var b strings.Builder
 	last := max(at.EndLine, at.StartLine)
@@ -82,6 +85,10 @@ func (l *Lines) Code(at finding.Location) string {
 			if n == at.StartLine {
 				line = line[column(line, at.StartColumn):]
 			}
+		}
+		if room := maxCode - b.Len(); len(line) >= room {
+			b.Write(line[:room])
+			break
 		}
 		b.Write(line)
 		b.WriteByte('\n')

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -46,5 +47,25 @@ func TestSnippetAndCode(t *testing.T) {
 	many := NewLines([]byte(strings.Repeat("x\n", 500))).Snippet(finding.Location{StartLine: 10, EndLine: 400})
 	if many.StartLine != 7 || len(many.Lines) != maxSnippet {
 		t.Errorf("a long place: from line %d, %d lines, want 7 and %d", many.StartLine, len(many.Lines), maxSnippet)
+	}
+}
+
+// TestLongLine holds a finding on a line of megabytes to what it shows of the line.
+func TestLongLine(t *testing.T) {
+	const size = 8 << 20
+	l := NewLines([]byte(strings.Repeat("ä", size/2)))
+	at := finding.Location{StartLine: 1, EndLine: 1}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	snippet, code := l.Snippet(at), l.Code(at)
+	runtime.ReadMemStats(&after)
+	if got := snippet.Lines[0]; len(got) != maxLine || strings.Trim(got, "ä") != "" {
+		t.Errorf("the snippet has %d bytes, want %d of whole characters", len(got), maxLine)
+	}
+	if len(code) != maxCode {
+		t.Errorf("the code has %d bytes, want %d", len(code), maxCode)
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > size/8 {
+		t.Errorf("the line of %d bytes took %d bytes of memory", size, took)
 	}
 }
