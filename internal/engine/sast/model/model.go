@@ -272,6 +272,7 @@ var OperationNames = map[string]string{
 	"value.same":        "the first argument, or the receiver, itself",
 	"value.view":        "the receiver in another form: what a guard approves of the one holds for the other",
 	"value.settle":      "nothing; the condition settled holds for the receiver, and for what it makes",
+	"value.address":     "nothing; the first argument is parsed as an address, for which its host may stand",
 	"value.equals":      "whether two are equal",
 	"value.not":         "the opposite",
 	"value.type":        "the name of the kind of the first",

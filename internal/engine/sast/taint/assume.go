@@ -97,6 +97,7 @@ func (a *analysis) assumeEqual(st *state, v ir.Var, x, y *value) {
 			return
 		}
 		a.refine(st, v, func(*value) *value { return &value{c: y.c, kind: y.kind} })
+		a.approveHost(st, v)
 	}
 }
 
@@ -152,6 +153,9 @@ func (c *callSite) approve(holds bool) {
 // clean makes what a variable holds harmless for the kinds, and what the variable or
 // field that it was read from holds.
 func (a *analysis) clean(st *state, v ir.Var, kinds uint64) {
+	if bits := a.addressBits(); kinds&bits == bits {
+		a.approveHost(st, v)
+	}
 	for range maxAssume {
 		a.refine(st, v, func(x *value) *value { return a.approved(st, x, kinds) })
 		a.remember(st, v, kinds)

@@ -371,8 +371,8 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 	switch op {
 	case "same":
 		return m.a.whole(m.st, x), true
-	case "view":
-		return nil, false // says something to guards only
+	case "view", "settle", "address":
+		return nil, false // says something to guards and conditions only
 	case "equals":
 		if v := foldBinary("==", x, operand(args, 1)); v != nil {
 			return v, true
