@@ -229,6 +229,9 @@ func (b *builder) zero(typ int32, depth int) Var {
 		if q := b.standardStruct(typ); q != "" {
 			return b.value(New, tree.None, q)
 		}
+		if b.isArray(typ) {
+			return b.value(New, tree.None, "[]")
+		}
 	}
 	if c == nil || depth > maxZero {
 		return b.constant(tree.None, ConstNull, "null")
@@ -247,6 +250,12 @@ func (b *builder) zeroFields(object Var, c *Class, given map[string]bool, depth 
 			b.do(StoreField, tree.None, f.Name, object, b.zero(typ, depth+1))
 		}
 	}
+}
+
+// isArray reports whether a Type is that of an array, which is there without a value:
+// "[3]string", but not "[]string" (Go).
+func (b *builder) isArray(typ int32) bool {
+	return b.m.ZeroValues && b.t.Is(typ, tree.Type) && b.t.Text(typ) == "[]" && !strings.HasPrefix(b.t.Code(typ), "[]")
 }
 
 // standardStruct returns the name of the struct of the standard library that a Type
@@ -306,7 +315,11 @@ func (b *builder) store(target int32, v Var) {
 		b.store(inner, v)
 	case tree.Assign: // a default in a pattern
 		b.store(b.t.Child(target, tree.RoleTarget), b.orDefault(target, v, b.t.Child(target, tree.RoleValue)))
-	case tree.Spread, tree.Unary, tree.Keyword:
+	case tree.Unary:
+		if value := b.t.Child(target, tree.RoleValue); n.Text != "*" || !b.storeBehind(target, value, v) {
+			b.store(value, v)
+		}
+	case tree.Spread, tree.Keyword:
 		b.store(b.t.Child(target, tree.RoleValue), v)
 	default:
 		b.expr(target)

@@ -35,6 +35,7 @@ type builder struct {
 	yields    Var     // what a switch expression assigns
 	deferred  []deferral
 	spawned   []deferral // of the blocks that are open
+	lent      []lent     // of the calls that are being evaluated
 	next      []BlockID  // the bodies behind those of the open cases
 	given     Var        // the list of all arguments, where the function names it
 	over      bool

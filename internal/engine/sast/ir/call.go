@@ -41,7 +41,10 @@ func (b *builder) call(i int32) Var {
 		return v
 	}
 	c := b.callee(i)
-	return b.invoke(i, c, b.arguments(i))
+	from := len(b.lent)
+	v := b.invoke(i, c, b.arguments(i))
+	b.giveBack(from)
+	return v
 }
 
 // applied evaluates "f.call(this, a)" and "f.apply(this, args)" as calls of f on the
@@ -265,7 +268,9 @@ func (b *builder) arguments(i int32) []Arg {
 				arg.Rest = Keywords
 			}
 		}
-		arg.Value = b.expr(a)
+		if arg.Value = b.lend(a); arg.Value == NoVar {
+			arg.Value = b.expr(a)
+		}
 		args = append(args, arg)
 	}
 	return args

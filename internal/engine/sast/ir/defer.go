@@ -47,7 +47,9 @@ func (b *builder) deferCall(i int32) {
 		return
 	}
 	c := b.callee(i)
+	from := len(b.lent)
 	b.deferred = append(b.deferred, deferral{i, c, b.arguments(i)})
+	b.giveBack(from)
 }
 
 // spawn evaluates a call that runs beside what follows: it may see what the function
@@ -58,8 +60,10 @@ func (b *builder) spawn(i int32) {
 		return
 	}
 	c := b.callee(i)
+	from := len(b.lent)
 	args := b.arguments(i)
 	b.invoke(i, c, args)
+	b.giveBack(from)
 	b.spawned = append(b.spawned, deferral{i, c, args})
 }
 

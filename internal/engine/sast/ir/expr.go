@@ -260,6 +260,11 @@ func (b *builder) unary(i int32) Var {
 	value := b.t.Child(i, tree.RoleValue)
 	switch op := b.t.Text(i); op {
 	case "&", "*", "<-":
+		if op == "*" {
+			if v := b.behindPointer(i, value); v != NoVar {
+				return v
+			}
+		}
 		v := b.expr(value)
 		if op == "<-" {
 			return b.value(LoadIndex, i, "", v, NoVar)

@@ -21,7 +21,9 @@ const (
 
 	// Const = the literal Text; X is its ConstKind.
 	Const
-	// Copy = A. Reads and writes of locals are copies.
+	// Copy = A. Reads and writes of locals are copies. With the Text "&" it is a cell
+	// that holds A unless A is an object, with "&=" also then; with "*" the content of A
+	// if A is a cell.
 	Copy
 	// Missing = whether the parameter A was not given, in front of its default.
 	Missing

@@ -117,8 +117,8 @@ func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 		if b.Except != ir.NoBlock && thrown != nil {
 			a.except[b.Except] = join(a.except[b.Except], thrown)
 		}
-		if a.noting && b.Except == ir.NoBlock {
-			a.thrown = join(a.thrown, thrown)
+		if a.noting && b.Except == ir.NoBlock && thrown != nil {
+			a.throws(st, thrown)
 		}
 		result = join(result, v)
 	case !modelled:

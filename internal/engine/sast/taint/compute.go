@@ -39,8 +39,16 @@ func (a *analysis) literal(i int32, in *ir.Instr) *value {
 }
 
 // copyOf copies a value. A promise is taken for what it promises.
-func (a *analysis) copyOf(st *state, in *ir.Instr) *value {
+func (a *analysis) copyOf(st *state, i int32, in *ir.Instr) *value {
 	v := a.read(st, in.A)
+	switch in.Text {
+	case "&", "&=":
+		if len(v.objs) == 0 && v.api == "" || in.Text == "&=" {
+			return a.lend(st, i, v)
+		}
+	case "*":
+		v = a.contentOf(st, v)
+	}
 	if a.fn.IsLocal(in.Dst) && len(v.taint) > 0 {
 		return v.with(v.taint.at(a.fn, in.Node))
 	}
@@ -50,7 +58,7 @@ func (a *analysis) copyOf(st *state, in *ir.Instr) *value {
 // awaited returns what comes out of a promise. Where a function is async nobody
 // says so, and what it returns is taken for its promise.
 func (a *analysis) awaited(st *state, in *ir.Instr) *value {
-	v := a.copyOf(st, in)
+	v := a.copyOf(st, -1, in)
 	if v.api == "" || v.api != a.fn.File.Lang.Meaning.Promise {
 		return v
 	}
@@ -69,7 +77,7 @@ func (a *analysis) rejected(st *state, in *ir.Instr, b *ir.Block) {
 	case b.Except != ir.NoBlock:
 		a.except[b.Except] = join(a.except[b.Except], thrown)
 	case a.noting:
-		a.thrown = join(a.thrown, thrown)
+		a.throws(st, thrown)
 	}
 }
 

@@ -35,6 +35,7 @@ type analysis struct {
 	result  *value
 	thrown  *value
 	exit    *state
+	failed  *state // in which it ends by throwing
 	pending map[sinkKey]*pendingSink
 	needs   map[*atom]bool
 	applied map[objID]bool // function values that were called
@@ -184,6 +185,29 @@ func (a *analysis) cell(v ir.Var) *value {
 // content is the field of a cell.
 const content = "="
 
+// lend makes a cell that holds a value.
+func (a *analysis) lend(st *state, i int32, v *value) *value {
+	cell := a.make(st, i, 0, objInfo{kind: kindObject, own: true}, &object{size: unsized})
+	o := st.object(cell.objs[0]).clone()
+	o.many = false // the cell of an earlier round is given back
+	o.self = nil
+	o.set(content, v, maxFields)
+	st.put(cell.objs[0], o)
+	return cell
+}
+
+// contentOf returns what is in a value that is a cell, and any other value as it is.
+func (a *analysis) contentOf(st *state, v *value) *value {
+	id, ok := v.sole()
+	if !ok || a.objects[id].atom != nil {
+		return v
+	}
+	if x, ok := st.object(id).get(content); ok {
+		return orUnknown(x).with(orUnknown(x).taint.union(st.object(id).self))
+	}
+	return v
+}
+
 // read returns the value of a variable.
 func (a *analysis) read(st *state, v ir.Var) *value {
 	if v < 0 {
@@ -286,7 +310,7 @@ func (a *analysis) jump(st *state, i int32, b *ir.Block, flow func(ir.BlockID, *
 		a.leave(st)
 	case ir.Throw:
 		if a.noting && len(b.Succs) == 0 {
-			a.thrown = join(a.thrown, a.read(st, in.A))
+			a.throws(st, a.read(st, in.A))
 		}
 	case ir.If:
 		a.branch(st, in, b, flow)
@@ -297,6 +321,35 @@ func (a *analysis) jump(st *state, i int32, b *ir.Block, flow func(ir.BlockID, *
 	for _, to := range b.Succs {
 		flow(to, st)
 	}
+}
+
+// throws notes what the function throws, and the state in which it does.
+func (a *analysis) throws(st *state, v *value) {
+	a.thrown = join(a.thrown, v)
+	a.failed, _ = a.merge(a.failed, st)
+}
+
+// endHeap returns the objects that there are when the function ends. Those that only
+// exist where it throws are among them.
+func (a *analysis) endHeap() []*object {
+	switch {
+	case a.failed == nil && a.exit == nil:
+		return nil
+	case a.failed == nil:
+		return a.exit.heap
+	case a.exit == nil:
+		return a.failed.heap
+	}
+	heap := slices.Clone(a.exit.heap)
+	for i, o := range a.failed.heap {
+		switch {
+		case i >= len(heap):
+			heap = append(heap, o)
+		case heap[i] == nil && a.objects[i].atom == nil:
+			heap[i] = o
+		}
+	}
+	return heap
 }
 
 // leave notes a state in which the function ends.
@@ -379,7 +432,7 @@ func (a *analysis) compute(st *state, i int32, in *ir.Instr) *value {
 	case ir.Const:
 		return a.literal(i, in)
 	case ir.Copy, ir.Enter:
-		return a.copyOf(st, in)
+		return a.copyOf(st, i, in)
 	case ir.Await:
 		return a.awaited(st, in)
 	case ir.Missing:

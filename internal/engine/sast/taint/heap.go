@@ -279,7 +279,7 @@ type deepWalk struct {
 
 // maxDeep bounds how far the parts of a value are looked at.
 const (
-	maxDeep = 4
+	maxDeep = 6
 	maxWalk = 100 // objects
 )
 

@@ -94,9 +94,7 @@ func (c facts) key() string {
 // summary gathers what the last round noted.
 func (a *analysis) summary() *summary {
 	s := &summary{fn: a.fn, over: a.over, never: a.exit == nil, thrown: a.thrown}
-	if a.exit != nil {
-		s.heap = a.exit.heap
-	}
+	s.heap = a.endHeap()
 	s.result = a.result
 	if s.result == nil && a.exit != nil {
 		s.result = unknown
@@ -104,7 +102,7 @@ func (a *analysis) summary() *summary {
 	if a.fn.Generator && a.result != nil && a.exit != nil {
 		v := &value{objs: []objID{a.key(objKey{instr: -2}, objInfo{kind: kindList, own: true})}, kind: kindList}
 		a.exit.put(v.objs[0], &object{size: unsized, elems: a.result})
-		s.heap, s.result = a.exit.heap, v
+		s.heap, s.result = a.endHeap(), v
 	}
 	for at := range a.needs {
 		s.needs = append(s.needs, at)

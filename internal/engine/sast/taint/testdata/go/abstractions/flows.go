@@ -97,6 +97,7 @@ func throw(s string) { panic(&fault{message: s}) }
 func recovered(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if x := recover(); x != nil {
+			db.Query(x.(*fault).message) // want sql
 		}
 	}()
 	throw(r.FormValue("a"))
@@ -141,6 +142,7 @@ func indexes(w http.ResponseWriter, r *http.Request) {
 	arr[i] = r.FormValue("a")
 	i = 1
 	arr[i] = "x"
+	db.Query(arr[0]) // want sql
 	db.Query(arr[1])
 	db.Query(arr[2])
 	arr[0] = "y"
@@ -302,17 +304,19 @@ func pointers(w http.ResponseWriter, r *http.Request) {
 	var rec record
 	p := &rec.name
 	*p = r.FormValue("a")
+	db.Query(rec.name) // want sql
 	db.Query(rec.other)
 	var s string
 	fill(&s, r.FormValue("a"))
+	db.Query(s) // want sql
 	var t record
 	fill(&t.inner.deep, r.FormValue("a"))
 	db.Query(t.name)
 	list := make([]string, 3)
 	fill(&list[1], r.FormValue("a"))
+	db.Query(list[1]) // want sql
 	pp := &p
 	**pp = "x"
-	db.Query(rec.name)
 }
 
 func slicesOf(w http.ResponseWriter, r *http.Request) {
@@ -389,6 +393,7 @@ func scans(w http.ResponseWriter, r *http.Request) {
 	db.Query(line) // want sql
 	buf := make([]byte, 10)
 	r.Body.Read(buf)
+	db.Query(string(buf)) // want sql
 	buf2 := make([]byte, 10)
 	io.ReadFull(r.Body, buf2)
 	db.Query(string(buf2)) // want sql
@@ -413,8 +418,10 @@ func jsons(w http.ResponseWriter, r *http.Request) {
 	db.Query(fmt.Sprint(p.N))
 	var q payload
 	json.NewDecoder(r.Body).Decode(&q)
+	db.Query(q.Name) // want sql
 	var m map[string]any
 	json.NewDecoder(r.Body).Decode(&m)
+	db.Query(m["a"].(string)) // want sql
 	t := new(payload)
 	if err := json.Unmarshal(body, t); err != nil {
 		return
@@ -677,6 +684,7 @@ type A6 struct{ v, u string }
 func deep(w http.ResponseWriter, r *http.Request) {
 	var a, b A1
 	a.f.f.f.f.f.v = r.FormValue("a")
+	db.Query(fmt.Sprint(a)) // want sql
 	db.Query(a.f.f.f.f.f.v) // want sql
 	db.Query(a.f.f.f.f.f.u)
 	db.Query(fmt.Sprint(b))
@@ -684,4 +692,5 @@ func deep(w http.ResponseWriter, r *http.Request) {
 }
 
 func show(o any) {
+	db.Query(fmt.Sprintf("%v", o)) // want sql
 }
