@@ -223,6 +223,7 @@ var OperationNames = map[string]string{
 	"string.join":       "the elements of a list, or the arguments, joined",
 	"string.of":         "the text of the argument",
 	"string.format":     "a format and its arguments",
+	"string.path":       "joins parts of a path: what stands behind the first cannot choose how it begins",
 	"number.parse":      "the number that a text is",
 	"buffer.new":        "a text that can change",
 	"buffer.append":     "adds to the text and answers it",

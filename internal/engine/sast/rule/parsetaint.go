@@ -267,6 +267,7 @@ func (t *taintReader) model(n *yaml.Node) {
 	m := &Model{Line: d.line}
 	m.Sources = t.kinds(d.take("sources"), "sources", t.parser.KnownSource)
 	m.Sinks = t.kinds(d.take("sinks"), "sinks", t.parser.KnownSink)
+	m.Behind = d.boolean("behind", false)
 	d.finish("model")
 	t.out.Model = m
 }

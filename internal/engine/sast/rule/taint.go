@@ -20,6 +20,9 @@ type Taint struct {
 type Model struct {
 	Line           int
 	Sources, Sinks []string
+	// Behind asks for data with something before it: a name below a folder, and not a
+	// whole path.
+	Behind bool
 }
 
 // A SideEffect says whether matching also changes the taint of the variable that

@@ -93,7 +93,7 @@ func Analyze(ctx context.Context, p Program, models []*model.Model, rules []*Rul
 			}
 		}
 	}
-	return all.list(), problems, nil
+	return flaws(all.list()), problems, nil
 }
 
 // A meter counts what is done.

@@ -290,7 +290,7 @@ func (c *conclusion) sinks(s *summary) {
 
 // report makes the findings of one rule at a sink.
 func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
-	if p.rule >= 0 && (p.rule != k || !c.required(k, r, p, arrived)) {
+	if p.rule >= 0 && (p.rule != k || !c.required(k, r, p, arrived)) || p.rule < 0 && !r.speaks(p.fn.File.Lang) {
 		return
 	}
 	var with *elem
@@ -306,6 +306,9 @@ func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
 	}
 	for _, e := range arrived {
 		if with != nil && e.atom.source.isExpression() {
+			continue
+		}
+		if r.asksBehind() && e.clean&c.run.startBit == 0 {
 			continue
 		}
 		if e.clean&c.run.ruleBit(k) != 0 || !r.wants(k, e.atom.source, p) || !unifies(r, e.atom.source, p) {

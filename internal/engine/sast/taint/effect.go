@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/rule"
 )
@@ -274,6 +275,14 @@ func (r *Rule) wants(k int32, s *source, p *pendingSink) bool {
 	asked := s.rule == k || s.rule < 0 && m != nil && slices.Contains(m.Sources, s.kind)
 	return asked && (p.rule == k || p.rule < 0 && m != nil && slices.Contains(m.Sinks, p.kind))
 }
+
+// speaks reports whether the rule is for a language; one that names none is for all.
+func (r *Rule) speaks(l *lang.Language) bool {
+	return len(r.Rule.Languages) == 0 || slices.ContainsFunc(r.Rule.Languages, l.Is)
+}
+
+// asksBehind reports whether the rule asks for data with something before it.
+func (r *Rule) asksBehind() bool { return r.Rule.Taint.Model != nil && r.Rule.Taint.Model.Behind }
 
 // asksLibrary reports whether the rule asks for what callers of a library pass.
 func (r *Rule) asksLibrary() bool {

@@ -72,6 +72,20 @@ func operand(args []*value, i int) *value {
 	return unknown
 }
 
+// joinPath joins the arguments to a path. What is behind the first cannot choose how it
+// begins.
+func (m *modelCall) joinPath() *value {
+	var t taint
+	for i, arg := range m.args {
+		part := m.a.textOf(m.st, arg.v).taint
+		if i > 0 {
+			part = part.cleaned(m.a.run.startBit)
+		}
+		t = t.union(part)
+	}
+	return (&value{kind: kindString}).with(t.at(m.a.fn, m.in.Node))
+}
+
 // textOperation computes with texts.
 func (m *modelCall) textOperation(op string, args []*value) (*value, bool) {
 	if op == "join" {
@@ -92,6 +106,9 @@ func (m *modelCall) textOperation(op string, args []*value) (*value, bool) {
 	}
 	if op == "concat" {
 		return m.a.concat(m.st, m.in.Node, args...), true
+	}
+	if op == "path" {
+		return m.joinPath(), true
 	}
 	s := operand(texts, 0)
 	var t taint

@@ -52,6 +52,18 @@ exports.fold = function (object, path, value) {
   }, object);
 };
 
+// A function that writes several times is one flaw.
+exports.fill = function (object, path, value) {
+  const keys = path.split(".");
+  let at = object;
+  for (let i = 0; i < keys.length - 1; i++) {
+    if (value === null) at[keys[i]] = object;
+    at = at[keys[i]];
+  }
+  // ruleid: prototype-pollution-library
+  at[keys[keys.length - 1]] = value;
+};
+
 // The function that writes is another one, and the object that of a closure.
 exports.registry = function () {
   const known = {};
