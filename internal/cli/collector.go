@@ -1,22 +1,33 @@
 package cli
 
 import (
+	"io/fs"
+	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"strconv"
+	"strings"
 )
 
 // This file lets the garbage collector rest while there is little to collect. A scan
-// is short and allocates much: collecting whenever a small heap has doubled costs it a
-// quarter of its time.
+// is short and allocates much, most of which it keeps to its end: collecting whenever a
+// small heap has doubled costs it a quarter of its time, and one of a million lines an
+// eighth of it.
 
 // easyHeap is how much garbage there may be before it is collected, in bytes, however
-// little else there is. Beyond it the heap may double, as is usual.
+// little else there is.
 const easyHeap = 256 << 20
 
-// Bounds of the setting, in percent of what is in use.
+// easyPart is the part of the machine's memory that garbage may be beyond that.
+const easyPart = 8
+
+// Bounds of the setting, in percent of what is in use: as is usual, with much in use
+// where the machine has the memory, and with little.
 const (
 	usualPercent = 100
+	easyPercent  = 200
 	mostPercent  = 1000
 )
 
@@ -26,20 +37,21 @@ func relax(getenv func(string) string) {
 	if getenv("GOGC") != "" {
 		return
 	}
-	debug.SetGCPercent(percent(0))
-	rearm()
+	debug.SetGCPercent(percent(0, 0))
+	rearm(memory(os.DirFS("/")))
 }
 
-// rearm has the setting made anew after each collection, for what is then in use.
-func rearm() {
+// rearm has the setting made anew after each collection, for what is then in use, on a
+// machine with so much memory.
+func rearm(memory uint64) {
 	runtime.SetFinalizer(&sentinel{}, func(*sentinel) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(live)
 		if live[0].Value.Kind() != metrics.KindUint64 {
 			return // the metric is gone: the setting stays
 		}
-		debug.SetGCPercent(percent(live[0].Value.Uint64()))
-		rearm()
+		debug.SetGCPercent(percent(live[0].Value.Uint64(), memory))
+		rearm(memory)
 	})
 }
 
@@ -47,10 +59,44 @@ func rearm() {
 // not to share its memory with other small objects.
 type sentinel struct{ _ [64]byte }
 
-// percent returns the setting for what is in use.
-func percent(live uint64) int {
+// percent returns the setting for what is in use, on a machine with so much memory.
+func percent(live, memory uint64) int {
 	if live == 0 {
 		return mostPercent
 	}
-	return int(min(max(easyHeap*100/live, usualPercent), mostPercent))
+	easy := min(memory/easyPart*100/live, easyPercent)
+	return int(min(max(easyHeap*100/live, easy, usualPercent), mostPercent))
+}
+
+// memory returns how much memory there is for the process, in bytes, as the files of
+// the system say: that of the machine (proc(5)), or of the container (cgroups(7), both
+// versions). It is 0 where nothing says so.
+func memory(system fs.FS) uint64 {
+	least := uint64(math.MaxUint64)
+	note := func(text, unit string) {
+		n, err := strconv.ParseUint(strings.TrimSpace(strings.TrimSuffix(text, unit)), 10, 50)
+		if err != nil {
+			return // "max", or what this file does not know
+		}
+		if unit != "" {
+			n <<= 10
+		}
+		least = min(least, n)
+	}
+	for _, name := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
+		if b, err := fs.ReadFile(system, name); err == nil {
+			note(strings.TrimSpace(string(b)), "")
+		}
+	}
+	if b, err := fs.ReadFile(system, "proc/meminfo"); err == nil {
+		for line := range strings.Lines(string(b)) {
+			if total, ok := strings.CutPrefix(line, "MemTotal:"); ok {
+				note(strings.TrimSpace(total), "kB")
+			}
+		}
+	}
+	if least == math.MaxUint64 {
+		return 0
+	}
+	return least
 }

@@ -4,13 +4,47 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+	"testing/fstest"
 	"time"
 )
 
 func TestPercent(t *testing.T) {
-	for live, want := range map[uint64]int{0: 1000, 1 << 20: 1000, 64 << 20: 400, 128 << 20: 200, 256 << 20: 100, 4 << 30: 100} {
-		if got := percent(live); got != want {
-			t.Errorf("with %d bytes in use: got %d, want %d", live, got, want)
+	const none, small, large = 0, 4 << 30, 32 << 30
+	for _, c := range []struct {
+		live, memory uint64
+		want         int
+	}{
+		{0, none, 1000}, {1 << 20, none, 1000}, {64 << 20, none, 400}, {128 << 20, none, 200}, {256 << 20, none, 100}, {4 << 30, none, 100},
+		{64 << 20, small, 400}, {256 << 20, small, 200}, {400 << 20, small, 128}, {1 << 30, small, 100},
+		{64 << 20, large, 400}, {1 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
+	} {
+		if got := percent(c.live, c.memory); got != c.want {
+			t.Errorf("with %d bytes in use of %d: got %d, want %d", c.live, c.memory, got, c.want)
+		}
+	}
+}
+
+func TestMemory(t *testing.T) {
+	const info, v2, v1 = "proc/meminfo", "sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		want  uint64
+	}{
+		{"unknown", nil, 0},
+		{"machine", map[string]string{info: "MemFree:  10 kB\nMemTotal:       2048 kB\nMemAvailable:  5 kB\n"}, 2 << 20},
+		{"no limit", map[string]string{info: "MemTotal: 2048 kB\n", v2: "max\n"}, 2 << 20},
+		{"container", map[string]string{info: "MemTotal: 2048 kB\n", v2: "1048576\n"}, 1 << 20},
+		{"older container", map[string]string{info: "MemTotal: 2048 kB\n", v1: "4096\n"}, 4096},
+		{"older, no limit", map[string]string{info: "MemTotal: 2048 kB\n", v1: "9223372036854771712\n"}, 2 << 20},
+		{"damaged", map[string]string{info: "MemTotal: -1 kB\nMemTotal\n", v2: ""}, 0},
+	} {
+		system := fstest.MapFS{}
+		for name, text := range c.files {
+			system[name] = &fstest.MapFile{Data: []byte(text)}
+		}
+		if got := memory(system); got != c.want {
+			t.Errorf("%s: got %d, want %d", c.name, got, c.want)
 		}
 	}
 }
@@ -26,7 +60,7 @@ func TestRelax(t *testing.T) {
 	held := make([]byte, easyHeap)
 	for end := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
 		runtime.GC()
-		if got := debug.SetGCPercent(mostPercent); got == usualPercent {
+		if got := debug.SetGCPercent(mostPercent); got < mostPercent {
 			break
 		}
 		if time.Now().After(end) {
