@@ -140,14 +140,19 @@ func (r *run) prepare(units [][]*ir.Function) error {
 	return nil
 }
 
-// unitTime bounds the work on functions that call each other, and on what they ask of
-// others. What is over it is given up, and said to be.
-const unitTime = 5 * time.Second
+// maxWork bounds the work on functions that call each other, and on what they ask of
+// others: instructions, origins that calls bring and origins in parts of values. It
+// takes a processor about five seconds. What is over it is given up, and said to be. It
+// is counted, so that the result does not hang on what else the processors do.
+const maxWork = 10_000_000
+
+// unitTime bounds the same, for what counting does not see.
+const unitTime = 30 * time.Second
 
 // The time for all functions together is baseTime, and functionTime for each.
 const (
-	baseTime     = 30 * time.Second
-	functionTime = 2 * time.Millisecond
+	baseTime     = time.Minute
+	functionTime = 4 * time.Millisecond
 )
 
 // summarizeAll computes the summary of every function, callees first. It notes the
@@ -172,7 +177,7 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 				if i >= len(units) {
 					break
 				}
-				w.until = time.Now().Add(unitTime)
+				w.begin()
 				for _, fn := range units[i] {
 					w.summary(fn, nil)
 				}

@@ -26,7 +26,8 @@ type conclusion struct {
 	// choose; nil when no rule asks for that.
 	library *library
 	// cut says that there was no time to follow all of what globals hold.
-	cut bool
+	cut  bool
+	work int64 // origins that were followed into globals
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
@@ -127,7 +128,7 @@ func (c *conclusion) globals() {
 		before := len(c.heap)
 		grown := false
 		for _, s := range c.order {
-			if time.Now().After(until) {
+			if c.work > maxWork || time.Now().After(until) {
 				c.cut = true
 				return
 			}
@@ -194,6 +195,7 @@ func (g *gather) add(base string, t taint) {
 	if base == "" {
 		return
 	}
+	g.c.work += int64(len(t))
 	t = g.c.real(g.s, t)
 	if old := g.c.heap[base]; !old.covers(t) {
 		g.c.hold(base, old.union(t))

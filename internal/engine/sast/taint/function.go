@@ -134,7 +134,7 @@ func (a *analysis) settle() {
 			if a.over || a.run.stopped() {
 				return
 			}
-			if a.work.late() {
+			if a.work.spent() {
 				a.over = true
 				return
 			}
@@ -266,6 +266,7 @@ func (a *analysis) follow(st *state, id ir.BlockID, flow func(ir.BlockID, *state
 		a.caught(st, id)
 	}
 	for i := b.Start; i < b.End; i++ {
+		a.work.steps++
 		if a.steps++; a.steps > maxSteps {
 			a.over = true
 			return

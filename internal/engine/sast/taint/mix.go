@@ -12,6 +12,8 @@ type mix struct {
 	out, spare []passage
 	// sole is the only taint that was added, as it was; nil when there were others.
 	sole taint
+	// passed counts the origins that were added.
+	passed int64
 }
 
 // A passage is an origin in a mix, with the way that it has still to be given.
@@ -47,6 +49,7 @@ func (m *mix) add(t taint, kinds uint64, w way) {
 	if len(t) == 0 {
 		return
 	}
+	m.passed += int64(len(t))
 	if len(m.out) == 0 {
 		for _, e := range t {
 			m.out = append(m.out, passing(e, kinds, &w))

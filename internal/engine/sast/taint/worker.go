@@ -31,10 +31,20 @@ type worker struct {
 
 	arriving, deep mix   // of what calls bring, and of what parts of values hold
 	walk           int64 // counts the walks through parts of values
+	steps          int64 // counts the instructions
 }
 
-// late reports whether the functions at hand, or all, have taken too long.
-func (w *worker) late() bool {
+// begin begins with functions that call each other.
+func (w *worker) begin() {
+	w.steps, w.arriving.passed, w.deep.passed = 0, 0, 0
+	w.until = time.Now().Add(unitTime)
+}
+
+// spent reports whether the functions at hand, or all, have taken too much.
+func (w *worker) spent() bool {
+	if w.steps+w.arriving.passed+w.deep.passed > maxWork {
+		return true
+	}
 	now := time.Now()
 	return now.After(w.until) || now.After(w.run.until)
 }
