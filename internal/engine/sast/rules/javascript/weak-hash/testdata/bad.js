@@ -14,3 +14,8 @@ function hashPassword(text) {
   // ruleid: weak-hash
   return crypto.createHash("md5").update(text).digest("hex");
 }
+
+function signature(text, key) {
+  // ruleid: weak-hash-any-purpose
+  return crypto.createHmac("sha1", key).update(text).digest("base64");
+}
