@@ -2,7 +2,9 @@ package sast_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"merlon/internal/engine/sast"
@@ -90,6 +92,40 @@ func TestLibraryInFastMode(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("local %v: got findings in %v, want %v", local, got, want)
+		}
+	}
+}
+
+// A program that reads what requests bring at some places is an application, unless
+// nearly all of it is something else.
+func TestLibraryWithHandlers(t *testing.T) {
+	rules := parseRules(t, "rules:\n- id: a\n  message: m\n  severity: ERROR\n  languages: [java]\n  mode: taint\n  model: {sources: [remote, library], sinks: [path]}\n")
+	var web, rest strings.Builder
+	web.WriteString("package org.acme;\nimport javax.servlet.http.HttpServletRequest;\nclass Web {\n")
+	for i := range 5 {
+		fmt.Fprintf(&web, "  String read%d(HttpServletRequest r) { return r.getParameter(\"a\"); }\n", i)
+	}
+	web.WriteString("}\n")
+	rest.WriteString("package org.acme;\npublic class Rest {\n")
+	for i := range 600 {
+		fmt.Fprintf(&rest, "  public int count%d() { return %d; }\n", i, i)
+	}
+	rest.WriteString("}\n")
+	files := []sast.Source{
+		{Path: "Files.java", Text: []byte("package org.acme;\nimport java.io.FileInputStream;\npublic class Files { public void load(String name) throws Exception { new FileInputStream(name); } }\n")},
+		{Path: "Web.java", Text: []byte(web.String())},
+	}
+	for _, test := range []struct {
+		name  string
+		files []sast.Source
+		want  int
+	}{
+		{"an application", files, 0},
+		{"a library with handlers", append(slices.Clone(files), sast.Source{Path: "Rest.java", Text: []byte(rest.String())}), 1},
+	} {
+		matches, _ := sast.Check(context.Background(), rules, test.files, sast.Options{})
+		if len(matches) != test.want {
+			t.Errorf("%s: got %d findings, want %d: %v", test.name, len(matches), test.want, matches)
 		}
 	}
 }

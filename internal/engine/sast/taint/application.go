@@ -12,17 +12,28 @@ import (
 // an application. A library may read one or two: a middleware, a small server.
 const handled = 5
 
+// crowd is how many functions of an application there are at most for one such place.
+// Where there are more, requests are a side of a library: a client with callbacks, a
+// toolkit with one module for the web.
+const crowd = 100
+
 // application reports whether the program answers requests itself. What it exports is
 // then for its own files: its callers from outside come as requests.
 func (r *run) application() bool {
-	n := 0
+	places, functions := 0, 0
 	r.sources.Range(func(k, _ any) bool {
 		if s := k.(source); s.kind == "remote" && !lang.Aside(s.file.Tree.Path) {
-			n++
+			places++
 		}
-		return n < handled
+		return true
 	})
-	return n >= handled
+	r.summaries.Range(func(k, _ any) bool {
+		if key := k.(summaryKey); key.ctx == "" && key.fn.Kind != ir.TopLevel {
+			functions++
+		}
+		return true
+	})
+	return places >= handled && places*crowd >= functions
 }
 
 // byNames returns what models know of functions by the names of their first two
