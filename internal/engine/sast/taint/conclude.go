@@ -252,7 +252,7 @@ func firstNode(s *step, fn *ir.Function) int32 {
 func (c *conclusion) held(p string, deep bool) taint {
 	t := c.heap[p]
 	for i := strings.LastIndex(p, separator); i > 0; i = strings.LastIndex(p[:i], separator) {
-		t = t.union(c.heap[p[:i]+separator+anyKey])
+		t = t.union(c.heap[p[:i]+separator+anyKey]).union(c.heap[p[:i]].where(given))
 	}
 	if deep {
 		for _, q := range c.below(p) {
@@ -261,6 +261,9 @@ func (c *conclusion) held(p string, deep bool) taint {
 	}
 	return t
 }
+
+// given reports whether somebody outside chose a value with all of its parts.
+func given(e *elem) bool { return !e.atom.picked && e.atom.source.kind == model.Library }
 
 // below returns the paths below one, sorted.
 func (c *conclusion) below(p string) []string { return c.under[p] }
