@@ -31,6 +31,10 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 		case "~": // of a position: 0 for what was not found
 			a.assume(st, in.A, holds, depth+1)
 		}
+	case ir.LoadField:
+		if !holds {
+			a.approveHost(st, cond) // an address without a host is one of the own site
+		}
 	case ir.Binary:
 		a.assumeBinary(st, in, holds, depth)
 	case ir.Invoke:

@@ -9,3 +9,9 @@ func view(w http.ResponseWriter, r *http.Request) {
 	// ruleid: open-redirect
 	http.Redirect(w, r, v, http.StatusFound)
 }
+
+func moved(w http.ResponseWriter, r *http.Request) {
+	// ruleid: open-redirect
+	w.Header().Set("Location", r.FormValue("to"))
+	w.WriteHeader(http.StatusFound)
+}

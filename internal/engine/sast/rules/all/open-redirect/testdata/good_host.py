@@ -23,3 +23,26 @@ def one():
     if urlparse(to).hostname == "example.org":
         return redirect(to)
     return "no"
+
+
+def relative(to):
+    if urlparse(to).netloc:
+        return False
+    return True
+
+
+@app.route("/own")
+def own():
+    to = request.args.get("to")
+    address = urlparse(to)
+    if address.netloc:
+        return "no"
+    return redirect(to)
+
+
+@app.route("/asked")
+def asked():
+    to = request.args.get("to")
+    if to and relative(to):
+        return redirect(to)
+    return "no"
