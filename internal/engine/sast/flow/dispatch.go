@@ -154,13 +154,22 @@ func (s *solver) dispatch(fn *ir.Function, c *ir.Call, v value) {
 			s.apply(fn, c, v)
 			return
 		case c.Name == "bind" && m.KeysAreFields:
-			if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar {
-				s.add(s.variable(fn, dst), v)
-			}
+			s.bindReceiver(fn, c, v)
 			return
 		}
 	}
 	s.on(s.field(v, s.fieldName(c.Name)), act{do: doCall, fn: fn.ID, at: c.Instr})
+}
+
+// bindReceiver leads f.bind(this) to f, which has that receiver wherever it is called.
+func (s *solver) bindReceiver(fn *ir.Function, c *ir.Call, v value) {
+	if dst := fn.Code[c.Instr].Dst; dst != ir.NoVar {
+		s.add(s.variable(fn, dst), v)
+	}
+	f := s.Functions[v.index()]
+	if args := fn.Args(c); len(args) > 0 && f.This != ir.NoVar && f.Locals[f.This].Kind == ir.Receiver {
+		s.edge(s.variable(fn, args[0].Value), s.variable(f, f.This))
+	}
 }
 
 // apply links f.apply(this, arguments).

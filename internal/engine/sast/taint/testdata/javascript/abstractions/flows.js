@@ -271,3 +271,14 @@ app.get('/dynamic', async (req, res) => {
   new other.Klass(req.query.a).go();
 });
 const fsp = util.promisify(fs.readFile);
+
+const bound = {
+  run(v) { exec(v); }, // want command
+  safe(v) { exec('ls'); },
+  start(v) {
+    const self = this;
+    fs.stat('x', () => self.run.bind(self)(v));
+    self.safe(v);
+  },
+};
+app.get('/bound', (req, res) => bound.start.bind(bound)(req.query.a));
