@@ -98,6 +98,9 @@ func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
 	if base.c.isText() && v == unknown {
 		return a.textField(base, in.Text)
 	}
+	if base.api != "" {
+		v = v.typed(a.run.apis[base.api+"."+in.Text])
+	}
 	return a.member(st, i, base, in.Text, v)
 }
 

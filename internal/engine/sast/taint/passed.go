@@ -1,15 +1,59 @@
 package taint
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
 )
 
-// This file finds globals that hold what a library made of one of its functions.
+// This file finds globals that hold a module of a library, or what a library made of one
+// of its functions.
+
+// passed notes what a library gave to a global, or to a member of the object literal
+// that it holds: the name of the member is the global's with the key.
+func (r *run) passed(fn *ir.Function, global string, v ir.Var) {
+	if name := r.passedOn(fn, v, 0); name != "" {
+		r.apis[global] = name
+		return
+	}
+	object := fn.Def(v)
+	if object < 0 || fn.Code[object].Op != ir.New {
+		return
+	}
+	for i := range fn.Code {
+		if in := &fn.Code[i]; in.Op == ir.StoreField && in.A == v {
+			if name := r.passedOn(fn, in.B, 0); name != "" {
+				r.apis[global+"."+in.Text] = name
+			}
+		}
+	}
+}
+
+// passedOnly keeps what is known of globals that are set once, and comes, by way of
+// other such globals, from outside of the program.
+func (r *run) passedOnly(stores map[string]int, modules map[string]bool) {
+	apis := map[string]string{}
+	for name, api := range r.apis {
+		for range 4 {
+			if next := r.apis[api]; next != "" && stores[api] == 1 {
+				api = next
+			}
+		}
+		holder := strings.TrimSuffix(name[:len(name)-len(model.Last(name))], ".")
+		if stores[name] <= 1 && stores[holder] <= 1 && !r.declared[api] && !modules[api] {
+			apis[name] = api
+		}
+	}
+	r.apis = apis
+}
 
 // passedOn returns the name of what a library's function got from another and gives
 // back, "" when it is anything else: promisify(child_process.exec).
 func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
+	if fn.Kind == ir.TopLevel && fn.IsLocal(v) && fn.Locals[v].Kind == ir.Declared {
+		return strings.TrimPrefix(fn.File.Module+"."+fn.Locals[v].Name, ".")
+	}
 	i := fn.Def(v)
 	if i < 0 || depth > 4 {
 		return ""
@@ -18,9 +62,7 @@ func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 	case ir.Copy:
 		return r.passedOn(fn, in.A, depth+1)
 	case ir.LoadGlobal:
-		if depth > 0 && !r.declared[in.Text] {
-			return in.Text
-		}
+		return in.Text
 	case ir.Invoke:
 		c := fn.Call(in)
 		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {

@@ -429,12 +429,13 @@ func (r *run) survey(units [][]*ir.Function) {
 	r.declared, r.accessors = map[string]bool{}, map[string]bool{}
 	r.boxed, r.globals, r.fields = map[*ir.Function]map[ir.Var]bool{}, map[string]*value{}, map[string]*value{}
 	r.lists, r.apis, r.owners = map[string]bool{}, map[string]string{}, map[*ir.Function]string{}
-	stores, names := map[string]int{}, map[string]int{}
+	stores, names, modules := map[string]int{}, map[string]int{}, map[string]bool{}
 	for _, unit := range units {
 		for _, fn := range unit {
 			if fn.Accessor != ir.NoAccessor {
 				r.accessors[fn.Name] = true
 			}
+			modules[fn.File.Module] = true
 			r.shared(fn)
 			r.own(fn)
 			r.constants(fn, stores, names)
@@ -444,9 +445,9 @@ func (r *run) survey(units [][]*ir.Function) {
 		if n > 1 {
 			delete(r.globals, name)
 			delete(r.lists, name)
-			delete(r.apis, name)
 		}
 	}
+	r.passedOnly(stores, modules)
 	for name := range r.fields {
 		if names[model.Last(name)] > 1 {
 			delete(r.fields, name)
@@ -478,12 +479,11 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 		case ir.StoreGlobal:
 			stores[in.Text]++
 			r.declared[in.Text] = true
+			r.passed(fn, in.Text, in.B)
 			if v := r.constantOf(fn, in.B, 0); v != nil {
 				r.globals[in.Text] = v
 			} else if r.constantList(fn, in.B, 0) {
 				r.lists[in.Text] = true
-			} else if name := r.passedOn(fn, in.B, 0); name != "" {
-				r.apis[in.Text] = name
 			}
 		case ir.StoreField:
 			names[in.Text]++

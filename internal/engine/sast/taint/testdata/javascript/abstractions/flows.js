@@ -282,3 +282,13 @@ const bound = {
   },
 };
 app.get('/bound', (req, res) => bound.start.bind(bound)(req.query.a));
+
+const cp = require('child_process');
+const held = { child: cp, inline: require('child_process'), other: fs };
+app.get('/held', (req, res) => {
+  held.child.exec(req.query.a); // want command
+  held.inline.exec(req.query.a); // want command
+  held.other.exec(req.query.a);
+  const local = { child: cp };
+  local.child.exec(req.query.a); // want command
+});
