@@ -95,6 +95,22 @@ func (l *Lowering) Children(i int32) func(yield func(int32) bool) {
 	}
 }
 
+// Before returns the child of the same parent that Children gives before the node, -1
+// when there is none. It takes no longer for a parent of many children.
+func (l *Lowering) Before(i int32) int32 {
+	nodes := l.CST.Nodes
+	parent := nodes[i].Parent
+	for c := i - 1; c > parent && parent >= 0; c-- {
+		for nodes[c].Parent != parent { // the last descendant of the one before
+			c = nodes[c].Parent
+		}
+		if nodes[c].Flags&cst.Named != 0 && (nodes[c].Flags&cst.Extra == 0 || nodes[c].Flags&cst.Error != 0) {
+			return c
+		}
+	}
+	return -1
+}
+
 // Every calls f for each child, tokens and comments included, in order; -1 has none.
 func (l *Lowering) Every(i int32) func(yield func(int32) bool) {
 	return func(yield func(int32) bool) {

@@ -1,6 +1,7 @@
 package rust
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/lang"
@@ -32,23 +33,8 @@ func list(l *lang.Lowering, i int32) {
 
 // head adds the attributes and the modifiers of an item.
 func head(l *lang.Lowering, i int32) {
-	nodes := l.CST.Nodes
-	var attributes []int32
-	if parent := nodes[i].Parent; parent >= 0 {
-		for c := range l.Children(parent) {
-			if c == i {
-				break
-			}
-			if l.Kind(c) == "attribute_item" {
-				attributes = append(attributes, c)
-			} else {
-				attributes = attributes[:0]
-			}
-			if len(attributes) > maxAttributes {
-				attributes = attributes[1:]
-			}
-		}
-	}
+	attributes := attributesOf(l, i)
+	slices.Reverse(attributes)
 	for _, a := range attributes {
 		l.Node(tree.RoleAnnotation, a)
 	}
@@ -67,27 +53,21 @@ func head(l *lang.Lowering, i int32) {
 // maxAttributes bounds the attributes of one item.
 const maxAttributes = 100
 
+// attributesOf returns the attributes that stand right before an item, the last first.
+func attributesOf(l *lang.Lowering, i int32) []int32 {
+	var out []int32
+	for a := l.Before(i); a >= 0 && l.Kind(a) == "attribute_item" && len(out) < maxAttributes; a = l.Before(a) {
+		out = append(out, a)
+	}
+	return out
+}
+
 // start is where an item begins with its attributes.
 func start(l *lang.Lowering, i int32) uint32 {
-	at, _ := l.Range(i)
-	nodes := l.CST.Nodes
-	if parent := nodes[i].Parent; parent >= 0 {
-		first := at
-		run := false
-		for c := range l.Children(parent) {
-			if c == i {
-				break
-			}
-			if l.Kind(c) == "attribute_item" && !run {
-				first, _ = l.Range(c)
-			}
-			run = l.Kind(c) == "attribute_item"
-			if !run {
-				first = at
-			}
-		}
-		return min(first, at)
+	if a := attributesOf(l, i); len(a) > 0 {
+		i = a[len(a)-1]
 	}
+	at, _ := l.Range(i)
 	return at
 }
 
