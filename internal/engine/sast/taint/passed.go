@@ -10,23 +10,33 @@ import (
 // This file finds globals that hold a module of a library, or what a library made of one
 // of its functions.
 
-// passed notes what a library gave to a global, or to a member of the object literal
-// that it holds: the name of the member is the global's with the key.
-func (r *run) passed(fn *ir.Function, global string, v ir.Var) {
-	if name := r.passedOn(fn, v, 0); name != "" {
-		r.apis[global] = name
-		return
-	}
-	object := fn.Def(v)
+// held is what libraries gave to the members of the object literals of a function, by
+// the object's variable and the key.
+type held map[ir.Var]map[string]string
+
+// store notes a member that is set.
+func (h held) store(r *run, fn *ir.Function, in *ir.Instr) {
+	object := fn.Def(in.A)
 	if object < 0 || fn.Code[object].Op != ir.New {
 		return
 	}
-	for i := range fn.Code {
-		if in := &fn.Code[i]; in.Op == ir.StoreField && in.A == v {
-			if name := r.passedOn(fn, in.B, 0); name != "" {
-				r.apis[global+"."+in.Text] = name
-			}
+	if name := r.passedOn(fn, in.B, 0); name != "" {
+		if h[in.A] == nil {
+			h[in.A] = map[string]string{}
 		}
+		h[in.A][in.Text] = name
+	}
+}
+
+// passed notes what a library gave to a global, or to a member of the object literal
+// that it holds: the name of the member is the global's with the key.
+func (r *run) passed(fn *ir.Function, in *ir.Instr, members held) {
+	if name := r.passedOn(fn, in.B, 0); name != "" {
+		r.apis[in.Text] = name
+		return
+	}
+	for key, name := range members[in.B] {
+		r.apis[in.Text+"."+key] = name
 	}
 }
 

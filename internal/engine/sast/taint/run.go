@@ -473,13 +473,14 @@ func (r *run) shared(fn *ir.Function) {
 
 // constants notes what a function stores to globals and fields.
 func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
+	members := held{}
 	for i := range fn.Code {
 		in := &fn.Code[i]
 		switch in.Op {
 		case ir.StoreGlobal:
 			stores[in.Text]++
 			r.declared[in.Text] = true
-			r.passed(fn, in.Text, in.B)
+			r.passed(fn, in, members)
 			if v := r.constantOf(fn, in.B, 0); v != nil {
 				r.globals[in.Text] = v
 			} else if r.constantList(fn, in.B, 0) {
@@ -487,6 +488,7 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 			}
 		case ir.StoreField:
 			names[in.Text]++
+			members.store(r, fn, in)
 			if fn.Class != nil && (fn.Kind == ir.Initializer || fn.Kind == ir.Constructor) {
 				if v := r.constantOf(fn, in.B, 0); v != nil {
 					r.fields[fn.Class.Qualified+"."+in.Text] = v
