@@ -142,29 +142,42 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 // files checks the files, several at once. The error is that of the context; then the
 // result has nil for files that were not checked.
 func (s *Set) files(ctx context.Context, files []Source, o Options) ([]*checked, error) {
+	return each(ctx, stage{o, Matching}, len(files), func(i int) *checked { return s.file(ctx, files[i], o) })
+}
+
+// A stage is a phase that goes through files, and with what options.
+type stage struct {
+	Options
+	phase Phase
+}
+
+// each calls do for the numbers below n, several at once, and tells how far it is. The
+// error is that of the context; then the result is zero for what was not done, and what
+// is being done ends by itself.
+func each[T any](ctx context.Context, s stage, n int, do func(int) T) ([]T, error) {
 	type result struct {
-		at int
-		*checked
+		at    int
+		value T
 	}
-	results := make(chan result, len(files)) // so that nobody waits who comes too late
+	results := make(chan result, n) // so that nobody waits who comes too late
 	var next atomic.Int64
-	for range min(o.Workers, len(files)) {
+	for range min(s.Workers, n) {
 		go func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(files) {
+				if i >= n {
 					return
 				}
-				results <- result{i, s.file(ctx, files[i], o)}
+				results <- result{i, do(i)}
 			}
 		}()
 	}
-	out := make([]*checked, len(files))
-	for n := range files {
+	out := make([]T, n)
+	for done := range n {
 		select {
 		case r := <-results:
-			out[r.at] = r.checked
-			o.tell(Matching, n+1, len(files))
+			out[r.at] = r.value
+			s.tell(s.phase, done+1, n)
 		case <-ctx.Done():
 			return out, ctx.Err()
 		}

@@ -3,8 +3,6 @@ package sast_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -12,35 +10,15 @@ import (
 
 	"merlon/internal/engine/sast"
 	"merlon/internal/engine/sast/rule"
-	build "merlon/internal/engine/sast/rules"
 )
 
 // TestSameForAnyOrder checks the testdata of every rule together, with one worker
 // and with two, in order and shuffled: the result must not change.
 func TestSameForAnyOrder(t *testing.T) {
-	all, err := build.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var every []*rule.Rule
-	for _, r := range all {
-		every = append(every, r.Rule)
-	}
-	paths, err := filepath.Glob("rules/*/*/testdata/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var files []sast.Source
-	for _, p := range paths {
-		text, err := os.ReadFile(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, sast.Source{Path: filepath.ToSlash(p), Text: text})
-	}
+	every, files := testdata(t)
 	want := told(t, every, files, 1)
-	if len(want) < len(all)/2 {
-		t.Errorf("%d matches of %d rules in their own testdata", len(want), len(all))
+	if len(want) < len(every)/2 {
+		t.Errorf("%d matches of %d rules in their own testdata", len(want), len(every))
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for n := range 2 {

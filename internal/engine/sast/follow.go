@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"golang.org/x/mod/modfile"
 
@@ -52,45 +51,24 @@ func (s *Set) programs(ctx context.Context, files []*ir.File, o Options) ([]Matc
 // apart follows data through each file as if it were alone, several files at once.
 func (s *Set) apart(ctx context.Context, files []*ir.File, models []*model.Model, o Options) ([]Match, []Problem) {
 	type result struct {
-		at       int
 		matches  []Match
 		problems []Problem
 	}
 	one := o
 	one.Workers, one.Progress = 1, nil
-	results := make(chan result, len(files)) // so that nobody waits who comes too late
-	var next atomic.Int64
-	for range min(o.Workers, len(files)) {
-		go func() {
-			for ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= len(files) {
-					return
-				}
-				m, p := s.program(ctx, files[i:i+1], models, one)
-				results <- result{i, m, p}
-			}
-		}()
-	}
-	all := make([]result, len(files))
+	all, err := each(ctx, stage{o, Following}, len(files), func(i int) result {
+		m, p := s.program(ctx, files[i:i+1], models, one)
+		return result{m, p}
+	})
 	var matches []Match
 	var problems []Problem
-	for n := range files {
-		select {
-		case r := <-results:
-			all[r.at] = r
-			o.tell(Following, n+1, len(files))
-			continue
-		case <-ctx.Done():
-		}
-		problems = []Problem{{Err: fmt.Errorf("following data: %w", ctx.Err())}}
-		break
+	if err != nil {
+		problems = []Problem{{Err: fmt.Errorf("following data: %w", err)}}
 	}
-	ended := len(problems) > 0
 	for _, r := range all {
 		matches = append(matches, r.matches...)
 		for _, p := range r.problems {
-			if !ended || !errors.Is(p.Err, ctx.Err()) { // one problem says so for all
+			if err == nil || !errors.Is(p.Err, err) { // one problem says so for all
 				problems = append(problems, p)
 			}
 		}
