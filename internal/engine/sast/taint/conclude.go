@@ -121,13 +121,17 @@ func (c *conclusion) globalPath(s *summary, at *atom) string {
 	return ""
 }
 
-// globals gathers what the summaries write to globals, until nothing is new.
+// globals gathers what the summaries write to globals, until nothing is new. What a
+// function writes stays in it where rules are followed in functions only.
 func (c *conclusion) globals() {
 	until := time.Now().Add(unitTime)
 	for range maxRounds {
 		before := len(c.heap)
 		grown := false
 		for _, s := range c.order {
+			if c.run.local && s.fn.Kind != ir.TopLevel {
+				continue
+			}
 			if c.work > maxWork || time.Now().After(until) {
 				c.cut = true
 				return
