@@ -1,0 +1,6 @@
+class Main {
+    public static void main(String[] args) {
+        // ok: management-without-authentication
+        System.setProperty("com.sun.management.jmxremote.authenticate", "true");
+    }
+}

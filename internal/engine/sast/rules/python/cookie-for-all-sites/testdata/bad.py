@@ -1,0 +1,3 @@
+def mark(answer, token):
+    # ruleid: cookie-for-all-sites
+    answer.set_cookie("session", token, secure=True, httponly=True, samesite="None")

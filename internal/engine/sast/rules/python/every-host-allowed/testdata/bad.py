@@ -1,0 +1,3 @@
+INSTALLED_APPS = ["shop"]
+# ruleid: every-host-allowed
+ALLOWED_HOSTS = ["*"]

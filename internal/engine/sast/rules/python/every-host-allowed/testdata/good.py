@@ -1,0 +1,3 @@
+INSTALLED_APPS = ["shop"]
+# ok: every-host-allowed
+ALLOWED_HOSTS = ["shop.example"]
