@@ -37,7 +37,7 @@ type Options struct {
 	Workers    int               // files at a time; 0 is the number of processors
 	Limits     cst.Limits        // of parsing one file
 	Local      bool              // follow data inside of functions only
-	LeaveTests bool              // follow no data in tests (lang.Test); other rules look at them
+	LeaveTests bool              // follow no data in tests (lang.Tests); other rules look at them
 	Modules    []flow.Module     // of Go; see GoModules
 	Properties map[string]string // what configuration files of the program say, by key
 	// Cache is what the last check has left, nil for none. Its version stands for the
@@ -334,7 +334,7 @@ func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 	out := &checked{src: src, lang: l, key: x.key}
 	out.matches = append(x.matches, x.plain.matches...)
 	out.problems = append(x.problems, x.plain.problems...)
-	if x.tree == nil || !s.follows[l] || o.LeaveTests && lang.Test(src.Path) {
+	if x.tree == nil || !s.follows[l] || o.LeaveTests && lang.Tests(src.Path, src.Text) {
 		return out
 	}
 	if out.seen = x; x.names != nil { // it does not come from the cache

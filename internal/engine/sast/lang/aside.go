@@ -37,6 +37,23 @@ func Test(name string) bool {
 	return testFolder.MatchString(name)
 }
 
+// pytestFinds is what makes a file of Python with the name of a test one: a function, a
+// method or a class that the tools run, or the tools themselves.
+var pytestFinds = regexp.MustCompile(`(?m)^\s*(async\s+)?(def|class)\s+([tT]est|\w*Test(s|Case)?\b)|^\s*(from|import)\s+(pytest|unittest2?|nose|testtools|hypothesis|asynctest)\b|\b(django|flask_testing)\.?test\b|\bTestCase\b`)
+
+// Tests reports whether a file tests a program: Test says so, and where nothing but the
+// name of a Python file does, something in it is for the tools that look for such names.
+// A module about tests, exams or a test of speech is a module.
+func Tests(name string, text []byte) bool {
+	if !Test(name) {
+		return false
+	}
+	if path.Ext(name) != ".py" || path.Base(name) == "conftest.py" || testFolder.MatchString(name) {
+		return true
+	}
+	return pytestFinds.Match(text)
+}
+
 // Aside reports whether the file is a test, an example or a measurement: code that
 // runs, but not where the program serves its users.
 func Aside(name string) bool {

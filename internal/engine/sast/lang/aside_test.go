@@ -32,3 +32,27 @@ func TestAside(t *testing.T) {
 		}
 	}
 }
+
+func TestTestsByWhatTheyHold(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		want       bool
+	}{
+		{"blood_test.py", "import flask\n\ndef result(sample):\n    return sample\n", false},
+		{"test_stand.py", "def start():\n    pass\n", false},
+		{"test_stand.py", "def test_start():\n    pass\n", true},
+		{"test_stand.py", "class Suite:\n    def test_start(self):\n        pass\n", true},
+		{"stand_test.py", "import pytest\n", true},
+		{"stand_test.py", "from unittest import mock\n", true},
+		{"conftest.py", "def client():\n    pass\n", true},
+		{"tests/test_data.py", "ROWS = []\n", true},
+		{"tests/data.py", "ROWS = []\n", true},
+		{"shop/views.py", "def test_mode():\n    pass\n", false},
+		{"server/handler_test.go", "package server\n", true},
+		{"src/user.spec.ts", "", true},
+	} {
+		if got := Tests(c.name, []byte(c.text)); got != c.want {
+			t.Errorf("Tests(%q, %q) = %v", c.name, c.text, got)
+		}
+	}
+}

@@ -57,6 +57,9 @@ type Meaning struct {
 	BlockScope bool
 	// ImplicitThis: a name may be a member of the enclosing class (Java, C#, Kotlin).
 	ImplicitThis bool
+	// FunctionsApart: functions have names of their own; a variable or field of the same
+	// name hides none (Java).
+	FunctionsApart bool
 	// SelfParameter: the first parameter of a method is the receiver (Python).
 	SelfParameter bool
 	// Constructor is the name of constructors where the source gives them one that

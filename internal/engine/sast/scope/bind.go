@@ -56,7 +56,7 @@ func (b *binder) declareNode(i int32) {
 		b.declareImport(i)
 	case tree.Function, tree.Class:
 		if name := f.Child(i, tree.RoleName); f.Is(name, tree.Name) {
-			b.bind(name, max(0, b.scopes[b.top()].parent), write{i, i})
+			b.bindAs(b.functionName(i, f.Nodes[name].Text), name, max(0, b.scopes[b.top()].parent), write{i, i})
 		}
 	case tree.Lambda, tree.TypeAlias, tree.TypeParameter:
 		if name := f.Child(i, tree.RoleName); f.Is(name, tree.Name) {
@@ -267,7 +267,20 @@ func (b *binder) global(keyword, name string) {
 // bind declares a name in a scope. A second declaration in one scope is a further
 // write of the first, as in languages in which that is allowed.
 func (b *binder) bind(name, sc int32, w write) {
-	text := b.File.Nodes[name].Text
+	b.bindAs(b.File.Nodes[name].Text, name, sc, w)
+}
+
+// functionName is the key under which a scope keeps the name of a Function or Class:
+// with parentheses where functions have names of their own.
+func (b *binder) functionName(i int32, name string) string {
+	if b.Meaning.FunctionsApart && b.File.Is(i, tree.Function) && name != "" {
+		return name + "()"
+	}
+	return name
+}
+
+// bindAs declares the binding name under a key.
+func (b *binder) bindAs(text string, name, sc int32, w write) {
 	if text == "" {
 		b.decl[name] = name
 		return
@@ -323,7 +336,7 @@ func (b *binder) resolve() {
 		n := &f.Nodes[i]
 		switch {
 		case n.Kind == tree.Name && b.decl[i] < 0 && uses(f, i):
-			b.decl[i] = b.latest(b.find(n.Text), i)
+			b.decl[i] = b.latest(b.findAt(i), i)
 		case n.Kind == tree.Type && b.decl[i] < 0 && isTypeName(n.Text):
 			b.decl[i] = b.latest(b.find(firstPart(n.Text)), i)
 		}
@@ -359,6 +372,35 @@ func (b *binder) find(name string) int32 {
 		return d
 	}
 	return b.lookup(sc, name)
+}
+
+// findAt looks up what a Name means where it stands.
+func (b *binder) findAt(i int32) int32 {
+	n := &b.File.Nodes[i]
+	if !b.Meaning.FunctionsApart {
+		return b.find(n.Text)
+	}
+	if n.Role == tree.RoleCallee {
+		return b.called(n.Text)
+	}
+	if d := b.find(n.Text); d >= 0 {
+		return d
+	}
+	return b.lookup(b.top(), n.Text+"()")
+}
+
+// called looks up the function that a call names, where variables hide none.
+func (b *binder) called(name string) int32 {
+	for sc := b.top(); sc >= 0; sc = b.scopes[sc].parent {
+		names := b.scopes[sc].names
+		if d, ok := names[name+"()"]; ok {
+			return d
+		}
+		if d, ok := names[name]; ok && (b.Declares(d, tree.Import) || b.Declares(d, tree.Class)) {
+			return d
+		}
+	}
+	return tree.None
 }
 
 // latest returns the last import of a name in front of its use, where the file

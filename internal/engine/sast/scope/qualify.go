@@ -372,7 +372,14 @@ func (s *Info) member(i int32) int32 {
 	if class < 0 || s.in[class] < 0 {
 		return tree.None
 	}
-	if d, ok := s.scopes[s.in[class]].names[f.Nodes[p].Text]; ok {
+	names := s.scopes[s.in[class]].names
+	d, ok := names[f.Nodes[p].Text]
+	if s.Meaning.FunctionsApart {
+		if called, is := names[f.Nodes[p].Text+"()"]; is && (!ok || f.Nodes[i].Role == tree.RoleCallee) {
+			return called
+		}
+	}
+	if ok {
 		return d
 	}
 	return tree.None

@@ -125,3 +125,24 @@ func TestDefinitions(t *testing.T) {
 		}
 	}
 }
+
+// TestFunctionsApart asks for what the argument of each "mark(x)" calls.
+func TestFunctionsApart(t *testing.T) {
+	for _, test := range []struct{ source, want string }{
+		{"class A { String x; String f() { return x; } void m() { int f = 1; mark(f()); } }", "A.f"},
+		{"import static a.B.h;\nclass A { void m() { String h = h(1); mark(h(2)); } }", "a.B.h"},
+	} {
+		s := analyze(t, "java", test.source)
+		for _, node := range marked(s) {
+			if got := s.Qualified(s.File.Child(node, tree.RoleCallee)); got != test.want {
+				t.Errorf("%s\ncalls %q, want %q", test.source, got, test.want)
+			}
+		}
+	}
+	s := analyze(t, "java", "class A { int g; String g() { return null; } void m() { mark(g); mark(this.g); } }")
+	for _, node := range marked(s) {
+		if got := s.Type(node); got != "int" {
+			t.Errorf("the field has type %q", got)
+		}
+	}
+}

@@ -142,8 +142,9 @@ func (a *analysis) identity(x, y *value, op string) *value {
 // harmless in most places, but a text may pass through operators that look like it.
 func (a *analysis) numberTaint(t taint) taint { return t.cleaned(a.run.assignOnly) }
 
-// fixedHost matches the beginning of an address whose host is complete.
-var fixedHost = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]+[/?#]|^/$|^/[^/\\]|^[?#]|^[A-Za-z0-9_.-]+/`)
+// fixedHost matches the beginning of an address whose host is complete; schemes may
+// stand in each other: "jdbc:postgresql://".
+var fixedHost = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*:){0,3}//[^/?#]+[/?#]|^/$|^/[^/\\]|^[?#]|^[A-Za-z0-9_.-]+/`)
 
 // behindHost matches text that stands behind something unknown, as which the address
 // has a host already, or is one of the own host: base + "/users/".

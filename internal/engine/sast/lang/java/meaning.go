@@ -11,6 +11,7 @@ var meaning = lang.Meaning{
 	Flow:             true,
 	BlockScope:       true,
 	ImplicitThis:     true,
+	FunctionsApart:   true,
 	Builtin:          builtin,
 	PackagePerFolder: true,
 	Comment:          "//",
