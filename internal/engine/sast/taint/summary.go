@@ -41,6 +41,29 @@ type approval struct {
 	kinds uint64
 }
 
+// same reports whether two summaries of a function say the same, whatever the ways are
+// that data takes.
+func (s *summary) same(t *summary) bool {
+	if s.never != t.never || s.over != t.over || len(s.heap) != len(t.heap) || len(s.objects) != len(t.objects) ||
+		!s.result.same(t.result) || !s.thrown.same(t.thrown) || !slices.Equal(s.needs, t.needs) {
+		return false
+	}
+	for i := range s.approves {
+		if !slices.Equal(s.approves[i], t.approves[i]) {
+			return false
+		}
+	}
+	for id := range s.heap {
+		if !s.heap[id].same(t.heap[id]) {
+			return false
+		}
+	}
+	return slices.EqualFunc(s.objects, t.objects, func(a, b objInfo) bool { return a.key == b.key && a.depth == b.depth }) &&
+		slices.EqualFunc(s.pending, t.pending, func(p, q *pendingSink) bool {
+			return p.sinkKey == q.sinkKey && p.block == q.block && p.taint.same(q.taint)
+		})
+}
+
 // A fact is what a context knows of an input: a constant, a function or a type.
 type fact struct {
 	atom *atom

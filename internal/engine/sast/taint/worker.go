@@ -22,7 +22,7 @@ type worker struct {
 	open  map[summaryKey]*frame
 	memo  map[summaryKey]memo
 	// before has the summaries of the round before, of functions that call each other.
-	before map[summaryKey]*summary
+	before map[summaryKey]memo
 	over   []*ir.Function // functions whose budget was not enough
 	until  time.Time      // when the work on the functions at hand must end
 
@@ -56,17 +56,33 @@ type frame struct {
 	low      int // the lowest frame on whose provisional summary this one rests
 	recursed bool
 	current  *summary
+	basis
 }
 
 // A memo is a summary that rests on provisional ones, the lowest of which is low.
 type memo struct {
 	sum *summary
 	low int
+	basis
+}
+
+// A basis is the provisional summaries on which one rests, in the order in which they
+// were asked for. As long as they stay, the one that rests on them does.
+type basis struct {
+	uses  []use
+	loose bool // it hangs on what is being computed around it as well
+}
+
+// A use is a provisional summary that was asked for; nil for what was not there yet.
+type use struct {
+	fn  *ir.Function
+	ctx facts
+	sum *summary
 }
 
 func newWorker(r *run) *worker {
 	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{},
-		before: map[summaryKey]*summary{}, lookups: newLookups()}
+		before: map[summaryKey]memo{}, lookups: newLookups()}
 }
 
 // Limits of the work on summaries.
@@ -86,18 +102,19 @@ func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 	if f := w.open[key]; f != nil {
 		f.recursed = true
 		w.rest(f.index)
-		return f.current
+		return w.use(fn, ctx, f.current)
 	}
 	if m, ok := w.memo[key]; ok {
 		w.rest(m.low)
-		return m.sum
+		return w.use(fn, ctx, m.sum)
 	}
 	if len(w.stack) >= maxStack || len(ctx) > 0 && w.nested(fn) {
+		w.stack[len(w.stack)-1].loose = true
 		if len(ctx) > 0 {
 			return w.summary(fn, nil)
 		}
 		w.rest(0)
-		return nil
+		return w.before[key].sum
 	}
 	if len(ctx) == 0 && len(w.stack) == 0 {
 		if unit := w.run.unitOf[fn]; len(unit) > 1 && unit[0] != fn {
@@ -128,18 +145,27 @@ func (w *worker) nested(fn *ir.Function) bool {
 	return n >= maxNested
 }
 
+// use notes that the summary being computed uses a provisional one, and returns that.
+func (w *worker) use(fn *ir.Function, ctx facts, s *summary) *summary {
+	if n := len(w.stack); n > 0 {
+		f := w.stack[n-1]
+		f.uses = append(f.uses, use{fn, ctx, s})
+	}
+	return s
+}
+
 // compute computes a summary. The first of several functions that call each other
 // is computed until all of them stand still; the others once in each of its rounds,
 // resting on what they were in the round before.
 func (w *worker) compute(key summaryKey, ctx facts) *summary {
-	f := &frame{key: key, index: len(w.stack), low: math.MaxInt, current: w.before[key]}
+	f := &frame{key: key, index: len(w.stack), low: math.MaxInt, current: w.before[key].sum}
 	w.stack = append(w.stack, f)
 	w.open[key] = f
 	weight := -1
-	for range detailOf(w.run.unitOf[key.fn]).rounds {
+	for left := detailOf(w.run.unitOf[key.fn]).rounds; ; left-- {
 		f.recursed = false
-		f.current = newAnalysis(w, key.fn, ctx).summarize()
-		if f.low < f.index || !f.recursed || w.run.stopped() {
+		w.round(f, ctx)
+		if f.low < f.index || !f.recursed || left == 1 || w.run.stopped() {
 			break
 		}
 		now := f.current.weight() + w.weight(f.index)
@@ -147,7 +173,7 @@ func (w *worker) compute(key summaryKey, ctx facts) *summary {
 			break
 		}
 		weight = now
-		w.before[key] = f.current
+		w.before[key] = memo{f.current, f.low, f.basis}
 		w.forget(f.index)
 	}
 	w.stack = w.stack[:f.index]
@@ -156,12 +182,37 @@ func (w *worker) compute(key summaryKey, ctx facts) *summary {
 		w.over = append(w.over, key.fn)
 	}
 	if f.low < f.index {
-		w.memo[key] = memo{f.current, f.low}
+		w.memo[key] = memo{f.current, f.low, f.basis}
 		w.rest(f.low)
-		return f.current
+		return w.use(key.fn, ctx, f.current)
 	}
 	w.settle(f)
 	return f.current
+}
+
+// round computes a summary once, unless what it rested on in the round before is still
+// so. One that says what it said before stays the same.
+func (w *worker) round(f *frame, ctx facts) {
+	before := w.before[f.key]
+	if before.sum != nil && !before.loose && w.stands(before.uses) {
+		f.current, f.basis = before.sum, before.basis
+		return
+	}
+	f.basis = basis{}
+	f.current = newAnalysis(w, f.key.fn, ctx).summarize()
+	if before.sum != nil && f.current.same(before.sum) {
+		f.current = before.sum
+	}
+}
+
+// stands reports whether provisional summaries are still what they were.
+func (w *worker) stands(uses []use) bool {
+	for _, u := range uses {
+		if w.summary(u.fn, u.ctx) != u.sum {
+			return false
+		}
+	}
+	return true
 }
 
 // weight measures the summaries that rest on a frame.
@@ -180,7 +231,7 @@ func (w *worker) weight(index int) int {
 func (w *worker) forget(index int) {
 	for k, m := range w.memo {
 		if m.low >= index {
-			w.before[k] = m.sum
+			w.before[k] = m
 			delete(w.memo, k)
 		}
 	}
