@@ -50,6 +50,13 @@ func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rul
 	return s
 }
 
+// copied says that the last flaw is in a copy of the code as well.
+func (s *scanned) copied(path string, line int) *scanned {
+	f := s.findings[len(s.findings)-1]
+	f.Also = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line})
+	return s
+}
+
 // vulnerable reports a package with an advisory.
 func (s *scanned) vulnerable(cve, name, version string, scope finding.Dependency) *scanned {
 	s.rule(&finding.Rule{
@@ -292,6 +299,11 @@ func TestResultElement(t *testing.T) {
 			if got := a.Value(path); got != want {
 				t.Errorf("%s: got %v, want %v", path, got, want)
 			}
+		}
+		w.scan("copies", (&scanned{}).code(finding.SAST, finding.High, "c", "src/c.java", 3).copied("out/c.java", 5).copied("old/c.java", 6))
+		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies").Want(200)
+		if got, want := c.Value("vulnerabilities.0.message"), "message of c Copies of the code: out/c.java:5, old/c.java:6."; got != want {
+			t.Errorf("message %q, want %q", got, want)
 		}
 		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2").Want(200)
 		for path, want := range map[string]any{

@@ -45,7 +45,7 @@ func viewFields(f *triage.Finding) ResultFields {
 	out := ResultFields{
 		ID: f.ID, ProjectID: f.ProjectID, CreatedAt: f.CreatedAt, UpdateAt: f.UpdatedAt,
 		CurrentState: f.Status, CurrentSeverity: r.Severity, CurrentPriority: f.Priority,
-		PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned, Message: r.Message, Language: r.Language, Path: r.Location.Path,
+		PriorityScore: (f.Score + 5) / 10, PriorityManual: f.Pinned, Message: viewMessage(r), Language: r.Language, Path: r.Location.Path,
 		VulnerableStartLine: r.Location.StartLine, VulnerableEndLine: r.Location.EndLine, Branch: f.Branch,
 		ScannerType: r.Analysis, VulnerabilityType: r.Analysis, CodeSnippets: []snippetBody{}, DataFlowItems: []flowBody{},
 	}
@@ -66,6 +66,19 @@ func viewFields(f *triage.Finding) ResultFields {
 		})
 	}
 	return out
+}
+
+// viewMessage returns the message, with where else the code has the flaw: results have
+// no field for it.
+func viewMessage(r *finding.Finding) string {
+	if len(r.Also) == 0 {
+		return r.Message
+	}
+	var places []string
+	for _, at := range r.Also {
+		places = append(places, at.Path+":"+strconv.Itoa(at.StartLine))
+	}
+	return r.Message + " Copies of the code: " + strings.Join(places, ", ") + "."
 }
 
 func viewCode(s *finding.Snippet) []codeLine {

@@ -105,6 +105,8 @@ type Finding struct {
 	Language   string     `json:"language"`
 	Location   Location   `json:"location"`
 	Snippet    *Snippet   `json:"snippet,omitempty"`
+	// Also lists where copies of the code have the same flaw.
+	Also []Location `json:"also,omitempty"`
 
 	// Evidence: which of these are set depends on what was seen, not on who
 	// reports it.

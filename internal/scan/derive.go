@@ -39,6 +39,9 @@ func (o *outcome) derive(a *Analyzer, text func(path string) []byte) {
 		f.Fingerprint = finding.Print(f.RuleID, f.Location.Path, identity, ordinals[first])
 		ordinals[first]++
 		f.Location.Path = printable(f.Location.Path)
+		for k := range f.Also {
+			f.Also[k].Path = printable(f.Also[k].Path)
+		}
 	}
 	for i := range o.packages {
 		o.packages[i].Path = printable(o.packages[i].Path)

@@ -67,13 +67,14 @@ type detail struct {
 	StartColumn int                   `json:"startColumn,omitempty"`
 	EndColumn   int                   `json:"endColumn,omitempty"`
 	Snippet     *finding.Snippet      `json:"snippet,omitempty"`
+	Also        []finding.Location    `json:"also,omitempty"`
 	Steps       []finding.Step        `json:"steps,omitempty"`
 	Package     *finding.PackageMatch `json:"package,omitempty"`
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Steps, f.Package, f.Secret}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Steps, f.Package, f.Secret}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -135,7 +136,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Steps, p.Package, p.Secret = d.Snippet, d.Steps, d.Package, d.Secret
+	p.Snippet, p.Also, p.Steps, p.Package, p.Secret = d.Snippet, d.Also, d.Steps, d.Package, d.Secret
 	f.History = []triage.Change{}
 	return f, nil
 }

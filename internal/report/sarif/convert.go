@@ -115,6 +115,9 @@ func result(f *finding.Finding, index int) resultObject {
 	if f.Fingerprint != (finding.Fingerprint{}) {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
 	}
+	for _, at := range f.Also {
+		r.Related = append(r.Related, location{Physical: physical(at, nil), Message: &text{Text: "a copy of the code"}})
+	}
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
 	}

@@ -41,6 +41,7 @@ type resultObject struct {
 	Level        string            `json:"level"`
 	Message      text              `json:"message"`
 	Locations    []location        `json:"locations"`
+	Related      []location        `json:"relatedLocations,omitempty"`
 	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
 	Properties   map[string]any    `json:"properties,omitempty"`

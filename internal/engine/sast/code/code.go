@@ -62,8 +62,11 @@ func run(p *scan.ProjectPass) error {
 		return err
 	}
 	_ = kept.Save() // without it the next scan takes longer, and says the same
-	for _, i := range known.flaws(matches) {
-		p.Report(known.about[matches[i].Rule], finds(&matches[i]))
+	own := func(m *sast.Match) bool { return known.family[m.Rule] != "" }
+	for _, j := range newCopies(files, starts(p, files)).join(matches, known.flaws(matches), own) {
+		f := finds(&matches[j.match])
+		f.Also = j.also
+		p.Report(known.about[matches[j.match].Rule], f)
 	}
 	for _, problem := range problems {
 		p.Degrade(reason(problem))

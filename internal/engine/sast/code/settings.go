@@ -1,9 +1,11 @@
 package code
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 
@@ -61,6 +63,49 @@ func modules(p *scan.ProjectPass, sources []sast.Source) []flow.Module {
 			return errors.New("not a module file: it does not name its module")
 		}
 		out = append(out, named...)
+		return nil
+	})
+	return out
+}
+
+// A start is a file in which a package begins, below the package's folder.
+type start struct{ folder, file string }
+
+// starts returns where the packages of JavaScript in the tree begin: what package.json
+// gives to those who load the package and to the shell. One that is not read so names
+// nothing, which changes the order of copies only.
+func starts(p *scan.ProjectPass, sources []sast.Source) []start {
+	if !slices.ContainsFunc(sources, func(s sast.Source) bool { return scriptFile.MatchString(s.Path) }) {
+		return nil
+	}
+	var out []start
+	each(p, func(name string) bool { return path.Base(name) == "package.json" }, func(name string, text []byte) error {
+		var said struct {
+			Main any `json:"main"`
+			Bin  any `json:"bin"`
+		}
+		if json.Unmarshal(text, &said) != nil {
+			return nil
+		}
+		folder := path.Dir(name)
+		if folder == "." {
+			folder = ""
+		}
+		main, ok := said.Main.(string)
+		if !ok {
+			main = "index.js" // https://docs.npmjs.com/cli/configuring-npm/package-json#main
+		}
+		out = append(out, start{folder, path.Clean(main)})
+		switch bin := said.Bin.(type) {
+		case string:
+			out = append(out, start{folder, path.Clean(bin)})
+		case map[string]any:
+			for _, name := range slices.Sorted(maps.Keys(bin)) {
+				if file, ok := bin[name].(string); ok {
+					out = append(out, start{folder, path.Clean(file)})
+				}
+			}
+		}
 		return nil
 	})
 	return out
