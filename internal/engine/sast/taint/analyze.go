@@ -133,10 +133,10 @@ func (r *run) prepare(units [][]*ir.Function) error {
 			}
 		}
 	}
-	r.survey(units)
 	if r.marked {
 		r.mark(units)
 	}
+	r.survey(units) // a constant that a rule marks is none
 	return nil
 }
 

@@ -97,6 +97,9 @@ func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 	c := a.callSite(st, i)
 	for _, e := range c.matches(model.Exits) {
 		if c.holds(e.If) {
+			if a.noting {
+				c.sinks()
+			}
 			return false
 		}
 	}

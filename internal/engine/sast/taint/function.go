@@ -408,6 +408,7 @@ func (a *analysis) exec(st *state, i int32, b *ir.Block) bool {
 	in := &a.fn.Code[i]
 	if in.Op == ir.Invoke {
 		if !a.invoke(st, i, b) {
+			a.after(st, i) // what it was given has arrived
 			return false
 		}
 		a.recalled(st, in)

@@ -501,7 +501,7 @@ func (r *run) constants(fn *ir.Function, stores, names map[string]int) {
 // constantOf returns the constant that a variable is defined as, or nil.
 func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 	i := fn.Def(v)
-	if i < 0 || depth > 4 {
+	if i < 0 || depth > 4 || r.marksSource(fn, i) {
 		return nil
 	}
 	in := &fn.Code[i]
@@ -530,6 +530,13 @@ func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 		}
 	}
 	return nil
+}
+
+// marksSource reports whether a rule takes the value of an instruction for a source:
+// it is followed then, and not only known.
+func (r *run) marksSource(fn *ir.Function, i int32) bool {
+	m := r.marks[fn]
+	return m != nil && slices.ContainsFunc(m.at[i], func(k mark) bool { return k.kind == markSource })
 }
 
 // entry reports whether a framework calls the function.

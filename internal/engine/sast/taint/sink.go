@@ -133,6 +133,7 @@ func (c *callSite) sinks() {
 			continue
 		}
 		for _, place := range e.Places {
+			m.callFor(place)
 			for _, v := range m.values(place) {
 				t := v.taint
 				if e.Kind != model.Inherited {
@@ -143,6 +144,18 @@ func (c *callSite) sinks() {
 				}
 				c.a.arrives(c.a.sinkAt(c.in.Node, e.Kind), block, t)
 			}
+		}
+	}
+}
+
+// callFor calls the callbacks whose results a place asks for.
+func (m *modelCall) callFor(p model.Place) {
+	if p.Base != model.Argument || !hasStep(p, model.Result) {
+		return
+	}
+	for _, i := range m.positions(p) {
+		if cb := m.callback(i); !cb.called {
+			m.callWith(cb, i)
 		}
 	}
 }
