@@ -11,3 +11,8 @@ func who(text string) (string, error) {
 	}
 	return claims.GetSubject()
 }
+
+func key(token *jwt.Token) (any, error) {
+	// ruleid: unsigned-jwt
+	return jwt.UnsafeAllowNoneSignatureType, nil
+}
