@@ -1,0 +1,5 @@
+function drop(user, group) {
+  // ruleid: privileges-kept
+  process.setuid(user);
+  process.setgid(group);
+}

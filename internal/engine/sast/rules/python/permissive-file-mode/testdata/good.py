@@ -1,0 +1,5 @@
+import os
+
+def share(path):
+    # ok: permissive-file-mode
+    os.chmod(path, 0o750)
