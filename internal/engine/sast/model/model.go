@@ -176,13 +176,14 @@ const (
 	From                   // data that comes from Other, or is a part of it
 	Count                  // the number of arguments
 	MoreThan               // the number of arguments is greater
+	Page                   // the function around answers with what browsers show as a page
 )
 
 // Words that a place can be.
 var Words = map[string]bool{
 	"string": true, "list": true, "map": true, "number": true, "boolean": true, "function": true,
 	"constant": true, "present": true, "absent": true, "null": true, "true": true, "false": true,
-	"settled": true,
+	"settled": true, "bare": true, "own": true,
 }
 
 // A Condition restricts an entry: "arg0 is not string".
@@ -282,6 +283,7 @@ var OperationNames = map[string]string{
 	"call.apply":        "calls the receiver with a list of arguments",
 	"call.call":         "calls the receiver with the arguments; the first is its receiver",
 	"call.bind":         "the receiver with arguments set; the first is its receiver",
+	"answer.type":       "nothing; a function with the annotation answers with the types of content that the argument names",
 	"call.invoke":       "calls the first argument with the others",
 	"number.max":        "the greater one",
 	"number.min":        "the smaller one",

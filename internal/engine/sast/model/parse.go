@@ -380,6 +380,12 @@ func parseCondition(text string) (Condition, error) {
 	if subject == "count" {
 		return parseCount(rest)
 	}
+	if subject == "here" {
+		if rest != "is page" {
+			return c, fmt.Errorf(`want "here is page" instead of %q`, text)
+		}
+		return Condition{Test: Page}, nil
+	}
 	var err error
 	if c.Place, err = parsePlace(subject); err != nil {
 		return c, err

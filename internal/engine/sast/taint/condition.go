@@ -23,6 +23,8 @@ func (c *callSite) holds(list []model.Condition) bool {
 
 func (c *callSite) condition(cond *model.Condition) bool {
 	switch cond.Test {
+	case model.Page:
+		return c.a.run.answersPage(c.a.fn)
 	case model.Count:
 		return len(c.args) == cond.Count
 	case model.MoreThan:

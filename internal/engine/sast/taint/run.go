@@ -339,12 +339,18 @@ func (r *run) eachParameter(fn *ir.Function, m *model.Matches, form model.Form, 
 		if e.Form != form {
 			continue
 		}
+		holds := func(i int) bool {
+			return !slices.ContainsFunc(e.If, func(c model.Condition) bool { return r.parameterIs(fn, i, &c) == c.Not })
+		}
 		for _, p := range e.Places {
 			if p.Base != model.Parameter || p.Index == model.Self {
 				continue
 			}
 			for i := range fn.Params {
 				if p.Index == model.Any || p.Index == i || p.Rest && i >= p.Index || p.Name != "" && fn.Params[i].Name == p.Name {
+					if !holds(i) {
+						continue
+					}
 					add(i, e)
 				}
 			}
