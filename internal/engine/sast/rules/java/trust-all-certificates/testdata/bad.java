@@ -8,4 +8,10 @@ class Open implements X509TrustManager {
     public void checkServerTrusted(X509Certificate[] chain, String type) { }
 
     public X509Certificate[] getAcceptedIssuers() { return new X509Certificate[0]; }
+
+    SSLContext names() throws Exception {
+        // ruleid: trust-all-certificates
+        HttpsURLConnection.setDefaultHostnameVerifier((host, session) -> true);
+        return SSLContext.getDefault();
+    }
 }

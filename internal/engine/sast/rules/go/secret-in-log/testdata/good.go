@@ -1,8 +1,0 @@
-package web
-
-import "log"
-
-func login(name, password string) {
-	// ok: secret-in-log
-	log.Printf("sign-in of %s", name)
-}

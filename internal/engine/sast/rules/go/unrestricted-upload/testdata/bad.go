@@ -1,0 +1,19 @@
+package web
+
+import (
+	"net/http"
+	"path/filepath"
+
+	"github.com/gin-gonic/gin"
+)
+
+func upload(c *gin.Context) {
+	file, err := c.FormFile("picture")
+	if err != nil {
+		return
+	}
+	// ruleid: unrestricted-upload
+	if err := c.SaveUploadedFile(file, "pictures/"+filepath.Base(file.Filename)); err != nil {
+		c.Status(http.StatusInternalServerError)
+	}
+}

@@ -1,0 +1,5 @@
+import ftplib
+
+def fetch(host):
+    # ruleid: clear-text-protocol
+    return ftplib.FTP(host)

@@ -1,0 +1,4 @@
+import ssl
+
+# ruleid: insecure-protocol-version
+context = ssl.SSLContext(ssl.PROTOCOL_TLSv1)
