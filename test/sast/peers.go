@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,11 @@ func peers(ctx context.Context, b *bench) ([]row, error) {
 		{"Bearer", []string{"securibench-micro"}, b.bearer.Scan, judgeSecuribench},
 		{"Bearer", []string{"xast", "sast-go"}, b.bearer.Scan, judgeXAST("go")},
 		{"Bearer", []string{"xast", "sast-js"}, b.bearer.Scan, judgeXAST("js")},
+		queryTests("Bearer", "java", b.bearer.Scan),
+		queryTests("Bearer", "javascript", b.bearer.Scan),
+		queryTests("Bearer", "python", b.bearer.Scan),
+		queryTests("Bearer", "go", b.bearer.Scan),
+		queryTests("gosec", "go", b.gosec.Scan),
 		{"gosec", []string{"xast", "sast-go"}, b.gosec.Scan, judgeXAST("go")},
 		{"gosec", []string{"noise", "go", "gorm"}, b.gosec.Scan, nil},
 		{"gosec", []string{"apps", "go", "gotify"}, b.gosec.Scan, nil},
@@ -124,4 +130,28 @@ func judgeXAST(lang string) func(*bench, []score.Finding) ([]score.Case, error) 
 		}
 		return score.Files(truth, findings), err
 	}
+}
+
+// securityTests are the folders of the query tests about security, by language. They are
+// roots of their own: everybody passes over files below "test".
+var securityTests = map[string]string{
+	"go": "go/ql/test/query-tests/Security", "java": "java/ql/test/query-tests/security",
+	"javascript": "javascript/ql/test/query-tests/Security", "python": "python/ql/test/query-tests/Security",
+}
+
+// queryTests returns the contest on the query tests of a language as one tree. Findings
+// of a class that a folder is labelled for, away from its labels, count against precision.
+func queryTests(peer, lang string, scan func(context.Context, string) (*tool.Scan, error)) contest {
+	root := securityTests[lang]
+	return contest{peer, append([]string{"codeql-tests"}, strings.Split(root, "/")...), scan, func(b *bench, findings []score.Finding) ([]score.Case, error) {
+		all, err := b.labels("codeql-tests-dev.jsonl")
+		var truth []score.Label
+		for _, l := range all {
+			if dir, ok := strings.CutPrefix(l.Dir+"/", root+"/"); ok {
+				l.File, l.Vuln, l.Group = path.Join(dir, l.File), true, l.Query
+				truth = append(truth, l)
+			}
+		}
+		return append(score.Queries(truth, findings), score.Claims(truth, findings)...), err
+	}}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strconv"
 )
@@ -56,9 +57,35 @@ func Files(truth []Label, findings []Finding) []Case {
 // of its weaknesses or one of the same class.
 func Queries(truth []Label, findings []Finding) []Case {
 	return judge(truth, findings, func(l Label, f Finding) bool {
-		return near(f.Line, l.Line, 1) && slices.ContainsFunc(numbers(l.CWE), func(cwe int) bool {
-			return slices.ContainsFunc(f.CWE, func(got int) bool { return SameClass(cwe, got) })
-		})
+		return near(f.Line, l.Line, 1) && names(l, f)
+	})
+}
+
+// Claims judges what was found rather than what is labelled, where the labels of a
+// folder are all flaws of some weaknesses in it: each finding that names such a
+// weakness, and is more than a line away from every label, is a case that is not real.
+// Labels and findings are told apart by the folder of their file.
+func Claims(truth []Label, findings []Finding) []Case {
+	labelled := map[string][]Label{}
+	for _, l := range truth {
+		labelled[path.Dir(clean(l.File))] = append(labelled[path.Dir(clean(l.File))], l)
+	}
+	var out []Case
+	for _, f := range findings {
+		file := clean(f.File)
+		about := slices.DeleteFunc(slices.Clone(labelled[path.Dir(file)]), func(l Label) bool { return !names(l, f) })
+		if len(about) == 0 || slices.ContainsFunc(about, func(l Label) bool { return clean(l.File) == file && near(f.Line, l.Line, 1) }) {
+			continue
+		}
+		out = append(out, Case{ID: file + ":" + strconv.Itoa(f.Line), Group: about[0].Query, Found: true, Rules: []string{f.Rule}, Line: f.Line})
+	}
+	return out
+}
+
+// names reports whether a finding names a weakness of the label, or one of its class.
+func names(l Label, f Finding) bool {
+	return slices.ContainsFunc(numbers(l.CWE), func(cwe int) bool {
+		return slices.ContainsFunc(f.CWE, func(got int) bool { return SameClass(cwe, got) })
 	})
 }
 

@@ -104,6 +104,21 @@ func TestQueriesAskForTheClass(t *testing.T) {
 	}
 }
 
+func TestClaimsCountWhatIsLabelledNowhere(t *testing.T) {
+	truth := []Label{{File: "x/a.js", Line: 5, CWE: []string{"079"}, Vuln: true, Query: "js/xss"}}
+	got := Claims(truth, []Finding{
+		{File: "x/a.js", Line: 6, CWE: []int{80}},  // the label
+		{File: "x/a.js", Line: 9, CWE: []int{79}},  // a claim
+		{File: "x/b.js", Line: 5, CWE: []int{79}},  // a claim in a file of the folder
+		{File: "x/a.js", Line: 20, CWE: []int{22}}, // the folder is not about it
+		{File: "y/a.js", Line: 9, CWE: []int{79}},  // a folder without labels
+	})
+	want := []Case{{ID: "x/a.js:9", Group: "js/xss", Found: true, Rules: []string{""}, Line: 9}, {ID: "x/b.js:5", Group: "js/xss", Found: true, Rules: []string{""}, Line: 5}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+}
+
 func TestSameClass(t *testing.T) {
 	for _, test := range []struct {
 		want, got int
