@@ -70,12 +70,31 @@ func (b *builder) mapping(i int32) Var {
 			v := b.expr(c)
 			b.do(StoreIndex, c, "...", object, NoVar, v)
 		case tree.Function:
-			b.do(StoreField, c, b.functionName(c), object, b.lambda(c))
+			b.do(StoreField, c, b.memberField(c), object, b.lambda(c))
 		default:
 			b.do(StoreIndex, c, "", object, NoVar, b.expr(c))
 		}
 	}
 	return object
+}
+
+// Accessors of an object are kept in fields of their own, whose names begin so.
+const (
+	GetterField = "#get "
+	SetterField = "#set "
+)
+
+// memberField returns the field in which an object keeps a function that is declared
+// among its members.
+func (b *builder) memberField(i int32) string {
+	name := b.functionName(i)
+	switch b.accessor(i) {
+	case Getter:
+		return GetterField + name
+	case Setter:
+		return SetterField + name
+	}
+	return name
 }
 
 // pair stores one entry of a map or object.

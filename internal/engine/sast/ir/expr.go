@@ -214,21 +214,7 @@ func (b *builder) binary(i int32) Var {
 	left, right := b.t.Child(i, tree.RoleLeft), b.t.Child(i, tree.RoleRight)
 	op := b.t.Text(i)
 	if logical(op) {
-		return b.join(i, func(result Var) {
-			then, done := b.newBlock(), b.newBlock()
-			l := b.expr(left)
-			b.copyTo(result, left, l)
-			if op == "||" || op == "or" {
-				b.branch(left, l, done, then)
-			} else if op == "??" {
-				b.branch(left, b.value(Unary, tree.None, "present", l), done, then)
-			} else {
-				b.branch(left, l, then, done)
-			}
-			b.start(then)
-			b.copyTo(result, right, b.expr(right))
-			b.start(done)
-		})
+		return b.join(i, func(result Var) { b.shortCircuit(i, result) })
 	}
 	if op == "<-" && b.m.ImportsFolders { // sends to a channel
 		c := b.expr(left)
@@ -238,6 +224,31 @@ func (b *builder) binary(i int32) Var {
 	}
 	l := b.expr(left)
 	return b.value(Binary, i, op, l, b.expr(right))
+}
+
+// shortCircuit evaluates the right side of an operator only when the left one does not
+// decide. A left side that counts as false is copied where that is known.
+func (b *builder) shortCircuit(i int32, result Var) {
+	left, right := b.t.Child(i, tree.RoleLeft), b.t.Child(i, tree.RoleRight)
+	then, done := b.newBlock(), b.newBlock()
+	l := b.expr(left)
+	switch b.t.Text(i) {
+	case "||", "or":
+		b.copyTo(result, left, l)
+		b.branch(left, l, done, then)
+	case "??":
+		b.copyTo(result, left, l)
+		b.branch(left, b.value(Unary, tree.None, "present", l), done, then)
+	default:
+		short := b.newBlock()
+		b.branch(left, l, then, short)
+		b.start(short)
+		b.copyTo(result, left, l)
+		b.jump(done)
+	}
+	b.start(then)
+	b.copyTo(result, right, b.expr(right))
+	b.start(done)
 }
 
 // logical reports whether the operator evaluates its right side only when needed.

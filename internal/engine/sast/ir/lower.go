@@ -269,6 +269,7 @@ func (s *surveyor) initializer(c *Class, static bool) *Function {
 func (s *surveyor) declared(i int32) {
 	top := s.stack[len(s.stack)-1]
 	fn := s.addFunction(&Function{Node: i, Kind: Plain, Name: s.functionName(i), Parent: s.Functions[top.function]})
+	fn.Accessor = s.accessor(i)
 	fn.Async, fn.Generator = s.modified(i, "async"), s.modified(i, "*")
 	outer := s.Module
 	if top.function != 0 {
@@ -278,7 +279,6 @@ func (s *surveyor) declared(i int32) {
 		outer = c.Qualified
 		fn.Class, fn.Kind, fn.Static = c, Method, s.static(i) || s.annotated(i, "staticmethod")
 		fn.OnClass = s.annotated(i, "classmethod")
-		fn.Accessor = s.accessor(i)
 		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
 			fn.Kind = Constructor
 		}

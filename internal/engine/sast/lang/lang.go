@@ -148,6 +148,8 @@ type Meaning struct {
 	OpenObjects bool
 	// LooseLiterals: a string, number or boolean of the same text is the same (HCL).
 	LooseLiterals bool
+	// TextType names the type of texts of which nothing else is declared (JavaScript).
+	TextType string
 	// OneNumber: integers and fractions have one type (JavaScript).
 	OneNumber bool
 	// Caseless: the case of names does not matter.

@@ -172,12 +172,16 @@ const (
 	Like                   // a constant that a regular expression matches
 	Begins                 // a text whose known beginning a regular expression matches
 	Backtracks             // a regular expression whose time grows faster than the text
+	Admits                 // a regular expression that lets only some characters pass
 	Opens                  // what of an address the data may choose: "start", "host"
 	From                   // data that comes from Other, or is a part of it
 	Count                  // the number of arguments
 	MoreThan               // the number of arguments is greater
 	Page                   // the function around answers with what browsers show as a page
 )
+
+// Judged reports whether a test does not hold or fail, but says how far an entry goes.
+func (t Test) Judged() bool { return t == Opens || t == Backtracks || t == Admits }
 
 // Words that a place can be.
 var Words = map[string]bool{
@@ -191,7 +195,7 @@ type Condition struct {
 	Place Place
 	Test  Test
 	Not   bool
-	Word  string         // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored")
+	Word  string         // of Is, Equals (the constant's text), Opens, Backtracks ("", "text", "anchored"), Admits ("", "whole")
 	Type  bool           // Is asks for the type Word
 	Like  *regexp.Regexp // of Like and Begins
 	Count int
@@ -269,6 +273,9 @@ var OperationNames = map[string]string{
 	"map.keys":          "the keys",
 	"map.values":        "the values",
 	"map.clear":         "removes every key",
+	"object.define":     "sets the member of the first with the second as name: the value, or the accessors, that the third has",
+	"promise.all":       "the promise of a list of what the elements of the first promise",
+	"value.promisify":   "the function that the first is, with a promise of what it calls back with",
 	"object.bare":       "an object that inherits nothing",
 	"object.assign":     "adds the fields of the others to the first and answers it",
 	"value.same":        "the first argument, or the receiver, itself",
@@ -279,6 +286,7 @@ var OperationNames = map[string]string{
 	"value.not":         "the opposite",
 	"value.type":        "the name of the kind of the first",
 	"value.property":    "the text that a configuration file of the program has for the key, or the second argument",
+	"regexp.remove":     "the text without what the expression matches, with the last argument instead; with more than one character, as any call",
 	"regexp.compile":    "the regular expression that the first is, with the second as flags",
 	"call.apply":        "calls the receiver with a list of arguments",
 	"call.call":         "calls the receiver with the arguments; the first is its receiver",

@@ -437,13 +437,18 @@ func (c *Condition) operand(verb, operand string) error {
 		if c.Not || operand != "" && operand != "text" && operand != "anchored" {
 			return fmt.Errorf(`an expression "backtracks", "backtracks text" or "backtracks anchored", not %q`, operand)
 		}
+	case "admits":
+		c.Test, c.Word = Admits, operand
+		if c.Not || operand != "" && operand != "whole" {
+			return fmt.Errorf(`an expression "admits" or "admits whole", not %q`, operand)
+		}
 	case "opens":
 		c.Test, c.Word = Opens, operand
 		if operand != "start" && operand != "host" {
 			return fmt.Errorf(`data opens "start" or "host", not %q`, operand)
 		}
 	default:
-		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, begins, from, opens, backtracks, each but = with "not"`, verb)
+		return fmt.Errorf(`unknown test %q; there are is, =, !=, like, begins, from, opens, backtracks, admits, each but = with "not"`, verb)
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ type Set struct {
 	memo  sync.Map // name → *Matches
 
 	literals []*Entry
+	guards   map[string]bool // the last parts of the names of guards
 	known    map[string]bool // every name, and every name before a dot
 }
 
@@ -44,7 +45,7 @@ func (m *Matches) Empty() bool {
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.
 func NewSet(language string, models []*Model) *Set {
-	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, hides: map[string]bool{}, known: map[string]bool{}}
+	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, hides: map[string]bool{}, known: map[string]bool{}, guards: map[string]bool{}}
 	models = slices.Clone(models)
 	sort.SliceStable(models, func(i, j int) bool { return models[i].File < models[j].File })
 	for _, m := range models {
@@ -64,6 +65,9 @@ func (s *Set) add(e *Entry) {
 	s.know(e.Type)
 	for _, name := range e.Extends {
 		s.know(name)
+	}
+	if e.Section == Guards {
+		s.guards[Last(e.Name)] = true
 	}
 	switch {
 	case e.Form == Literal:
@@ -95,6 +99,9 @@ func (s *Set) know(name string) {
 // Known reports whether the models speak of the type, module or function. It tells
 // which of several modules that are imported as a whole a name may come from.
 func (s *Set) Known(name string) bool { return s.known[name] }
+
+// Guards reports whether a function or method of the name may be a guard.
+func (s *Set) Guards(name string) bool { return s.guards[name] }
 
 // Last returns the part of a name behind the last dot.
 func Last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }

@@ -2,10 +2,18 @@ package pcre
 
 import "strings"
 
-// ScriptGrowth is GrowthOf for an expression in the syntax of ECMAScript
-// (https://tc39.es/ecma262/#sec-patterns). Flags are its letters; the others but "i",
-// "m" and "s" do not matter here.
+// ScriptGrowth is GrowthOf for an expression in the syntax of ECMAScript.
 func ScriptGrowth(expr, letters string) Growth {
+	if len(expr) > maxGrowing {
+		return Linear
+	}
+	return GrowthOf(FromScript(expr, letters))
+}
+
+// FromScript returns an expression in the syntax of ECMAScript
+// (https://tc39.es/ecma262/#sec-patterns) as this package knows it. Flags are its
+// letters; the others but "i", "m" and "s" do not matter here.
+func FromScript(expr, letters string) (string, Flags) {
 	var flags Flags
 	for _, c := range letters {
 		switch c {
@@ -17,10 +25,7 @@ func ScriptGrowth(expr, letters string) Growth {
 			flags |= DotAll
 		}
 	}
-	if len(expr) > maxGrowing {
-		return Linear
-	}
-	return GrowthOf(fromScript(expr), flags)
+	return fromScript(expr), flags
 }
 
 // SplitLiteral cuts a literal "/expression/flags".

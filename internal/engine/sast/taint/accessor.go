@@ -21,19 +21,57 @@ const (
 	subSet
 	subMissing
 	subItem
+	subMember
 )
 
 // get runs the getter of the name that the classes of a value have. It reports false
 // when there is none.
 func (a *analysis) get(st *state, i int32, base *value, name string) (*value, bool) {
+	if v, ok := a.runMember(st, i, base, ir.GetterField+name, nil); ok {
+		return v, true
+	}
 	if !a.run.accessors[name] {
 		return nil, false
 	}
 	return a.runHook(st, i, base, hook{name: name, kind: ir.Getter, sub: subGet})
 }
 
+// runMember runs the functions that the objects of a value keep as an accessor. It
+// reports false when none has one.
+func (a *analysis) runMember(st *state, i int32, base *value, field string, args []*value) (*value, bool) {
+	var result *value
+	found := false
+	for k, id := range base.objs {
+		if !a.objects[id].accessors {
+			continue
+		}
+		f, ok := st.object(id).get(field)
+		if !ok || f == nil {
+			continue
+		}
+		for _, f := range f.objs {
+			fn := a.objects[f].fn
+			if fn == nil || a.run.local && fn.Parent != a.fn {
+				continue
+			}
+			found = true
+			a.applied[f] = true
+			x := &actuals{fn: fn, this: &value{objs: []objID{id}, api: base.api}, params: make([]*value, len(fn.Params)),
+				instr: i, node: a.fn.Code[i].Node, sub: subMember | int32(k)}
+			x.captures = a.captureOf(st, target{fn: fn, fun: &value{objs: []objID{f}}})
+			copy(x.params, args)
+			r, _ := a.apply(st, x)
+			result = join(result, r)
+		}
+	}
+	return orUnknown(result), found
+}
+
 // put runs the setter of the name that the classes of a value have.
 func (a *analysis) put(st *state, i int32, base *value, name string, x *value) bool {
+	if _, ok := a.runMember(st, i, base, ir.SetterField+name, []*value{x}); ok {
+		return true
+	}
 	if !a.run.accessors[name] {
 		return false
 	}

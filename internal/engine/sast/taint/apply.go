@@ -2,6 +2,7 @@ package taint
 
 import (
 	"strconv"
+	"strings"
 
 	"merlon/internal/engine/sast/ir"
 )
@@ -79,12 +80,8 @@ func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
 	}
 	p := &application{a: a, st: st, x: x, objs: map[objID][]objID{}, parts: map[*atom]*value{},
 		taints: map[*atom]taint{}, values: map[*value]*value{}}
-	if ctx := p.facts(s); len(ctx) > 0 {
-		if t := a.work.summary(x.fn, ctx); t != nil {
-			s = t
-		}
-	}
-	p.sum = s
+	p.sum = p.inContext(s)
+	s = p.sum
 	result, thrown = p.value(s.result), p.value(s.thrown)
 	p.effects()
 	if a.noting {
@@ -97,6 +94,28 @@ func (a *analysis) apply(st *state, x *actuals) (result, thrown *value) {
 	p.approvals()
 	return orUnknown(result), thrown
 }
+
+// inContext returns the summary for what the caller knows, or the one for every caller.
+// A function that the callee is given may ask for more, once it is known which it is.
+func (p *application) inContext(s *summary) *summary {
+	var ctx facts
+	asks := s
+	for range maxAsked {
+		more := ctx.and(p.facts(asks))
+		if len(more) == len(ctx) {
+			break
+		}
+		t := p.a.work.summary(p.x.fn, more)
+		if t == nil {
+			break
+		}
+		ctx, asks, s = more, t, t
+	}
+	return s
+}
+
+// maxAsked bounds how often a caller is asked what it knows.
+const maxAsked = 2
 
 // facts returns what the caller knows of the inputs that the function asks
 // about.
@@ -163,7 +182,7 @@ func (p *application) objects(id objID) []objID {
 	if info.depth >= maxCalls { // whatever one place makes is one object from here on
 		key = objKey{instr: p.x.instr, from: info.made.fn, id: objID(-1 - info.made.instr), sub: info.made.sub}
 	}
-	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, bare: info.bare,
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, bare: info.bare, accessors: info.accessors, promised: info.promised,
 		made: info.made, depth: info.depth + 1})}
 	p.objs[id] = ids
 	return ids
@@ -294,7 +313,15 @@ func (a *analysis) update(st *state, id objID, w *object, strong bool) {
 			a.setPart(id, o, f.name, f.val, strong && !w.many)
 		}
 	}
-	o.elems = join(o.elems, w.elems)
+	if w.elems != nil {
+		for i := range o.fields {
+			f := &o.fields[i]
+			if _, set := w.get(f.name); !set && !strings.HasPrefix(f.name, "#") {
+				f.val = join(f.val, w.elems)
+			}
+		}
+		o.elems = join(o.elems, w.elems)
+	}
 	o.keys = join(o.keys, w.keys)
 	o.self = o.self.union(w.self)
 	switch {

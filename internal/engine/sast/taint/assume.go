@@ -23,7 +23,10 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 	case ir.Copy:
 		if !a.fn.IsLocal(in.A) {
 			a.assume(st, in.A, holds, depth+1)
+		} else if call := a.answered(in.A); call >= 0 {
+			a.assumeCall(st, call, holds)
 		}
+		a.assumeTruth(st, cond, holds)
 	case ir.Unary:
 		switch in.Text {
 		case "!", "not":
@@ -35,10 +38,64 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 		if !holds {
 			a.approveHost(st, cond) // an address without a host is one of the own site
 		}
+		a.assumeTruth(st, cond, holds)
+	case ir.LoadIndex:
+		a.assumeTruth(st, cond, holds)
 	case ir.Binary:
 		a.assumeBinary(st, in, holds, depth)
 	case ir.Invoke:
 		a.assumeCall(st, i, holds)
+	}
+}
+
+// answered returns the call of a guard whose answer a variable holds, -1 when there is
+// none: the variable is assigned once, and what the call was asked about is still known.
+func (a *analysis) answered(v ir.Var) int32 {
+	for range maxAssume {
+		i := a.fn.Def(v)
+		if a.fn.IsLocal(v) {
+			if a.boxed[v] || a.fn.Locals[v].Kind == ir.Captured {
+				return -1
+			}
+			i = a.assigned(v)
+		}
+		if i < 0 {
+			return -1
+		}
+		switch in := &a.fn.Code[i]; in.Op {
+		case ir.Copy:
+			v = in.A
+		case ir.Invoke:
+			if a.run.set(a.fn).Guards(a.fn.Call(in).Name) {
+				return i
+			}
+			return -1
+		default:
+			return -1
+		}
+	}
+	return -1
+}
+
+// assumeTruth uses that a value counts as false: it is nothing, an empty text or zero,
+// which harms nobody.
+func (a *analysis) assumeTruth(st *state, v ir.Var, holds bool) {
+	if !holds && !a.run.plain {
+		a.refine(st, v, func(x *value) *value { return a.approved(st, x, allKinds) })
+	}
+}
+
+// assumeType uses that a value is of the type that "typeof" has answered.
+func (a *analysis) assumeType(st *state, in *ir.Instr, answer *value) {
+	i := a.fn.Def(in.A)
+	if i < 0 || a.fn.Code[i].Op != ir.Unary || a.fn.Code[i].Text != "typeof" || !answer.c.isText() {
+		return
+	}
+	switch answer.c.s {
+	case "number", "boolean", "bigint", "undefined":
+		a.clean(st, a.fn.Code[i].A, allKinds)
+	case "string": // no object with operators of a query
+		a.clean(st, a.fn.Code[i].A, a.run.kindBits("nosql"))
 	}
 }
 
@@ -82,6 +139,10 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	if y.c.kind == constBool {
 		a.assume(st, in.A, y.c.n != 0, depth+1)
 	}
+	if call := a.answered(in.A); y.c.kind == constNull && call >= 0 {
+		a.assumeCall(st, call, false) // nothing was found
+	}
+	a.assumeType(st, in, y)
 	a.assumeEqual(st, in.A, x, y)
 	a.assumeEqual(st, in.B, y, x)
 }
@@ -90,6 +151,9 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 func (a *analysis) assumeAnswer(st *state, in *ir.Instr, x, y *value, depth int) {
 	if y.c.kind == constBool {
 		a.assume(st, in.A, y.c.n == 0, depth+1)
+	}
+	if call := a.answered(in.A); y.c.kind == constNull && call >= 0 {
+		a.assumeCall(st, call, true)
 	}
 	_ = x
 }
@@ -102,6 +166,7 @@ func (a *analysis) assumeEqual(st *state, v ir.Var, x, y *value) {
 		}
 		a.refine(st, v, func(*value) *value { return &value{c: y.c, kind: y.kind} })
 		a.approveHost(st, v)
+		a.remember(st, v, allKinds)
 	}
 }
 
@@ -145,7 +210,10 @@ func (c *callSite) approve(holds bool) {
 		if e.Negated == holds || !c.holds(e.If) {
 			continue
 		}
-		bits := c.a.run.kindBits(e.Kind)
+		bits := c.a.run.kindBits(e.Kind) & c.admitted(e)
+		if bits == 0 {
+			continue
+		}
 		for _, place := range e.Places {
 			for _, v := range c.variables(place) {
 				c.a.clean(c.st, v, bits)

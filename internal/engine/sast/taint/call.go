@@ -108,6 +108,9 @@ func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 		targets = slices.DeleteFunc(targets, func(t target) bool { return t.fn.Parent != a.fn })
 	}
 	result, modelled := c.modelled(certain)
+	if v, ok := c.made(); ok {
+		result, modelled = join(result, v), true
+	}
 	if a.noting {
 		c.sinks()
 	}
@@ -175,11 +178,14 @@ func (c *callSite) targets() (list []target, certain bool) {
 	if len(list) > 1 && c.recv != nil {
 		c.a.need(c.recv)
 	}
-	if len(list) == 0 && c.fun != nil {
-		c.a.need(c.fun)
+	if c.fun != nil && (len(list) == 0 || slices.ContainsFunc(list, sharing)) {
+		c.a.need(c.fun) // only who made the function value knows what it shares
 	}
 	return list, c.call.Kind != ir.CallMethod && len(list) > 0
 }
+
+// sharing reports whether the function of a target shares variables with the one around it.
+func sharing(t target) bool { return len(t.fn.Captures) > 0 }
 
 // functions returns the functions that a function value may be.
 func (c *callSite) functions(f, this *value) []target {

@@ -62,7 +62,7 @@ func (a *analysis) awaited(st *state, in *ir.Instr) *value {
 	if v.api == "" || v.api != a.fn.File.Lang.Meaning.Promise {
 		return v
 	}
-	return join(v, a.load(st, v, anyKey))
+	return a.promised(st, v)
 }
 
 // rejected throws what a promise that is awaited was rejected with.
@@ -87,6 +87,9 @@ func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
 		return v
 	}
 	v := a.load(st, base, in.Text)
+	if in.Text == "length" && a.fn.File.Lang.Meaning.OneNumber && !a.run.plain && !v.known() {
+		v = &value{kind: kindNumber, objs: v.objs}
+	}
 	if v == unknown {
 		if w, ok := a.missing(st, i, base, in.Text); ok {
 			return w

@@ -11,10 +11,10 @@ import (
 // This file evaluates the conditions of model entries.
 
 // holds reports whether every condition of an entry holds for the call. Those on
-// what data may choose, and on expressions, are for sinks: see opens, expressions.
+// what data may choose, and on expressions, say how much: see opens, expressions, admitted.
 func (c *callSite) holds(list []model.Condition) bool {
 	for i := range list {
-		if cond := &list[i]; cond.Test != model.Opens && cond.Test != model.Backtracks && c.condition(cond) == cond.Not {
+		if cond := &list[i]; !cond.Test.Judged() && c.condition(cond) == cond.Not {
 			return false
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // This file folds operators over constants.
 
 // known reports whether the value is a constant.
-func (v *value) known() bool { return v != nil && v.c.kind != constNone }
+func (v *value) known() bool { return v != nil && v.c.kind != constNone && v.c.kind != constRegex }
 
 // truth returns whether a constant counts as true; known is false when that is not
 // certain in every language.
@@ -77,6 +77,12 @@ func foldUnary(op string, v *value) *value {
 		return nil
 	}
 	switch op {
+	case "present":
+		return boolValue(v.c.kind != constNull)
+	case "typeof":
+		if name := typeNames[v.kind]; name != "" {
+			return stringValue(name)
+		}
 	case "!", "not":
 		if b, ok := v.truth(); ok {
 			return boolValue(!b)
@@ -99,6 +105,9 @@ func foldUnary(op string, v *value) *value {
 	}
 	return nil
 }
+
+// typeNames has what "typeof" answers.
+var typeNames = map[valueKind]string{kindString: "string", kindNumber: "number", kindBool: "boolean"}
 
 // foldBinary computes an operator of two constants, nil when it cannot.
 func foldBinary(op string, a, b *value) *value {

@@ -1,6 +1,8 @@
 package taint
 
 import (
+	"slices"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/pcre"
@@ -57,11 +59,10 @@ func (r *run) growth(fn *ir.Function, text, flags string) pcre.Growth {
 
 // regexLiteral returns the value of a literal expression.
 func (a *analysis) regexLiteral(in *ir.Instr) *value {
-	text, flags, ok := pcre.SplitLiteral(in.Text)
-	if !ok || a.run.plain {
+	if a.run.plain {
 		return unknown
 	}
-	return unknown.with(a.run.expression(a.fn, in.Node, text, flags))
+	return a.run.regexOf(a.fn, in)
 }
 
 // compile computes "regexp.compile": the expression that a text is, or another one.
@@ -75,6 +76,9 @@ func (m *modelCall) compile(args []*value) (*value, bool) {
 		flags = f.c.s
 	}
 	v := &value{kind: kindObject}
+	if len(args) < 2 || args[1].c.isText() {
+		v.c = m.a.run.patternOf(m.a.fn, from.c.s, flags)
+	}
 	return v.with(from.taint.union(m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags))), true
 }
 
@@ -132,4 +136,30 @@ func (r *Rule) slow(k int32, p *pendingSink, arrived taint) *elem {
 		}
 	}
 	return nil
+}
+
+// compiled returns the value of a call that compiles an expression which the program
+// spells, nil for any other call.
+func (r *run) compiled(fn *ir.Function, c *ir.Call, node int32, depth int) *value {
+	name := c.Qualified
+	if c.Kind == ir.CallNew {
+		name += ".new"
+	}
+	args := fn.Args(c)
+	if r.plain || len(args) == 0 || !slices.ContainsFunc(r.set(fn).Match(name)[model.Operations], func(e *model.Entry) bool { return e.Kind == "regexp.compile" }) {
+		return nil
+	}
+	text, letters := r.constantOf(fn, args[0].Value, depth+1), ""
+	if len(args) > 1 {
+		flags := r.constantOf(fn, args[1].Value, depth+1)
+		if flags == nil || !flags.c.isText() {
+			return nil
+		}
+		letters = flags.c.s
+	}
+	if text == nil || !text.c.isText() {
+		return nil
+	}
+	v := &value{c: r.patternOf(fn, text.c.s, letters), kind: kindObject}
+	return v.with(r.expression(fn, node, text.c.s, letters))
 }

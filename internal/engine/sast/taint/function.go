@@ -61,7 +61,7 @@ func newAnalysis(w *worker, fn *ir.Function, ctx facts) *analysis {
 		pending: map[sinkKey]*pendingSink{}, needs: map[*atom]bool{}, applied: map[objID]bool{},
 	}
 	a.detail = detailOf(w.run.unitOf[fn])
-	a.places = placeVars(fn, a.marks != nil || len(fn.Blocks) <= 1)
+	a.places = w.run.placeVars(fn, a.marks != nil || len(fn.Blocks) <= 1)
 	return a
 }
 
@@ -394,12 +394,18 @@ func (a *analysis) need(v *value) {
 // needType notes that it would help to know as what models know a parameter.
 func (a *analysis) needType(v *value) {
 	for _, e := range v.taint {
-		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && (e.atom.in.kind == inParam && e.atom.path == "" ||
+		if e.atom.source == nil && !e.atom.deep && !e.atom.picked && (e.atom.in.kind == inParam && (e.atom.path == "" || shared(e.atom)) ||
 			e.atom.in.kind == inCapture && e.atom.path == separator+content ||
 			e.atom.in.kind == inThis && e.atom.path != "" && strings.Count(e.atom.path, separator) == 1) {
 			a.needs[e.atom] = true
 		}
 	}
+}
+
+// shared reports whether an input is a variable that a function value shares, which the
+// function was given.
+func shared(at *atom) bool {
+	return strings.Count(at.path, separator) == 2 && at.path[len(separator)] == '#' && strings.HasSuffix(at.path, separator+content)
 }
 
 // exec interprets an instruction that is no jump. It returns false when the

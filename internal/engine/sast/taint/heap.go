@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"merlon/internal/engine/sast/ir"
 )
 
 // This file reads and writes the parts of values. The heap of a function begins
@@ -36,7 +38,7 @@ func (a *analysis) input(in input, path string) *value {
 		info.fn, info.take, info.typ = f.fn, f.take, f.typ
 		v.c, v.kind, v.api = f.c, f.c.valueKind(), cmp.Or(f.typ, f.api)
 	}
-	if v.c.kind == constNone {
+	if !v.known() {
 		id := a.key(objKey{atom: at}, info)
 		a.inputIDs[at] = id
 		v.objs = []objID{id}
@@ -143,7 +145,7 @@ func (a *analysis) loadObject(st *state, id objID, name string) *value {
 	if o == nil {
 		return v
 	}
-	if o.elems != nil && !(ok && o.size >= 0 && isIndex(name)) {
+	if o.elems != nil && !ok { // a part that is known has been joined with them already
 		v = join(v, o.elems)
 	}
 	if len(o.self) > 0 {
@@ -223,7 +225,10 @@ func (a *analysis) setPart(id objID, o *object, name string, x *value, strong bo
 	}
 	switch {
 	case name == anyKey:
-		o.elems = join(o.elems, x)
+		o.joinElems(x)
+	case strings.HasPrefix(name, ir.GetterField) || strings.HasPrefix(name, ir.SetterField):
+		a.objects[id].accessors = true
+		o.set(name, x, limit)
 	case strong && !o.many:
 		o.set(name, x, limit)
 		if o.size >= 0 && isIndex(name) {
@@ -234,9 +239,23 @@ func (a *analysis) setPart(id objID, o *object, name string, x *value, strong bo
 		if !ok && a.objects[id].atom != nil {
 			old = a.part(a.objects[id].atom, name)
 		}
+		if !ok {
+			old = join(old, o.elems)
+		}
 		o.set(name, join(old, x), limit)
 		if o.size >= 0 && isIndex(name) {
 			o.blur()
+		}
+	}
+}
+
+// joinElems notes that an element whose key is not known may be the value: so may each
+// part that is known. What is set later replaces both.
+func (o *object) joinElems(x *value) {
+	o.elems = join(o.elems, x)
+	for i := range o.fields {
+		if f := &o.fields[i]; !strings.HasPrefix(f.name, "#") {
+			f.val = join(f.val, x)
 		}
 	}
 }

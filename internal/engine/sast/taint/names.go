@@ -1,12 +1,14 @@
 package taint
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/tree"
 )
 
 // This file knows what models say of calls, globals and literals by their names. What
@@ -66,7 +68,7 @@ func (a *analysis) names(c *callSite) *callNames {
 	call := c.call
 	k := callKey{nameKey: nameKey{a.fn.File.Lang, call.Name}, kind: call.Kind, qualified: call.Qualified, typ: call.Type}
 	if c.recv != nil {
-		k.recv, k.recvAPI = true, c.recv.api
+		k.recv, k.recvAPI = true, cmp.Or(c.recv.api, a.basicType(c.recv))
 	}
 	if c.fun != nil {
 		k.fun, k.funAPI = true, c.fun.api
@@ -81,6 +83,22 @@ func (a *analysis) names(c *callSite) *callNames {
 		a.needType(c.recv)
 	}
 	return n
+}
+
+// basicType names the type of a value that is known to be a text, a list or a regular
+// expression, in languages whose programs do not say so.
+func (a *analysis) basicType(v *value) string {
+	m := &a.fn.File.Lang.Meaning
+	switch {
+	case m.TextType == "":
+	case v.kind == kindString:
+		return m.TextType
+	case v.kind == kindList:
+		return m.Literals[tree.List]
+	case v.c.kind == constRegex:
+		return m.Literals[tree.Regex]
+	}
+	return ""
 }
 
 // callNames finds the names of a call.

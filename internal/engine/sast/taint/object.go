@@ -44,8 +44,13 @@ type objInfo struct {
 	fn   *ir.Function // of a function value
 	// own: every field it has was written by the program; a missing one is not there.
 	own bool
+	// promised: it is called like the function in its part content, but answers a promise of
+	// what that function calls back with.
+	promised bool
 	// bare: it inherits nothing.
 	bare bool
+	// accessors: it has functions that run when a member is read or written.
+	accessors bool
 	// made is where the program makes the object, and depth by how many calls it came
 	// from there.
 	made  madeAt

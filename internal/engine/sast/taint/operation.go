@@ -54,10 +54,18 @@ func (m *modelCall) operation(name string) (*value, bool) {
 	case "call":
 		return m.callOperation(op, args)
 	case "regexp":
+		if op == "remove" {
+			return m.remove(args)
+		}
 		return m.compile(args)
+	case "promise":
+		return m.promiseAll(args)
 	case "object":
 		if op == "bare" {
 			return m.bareObject(), true
+		}
+		if op == "define" {
+			return m.define(args)
 		}
 		return m.assignFields(args), true
 	}
@@ -386,6 +394,8 @@ func (m *modelCall) numberOperation(op string, args []*value) *value {
 func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 	x := operand(args, 0)
 	switch op {
+	case "promisify":
+		return m.promisify()
 	case "same":
 		return m.a.whole(m.st, x), true
 	case "view", "settle", "address":

@@ -30,6 +30,9 @@ func (a *analysis) operator(st *state, in *ir.Instr) *value {
 		case "typeof":
 			return &value{kind: kindString}
 		}
+		if a.makesNumber(in.Text, unknown) {
+			return &value{kind: kindNumber}
+		}
 		return &value{taint: a.numberTaint(a.whole(st, v).taint), kind: kindNumber}
 	case ir.Binary:
 		return a.binary(st, in)
@@ -113,6 +116,9 @@ func (a *analysis) binary(st *state, in *ir.Instr) *value {
 	}
 	a.need(x)
 	a.need(y)
+	if a.makesNumber(in.Text, y) {
+		return &value{kind: kindNumber}
+	}
 	return &value{kind: kindNumber, taint: a.numberTaint(x.taint.union(y.taint))}
 }
 
@@ -140,7 +146,22 @@ func (a *analysis) identity(x, y *value, op string) *value {
 
 // numberTaint is what remains of taint in the result of arithmetic: numbers are
 // harmless in most places, but a text may pass through operators that look like it.
-func (a *analysis) numberTaint(t taint) taint { return t.cleaned(a.run.assignOnly) }
+func (a *analysis) numberTaint(t taint) taint {
+	return t.cleaned(a.run.assignOnly)
+}
+
+// makesNumber reports whether an operator is there only to make a number of a text:
+// +x, x | 0, x * 1.
+func (a *analysis) makesNumber(op string, y *value) bool {
+	if !a.fn.File.Lang.Meaning.OneNumber || a.run.plain {
+		return false
+	}
+	switch op + y.c.String() {
+	case "+", "|0", ">>0", ">>>0", "<<0", "-0", "*1", "/1":
+		return op == "+" || y.c.number()
+	}
+	return false
+}
 
 // fixedHost matches the beginning of an address whose host is complete; schemes may
 // stand in each other: "jdbc:postgresql://".

@@ -152,5 +152,7 @@ func (a *analysis) assumeFound(st *state, in *ir.Instr, y *value, holds bool) {
 	}
 	if i := a.fn.Def(in.A); i >= 0 && a.fn.Code[i].Op == ir.Invoke {
 		a.assumeCall(st, i, holds)
+	} else if call := a.answered(in.A); call >= 0 {
+		a.assumeCall(st, call, holds)
 	}
 }

@@ -525,7 +525,11 @@ func (r *run) constantOf(fn *ir.Function, v ir.Var, depth int) *value {
 			return n
 		case ir.ConstBool:
 			return boolValue(strings.EqualFold(in.Text, "true"))
+		case ir.ConstRegex:
+			return r.regexOf(fn, in)
 		}
+	case ir.Invoke:
+		return r.compiled(fn, fn.Call(in), in.Node, depth)
 	case ir.Binary:
 		x, y := r.constantOf(fn, in.A, depth+1), r.constantOf(fn, in.B, depth+1)
 		if x == nil || y == nil {

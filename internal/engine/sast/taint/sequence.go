@@ -140,6 +140,10 @@ func (a *analysis) copyParts(st *state, to, from *value) {
 		}
 	}
 	if id, ok := from.sole(); !ok || a.objects[id].atom != nil {
-		a.taintObject(st, to, a.deep(st, from))
+		if t := a.deep(st, from); len(t) > 0 {
+			v := (&value{}).with(t)
+			a.store(st, to, anyKey, v)
+			a.storeKey(st, to, v)
+		}
 	}
 }

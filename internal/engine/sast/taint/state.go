@@ -87,22 +87,23 @@ func (a *analysis) joinObjects(info *objInfo, o, p *object) *object {
 		p.blur()
 		j.elems, j.size = join(o.elems, p.elems), unsized
 	}
-	missing := func(name string) *value {
+	missing := func(from *object, name string) *value {
+		v := from.elems
 		if info.atom != nil {
-			return a.part(info.atom, name)
+			return join(a.part(info.atom, name), v)
 		}
-		return unknown
+		return orUnknown(v)
 	}
 	i, k := 0, 0
 	for i < len(o.fields) || k < len(p.fields) {
 		switch {
 		case k == len(p.fields) || i < len(o.fields) && o.fields[i].name < p.fields[k].name:
 			f := o.fields[i]
-			j.fields = append(j.fields, field{f.name, join(f.val, missing(f.name))})
+			j.fields = append(j.fields, field{f.name, join(f.val, missing(p, f.name))})
 			i++
 		case i == len(o.fields) || p.fields[k].name < o.fields[i].name:
 			f := p.fields[k]
-			j.fields = append(j.fields, field{f.name, join(missing(f.name), f.val)})
+			j.fields = append(j.fields, field{f.name, join(missing(o, f.name), f.val)})
 			k++
 		default:
 			j.fields = append(j.fields, field{o.fields[i].name, join(o.fields[i].val, p.fields[k].val)})
@@ -147,7 +148,7 @@ type varPlaces struct {
 }
 
 // placeVars places the variables. With all, every one is taken for used by several.
-func placeVars(fn *ir.Function, all bool) varPlaces {
+func (r *run) placeVars(fn *ir.Function, all bool) varPlaces {
 	p := varPlaces{of: make([]int32, fn.Vars), kept: fn.Vars}
 	if all {
 		for v := range p.of {
@@ -156,6 +157,7 @@ func placeVars(fn *ir.Function, all bool) varPlaces {
 		return p
 	}
 	briefs := findBriefs(fn)
+	r.keepAsked(fn, briefs)
 	p.kept = 0
 	brief := fn.Vars - 1
 	for v := range p.of {
@@ -193,6 +195,24 @@ func findBriefs(fn *ir.Function) []bool {
 		out[v] = home[v] > 0
 	}
 	return out
+}
+
+// keepAsked keeps what calls were asked about whose answer a variable holds: a condition
+// may ask for it later.
+func (r *run) keepAsked(fn *ir.Function, briefs []bool) {
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		if in.Op != ir.Copy || !fn.IsLocal(in.Dst) || in.A < 0 {
+			continue
+		}
+		if d := fn.Def(in.A); d >= 0 && fn.Code[d].Op == ir.Invoke && r.set(fn).Guards(fn.Call(&fn.Code[d]).Name) {
+			eachVar(fn, &fn.Code[d], func(v ir.Var) {
+				if v >= 0 && int(v) < fn.Vars {
+					briefs[v] = false
+				}
+			})
+		}
+	}
 }
 
 // eachVar calls f for every variable of an instruction.

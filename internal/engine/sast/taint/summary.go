@@ -87,6 +87,18 @@ func (c facts) of(at *atom) *fact {
 	return nil
 }
 
+// and returns the facts with those of others that are new, in order.
+func (c facts) and(more facts) facts {
+	out := slices.Clone(c)
+	for _, f := range more {
+		if out.of(f.atom) == nil && len(out) < maxFacts {
+			out = append(out, f)
+		}
+	}
+	slices.SortFunc(out, func(f, g fact) int { return f.atom.compare(g.atom) })
+	return out
+}
+
 // key returns a text that tells contexts apart.
 func (c facts) key() string {
 	var b strings.Builder

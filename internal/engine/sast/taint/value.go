@@ -529,6 +529,7 @@ const (
 	constFloat
 	constBool
 	constNull
+	constRegex // s is the expression, n its flags; no constant to compute with
 )
 
 // valueKind returns what a value that is the constant is.

@@ -51,6 +51,7 @@ var meaning = lang.Meaning{
 	FileModule:       true,
 	OpenObjects:      true,
 	OneNumber:        true,
+	TextType:         "String",
 	ImportFunction:   "require",
 	ModulePrefix:     "node:",
 	IndexFile:        "index",

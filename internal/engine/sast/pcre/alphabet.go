@@ -1,0 +1,147 @@
+package pcre
+
+import "regexp/syntax"
+
+// An Alphabet is a set of characters: each of ASCII for itself, and all others as one.
+type Alphabet struct{ set charset }
+
+// HasAny reports whether one of the characters of ASCII in a text is in the set.
+func (a Alphabet) HasAny(chars string) bool {
+	for _, r := range chars {
+		if r < others && a.set[r/64]&(1<<(r%64)) != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Without returns the set of all characters that are not in this one.
+func (a Alphabet) Without() Alphabet {
+	return Alphabet{charset{^a.set[0], ^a.set[1], ^a.set[2] & 1}}
+}
+
+// Admits returns the characters that a text can hold which an expression matches from
+// its beginning to its end. ok is false for an expression that need not match the whole
+// text, is no regular expression, or is too large.
+func Admits(expr string, flags Flags) (a Alphabet, ok bool) {
+	re := outlineOf(expr, flags)
+	if re == nil || !bounded(re, syntax.OpBeginText) || !bounded(re, syntax.OpEndText) {
+		return a, false
+	}
+	a.gather(re)
+	return a, true
+}
+
+// Class returns the characters that an expression takes out of a text, when all of its
+// matches go and each is one character of a class, or a row of them. ok is false for any
+// other expression.
+func Class(expr string, flags Flags) (a Alphabet, ok bool) {
+	re := outlineOf(expr, flags)
+	if re == nil {
+		return a, false
+	}
+	return a, a.class(re)
+}
+
+// class adds the characters of an expression that matches one of a class; it reports
+// false for an expression of another form.
+func (a *Alphabet) class(re *syntax.Regexp) bool {
+	switch re.Op {
+	case syntax.OpCapture, syntax.OpPlus:
+		return a.class(re.Sub[0])
+	case syntax.OpRepeat:
+		return re.Min == 1 && a.class(re.Sub[0])
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !a.class(sub) {
+				return false
+			}
+		}
+		return true
+	case syntax.OpLiteral:
+		if len(re.Rune) != 1 {
+			return false
+		}
+	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+	default:
+		return false
+	}
+	a.gather(re)
+	return true
+}
+
+// bounded reports whether every way through an expression begins, or ends, with the
+// assertion that the text does.
+func bounded(re *syntax.Regexp, op syntax.Op) bool {
+	switch re.Op {
+	case op:
+		return true
+	case syntax.OpCapture, syntax.OpPlus:
+		return bounded(re.Sub[0], op)
+	case syntax.OpRepeat:
+		return re.Min > 0 && bounded(re.Sub[0], op)
+	case syntax.OpAlternate:
+		for _, sub := range re.Sub {
+			if !bounded(sub, op) {
+				return false
+			}
+		}
+		return len(re.Sub) > 0
+	case syntax.OpConcat:
+		for i := range re.Sub {
+			sub := re.Sub[i]
+			if op == syntax.OpEndText {
+				sub = re.Sub[len(re.Sub)-1-i]
+			}
+			if sub.Op != syntax.OpEmptyMatch && !skipped(sub) {
+				return bounded(sub, op)
+			}
+		}
+	}
+	return false
+}
+
+// skipped reports whether an expression stands for look-around, which takes no text.
+func skipped(re *syntax.Regexp) bool { return re.Op == syntax.OpRepeat && re.Max == 0 }
+
+// gather adds the characters that an expression takes.
+func (a *Alphabet) gather(re *syntax.Regexp) {
+	if skipped(re) {
+		return
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		for _, r := range re.Rune {
+			a.add(literalSet(r, re.Flags&syntax.FoldCase != 0))
+		}
+	case syntax.OpCharClass:
+		a.add(classSet(re.Rune))
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		c := everything
+		if re.Op == syntax.OpAnyCharNotNL {
+			c[0] &^= 1 << '\n'
+		}
+		a.add(c)
+	}
+	for i, sub := range re.Sub {
+		// The line end that "$" lets pass is the translation's, not the expression's.
+		if sub.Op == syntax.OpQuest && i+1 < len(re.Sub) && re.Sub[i+1].Op == syntax.OpEndText {
+			continue
+		}
+		a.gather(sub)
+	}
+}
+
+func (a *Alphabet) add(c charset) {
+	for i := range a.set {
+		a.set[i] |= c[i]
+	}
+}
+
+// With returns the set with the characters of ASCII in a text.
+func (a Alphabet) With(chars string) Alphabet {
+	for _, r := range chars {
+		a.set.add(r, r)
+	}
+	return a
+}
