@@ -112,9 +112,11 @@ type Problem struct {
 // Check matches the rules with the files and returns the matches by path and place.
 // The result does not depend on the number of workers or the order of the files. When
 // the context ends, Check ends at once with what it has, and a problem says so; what
-// is being looked at just then ends by itself, within the limits of one file.
+// is being looked at just then ends by itself, within the limits of one file. Rules are
+// compiled for the languages of the files only: a fault in a rule for another one is for
+// Compile to tell.
 func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) ([]Match, []Problem) {
-	set, problems := Compile(rules)
+	set, problems := compile(rules, languages(files))
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
@@ -201,6 +203,7 @@ type checked struct {
 // A Set is rules that are compiled for their languages. It is safe for concurrent
 // use.
 type Set struct {
+	wanted    []*lang.Language
 	rules     []*rule.Rule
 	number    map[*rule.Rule]int // in rules
 	languages map[*lang.Language][]compiled
@@ -223,8 +226,30 @@ type compiled struct {
 
 // Compile compiles the rules. A rule that cannot be compiled for one of its
 // languages is a problem, and is left out for that one.
-func Compile(rules []*rule.Rule) (*Set, []Problem) {
-	s := &Set{rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
+func Compile(rules []*rule.Rule) (*Set, []Problem) { return compile(rules, all.Languages()) }
+
+// languages returns the languages of the files.
+func languages(files []Source) []*lang.Language {
+	var out []*lang.Language
+	for _, f := range files {
+		if l := f.language(); l != nil && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// language returns the language of the file, nil when it has none.
+func (s *Source) language() *lang.Language {
+	if s.Language != "" {
+		return all.ByName(s.Language)
+	}
+	return all.ForFile(s.Path)
+}
+
+// compile compiles the rules for the languages among theirs that are wanted.
+func compile(rules []*rule.Rule, wanted []*lang.Language) (*Set, []Problem) {
+	s := &Set{wanted: wanted, rules: rules, number: map[*rule.Rule]int{}, languages: map[*lang.Language][]compiled{}, follows: map[*lang.Language]bool{},
 		places: map[*lang.Language][]places{}}
 	var problems []Problem
 	for i, r := range rules {
@@ -251,7 +276,7 @@ func Compile(rules []*rule.Rule) (*Set, []Problem) {
 // compiles the patterns of the rule, which is the last one.
 func (s *Set) followAll(r *rule.Rule, name string) error {
 	var errs []error
-	for _, l := range all.Languages() {
+	for _, l := range s.wanted {
 		if !l.Is(name) {
 			continue
 		}
@@ -291,13 +316,14 @@ func (s *Set) add(r *rule.Rule, name string) error {
 		}
 		return err
 	}
-	found := false
+	if !slices.ContainsFunc(all.Languages(), func(l *lang.Language) bool { return l.Is(name) }) {
+		return errors.New("no such language is built in")
+	}
 	var errs []error
-	for _, l := range all.Languages() {
+	for _, l := range s.wanted {
 		if !l.Is(name) {
 			continue
 		}
-		found = true
 		setting.Language = l
 		p, err := pattern.Compile(r.Search, setting)
 		if err != nil {
@@ -305,9 +331,6 @@ func (s *Set) add(r *rule.Rule, name string) error {
 			continue
 		}
 		s.languages[l] = append(s.languages[l], compiled{r, p})
-	}
-	if !found {
-		return errors.New("no such language is built in")
 	}
 	return errors.Join(errs...)
 }
@@ -320,10 +343,7 @@ func Setting(o rule.Options) pattern.Setting {
 
 // file matches the search rules with one file, and lowers it for the taint rules.
 func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
-	l := all.ForFile(src.Path)
-	if src.Language != "" {
-		l = all.ByName(src.Language)
-	}
+	l := src.language()
 	if l != nil && len(s.languages[l]) == 0 && !s.follows[l] {
 		l = nil // nobody asks for its tree
 	}

@@ -64,7 +64,7 @@ func TestCheck(t *testing.T) {
 
 func TestCheckSaysWhatItCannot(t *testing.T) {
 	text := "rules:\n- {id: r, languages: [python], severity: ERROR, message: m, pattern: 'f('}\n- {id: s, languages: [julia], severity: ERROR, message: m, pattern: f()}\n"
-	_, problems := sast.Check(context.Background(), parseRules(t, text), nil, sast.Options{})
+	_, problems := sast.Check(context.Background(), parseRules(t, text), []sast.Source{{Path: "a.py"}}, sast.Options{})
 	if len(problems) != 2 || problems[0].Rule != "r" || problems[1].Rule != "s" {
 		t.Errorf("problems %v, want one of r and one of s", problems)
 	}
