@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -160,14 +161,18 @@ func (t *tree) read(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read from
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
+	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if int64(len(b)) > limit {
+	b := bytes.NewBuffer(make([]byte, 0, min(info.Size(), limit)+bytes.MinRead)) // the room to see its end, too
+	if _, err := b.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+		return nil, err
+	}
+	if int64(b.Len()) > limit {
 		return nil, errs.E(errs.TooLarge, "the file grew beyond %d bytes while it was read", limit)
 	}
-	return b, nil
+	return b.Bytes(), nil
 }
 
 // openFile opens a regular file; it neither waits for a pipe nor opens a device.

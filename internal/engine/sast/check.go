@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"sync/atomic"
+	"unsafe"
 
 	"merlon/internal/engine/sast/cache"
 	"merlon/internal/engine/sast/cst"
@@ -398,7 +399,7 @@ func (s *Set) look(ctx context.Context, src Source, l *lang.Language, limits cst
 		out.matches, out.problems = m, append(out.problems, p...)
 	}
 	if len(s.text) > 0 {
-		out.plain.matches, out.plain.problems = s.plain(ctx, &tree.File{Path: src.Path, Source: string(src.Text)})
+		out.plain.matches, out.plain.problems = s.plain(ctx, &tree.File{Path: src.Path, Source: unsafe.String(unsafe.SliceData(src.Text), len(src.Text))})
 	}
 	return out
 }

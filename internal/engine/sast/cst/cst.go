@@ -111,11 +111,33 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 	case C.FLAT_MEMORY:
 		return nil, ErrMemory
 	}
-	nodes := make([]Node, int(n))
+	nodes := room(int(n))
 	copy(nodes, unsafe.Slice((*Node)(unsafe.Pointer(p.c.nodes)), int(n)))
 	t := &Tree{Lang: l, Source: src, Nodes: nodes, Errors: bool(p.c.has_error)}
 	C.flat_trim(p.c)
 	return t, nil
+}
+
+// rooms has the arrays of trees that nobody uses any more.
+var rooms sync.Pool
+
+// mostRoom bounds the arrays that are kept, in nodes.
+const mostRoom = 1 << 18
+
+// room returns an array for the nodes of a tree.
+func room(n int) []Node {
+	if p, ok := rooms.Get().(*[]Node); ok && cap(*p) >= n {
+		return (*p)[:n]
+	}
+	return make([]Node, n, n+n/4)
+}
+
+// Free gives the memory of the nodes to the next tree. Who calls it keeps none of them.
+func (t *Tree) Free() {
+	if nodes := t.Nodes; cap(nodes) <= mostRoom {
+		t.Nodes = nil
+		rooms.Put(&nodes)
+	}
 }
 
 // parser is a native parser; the garbage collector frees it.

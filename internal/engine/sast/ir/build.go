@@ -2,6 +2,8 @@ package ir
 
 import (
 	"fmt"
+	"slices"
+	"sync"
 
 	"merlon/internal/engine/sast/tree"
 )
@@ -14,14 +16,13 @@ const tempBase Var = 1 << 26
 // blocks in their final order.
 type builder struct {
 	*lowerer
+	*scratch
 	fn    *Function
 	outer *builder
 
-	code   []Instr
-	blocks []draft
-	cur    BlockID // the block that is being written, NoBlock after a jump
-	temps  Var
-	vars   map[int32]Var // locals, by the Name that declares them
+	cur   BlockID // the block that is being written, NoBlock after a jump
+	temps Var
+	vars  map[int32]Var // locals, by the Name that declares them
 
 	handler   BlockID // where exceptions go now
 	exc       Var     // the variable that the handler reads
@@ -41,6 +42,24 @@ type builder struct {
 	over      bool
 }
 
+// A scratch is the memory in which a function is drafted: how long its parts become is
+// known at its end, where they are copied. The next function uses it again.
+type scratch struct {
+	code     []Instr
+	blocks   []draft
+	calls    []Call
+	args     []Arg
+	operands []Var
+	number   []Var // by temporary
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// reset empties the memory.
+func (s *scratch) reset() {
+	*s = scratch{s.code[:0], s.blocks[:0], s.calls[:0], s.args[:0], s.operands[:0], s.number[:0]}
+}
+
 // A draft is a block that is not finished.
 type draft struct {
 	start, end int32 // -1 before it is started
@@ -50,7 +69,7 @@ type draft struct {
 
 // newBuilder begins the function with its entry block.
 func (l *lowerer) newBuilder(fn *Function, outer *builder) *builder {
-	b := &builder{lowerer: l, fn: fn, outer: outer, cur: NoBlock, handler: NoBlock, exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
+	b := &builder{lowerer: l, scratch: scratches.Get().(*scratch), fn: fn, outer: outer, cur: NoBlock, handler: NoBlock, exc: NoVar, result: NoVar, yields: NoVar, caughtVar: NoVar, given: NoVar}
 	b.vars = map[int32]Var{}
 	b.start(b.newBlock())
 	return b
@@ -169,10 +188,10 @@ func (b *builder) temp() Var {
 // invoke emits a call. Where exceptions are caught it ends the block.
 func (b *builder) invoke(node int32, c Call, args []Arg) Var {
 	in := plain(Invoke, node)
-	in.X, in.Dst = int32(len(b.fn.Calls)), b.temp()
-	c.first, c.count = int32(len(b.fn.args)), int32(len(args))
-	b.fn.args = append(b.fn.args, args...)
-	b.fn.Calls = append(b.fn.Calls, c)
+	in.X, in.Dst = int32(len(b.calls)), b.temp()
+	c.first, c.count = int32(len(b.args)), int32(len(args))
+	b.args = append(b.args, args...)
+	b.calls = append(b.calls, c)
 	b.emit(in)
 	b.mayThrow()
 	return in.Dst
@@ -191,8 +210,8 @@ func (b *builder) mayThrow() {
 // concat emits the operands as one value.
 func (b *builder) concat(node int32, text string, operands []Var) Var {
 	in := plain(Concat, node)
-	in.Text, in.X, in.B, in.Dst = text, int32(len(b.fn.operands)), Var(len(operands)), b.temp()
-	b.fn.operands = append(b.fn.operands, operands...)
+	in.Text, in.X, in.B, in.Dst = text, int32(len(b.operands)), Var(len(operands)), b.temp()
+	b.operands = append(b.operands, operands...)
 	b.emit(in)
 	return in.Dst
 }
@@ -213,9 +232,9 @@ func (b *builder) finish() {
 	}
 	if b.over {
 		b.skip(fn.Node, fmt.Sprintf("the function has more than %d instructions", b.limits.Instructions))
-		b.code = []Instr{plain(Stop, fn.Node)}
-		b.blocks = []draft{{end: 1, except: NoBlock}}
-		fn.Calls, fn.args, fn.operands = nil, nil, nil
+		b.reset()
+		b.code = append(b.code, plain(Stop, fn.Node))
+		b.blocks = append(b.blocks, draft{end: 1, except: NoBlock})
 	}
 	for id := range b.blocks {
 		if b.blocks[id].start < 0 && !b.over { // the label of a goto that is nowhere
@@ -226,16 +245,21 @@ func (b *builder) finish() {
 		}
 	}
 	b.thread()
+	fn.args, fn.operands = append(fn.args, b.args...), append(fn.operands, b.operands...)
 	b.emitBlocks(b.order())
-	fn.link()
+	b.link()
 	b.note()
+	b.reset()
+	scratches.Put(b.scratch)
+	b.scratch = nil
 }
 
 // emitBlocks writes the blocks in the order, with the final numbers of variables.
 func (b *builder) emitBlocks(order []BlockID) {
 	fn := b.fn
 	fn.Vars = len(fn.Locals)
-	number := make([]Var, b.temps)
+	number := slices.Grow(b.number, int(b.temps))[:b.temps]
+	b.number = number
 	for i := range number {
 		number[i] = NoVar
 	}
@@ -250,10 +274,12 @@ func (b *builder) emitBlocks(order []BlockID) {
 		}
 		return *t
 	}
-	total := int32(0)
+	total, edges := int32(0), 0
 	for _, id := range order {
 		total += b.blocks[id].end - b.blocks[id].start
+		edges += len(b.blocks[id].succs)
 	}
+	succs := make([]BlockID, 0, edges)
 	fn.Code = make([]Instr, 0, total)
 	at := make([]BlockID, len(b.blocks))
 	for i, id := range order {
@@ -270,7 +296,7 @@ func (b *builder) emitBlocks(order []BlockID) {
 				in.B = renamed(in.B)
 			}
 			if in.Op == Invoke {
-				b.renameCall(&fn.Calls[in.X], int32(len(fn.Code)), renamed)
+				b.renameCall(&b.calls[in.X], int32(len(fn.Code)), renamed)
 			}
 			if in.Op == Concat {
 				for k, v := range fn.Operands(&in) {
@@ -280,10 +306,11 @@ func (b *builder) emitBlocks(order []BlockID) {
 			fn.Code = append(fn.Code, in)
 		}
 		blk.End = int32(len(fn.Code))
-		blk.Succs = make([]BlockID, len(d.succs))
-		for k, s := range d.succs {
-			blk.Succs[k] = at[s]
+		from := len(succs)
+		for _, s := range d.succs {
+			succs = append(succs, at[s])
 		}
+		blk.Succs = succs[from:len(succs):len(succs)]
 		if d.except != NoBlock {
 			blk.Except = at[d.except]
 		}
@@ -356,33 +383,54 @@ func (b *builder) order() []BlockID {
 	return post
 }
 
-// link fills in the predecessors and the definitions of temporaries, and drops calls
+// link fills in the predecessors and the definitions of temporaries, and leaves calls
 // of code that is gone.
-func (fn *Function) link() {
-	for i := range fn.Blocks {
-		blk := &fn.Blocks[i]
-		for _, s := range blk.Succs {
-			fn.Blocks[s].Preds = append(fn.Blocks[s].Preds, BlockID(i))
-		}
-		if blk.Except != NoBlock {
-			h := &fn.Blocks[blk.Except]
-			h.Preds = append(h.Preds, BlockID(i))
-		}
-	}
+func (b *builder) link() {
+	fn := b.fn
+	fn.linkBlocks()
 	fn.defs = make([]int32, fn.Vars-len(fn.Locals))
 	for i := range fn.defs {
 		fn.defs[i] = -1
 	}
-	calls := fn.Calls
-	fn.Calls = nil
+	calls := 0
+	for i := range fn.Code {
+		if fn.Code[i].Op == Invoke {
+			calls++
+		}
+	}
+	fn.Calls = make([]Call, 0, calls)
 	for i := range fn.Code {
 		in := &fn.Code[i]
 		if t := int(in.Dst) - len(fn.Locals); t >= 0 && fn.defs[t] < 0 {
 			fn.defs[t] = int32(i)
 		}
 		if in.Op == Invoke {
-			fn.Calls = append(fn.Calls, calls[in.X])
+			fn.Calls = append(fn.Calls, b.calls[in.X])
 			in.X = int32(len(fn.Calls) - 1)
+		}
+	}
+}
+
+// linkBlocks fills in the predecessors.
+func (fn *Function) linkBlocks() {
+	into := make([]int32, len(fn.Blocks))
+	total := int32(0)
+	fn.eachEdge(func(_, to BlockID) { into[to]++; total++ })
+	all := make([]BlockID, total)
+	for i := range fn.Blocks {
+		fn.Blocks[i].Preds, all = all[:0:into[i]], all[into[i]:]
+	}
+	fn.eachEdge(func(from, to BlockID) { fn.Blocks[to].Preds = append(fn.Blocks[to].Preds, from) })
+}
+
+// eachEdge calls f for each edge between blocks, those to handlers included.
+func (fn *Function) eachEdge(f func(from, to BlockID)) {
+	for i := range fn.Blocks {
+		for _, s := range fn.Blocks[i].Succs {
+			f(BlockID(i), s)
+		}
+		if h := fn.Blocks[i].Except; h != NoBlock {
+			f(BlockID(i), h)
 		}
 	}
 }

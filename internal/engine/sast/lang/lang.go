@@ -167,8 +167,10 @@ func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File
 	if err != nil {
 		return nil, err
 	}
+	defer t.Free()
 	if t.Errors && l.Lenient != nil {
 		if other, err := l.Lenient.Grammar.Parse(src, limits); err == nil && !other.Errors {
+			defer other.Free()
 			f := l.Lenient.lower(path, other)
 			f.Language = l.Name
 			return f, nil
