@@ -112,6 +112,9 @@ type Meaning struct {
 	// OnItem, OnCall and OnMissing are the methods that run when an object of a class
 	// is indexed, is called, and is asked for a member that it does not have (Python).
 	OnItem, OnCall, OnMissing string
+	// AfterFields is the method that runs when an object of a class without a constructor
+	// has its fields (Python's data classes).
+	AfterFields string
 	// Promise is the class whose constructor runs a function that it gives another one,
 	// which sets what the object holds: "Promise".
 	Promise string

@@ -22,6 +22,7 @@ const (
 	subMissing
 	subItem
 	subMember
+	subRun
 )
 
 // get runs the getter of the name that the classes of a value have. It reports false

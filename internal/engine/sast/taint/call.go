@@ -431,7 +431,26 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 	if result == nil && len(f.objs) > 0 && !a.run.local {
 		result = a.callObject(st, f, args, site, sub)
 	}
+	if result == nil && f.api != "" && !a.isFunction(f) {
+		a.callLibrary(st, f.api, args, site)
+	}
 	return result
+}
+
+// callLibrary notes what arrives at the sinks of a library's function that is given to
+// another one to call: a thread's target, what an executor runs.
+func (a *analysis) callLibrary(st *state, name string, args []*value, site *callSite) {
+	if !a.noting {
+		return
+	}
+	call := *site.call
+	call.Kind, call.Name, call.Qualified, call.Type, call.Receiver, call.Callee = ir.CallFunction, model.Last(name), name, "", ir.NoVar, ir.NoVar
+	c := &callSite{a: a, st: st, i: site.i, in: site.in, call: &call}
+	for _, v := range args {
+		c.args = append(c.args, argument{v: orUnknown(v), from: ir.NoVar, node: site.in.Node})
+	}
+	c.names = a.names(c)
+	c.sinks()
 }
 
 // callObject calls the only method of an object that stands for a function.

@@ -200,7 +200,12 @@ func (a *analysis) loadIndex(st *state, i int32, in *ir.Instr) *value {
 			return c
 		}
 	}
-	if id, sole := base.sole(); v == unknown && sole && a.objects[id].own && a.objects[id].kind == kindList && st.object(id) != nil {
+	id, sole := base.sole()
+	if v == unknown && sole && a.objects[id].makes && st.object(id) != nil {
+		v = a.make(st, i, 0, objInfo{kind: kindList, own: true}, &object{size: unsized}).typed("list")
+		a.store(st, base, key, v)
+	}
+	if v == unknown && sole && a.objects[id].own && a.objects[id].kind == kindList && st.object(id) != nil {
 		v = a.make(st, i, 0, objInfo{kind: kindAny}, &object{size: unsized}) // an array of arrays has rows that nobody made
 		a.store(st, base, key, v)
 	}

@@ -231,6 +231,10 @@ func (m *modelCall) mapOperation(op string, args []*value) (*value, bool) {
 	}
 	b, key := operand(args, 0), operand(args, 1)
 	switch op {
+	case "defaults":
+		v := m.newResult(kindMap)
+		m.a.objects[v.objs[0]].makes = true
+		return v, true
 	case "pairs":
 		return m.mapOfPairs(args), true
 	case "put", "set":

@@ -7,6 +7,7 @@ import (
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/tree"
 )
 
 // This file interprets calls of libraries by their models.
@@ -486,7 +487,10 @@ func (c *callSite) external() *value {
 	a := c.a
 	var t taint
 	statement := c.statement()
-	for _, arg := range c.args {
+	for i, arg := range c.args {
+		if c.call.Kind == ir.CallNew && c.keepsField(i) {
+			continue
+		}
 		if statement {
 			break
 		}
@@ -507,7 +511,11 @@ func (c *callSite) external() *value {
 	}
 	t = t.cleaned(a.run.safeCalls | a.run.assignOnly)
 	if c.call.Kind == ir.CallNew {
+		t = t.cleaned(c.inheritedCleaning())
 		a.taintObject(c.st, c.recv, t.at(a.fn, c.in.Node))
+		if name := a.fn.File.Lang.Meaning.AfterFields; name != "" {
+			a.runHook(c.st, c.i, c.recv, hook{name: name, sub: subRun})
+		}
 		return c.recv.with(t.at(a.fn, c.in.Node))
 	}
 	if c.recv != nil && len(from) > 0 && !a.run.plain && changes(c.call.Name) && !a.global(c.recv) {
@@ -518,6 +526,67 @@ func (c *callSite) external() *value {
 	}
 	v := a.make(c.st, c.i, 1, objInfo{kind: kindAny}, &object{size: unsized})
 	return v.with(t.at(a.fn, c.in.Node))
+}
+
+// inheritedCleaning returns the kinds for which a New of a class of the program makes data
+// harmless, because a class above it does: a member of an enumeration is one of the
+// program's own values.
+func (c *callSite) inheritedCleaning() uint64 {
+	bits := uint64(0)
+	for _, t := range c.a.run.types(c.a.fn, c.recv.api) {
+		for _, e := range c.a.run.set(c.a.fn).Match(t)[model.Sanitizers] {
+			if e.Form == model.Call && isReturn(e.Places) {
+				bits |= c.a.run.kindBits(e.Kind)
+			}
+		}
+	}
+	return bits
+}
+
+// keepsField gives an argument of a New to the field that takes it, where the program
+// declares a class of fields without a constructor: a data class, a named tuple, a model of
+// a library that makes one. It reports false when the object as a whole takes it.
+func (c *callSite) keepsField(i int) bool {
+	class := c.a.run.program.Class(c.recv.api)
+	if class == nil || !class.File.Lang.Meaning.SelfParameter || c.args[i].many {
+		return false
+	}
+	name := c.args[i].name
+	if typed, all := c.a.run.declaredFields(c.a.fn, class); name == "" && i < len(typed) {
+		name = typed[i]
+	} else if name == "" || !slices.Contains(all, name) {
+		return false
+	}
+	c.a.store(c.st, c.recv, name, c.args[i].v)
+	return true
+}
+
+// declaredFields returns the names that the body of a class and those of its bases assign
+// or declare, the bases' first: those with a type, and all.
+func (r *run) declaredFields(fn *ir.Function, class *ir.Class) (typed, all []string) {
+	for _, name := range slices.Backward(r.types(fn, class.Qualified)) {
+		k := r.program.Class(name)
+		if k == nil {
+			continue
+		}
+		t := k.File.Tree
+		for i := k.Node + 1; i < t.Nodes[k.Node].Next; i++ {
+			if t.Is(i, tree.Function) || t.Is(i, tree.Class) || t.Is(i, tree.Lambda) {
+				i = t.Nodes[i].Next - 1
+				continue
+			}
+			target := t.Child(i, tree.RoleTarget)
+			if !t.Is(i, tree.Variable) && !t.Is(i, tree.Assign) && !t.Is(i, tree.Field) || !t.Is(target, tree.Name) {
+				continue
+			}
+			name := t.Text(target)
+			if t.Child(i, tree.RoleType) >= 0 && !slices.Contains(typed, name) {
+				typed = append(typed, name)
+			}
+			all = append(all, name)
+		}
+	}
+	return typed, all
 }
 
 // needFunction notes that an input might be a function that a library calls.

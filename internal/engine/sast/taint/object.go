@@ -51,6 +51,8 @@ type objInfo struct {
 	bare bool
 	// accessors: it has functions that run when a member is read or written.
 	accessors bool
+	// makes: it is a map that makes a collection for a key that is missing.
+	makes bool
 	// made is where the program makes the object, and depth by how many calls it came
 	// from there.
 	made  madeAt

@@ -441,11 +441,17 @@ func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
 	if op == "on" || op == "emit" {
 		return m.event(op, args), true
 	}
+	if op == "run" {
+		return m.a.runHook(m.st, m.i, f, hook{name: "run", sub: subRun})
+	}
+	rest := args[min(1, len(args)):]
 	if !m.a.isFunction(f) && !m.a.taken(f) {
+		if op == "invoke" && f.api != "" {
+			m.a.callLibrary(m.st, f.api, rest, m.callSite)
+		}
 		m.a.need(f)
 		return nil, false
 	}
-	rest := args[min(1, len(args)):]
 	switch op {
 	case "apply":
 		list := operand(args, 2)

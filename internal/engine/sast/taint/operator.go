@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/model"
 )
 
 // This file interprets operators.
@@ -119,7 +120,25 @@ func (a *analysis) binary(st *state, in *ir.Instr) *value {
 	if a.makesNumber(in.Text, y) {
 		return &value{kind: kindNumber}
 	}
+	if v := a.typedOperator(st, in, x, y); v != nil {
+		return v
+	}
 	return &value{kind: kindNumber, taint: a.numberTaint(x.taint.union(y.taint))}
+}
+
+// typedOperator joins the operands of an operator whose result the models know for the
+// type of one of them: a path and a name.
+func (a *analysis) typedOperator(st *state, in *ir.Instr, x, y *value) *value {
+	for _, v := range []*value{x, y} {
+		for _, t := range a.run.types(a.fn, v.api) {
+			for _, e := range a.run.set(a.fn).Match(t + "." + in.Text)[model.Types] {
+				if e.Form == model.Call {
+					return a.concat(st, in.Node, x, y).typed(e.Type)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // identity compares a value that is certainly there with null.
