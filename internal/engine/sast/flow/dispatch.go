@@ -40,6 +40,11 @@ func (s *solver) act(a act, v value) {
 		}
 	case doProto:
 		s.inherit(newValue(madeValue, a.at), v)
+		s.bequeath(v, a.at)
+	case doMethod:
+		if v.kind() == functionValue {
+			s.receive(s.Functions[v.index()], newValue(madeValue, a.at))
+		}
 	}
 }
 
@@ -97,8 +102,24 @@ func (s *solver) store(v value, name, from int32) {
 		s.on(from, act{do: doProto, at: v.index()})
 	}
 	s.edge(from, s.field(v, name))
-	if k := v.kind(); k == siteValue || k == packValue {
+	switch v.kind() {
+	case siteValue, packValue:
 		s.edge(from, s.field(v, s.fieldName(anyKey)))
+	case madeValue:
+		s.on(from, act{do: doMethod, at: v.index()})
+	}
+}
+
+// bequeath makes the functions in an object methods of what a function makes, whose
+// prototype the object is: callers that are not part of the program call them with
+// such a receiver.
+func (s *solver) bequeath(proto value, maker int32) {
+	if slices.Contains(s.heirs[proto], maker) {
+		return
+	}
+	s.heirs[proto] = append(s.heirs[proto], maker)
+	for _, f := range slices.Clone(s.of[proto]) {
+		s.on(f.node, act{do: doMethod, at: maker})
 	}
 }
 

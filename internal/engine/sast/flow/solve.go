@@ -49,6 +49,7 @@ type solver struct {
 	fields  map[fieldKey]int32
 	of      map[value][]fieldName // the fields of an object that have nodes
 	protos  map[value][]value     // objects whose fields an object has too
+	heirs   map[value][]int32     // by object: the functions that have it as their prototype
 	sites   int32
 	modules map[string]int32 // files, by the module's name
 
@@ -93,12 +94,13 @@ const (
 	doSpread                 // elements of a spread argument
 	doCallback               // an argument of an unknown callee; name is the node of its receiver
 	doFluent                 // a receiver that its method may return; at is the node of the result
-	doProto                  // becomes the prototype of what the function in fn makes
+	doProto                  // becomes the prototype of what the function in at makes
+	doMethod                 // becomes a method of what the function in at makes
 )
 
 func newSolver(g *Graph, o Options) *solver {
 	s := &solver{Graph: g, limit: o.MaxTargets, globals: map[string]int32{}, fields: map[fieldKey]int32{},
-		of: map[value][]fieldName{}, protos: map[value][]value{}, fields0: map[string]int32{}, pool: make([][]value, 1)}
+		of: map[value][]fieldName{}, protos: map[value][]value{}, heirs: map[value][]int32{}, fields0: map[string]int32{}, pool: make([][]value, 1)}
 	calls, vars := int32(0), int32(0)
 	g.callBase, g.varBase = make([]int32, len(g.Functions)), make([]int32, len(g.Functions))
 	for i, fn := range g.Functions {
@@ -177,6 +179,9 @@ func (s *solver) field(of value, name int32) int32 {
 		s.of[of] = append(s.of[of], fieldName{name, n})
 		for _, p := range s.protos[of] {
 			s.edge(s.field(p, name), n)
+		}
+		for _, maker := range s.heirs[of] {
+			s.on(n, act{do: doMethod, at: maker})
 		}
 	}
 	return n

@@ -51,6 +51,7 @@ func TestParseEntry(t *testing.T) {
 		{Types, "node:fs is fs", Entry{Form: Value, Name: "node:fs", Type: "fs", Places: []Place{{Base: Return}}}},
 		{Types, "A extends B, C", Entry{Form: Value, Name: "A", Extends: []string{"B", "C"}}},
 		{Entrypoints, "@a.Handler", Entry{Form: Annotation, Name: "a.Handler"}},
+		{Entrypoints, "$.fn.* =", Entry{Form: Assignment, Name: "$.fn.*"}},
 	}
 	for _, test := range tests {
 		test.want.Section = test.section

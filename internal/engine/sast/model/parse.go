@@ -313,8 +313,8 @@ func (e *Entry) check() error {
 			return fmt.Errorf(`a condition of a literal is "value like" or "value not like"`)
 		}
 	}
-	if e.Form == Assignment && e.Section != Sinks {
-		return fmt.Errorf("only a sink can be an assignment")
+	if e.Form == Assignment && e.Section != Sinks && e.Section != Entrypoints {
+		return fmt.Errorf("only a sink and an entry point can be assignments")
 	}
 	for _, place := range e.Places {
 		if place.Base == Parameter && e.Section != Sources && e.Section != Types && e.Section != Entrypoints {

@@ -128,7 +128,7 @@ func (a *analysis) member(st *state, i int32, base *value, name string, v *value
 	}
 	if owner == "" {
 		a.needType(base)
-		return v
+		return a.unknownMember(in.Node, name, v)
 	}
 	v = v.typed(a.run.fieldType(a.fn, owner, name))
 	return a.run.value(a, i, owner, name, v.typed(a.run.memberName(owner, name)))
@@ -339,7 +339,7 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 			v = a.run.value(a, i, base.api, name, v)
 		}
 	}
-	if v == unknown && a.run.declares(in.Text) {
+	if v == unknown && (a.run.declares(in.Text) || a.fn.File.Lang.Meaning.Exports != "" && in.Text == a.fn.File.Module) {
 		v = a.load(st, a.globals(), in.Text)
 	}
 	if owner != "" {

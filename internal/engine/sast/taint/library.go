@@ -21,13 +21,18 @@ type library struct {
 	inside map[*ir.Function]bool // called by other functions
 	open   map[*ir.File]bool     // files that say what they export
 	seen   map[objID]bool
-	known  map[*ir.Function]bool // what has answered
+	known  map[*ir.Function]bool     // what has answered
+	made   map[string][]*ir.Function // by function that makes objects: itself and their methods
 }
 
 // findLibrary looks at all summaries that count.
 func findLibrary(r *run, order []*summary) *library {
-	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}, known: map[*ir.Function]bool{}}
+	l := &library{run: r, api: map[*ir.Function]bool{}, inside: map[*ir.Function]bool{}, open: map[*ir.File]bool{}, known: map[*ir.Function]bool{}, made: map[string][]*ir.Function{}}
+	for fn, owner := range r.owners {
+		l.made[owner] = append(l.made[owner], fn)
+	}
 	for _, s := range order {
+		l.plugins(s.fn)
 		for _, child := range s.children {
 			if !starts(s.fn) && child.fn != s.fn {
 				l.inside[child.fn] = true
@@ -37,13 +42,13 @@ func findLibrary(r *run, order []*summary) *library {
 			l.exports(s)
 		}
 	}
-	l.made()
+	l.factories()
 	return l
 }
 
-// made adds the functions that the interface makes: what factories return, and what
+// factories adds the functions that the interface makes: what factories return, and what
 // constructors put into the object. Those may be factories again.
-func (l *library) made() {
+func (l *library) factories() {
 	done := map[*ir.Function]bool{}
 	for before := -1; before < len(l.api); {
 		before = len(l.api)
@@ -69,6 +74,52 @@ func (l *library) makes(s *summary) {
 	}
 }
 
+// plugins adds the functions that one function gives to a library for everybody who uses
+// that library: what models call an entry point where it is assigned.
+func (l *library) plugins(fn *ir.Function) {
+	set := l.run.set(fn)
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		name := in.Text
+		switch in.Op {
+		case ir.StoreField:
+			name = written(fn, in.A, 0) + "." + name
+		case ir.StoreGlobal:
+		default:
+			continue
+		}
+		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool { return e.Form == model.Assignment }) {
+			continue
+		}
+		for _, plugin := range l.run.program.FunctionValues(fn, in.B) {
+			l.function(plugin)
+		}
+	}
+}
+
+// written returns the name by which the source calls what a variable holds: "$.fn" where $
+// is a parameter. It is "" for what has no such name.
+func written(fn *ir.Function, v ir.Var, depth int) string {
+	if fn.IsLocal(v) {
+		return fn.Locals[v].Name
+	}
+	i := fn.Def(v)
+	if i < 0 || depth > maxPath {
+		return ""
+	}
+	switch in := &fn.Code[i]; in.Op {
+	case ir.Copy:
+		return written(fn, in.A, depth+1)
+	case ir.LoadGlobal:
+		return in.Text
+	case ir.LoadField:
+		if base := written(fn, in.A, depth+1); base != "" {
+			return base + "." + in.Text
+		}
+	}
+	return ""
+}
+
 // starts reports whether the function starts a program.
 func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == "main" }
 
@@ -76,13 +127,14 @@ func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == 
 func (l *library) exports(s *summary) {
 	names := exportedNames(s.fn.File)
 	l.seen = map[objID]bool{}
+	module := separator + s.fn.File.Module
 	for id, o := range s.heap {
 		at := s.objects[id].atom
-		if o == nil || at == nil || at.in.kind != inGlobal || at.path != "" {
+		if o == nil || at == nil || at.in.kind != inGlobal || at.path != "" && at.path != module {
 			continue
 		}
 		for _, f := range o.fields {
-			if names[f.name] {
+			if names[f.name] || at.path == module { // in the module itself: a call was given it to fill
 				l.open[s.fn.File] = true
 				l.value(s, f.val, 0)
 			}
@@ -100,8 +152,11 @@ func (l *library) value(s *summary, v *value, depth int) {
 			l.api[m] = true
 		}
 	}
+	for _, m := range l.made[v.api] { // an object that a function makes
+		l.api[m] = true
+	}
 	if fn := l.run.function(v.api); fn != nil && v.kind == kindFunction {
-		l.api[fn] = true
+		l.function(fn)
 	}
 	for _, id := range v.objs {
 		if l.seen[id] {
@@ -109,7 +164,7 @@ func (l *library) value(s *summary, v *value, depth int) {
 		}
 		l.seen[id] = true
 		if fn := s.objects[id].fn; fn != nil {
-			l.api[fn] = true
+			l.function(fn)
 		}
 		if c := l.run.program.Class(s.objects[id].typ); c != nil {
 			for _, m := range c.Methods {
@@ -127,6 +182,16 @@ func (l *library) value(s *summary, v *value, depth int) {
 	}
 }
 
+// function adds a function, and the methods of what it makes.
+func (l *library) function(fn *ir.Function) {
+	l.api[fn] = true
+	if owner := l.run.owners[fn]; owner != "" {
+		for _, m := range l.made[owner] {
+			l.api[m] = true
+		}
+	}
+}
+
 // exportedNames returns the globals that a module exports: those written as members
 // of the module, also by functions that its top-level code calls, and declarations
 // that say so.
@@ -136,6 +201,9 @@ func exportedNames(f *ir.File) map[string]bool {
 		for i := range fn.Code {
 			in := &fn.Code[i]
 			if in.Op != ir.StoreGlobal || in.Text != f.Module && !strings.HasPrefix(in.Text, f.Module+".") {
+				continue
+			}
+			if strings.Contains(in.Text+".", ".prototype.") { // exported if what makes such objects is
 				continue
 			}
 			if in.A != ir.NoVar || in.Text == f.Module || fn.Kind == ir.TopLevel && exportedNode(f.Tree, in.Node) {

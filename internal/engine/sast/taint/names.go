@@ -19,11 +19,12 @@ import (
 type lookups struct {
 	calls    map[callKey]*callNames
 	globals  map[nameKey]*valueInfo
+	members  map[nameKey]*valueInfo // of values of which nothing is known
 	literals map[nameKey][]*model.Entry
 }
 
 func newLookups() lookups {
-	return lookups{calls: map[callKey]*callNames{}, globals: map[nameKey]*valueInfo{}, literals: map[nameKey][]*model.Entry{}}
+	return lookups{calls: map[callKey]*callNames{}, globals: map[nameKey]*valueInfo{}, members: map[nameKey]*valueInfo{}, literals: map[nameKey][]*model.Entry{}}
 }
 
 // maxLiterals bounds the texts of literals that a worker keeps.
@@ -74,6 +75,9 @@ func (a *analysis) names(c *callSite) *callNames {
 		k.fun, k.funAPI = true, c.fun.api
 		k.own = call.Kind != ir.CallNew && a.isFunction(c.fun) // one that is called "exec" is no other
 	}
+	if call.Callee != ir.NoVar && k.qualified == "" && k.funAPI == "" && !k.own {
+		k.funAPI = a.run.everybodys(a.fn, written(a.fn, call.Callee, 0))
+	}
 	n := a.work.calls[k]
 	if n == nil {
 		n = a.run.callNames(a.fn, &k)
@@ -97,6 +101,20 @@ func (a *analysis) basicType(v *value) string {
 		return m.Literals[tree.List]
 	case v.c.kind == constRegex:
 		return m.Literals[tree.Regex]
+	}
+	return ""
+}
+
+// everybodys returns what everybody means by a name of a variable, as the models say:
+// "named.$ is jQuery". It is "" for most names.
+func (r *run) everybodys(fn *ir.Function, name string) string {
+	if name == "" {
+		return ""
+	}
+	for _, e := range r.set(fn).Match("named." + name)[model.Types] {
+		if e.Form == model.Value {
+			return e.Type
+		}
 	}
 	return ""
 }
@@ -148,6 +166,22 @@ func (a *analysis) globalValue(in *ir.Instr, v *value) *value {
 		a.work.globals[k] = x
 	}
 	return x.give(a.run, a, in.Node, v)
+}
+
+// unknownMember gives a member of a value of which nothing is known what the models say
+// of all members with that name: "?.length".
+func (a *analysis) unknownMember(node int32, name string, v *value) *value {
+	k := nameKey{a.fn.File.Lang, name}
+	x := a.work.members[k]
+	if x == nil {
+		x = &valueInfo{}
+		x.add(a.run.set(a.fn).Match("?." + name))
+		a.work.members[k] = x
+	}
+	if len(x.cleans) > 0 { // a number, a text: it has no parts that would not be clean
+		v = &value{taint: v.taint, c: v.c, kind: v.kind}
+	}
+	return x.give(a.run, a, node, v)
 }
 
 // literalSource makes a literal a source when a model says so.

@@ -68,22 +68,52 @@ func (r *run) own(fn *ir.Function) {
 	}
 	for i := range fn.Code {
 		in := &fn.Code[i]
-		if in.Op != ir.StoreGlobal {
-			continue
-		}
-		owner, rest, ok := strings.Cut(in.Text, ".prototype")
-		if !ok || rest != "" && rest[0] != '.' {
-			continue
-		}
-		owner = strings.TrimPrefix(owner, fn.File.Module+".")
-		owner = fn.File.Module + "." + owner
-		for _, method := range methodsOf(fn, in.B, 0) {
-			r.owners[method] = owner
-		}
-		for _, maker := range fn.File.Functions {
-			if maker.Qualified == owner && maker.Class == nil {
-				r.owners[maker] = owner
+		switch in.Op {
+		case ir.StoreGlobal:
+			owner, rest, ok := strings.Cut(in.Text, ".prototype")
+			if ok && (rest == "" || rest[0] == '.') {
+				r.owns(fn, owner, in.B)
 			}
+		case ir.StoreField:
+			maker := in.A
+			if in.Text != "prototype" {
+				if d := fn.Def(in.A); d < 0 || fn.Code[d].Op != ir.LoadField || fn.Code[d].Text != "prototype" {
+					continue
+				} else {
+					maker = fn.Code[d].A
+				}
+			}
+			if owner := written(fn, maker, 0); owner != "" {
+				r.owns(fn, owner, in.B)
+			}
+		}
+	}
+}
+
+// owns notes that the functions in a variable are methods of what the function with the
+// name makes.
+func (r *run) owns(fn *ir.Function, owner string, methods ir.Var) {
+	owner = strings.TrimPrefix(owner, fn.File.Module+".")
+	qualified := fn.File.Module + "." + owner
+	for _, method := range methodsOf(fn, methods, 0) {
+		r.owners[method] = qualified
+	}
+	for _, maker := range fn.File.Functions {
+		if maker.Qualified == qualified && maker.Class == nil {
+			r.owners[maker] = qualified
+		}
+	}
+	for i := range fn.Code { // const F = function () { … }, exports.F = function () { … }
+		in := &fn.Code[i]
+		made := ir.NoVar
+		switch {
+		case in.Op == ir.Copy && fn.IsLocal(in.Dst) && fn.Locals[in.Dst].Name == owner:
+			made = in.A
+		case in.Op == ir.StoreGlobal && in.Text == qualified:
+			made = in.B
+		}
+		if d := fn.Def(made); d >= 0 && fn.Code[d].Op == ir.Closure {
+			r.owners[fn.File.Functions[fn.Code[d].X]] = qualified
 		}
 	}
 }
