@@ -67,6 +67,10 @@ const (
 	Inherited = "inherited"
 )
 
+// Buffer is the kind of sinks where a number is the size of what is made, and a text its
+// content.
+const Buffer = "buffer"
+
 // OwnKey is the kind of guards that ask whether an object itself has a key. What they
 // say of a key holds for the one object, so no caller of a function hears of it.
 const OwnKey = "own-key"

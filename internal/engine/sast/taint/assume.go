@@ -124,6 +124,8 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	default:
 		return
 	}
+	a.assumeKind(st, in.A, y, holds)
+	a.assumeKind(st, in.B, x, holds)
 	if !holds {
 		a.assumeAnswer(st, in, x, y, depth)
 		a.assumeKey(st, in.A, y)
@@ -145,6 +147,31 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	a.assumeType(st, in, y)
 	a.assumeEqual(st, in.A, x, y)
 	a.assumeEqual(st, in.B, y, x)
+}
+
+// assumeKind uses a comparison of what typeof answers (JavaScript): a number or a truth
+// value is harmless, and a text is no size.
+func (a *analysis) assumeKind(st *state, v ir.Var, word *value, holds bool) {
+	if word.c.kind != constString {
+		return
+	}
+	i := a.fn.Def(v)
+	if i < 0 || a.fn.Code[i].Op != ir.Unary || a.fn.Code[i].Text != "typeof" {
+		return
+	}
+	of := a.fn.Code[i].A
+	switch word.c.s {
+	case "number", "bigint", "boolean":
+		if holds {
+			a.clean(st, of, allKinds)
+		} else if word.c.s == "number" {
+			a.clean(st, of, a.run.bits[model.Buffer])
+		}
+	case "string":
+		if holds {
+			a.clean(st, of, a.run.bits[model.Buffer])
+		}
+	}
 }
 
 // assumeAnswer looks through comparisons of an answer with a constant: f(x) == false.
