@@ -121,6 +121,7 @@ func (r *run) modelled(language string) (*model.Set, error) {
 // prepare looks at the program as a whole.
 func (r *run) prepare(units [][]*ir.Function) error {
 	r.unitOf = map[*ir.Function][]*ir.Function{}
+	r.turns = newTurns(units)
 	for _, unit := range units {
 		for _, fn := range unit {
 			r.unitOf[fn] = unit
@@ -177,10 +178,11 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 				if i >= len(units) {
 					break
 				}
-				w.begin()
+				w.begin(i)
 				for _, fn := range units[i] {
 					w.summary(fn, nil)
 				}
+				r.turns.end(i)
 				r.meter.one()
 			}
 			lock.Lock()

@@ -20,6 +20,7 @@ type run struct {
 	models  []*model.Model
 	meter   *meter
 	unitOf  map[*ir.Function][]*ir.Function
+	turns   *turns
 	sets    map[string]*model.Set // by language
 	bits    map[string]uint64     // by kind of sink
 

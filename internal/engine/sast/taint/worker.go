@@ -25,6 +25,7 @@ type worker struct {
 	before map[summaryKey]memo
 	over   []*ir.Function // functions whose budget was not enough
 	until  time.Time      // when the work on the functions at hand must end
+	turn   int            // the number of the functions at hand
 
 	idle []*state // whose memory is used again
 	lookups
@@ -34,9 +35,9 @@ type worker struct {
 	steps          int64 // counts the instructions
 }
 
-// begin begins with functions that call each other.
-func (w *worker) begin() {
-	w.steps, w.arriving.passed, w.deep.passed = 0, 0, 0
+// begin begins with functions that call each other; turn is their number.
+func (w *worker) begin(turn int) {
+	w.turn, w.steps, w.arriving.passed, w.deep.passed = turn, 0, 0, 0
 	w.until = time.Now().Add(unitTime)
 }
 
@@ -108,6 +109,11 @@ func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 		w.rest(m.low)
 		return w.use(fn, ctx, m.sum)
 	}
+	if len(ctx) == 0 && w.wait(fn) {
+		if s, ok := w.run.summaries.Load(key); ok {
+			return s.(*summary)
+		}
+	}
 	if len(w.stack) >= maxStack || len(ctx) > 0 && w.nested(fn) {
 		w.stack[len(w.stack)-1].loose = true
 		if len(ctx) > 0 {
@@ -125,6 +131,16 @@ func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 		}
 	}
 	return w.compute(key, ctx)
+}
+
+// wait waits for another worker that is at a function. It reports false when none is.
+func (w *worker) wait(fn *ir.Function) bool {
+	start := time.Now()
+	if !w.run.turns.wait(fn, w.turn) {
+		return false
+	}
+	w.until = w.until.Add(time.Since(start))
+	return true
 }
 
 // rest notes that the summary being computed rests on a provisional one.
