@@ -135,7 +135,7 @@ func (t *translator) ref(n int) error {
 	if n < 1 {
 		return errors.New("a back-reference to no group")
 	}
-	t.backtracks = true
+	t.backtracks, t.refers = true, true
 	t.begin()
 	t.full = append(t.full, "\\k<"+strconv.Itoa(n)+">"...)
 	if t.outline {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -45,6 +46,9 @@ type Regexp struct {
 	names []string // by number of the group; 0 is the whole match
 	fast  *regexp.Regexp
 	slow  *regexp2.Regexp // set if fast is not
+	// wide is the expression without what only the other engine knows: where it does not
+	// match, slow does not either. Nil if there is no such expression.
+	wide *regexp.Regexp
 }
 
 // Compile reads an expression. The error says what is wrong with it, without the
@@ -91,7 +95,16 @@ func Compile(expr string, flags Flags) (*Regexp, error) {
 		return nil, err
 	}
 	r.slow = slow
+	if t.backtracks && !t.refers {
+		r.wide, _ = regexp.Compile(prefix + open + string(t.linear) + shut) // without it only more is asked of slow
+	}
 	return r, nil
+}
+
+// impossible says quickly of many texts that they hold no match. It says nothing of
+// texts with other letters than those of ASCII, whose cases the engines see differently.
+func (r *Regexp) impossible(text string) bool {
+	return r.wide != nil && strings.IndexFunc(text, func(c rune) bool { return c >= utf8.RuneSelf }) < 0 && !r.wide.MatchString(text)
 }
 
 // compileSlow compiles for the backtracking engine. Its parser is not ours: a
@@ -138,6 +151,9 @@ func (r *Regexp) Match(text string) (bool, error) {
 	if r.fast != nil {
 		return r.fast.MatchString(text), nil
 	}
+	if r.impossible(text) {
+		return false, nil
+	}
 	ok, err := r.slow.MatchString(text)
 	if err != nil {
 		return false, ErrTimeout
@@ -161,6 +177,9 @@ func (r *Regexp) Find(text string) ([]int, error) {
 func (r *Regexp) FindAll(text string, max int) ([][]int, error) {
 	if r.fast != nil {
 		return r.fast.FindAllStringSubmatchIndex(text, max), nil
+	}
+	if r.impossible(text) {
+		return nil, nil
 	}
 	var out [][]int
 	end := time.Now().Add(totalTimeout)

@@ -159,7 +159,7 @@ func TestFindAllAndReplace(t *testing.T) {
 
 // An expression that backtracks without end stops.
 func TestTimeout(t *testing.T) {
-	re, err := Compile(`(?=a)(a+)+$`, 0)
+	re, err := Compile(`(a+)+(?=c)`, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestTimeout(t *testing.T) {
 // Whatever compiles, matches without a panic and within the text.
 func FuzzCompile(f *testing.F) {
 	for _, expr := range []string{
-		`(?<n>['"])(x)\k<n>`, `a++[^\]\h[:alpha:]]{2,3}?`, `(?i:a|(?=b))\Q.\E$`, `(?x) a # b`, `(a)?(?(1)b|c)\Z`, `\p{L}\x{41}`,
+		`^(?!.*(b|c))a(?<=a)$`, `(?>a|b(?!x))*+(?!')`, `(?<n>['"])(x)\k<n>`, `a++[^\]\h[:alpha:]]{2,3}?`, `(?i:a|(?=b))\Q.\E$`, `(?x) a # b`, `(a)?(?(1)b|c)\Z`, `\p{L}\x{41}`,
 	} {
 		f.Add(expr, "a'x'b\nc", uint8(1))
 	}
@@ -183,6 +183,11 @@ func FuzzCompile(f *testing.F) {
 		re, err := Compile(expr, Flags(flags)&(Multiline|IgnoreCase|DotAll|Anchored))
 		if err != nil || len(text) > 200 || !re.Linear() && len(text) > 20 {
 			return
+		}
+		if re.slow != nil && re.impossible(text) {
+			if ok, err := re.slow.MatchString(text); err == nil && ok {
+				t.Fatalf("%q matches %q, which is said to be impossible", expr, text)
+			}
 		}
 		all, err := re.FindAll(text, 10)
 		if err != nil && !errors.Is(err, ErrTimeout) {
@@ -199,6 +204,33 @@ func FuzzCompile(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Most texts are seen not to match without the backtracking engine.
+func TestImpossible(t *testing.T) {
+	for _, c := range []struct {
+		expr, text string
+		want       bool
+	}{
+		{`^(?!.*hash)[a-z]*password$`, "name", true},
+		{`^(?!.*hash)[a-z]*password$`, "hashpassword", false}, // it takes looking ahead
+		{`^(?!.*hash)[a-z]*password$`, "mypassword", false},
+		{`(?i)(?<=x)K`, "\u212a", false}, // a letter whose cases are not those of ASCII
+		{`(a+)+(?!c)$`, "aaaab", true},
+		{`a++b(?>c|d)`, "ac", true},
+		{`(?<!(a)b)(c)`, "ab", true},
+		{`(['"])x\1`, "x", false}, // what it refers to is not known
+		{`(a)?(?(1)b|c)`, "d", false},
+		{`a+`, "b", false}, // the other engine is as quick
+	} {
+		re, err := Compile(c.expr, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := re.impossible(c.text); got != c.want {
+			t.Errorf("%s on %q: impossible %v, want %v", c.expr, c.text, got, c.want)
+		}
+	}
 }
 
 func TestExplodes(t *testing.T) {

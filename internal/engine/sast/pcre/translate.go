@@ -17,7 +17,9 @@ type translator struct {
 	pos int
 
 	linear, full []byte
-	backtracks   bool // linear is not valid: only the other engine can do it
+	// backtracks says that only the other engine can do it: linear is an expression that
+	// matches wherever this one does, and elsewhere, or, with refers, nothing of use.
+	backtracks, refers bool
 
 	names []string // of the groups so far
 	scope scope
@@ -55,7 +57,7 @@ type group struct {
 	start mark
 
 	heaviest int  // outside
-	skipped  bool // in an outline: look-around, which takes no text
+	skipped  bool // look-around, which takes no text: it is left out of linear
 }
 
 const (
@@ -278,8 +280,11 @@ func (t *translator) wrap(open, tail string) {
 	if t.outline {
 		open, tail = "(", "" // one round: a possessive repetition gives nothing back
 	}
-	t.linear = append(slices.Insert(t.linear, t.atom.linear, []byte(open)...), tail+")"...)
 	t.full = append(slices.Insert(t.full, t.atom.full, []byte(open)...), tail+")"...)
+	if open == "(?>" {
+		open = "(?:" // which may match more
+	}
+	t.linear = append(slices.Insert(t.linear, t.atom.linear, []byte(open)...), tail+")"...)
 }
 
 // openGroup reads "(" and what makes the group special.
@@ -300,7 +305,12 @@ func (t *translator) openGroup() error {
 		if strings.HasPrefix(rest, look) {
 			t.pos += len(look)
 			t.backtracks = true
-			t.push(look, look)
+			linear := look
+			if !t.outline {
+				linear = "(?:"
+			}
+			t.push(linear, look)
+			t.open[len(t.open)-1].skipped = look != "(?>"
 			return nil
 		}
 	}
@@ -355,7 +365,6 @@ func (t *translator) push(linear, full string) {
 	g := group{t.scope, mark{len(t.linear), len(t.full)}, t.heaviest, false}
 	if t.outline {
 		flags := strings.TrimSuffix(strings.TrimPrefix(linear, "(?"), ":")
-		g.skipped = strings.ContainsAny(flags, "=!<")
 		linear = "(("
 		if strings.Trim(flags, "ims-") == "" && flags != "" {
 			linear = "((?" + flags + ")("
@@ -379,8 +388,11 @@ func (t *translator) closeGroup() error {
 	if t.outline {
 		t.linear = append(t.linear, ')')
 	}
-	if g.skipped {
+	switch {
+	case g.skipped && t.outline:
 		t.linear = append(t.linear, "{0}"...)
+	case g.skipped:
+		t.linear = append(t.linear[:g.start.linear], "(?:)"...)
 	}
 	t.scope, t.atom, t.repeated, t.weight = g.scope, g.start, false, t.heaviest
 	t.heaviest = max(t.heaviest, g.heaviest)
@@ -395,7 +407,7 @@ func (t *translator) conditional() error {
 		return errors.New("conditions other than on a group are not supported")
 	}
 	t.pos += 3 + len(name) + 1
-	t.backtracks = true
+	t.backtracks, t.refers = true, true
 	open := "(?(" + strconv.Itoa(n) + ")"
 	t.push(open, open)
 	return nil
