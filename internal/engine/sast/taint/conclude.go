@@ -18,8 +18,8 @@ type conclusion struct {
 	used  map[*summary]bool
 	order []*summary
 	roots map[*summary]bool
-	heap  map[string]taint    // what globals hold, by path
-	under map[string][]string // the paths below one, sorted
+	heap  map[string]taint // what globals hold, by path
+	under map[string]taint // what all paths below one hold
 	found findings
 	rules []*Rule
 	// library are the functions whose parameters callers outside of the program
@@ -31,7 +31,7 @@ type conclusion struct {
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
-	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string][]string{},
+	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string]taint{},
 		found: findings{map[findingKey]*Finding{}}, rules: rules}
 	c.reach(units)
 	if slices.ContainsFunc(rules, (*Rule).asksLibrary) {
@@ -259,9 +259,7 @@ func (c *conclusion) held(p string, deep bool) taint {
 		t = t.union(c.heap[p[:i]+separator+anyKey]).union(c.heap[p[:i]].where(given))
 	}
 	if deep {
-		for _, q := range c.below(p) {
-			t = t.union(c.heap[q])
-		}
+		t = t.union(c.under[p])
 	}
 	return t
 }
@@ -269,17 +267,11 @@ func (c *conclusion) held(p string, deep bool) taint {
 // given reports whether somebody outside chose a value with all of its parts.
 func given(e *elem) bool { return !e.atom.picked && e.atom.source.kind == model.Library }
 
-// below returns the paths below one, sorted.
-func (c *conclusion) below(p string) []string { return c.under[p] }
-
-// hold sets what a path holds, and lists a new path under those above it.
+// hold sets what a path holds, which is at least what it held, and so what those above
+// it hold below them.
 func (c *conclusion) hold(p string, t taint) {
-	if _, known := c.heap[p]; !known {
-		for i := strings.LastIndex(p, separator); i > 0; i = strings.LastIndex(p[:i], separator) {
-			list := c.under[p[:i]]
-			at, _ := slices.BinarySearch(list, p)
-			c.under[p[:i]] = slices.Insert(list, at, p)
-		}
+	for i := strings.LastIndex(p, separator); i > 0; i = strings.LastIndex(p[:i], separator) {
+		c.under[p[:i]] = c.under[p[:i]].union(t)
 	}
 	c.heap[p] = t
 }
