@@ -109,9 +109,11 @@ func (a *analysis) summarize() *summary {
 	return a.summary()
 }
 
-// settle interprets the blocks in sweeps, in their order, until no state changes: a loop
-// is left before it is gone through again, so that all ways back to its beginning meet
-// there first.
+// settle interprets the blocks in their order until no state changes. From the end of a
+// loop it goes back to the beginning if that has changed: so all ways back there meet
+// first, and what is behind the loop sees only what the loop does in the end (the
+// recursive strategy of Bourdoncle, Efficient chaotic iteration strategies with
+// widenings, 1993).
 func (a *analysis) settle() {
 	dirty := make([]bool, len(a.fn.Blocks))
 	dirty[0] = true
@@ -121,26 +123,57 @@ func (a *analysis) settle() {
 			dirty[to] = true
 		}
 	}
-	for range maxVisits {
-		if !slices.Contains(dirty, true) {
-			return
-		}
-		for b := range dirty {
-			if !dirty[b] {
-				continue
-			}
+	heads := loopHeads(a.fn)
+	visits := make([]uint8, len(a.fn.Blocks))
+	for b := 0; b < len(dirty); {
+		if dirty[b] {
 			dirty[b] = false
 			a.block(ir.BlockID(b), flow)
+			visits[b]++
 			if a.over || a.run.stopped() {
 				return
 			}
-			if a.work.spent() {
+			if visits[b] >= maxVisits || a.work.spent() {
 				a.over = true
 				return
 			}
 		}
+		b = next(b, heads[b], dirty)
 	}
-	a.over = true
+}
+
+// next returns the block to look at behind another one, with which the loops of the
+// heads end: the innermost head that has changed, or the block that follows.
+func next(b int, heads []int32, dirty []bool) int {
+	for _, h := range heads {
+		if dirty[h] {
+			return int(h)
+		}
+	}
+	return b + 1
+}
+
+// loopHeads returns for each block the beginnings of the loops of which it is the last
+// one to lead back, innermost first.
+func loopHeads(fn *ir.Function) [][]int32 {
+	last := make([]int32, len(fn.Blocks)) // by head: 1 + the last block that leads back
+	for b := range fn.Blocks {
+		for _, to := range fn.Blocks[b].Succs {
+			if int(to) <= b {
+				last[to] = int32(b) + 1
+			}
+		}
+		if to := fn.Blocks[b].Except; to != ir.NoBlock && int(to) <= b {
+			last[to] = int32(b) + 1
+		}
+	}
+	heads := make([][]int32, len(fn.Blocks))
+	for h := len(last) - 1; h >= 0; h-- {
+		if b := last[h] - 1; b >= 0 {
+			heads[b] = append(heads[b], int32(h))
+		}
+	}
+	return heads
 }
 
 // entry returns the state in which the function begins.
