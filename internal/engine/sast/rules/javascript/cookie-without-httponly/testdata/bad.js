@@ -1,0 +1,4 @@
+function mark(res, token) {
+  // ruleid: cookie-without-httponly
+  res.cookie("session", token, { secure: true, httpOnly: false });
+}
