@@ -11,6 +11,7 @@ import (
 type linker struct {
 	modules map[string]bool // "/src/db" paths, ".pkg.mod" dotted names, "#internal/db" folders
 	names   map[string]bool // qualified names of classes and functions
+	vars    map[string]bool // qualified names of variables of packages (Go)
 	goPaths []Module
 	aliases map[string]string   // other names
 	stars   map[string][]string // by module: those whose names it passes on
@@ -21,7 +22,7 @@ type linker struct {
 const maxAliases = 8
 
 func newLinker(files []*ir.File, modules []Module) *linker {
-	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, goPaths: modules,
+	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, vars: map[string]bool{}, goPaths: modules,
 		aliases: map[string]string{}, stars: map[string][]string{}, byBase: map[string][]string{}}
 	for _, f := range files {
 		if key := family(f) + f.Module; !l.modules[key] {
@@ -36,6 +37,9 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 		for _, fn := range f.Functions {
 			l.names[fn.Qualified] = true
 		}
+		if f.Lang.Meaning.ImportsFolders {
+			l.variables(f)
+		}
 	}
 	for _, f := range files { // what they mean is found from the file
 		n := &fileLinker{l, f, map[string]string{}}
@@ -49,6 +53,20 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 		}
 	}
 	return l
+}
+
+// variables notes the variables of a package that a file declares.
+func (l *linker) variables(f *ir.File) {
+	for _, v := range f.Functions[0].Locals {
+		if v.Kind == ir.Declared {
+			l.vars[f.Module+"."+v.Name] = true
+		}
+	}
+	for i := range f.Functions[0].Code {
+		if in := &f.Functions[0].Code[i]; in.Op == ir.StoreGlobal && strings.HasPrefix(in.Text, f.Module+".") {
+			l.vars[in.Text] = true
+		}
+	}
 }
 
 // means follows other names to what they mean.
@@ -373,7 +391,7 @@ func (n *fileLinker) folder(q string) string {
 		if dot >= 0 {
 			first = q[:dot]
 		}
-		if own := n.f.Module; own != "" && n.names[own+"."+first] {
+		if own := n.f.Module; own != "" && (n.names[own+"."+first] || n.vars[own+"."+first] && !n.imports(first)) {
 			return own + "." + q
 		}
 	}

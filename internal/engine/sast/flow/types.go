@@ -1,6 +1,10 @@
 package flow
 
-import "merlon/internal/engine/sast/ir"
+import (
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+)
 
 // maxTypeDepth bounds how far the type of a value is followed back.
 const maxTypeDepth = 8
@@ -17,7 +21,7 @@ func newTypes(g *Graph) *types {
 	for _, f := range g.Files {
 		for _, l := range f.Functions[0].Locals {
 			if l.Type != "" && l.Name != "" {
-				t.globals[f.Module+"."+l.Name] = l.Type
+				t.globals[strings.TrimPrefix(f.Module+"."+l.Name, ".")] = l.Type
 			}
 		}
 	}
@@ -33,32 +37,67 @@ func newTypes(g *Graph) *types {
 
 // calls gives the calls of a function the types of their receivers.
 func (t *types) calls(fn *ir.Function) {
+	f := &typed{types: t, Function: fn}
 	for i := range fn.Calls {
 		if c := &fn.Calls[i]; c.Type == "" && c.Kind == ir.CallMethod && c.Receiver != ir.NoVar {
-			c.Type = t.of(fn, c.Receiver, 0)
+			c.Type = f.of(c.Receiver, 0)
 		}
 	}
 }
 
+// typed finds types in one function.
+type typed struct {
+	*types
+	*ir.Function
+	once map[ir.Var]int32 // the only assignments of variables; -1 where there are several
+}
+
+// assignment returns the only instruction that gives a variable its value, -1 when
+// there are several.
+func (f *typed) assignment(v ir.Var) int32 {
+	if !f.IsLocal(v) {
+		return f.Def(v)
+	}
+	if f.once == nil {
+		f.once = map[ir.Var]int32{}
+		for i := range f.Code {
+			d := f.Code[i].Dst
+			if d == ir.NoVar || !f.IsLocal(d) {
+				continue
+			}
+			if _, ok := f.once[d]; ok {
+				f.once[d] = -1
+				continue
+			}
+			f.once[d] = int32(i)
+		}
+	}
+	if i, ok := f.once[v]; ok && f.Locals[v].Kind == ir.Declared {
+		return i
+	}
+	return -1
+}
+
 // of returns the type of a variable, "" when it is not known.
-func (t *types) of(fn *ir.Function, v ir.Var, depth int) string {
+func (t *typed) of(v ir.Var, depth int) string {
+	fn := t.Function
 	if v == ir.NoVar || depth > maxTypeDepth {
 		return ""
 	}
-	if fn.IsLocal(v) {
+	if fn.IsLocal(v) && fn.Locals[v].Type != "" {
 		return fn.Locals[v].Type
 	}
-	def := fn.Def(v)
+	def := t.assignment(v)
 	if def < 0 {
 		return ""
 	}
 	switch in := &fn.Code[def]; in.Op {
 	case ir.Copy, ir.Await, ir.Enter:
-		return t.of(fn, in.A, depth+1)
+		return t.of(in.A, depth+1)
 	case ir.Cast:
 		return in.Text
 	case ir.LoadField:
-		return t.field(t.of(fn, in.A, depth+1), in.Text)
+		return t.field(t.of(in.A, depth+1), in.Text)
 	case ir.LoadGlobal:
 		return t.globals[in.Text]
 	case ir.Invoke:

@@ -122,14 +122,14 @@ func (b *builder) bind(i, target, value int32) Var {
 	if pairs := b.pairwise(target, value); pairs != nil {
 		values := make([]Var, len(pairs))
 		for k, p := range pairs {
-			values[k] = b.expr(p[1])
+			values[k] = b.copied(p[0], p[1], b.expr(p[1]))
 		}
 		for k, p := range pairs {
 			b.store(p[0], values[k])
 		}
 		return b.unknown(i, "tuple")
 	}
-	v := b.expr(value)
+	v := b.copied(target, value, b.expr(value))
 	b.alias(i, value)
 	if b.m.Exports != "" && b.t.Is(target, tree.Member) {
 		b.exportAlias(target, value)

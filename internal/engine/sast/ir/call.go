@@ -40,6 +40,9 @@ func (b *builder) call(i int32) Var {
 	if v := b.applied(i, callee); v != NoVar {
 		return v
 	}
+	if v := b.callExpression(i, callee); v != NoVar {
+		return v
+	}
 	c := b.callee(i)
 	from := len(b.lent)
 	v := b.invoke(i, c, b.arguments(i))

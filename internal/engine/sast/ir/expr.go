@@ -176,7 +176,12 @@ func (b *builder) template(i int32) Var {
 }
 
 // member evaluates "a.b".
-func (b *builder) member(i int32) Var { return b.load(b.place(i)) }
+func (b *builder) member(i int32) Var {
+	if c := b.methodExpression(i); c != nil {
+		return b.value(LoadGlobal, i, join(c.Qualified, b.t.Text(b.t.Child(i, tree.RoleProperty))))
+	}
+	return b.load(b.place(i))
+}
 
 // index evaluates "a[b]" and "a[b:c]".
 func (b *builder) index(i int32) Var {
@@ -218,7 +223,7 @@ func (b *builder) binary(i int32) Var {
 	}
 	if op == "<-" && b.m.ImportsFolders { // sends to a channel
 		c := b.expr(left)
-		v := b.expr(right)
+		v := b.copied(tree.None, right, b.expr(right))
 		b.do(StoreIndex, i, "", c, NoVar, v)
 		return v
 	}

@@ -52,6 +52,7 @@ func (b *builder) receive() {
 		if t := b.t.Child(r, tree.RoleTarget); b.t.Is(t, tree.Name) {
 			fn.Locals[fn.This].Name, fn.Locals[fn.This].Node = b.t.Text(t), t
 			b.vars[t] = fn.This
+			b.ownCopy(t, fn.This, b.t.Child(r, tree.RoleType))
 		}
 		return
 	}
@@ -241,6 +242,7 @@ func (b *builder) enter(p *Param) {
 	if p.Name == "" && t >= 0 {
 		b.store(t, v)
 	}
+	b.ownCopy(t, v, b.t.Child(p.Node, tree.RoleType))
 	if p.Name != "" && b.t.Child(p.Node, tree.RoleModifier) >= 0 && b.fn.Kind == Constructor && b.fn.Class != nil {
 		b.do(StoreField, t, p.Name, b.this(), v) // a parameter that is a member: TypeScript, Kotlin
 	}

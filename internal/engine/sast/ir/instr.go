@@ -69,7 +69,8 @@ const (
 	TypeTest
 
 	// Iterate = an iterator over A. Text is "values", "keys" or "entries" (Go's range
-	// and the like, whose element is a tuple of key and value).
+	// and the like, whose element is a tuple of key and value). X is 1 where A is known to
+	// be no function that gives the elements to the loop.
 	Iterate
 	// HasNext = whether the iterator A has an element; an If follows.
 	HasNext

@@ -64,6 +64,7 @@ const (
 	usedInside uint8 = 1 << iota // by another function than the one that declares it
 	writtenInside
 	rewritten // a Function's or Class' name that is assigned
+	changed   // a part of what it holds is changed (Go)
 )
 
 func (l *lowerer) skip(node int32, reason string) {
@@ -102,6 +103,9 @@ func (l *lowerer) noteUse(i int32) {
 	d := l.names.Declaration(i)
 	if d < 0 || d == i {
 		return
+	}
+	if l.m.ZeroValues {
+		l.noteChange(i, d)
 	}
 	by := l.declarator(d)
 	assigned := l.assigned(i)

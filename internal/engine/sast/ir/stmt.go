@@ -211,12 +211,13 @@ func (b *builder) forEach(i int32) {
 // iterate lowers a loop over the elements of a collection; body is told where the
 // next round begins.
 func (b *builder) iterate(i int32, kind string, iterable, to int32, body func(next BlockID)) {
-	it := b.value(Iterate, iterable, kind, b.expr(iterable))
+	it := b.iterator(kind, iterable)
 	test, round, other, done := b.newBlock(), b.newBlock(), b.newBlock(), b.newBlock()
 	b.start(test)
 	b.branch(iterable, b.value(HasNext, tree.None, "", it), round, other)
 	b.start(round)
 	b.element(kind, it, to)
+	b.ownElements(to)
 	outer := b.jumpsDone
 	b.jumpsDone = done
 	body(test)
@@ -227,25 +228,23 @@ func (b *builder) iterate(i int32, kind string, iterable, to int32, body func(ne
 	b.start(done)
 }
 
-// isChannel reports whether the name is declared as a channel.
+// iterator makes the iterator of a loop.
+func (b *builder) iterator(kind string, iterable int32) Var {
+	in := plain(Iterate, iterable, b.expr(iterable))
+	if kind == "entries" {
+		switch b.t.Text(b.declaredType(iterable, 0)) {
+		case "[]", "map", "chan":
+			in.X = 1
+		}
+	}
+	in.Text, in.Dst = kind, b.temp()
+	b.emit(in)
+	return in.Dst
+}
+
+// isChannel reports whether the expression is declared as a channel.
 func (b *builder) isChannel(i int32) bool {
-	d := b.names.Declaration(i)
-	if !b.t.Is(i, tree.Name) || d < 0 {
-		return false
-	}
-	by := b.declarator(d)
-	if by < 0 {
-		return false
-	}
-	if b.t.Text(b.t.Child(by, tree.RoleType)) == "chan" {
-		return true
-	}
-	made := b.t.Child(by, tree.RoleValue)
-	arg := tree.None
-	if made >= 0 {
-		arg = b.t.Child(made, tree.RoleArgument)
-	}
-	return b.t.Is(made, tree.Call) && b.t.Is(arg, tree.Type) && b.t.Text(arg) == "chan"
+	return b.t.Text(b.declaredType(i, 0)) == "chan"
 }
 
 // element binds the next element of an iterator.

@@ -193,7 +193,11 @@ func (c *callSite) functions(f, this *value) []target {
 	for _, id := range f.objs {
 		info := &c.a.objects[id]
 		if info.fn != nil {
-			list = append(list, target{fn: info.fn, fun: &value{objs: []objID{id}}, this: this})
+			t := target{fn: info.fn, fun: &value{objs: []objID{id}}, this: this}
+			if this == nil && expects(info.fn) {
+				t.this = c.a.receiverOf(c.st, id)
+			}
+			list = append(list, t)
 			c.a.applied[id] = true
 		}
 	}
@@ -306,7 +310,11 @@ func (c *callSite) bind(st *state, t target, sub int32) *actuals {
 	fn := t.fn
 	x := &actuals{fn: fn, this: t.this, params: make([]*value, len(fn.Params)), instr: c.i, node: c.in.Node, sub: sub << 8}
 	x.captures = c.a.captureOf(st, t)
-	c.a.bindArguments(st, x, c.args, c.i)
+	args := c.args
+	if t.fun != nil && t.this == nil && len(args) > 0 && !args[0].many && expects(fn) {
+		x.this, args = args[0].v, args[1:]
+	}
+	c.a.bindArguments(st, x, args, c.i)
 	return x
 }
 
@@ -422,6 +430,11 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 			list := make([]argument, len(args))
 			for i, v := range args {
 				list[i] = argument{v: v, from: ir.NoVar}
+			}
+			if expects(info.fn) {
+				if x.this = a.receiverOf(st, id); x.this == nil && len(list) > 0 {
+					x.this, list = list[0].v, list[1:]
+				}
 			}
 			a.bindArguments(st, x, list, site.i)
 			r, _ := a.apply(st, x)

@@ -130,6 +130,11 @@ func (a *analysis) member(st *state, i int32, base *value, name string, v *value
 		a.needType(base)
 		return a.unknownMember(in.Node, name, v)
 	}
+	if v == unknown {
+		if m := a.methodValue(st, i, base, owner, name); m != nil {
+			return m
+		}
+	}
 	v = v.typed(a.run.fieldType(a.fn, owner, name))
 	return a.run.value(a, i, owner, name, v.typed(a.run.memberName(owner, name)))
 }
@@ -328,6 +333,9 @@ func (a *analysis) loadGlobal(st *state, i int32, in *ir.Instr) *value {
 	if len(name) < len(in.Text) {
 		owner = in.Text[:len(in.Text)-len(name)-1]
 	}
+	if m := a.methodExpression(st, i, in.Text); m != nil {
+		return m
+	}
 	v := unknown
 	if in.A != ir.NoVar {
 		base := a.read(st, in.A)
@@ -413,14 +421,43 @@ func (a *analysis) iterate(st *state, i int32, in *ir.Instr) *value {
 	case "keys":
 		a.store(st, v, anyKey, a.keysOf(st, base))
 	case "entries":
+		key, element := a.keysOf(st, base), a.load(st, base, anyKey)
+		if given := a.given(st, i, in, base); given != nil {
+			key, element = join(key, given), join(element, given)
+		}
 		pair := a.make(st, i, 1, objInfo{kind: kindList, own: true}, &object{})
-		a.push(st, pair, a.keysOf(st, base))
-		a.push(st, pair, a.load(st, base, anyKey))
+		a.push(st, pair, key)
+		a.push(st, pair, element)
 		a.store(st, v, anyKey, pair)
 	default:
 		a.store(st, v, anyKey, a.elementOf(st, i, base))
 	}
 	return v
+}
+
+// given returns what a function that is iterated over passes to the loop, which is a
+// function for it; nil when the value is none (Go).
+func (a *analysis) given(st *state, i int32, in *ir.Instr, f *value) *value {
+	if in.X != 0 {
+		return nil
+	}
+	a.need(f)
+	functions := &value{}
+	for _, id := range f.objs {
+		if a.objects[id].fn != nil {
+			functions.objs = append(functions.objs, id)
+		}
+	}
+	if len(functions.objs) == 0 {
+		return nil
+	}
+	info := objInfo{kind: kindFunction, own: true, take: true}
+	loop := &value{objs: []objID{a.key(objKey{instr: i, sub: 2}, info)}}
+	a.callValue(st, functions, []*value{loop}, &callSite{a: a, st: st, i: i, in: in}, 1)
+	if st.object(loop.objs[0]) == nil {
+		return nil
+	}
+	return a.load(st, loop, anyKey)
 }
 
 // elementOf returns what iterating over a value gives: the elements of lists; of a

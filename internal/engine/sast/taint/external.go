@@ -70,7 +70,10 @@ func (m *modelCall) summaries() bool {
 		}
 		known = true
 		for _, f := range e.Flows {
-			if !hasStep(f.From, model.Result) && !takesFormal(f.From) {
+			switch {
+			case takesFormal(f.From):
+				m.collect(f.From)
+			case !hasStep(f.From, model.Result):
 				m.move(m.values(f.From), f.To)
 			}
 		}
@@ -295,17 +298,18 @@ func (m *modelCall) values(p model.Place) []*value {
 
 // walk follows the steps from a value.
 func (m *modelCall) walk(v *value, arg int, steps []model.Step) *value {
-	formals := 0
+	formal := -1
 	for _, s := range steps {
 		switch s.Kind {
 		case model.Result:
-			if formals == 0 {
+			if formal < 0 {
 				v = orUnknown(m.callback(arg).result)
 			}
 		case model.Formal:
-			if formals++; formals > 1 {
-				return m.a.load(m.st, m.collector(arg, s.Index), anyKey)
+			if formal >= 0 {
+				return m.a.load(m.st, m.collector(arg, formal), anyKey)
 			}
+			formal = s.Index
 		default:
 			v = m.step(v, s)
 		}
@@ -339,7 +343,19 @@ func (c *callSite) keyName(arg int) string {
 	return name
 }
 
-// collector returns the function that keeps what a callback passes to it.
+// collect gives the callbacks of a place a function that keeps what they pass to it.
+func (m *modelCall) collect(p model.Place) {
+	k := p.Steps[slices.IndexFunc(p.Steps, func(s model.Step) bool { return s.Kind == model.Formal })].Index
+	if p.Base != model.Argument || k < 0 || k >= maxFormals {
+		return
+	}
+	for _, i := range m.positions(p) {
+		m.callback(i).params[k] = m.collector(i, k)
+	}
+}
+
+// collector returns the function that keeps what a callback passes to it, which was
+// given it as one of its parameters.
 func (m *modelCall) collector(arg, formal int) *value {
 	info := objInfo{kind: kindFunction, own: true, take: true}
 	return &value{objs: []objID{m.a.key(objKey{instr: m.i, sub: int32(5000 + (arg+1)*maxFormals + formal)}, info)}}
@@ -499,6 +515,11 @@ func (c *callSite) external() *value {
 			if a.objects[id].fn == nil && a.objects[id].atom != nil {
 				a.needFunction(arg.v)
 			}
+		}
+	}
+	if c.fun != nil && a.taken(c.fun) {
+		for _, arg := range c.args {
+			a.keep(c.st, c.fun, arg.v.with(arg.v.taint.at(a.fn, c.in.Node)))
 		}
 	}
 	from := t

@@ -298,7 +298,7 @@ type deepWalk struct {
 
 // maxDeep bounds how far the parts of a value are looked at.
 const (
-	maxDeep = 6
+	maxDeep = 12
 	maxWalk = 100 // objects
 )
 

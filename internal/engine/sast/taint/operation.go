@@ -412,6 +412,8 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 			return v, true
 		}
 		return &value{kind: kindBool}, true
+	case "ends":
+		return m.ends(), true
 	case "property":
 		if len(args) > 0 && m.recv != nil && !m.static() {
 			args = args[1:]
@@ -438,8 +440,13 @@ func (m *modelCall) property(args []*value) *value {
 // callOperation calls function values.
 func (m *modelCall) callOperation(op string, args []*value) (*value, bool) {
 	f := operand(args, 0)
-	if op == "on" || op == "emit" {
+	switch op {
+	case "on", "emit":
 		return m.event(op, args), true
+	case "reflected":
+		return m.callReflected(args)
+	case "method":
+		return m.reflectMethod(args)
 	}
 	if op == "run" {
 		return m.a.runHook(m.st, m.i, f, hook{name: "run", sub: subRun})
@@ -499,6 +506,15 @@ func (a *analysis) taken(v *value) bool {
 		}
 	}
 	return false
+}
+
+// keep gives the functions that keep their arguments one more.
+func (a *analysis) keep(st *state, f, arg *value) {
+	for _, id := range f.objs {
+		if a.objects[id].take {
+			a.storeObject(st, id, anyKey, arg, false)
+		}
+	}
 }
 
 // assignFields copies the fields of the others to the first.

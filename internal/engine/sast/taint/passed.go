@@ -7,8 +7,8 @@ import (
 	"merlon/internal/engine/sast/model"
 )
 
-// This file finds globals that hold a module of a library, or what a library made of one
-// of its functions.
+// This file finds globals that hold a module of a library, what a library made of one
+// of its functions, or an object that it made.
 
 // held is what libraries gave to the members of the object literals of a function, by
 // the object's variable and the key.
@@ -73,10 +73,28 @@ func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 		return r.passedOn(fn, in.A, depth+1)
 	case ir.LoadGlobal:
 		return in.Text
+	case ir.LoadIndex:
+		if d := fn.Def(in.A); in.Text == "0" && d >= 0 && fn.Code[d].Op == ir.Invoke && fn.File.Lang.Meaning.CommaOk {
+			return r.makes(fn, fn.Call(&fn.Code[d]).Qualified) // the error stands behind it
+		}
 	case ir.Invoke:
 		c := fn.Call(in)
+		if name := r.makes(fn, c.Qualified); name != "" && c.Direct < 0 {
+			return name
+		}
 		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {
 			return r.passedOn(fn, args[0].Value, depth+1)
+		}
+	}
+	return ""
+}
+
+// makes returns the type of what a function of a library returns, as the models say;
+// "" when they do not.
+func (r *run) makes(fn *ir.Function, name string) string {
+	for _, e := range r.set(fn).Match(name)[model.Types] {
+		if e.Type != "" && len(e.If) == 0 && isReturn(e.Places) {
+			return e.Type
 		}
 	}
 	return ""
