@@ -10,7 +10,7 @@ import (
 // its users.
 
 var (
-	testFile      = regexp.MustCompile(`_test\.go$|(^test_[^/]*|_test|^conftest)\.py$|\.(test|spec|e2e|bench)\.[cm]?[jt]sx?$`)
+	testFile      = regexp.MustCompile(`(^test_[^/]*|_test|^conftest)\.py$|\.(test|spec|e2e|bench)\.[cm]?[jt]sx?$`)
 	testFolder    = regexp.MustCompile(`(^|/)(tests?|__tests__|__mocks__|spec|e2e)/`)
 	exampleFolder = regexp.MustCompile(`(^|/)(_?examples?|samples?|bench|benchmarks?)/`)
 )
@@ -22,16 +22,15 @@ const mainSource = "src/main/"
 // Test reports whether the file, by its path below the scanned root, tests a program:
 // by the names that the test tools of its language ask for, and by its folders.
 func Test(name string) bool {
-	base := path.Base(name)
-	if testFile.MatchString(base) {
-		return true
-	}
 	switch path.Ext(name) {
 	case ".go": // the tool knows tests by their file's name only
-		return false
+		return strings.HasSuffix(name, "_test.go")
 	case ".java", ".kt", ".scala", ".groovy":
 		name, _, _ = strings.Cut(name, mainSource)
 		return strings.HasPrefix(name, "src/test/") || strings.Contains(name, "/src/test/") || strings.HasPrefix(name, "test/")
+	}
+	if testFile.MatchString(path.Base(name)) {
+		return true
 	}
 	name, _, _ = strings.Cut(name, mainSource)
 	return testFolder.MatchString(name)
@@ -64,6 +63,9 @@ func Aside(name string) bool {
 	before, _, shipped := strings.Cut(name, mainSource)
 	if (ext == ".java" || ext == ".kt" || ext == ".scala") && !shipped {
 		before, _, _ = strings.Cut(name, "src/")
+	}
+	if !strings.Contains(before, "ample") && !strings.Contains(before, "bench") {
+		return false // it is asked for often
 	}
 	return exampleFolder.MatchString(before)
 }

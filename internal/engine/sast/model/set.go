@@ -25,8 +25,15 @@ type Set struct {
 
 // A glob is a name with stars.
 type glob struct {
-	re    *regexp.Regexp
-	entry *Entry
+	before, behind string // the first star, and the last one
+	re             *regexp.Regexp
+	entry          *Entry
+}
+
+// matches reports whether the glob means the name. Most names end otherwise already.
+func (g *glob) matches(name string) bool {
+	return len(name) >= len(g.before)+len(g.behind) && strings.HasPrefix(name, g.before) && strings.HasSuffix(name, g.behind) &&
+		g.re.MatchString(name)
 }
 
 // Matches are the entries for one name, by section, in the order of the models.
@@ -79,7 +86,7 @@ func (s *Set) add(e *Entry) {
 		if strings.Contains(last, "*") {
 			last = "*"
 		}
-		s.globs[last] = append(s.globs[last], glob{compileGlob(e.Name), e})
+		s.globs[last] = append(s.globs[last], newGlob(e))
 	default:
 		s.exact[e.Name] = append(s.exact[e.Name], e)
 	}
@@ -106,12 +113,12 @@ func (s *Set) Guards(name string) bool { return s.guards[name] }
 // Last returns the part of a name behind the last dot.
 func Last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
-// compileGlob makes "*" match within a part and "**" anything.
-func compileGlob(name string) *regexp.Regexp {
-	re := regexp.QuoteMeta(name)
+// newGlob makes "*" match within a part and "**" anything.
+func newGlob(e *Entry) glob {
+	re := regexp.QuoteMeta(e.Name)
 	re = strings.ReplaceAll(re, `\*\*`, `.*`)
 	re = strings.ReplaceAll(re, `\*`, `[^.]*`)
-	return regexp.MustCompile(`^(?:` + re + `)$`)
+	return glob{e.Name[:strings.IndexByte(e.Name, '*')], e.Name[strings.LastIndexByte(e.Name, '*')+1:], regexp.MustCompile(`^(?:` + re + `)$`), e}
 }
 
 // Match returns the entries for the name, never nil.
@@ -124,8 +131,8 @@ func (s *Set) Match(name string) *Matches {
 		m[e.Section] = append(m[e.Section], e)
 	}
 	for _, last := range []string{Last(name), "*"} {
-		for _, g := range s.globs[last] {
-			if g.re.MatchString(name) {
+		for i := range s.globs[last] {
+			if g := &s.globs[last][i]; g.matches(name) {
 				m[g.entry.Section] = append(m[g.entry.Section], g.entry)
 			}
 		}

@@ -158,7 +158,7 @@ func (ev *evaluation) formulaCondition(c *condition, m *Match) []Match {
 // texts makes texts of bindings, so that they can be compared with those of another
 // file.
 func (ev *evaluation) texts(e *env) *env {
-	out := newEnv()
+	out := empty
 	e.each(func(name string, b *Binding) bool {
 		out = out.with(name, Binding{Node: tree.None, Last: tree.None, Start: b.Start, End: b.End, Text: ev.file.textOf(b), declaration: tree.None})
 		return true
@@ -274,7 +274,7 @@ func (ev *evaluation) typeCondition(c *condition, m *Match) bool {
 	}
 	matcher := &matcher{file: ev.file, options: ev.options, steps: budget}
 	for _, t := range c.types {
-		if len(matcher.hasType(t, b.Node, newEnv())) > 0 {
+		if len(matcher.hasType(t, b.Node, empty)) > 0 {
 			return true
 		}
 		if d := matcher.declaredType(b.Node); d >= 0 && compact(ev.file.Tree.Code(d)) == compact(t.text) {

@@ -25,12 +25,12 @@ type env struct {
 	self  [1]*env // so that the most frequent result, itself, needs no room
 }
 
-// newEnv returns an empty environment.
-func newEnv() *env {
+// empty is the environment without bindings.
+var empty = func() *env {
 	e := &env{}
 	e.self[0] = e
 	return e
-}
+}()
 
 // only is the result of a match that added nothing.
 func (e *env) only() []*env { return e.self[:] }

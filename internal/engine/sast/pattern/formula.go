@@ -49,7 +49,7 @@ type evaluation struct {
 // formula returns the matches of a formula.
 func (ev *evaluation) formula(g *form) []Match {
 	if ev.whole {
-		if got, ok := ev.file.formulas[g.key+optionsKey(ev.options)]; ok {
+		if got, ok := ev.file.formulas[g.key]; ok {
 			return got
 		}
 	}
@@ -78,7 +78,7 @@ func (ev *evaluation) formula(g *form) []Match {
 		if ev.file.formulas == nil {
 			ev.file.formulas = map[string][]Match{}
 		}
-		ev.file.formulas[g.key+optionsKey(ev.options)] = out
+		ev.file.formulas[g.key] = out
 	}
 	return out
 }
@@ -149,7 +149,7 @@ func (ev *evaluation) label(l *leaf) []Match {
 	m := &matcher{file: ev.file, options: ev.options, steps: budget}
 	e := ev.outer
 	if e == nil {
-		e = newEnv()
+		e = empty
 	}
 	var out []Match
 	for _, e := range m.root(l.root, ev.lo, e) {
@@ -228,7 +228,7 @@ func (ev *evaluation) exclusions(g *form) []Match {
 func (ev *evaluation) everything(selector string) []Match {
 	whole := Match{Start: ev.base, End: ev.base + uint32(len(ev.text)), Node: ev.lo, Last: ev.lo, env: ev.outer, file: ev.file}
 	if whole.env == nil {
-		whole.env = newEnv()
+		whole.env = empty
 	}
 	if selector == "" {
 		return []Match{whole}
@@ -252,7 +252,7 @@ func (ev *evaluation) selected(name string, in []Match) []Match {
 				continue
 			}
 			seen[i] = true
-			for _, e := range m.bindNode(name, i, newEnv()) {
+			for _, e := range m.bindNode(name, i, empty) {
 				out = append(out, m.match(i, i, e))
 			}
 		}
@@ -273,7 +273,7 @@ func (ev *evaluation) regex(g *form) []Match {
 	}
 	outer := ev.outer
 	if outer == nil {
-		outer = newEnv()
+		outer = empty
 	}
 	names := g.regex.Names()
 	var out []Match
@@ -309,7 +309,7 @@ func (ev *evaluation) textMatches(g *form) []Match {
 	}
 	var out []Match
 	for _, t := range all {
-		e := newEnv()
+		e := empty
 		for _, b := range t.Bindings {
 			e = e.with(b.Name, Binding{Node: tree.None, Last: tree.None, declaration: tree.None, Text: ev.text[b.Start:b.End],
 				Start: ev.base + uint32(b.Start), End: ev.base + uint32(b.End)})

@@ -60,7 +60,7 @@ var candidates = map[tree.Kind][]tree.Kind{
 func (m *matcher) roots(l *leaf) []Match {
 	var out []Match
 	try := func(t int32) {
-		for _, e := range m.root(l.root, t, newEnv()) {
+		for _, e := range m.root(l.root, t, empty) {
 			out = append(out, m.header(l, m.match(t, t, e)))
 		}
 	}
@@ -205,7 +205,7 @@ func (m *matcher) sequences(l *leaf) []Match {
 				if m.steps < 0 {
 					return out
 				}
-				for _, r := range m.statements(l.stmts, list[i:], newEnv(), true) {
+				for _, r := range m.statements(l.stmts, list[i:], empty, true) {
 					if r.last >= 0 {
 						out = append(out, m.match(list[i], r.last, r.env))
 					}
@@ -226,13 +226,13 @@ func (m *matcher) importGroups(l *leaf) []Match {
 		for j < len(all) && f.Nodes[all[j]].Start == f.Nodes[all[i]].Start && f.Nodes[all[j]].End == f.Nodes[all[i]].End {
 			j++
 		}
-		for _, e := range m.subset(l.imports, all[i:j], newEnv(), true) {
+		for _, e := range m.subset(l.imports, all[i:j], empty, true) {
 			out = append(out, m.match(all[i], all[i], e))
 		}
 		i = j
 	}
 	for _, v := range m.file.kinds[tree.Variable] {
-		es := newEnv().only()
+		es := empty.only()
 		for _, p := range l.imports {
 			es = m.then(es, func(e *env) []*env { return m.required(p, v, e) })
 		}

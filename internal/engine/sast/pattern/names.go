@@ -143,7 +143,8 @@ func (m *matcher) meant(p *node, t int32, e *env) []*env {
 	if len(p.dotted) == 1 && p.kind != tree.Name && p.kind != tree.Type || m.file.Tree.Nodes[t].Role == tree.RoleTarget {
 		return nil
 	}
-	if q := m.qualified(t); q != "" {
+	last := p.dotted[len(p.dotted)-1]
+	if q := m.qualified(t); q != "" && (wholeMetavariable(last) != "" || strings.HasSuffix(q, last)) {
 		if out := m.parts(p.dotted, splitName(q, len(p.dotted)), t, e); out != nil {
 			return out
 		}
@@ -152,8 +153,8 @@ func (m *matcher) meant(p *node, t int32, e *env) []*env {
 				return out
 			}
 		}
-		if q := strings.ReplaceAll(q, "/", "."); strings.Contains(q, ".") {
-			if out := m.parts(p.dotted, strings.Split(q, "."), t, e); out != nil {
+		if split := strings.ReplaceAll(q, "/", "."); strings.ContainsAny(q, "/@") && strings.Contains(split, ".") {
+			if out := m.parts(p.dotted, strings.Split(split, "."), t, e); out != nil {
 				return out
 			}
 		}

@@ -68,7 +68,7 @@ type form struct {
 	focus    [][]string
 	as       string
 	fix      string
-	key      string // equal formulas have equal keys
+	key      string // equal formulas with equal options have equal keys
 }
 
 // A condition is a compiled rule.Condition.
@@ -114,7 +114,7 @@ func (c *compiler) form(f *rule.Formula, inside bool) (*form, error) {
 		}
 		out.where = append(out.where, cond)
 	}
-	out.key = fmt.Sprintf("%v %v", inside, f)
+	out.key = fmt.Sprintf("%s %v %v", optionsKey(&c.setting.Options), inside, f)
 	return out, nil
 }
 
