@@ -27,7 +27,7 @@ const easyPart = 8
 // where the machine has the memory, and with little.
 const (
 	usualPercent = 100
-	easyPercent  = 200
+	easyPercent  = 400
 	mostPercent  = 1000
 )
 
