@@ -49,6 +49,10 @@ func (a *analysis) answerHolds(v *value, list []model.Condition) bool {
 			if a.answersText(v) == c.Not {
 				return false
 			}
+		case c.Place.Base == model.Return && c.Test == model.Is && c.Word == "map":
+			if (v.kind == kindMap) == c.Not {
+				return false
+			}
 		}
 	}
 	return true
@@ -117,6 +121,47 @@ func (r *run) answerTypes(fn *ir.Function, node int32) []string {
 		}
 	}
 	return types
+}
+
+// numberInRoute reports whether the address in an annotation of a handler lets nothing but
+// a number stand for the parameter: "/items/<int:id>", "/items/{id:int}".
+func numberInRoute(fn *ir.Function, name string) bool {
+	t := fn.File.Tree
+	for an := range t.All(fn.Node, tree.RoleAnnotation) {
+		call := t.Child(an, tree.RoleValue)
+		if !t.Is(call, tree.Call) {
+			continue
+		}
+		route, ok := fn.File.Names.Const(t.Child(call, tree.RoleArgument))
+		if !ok {
+			continue
+		}
+		for _, kind := range []string{"int", "float", "uuid"} {
+			if strings.Contains(route.Text, "<"+kind+":"+name+">") || strings.Contains(route.Text, "{"+name+":"+kind+"}") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// importedRoots returns the first parts of the modules that a file imports.
+func (r *run) importedRoots(f *ir.File) []string {
+	if list, ok := r.roots.Load(f); ok {
+		return list.([]string)
+	}
+	var roots []string
+	for i := range f.Tree.Nodes {
+		if f.Tree.Nodes[i].Kind != tree.Import {
+			continue
+		}
+		root, _, _ := strings.Cut(f.Tree.Nodes[i].Text, ".")
+		if root != "" && !slices.Contains(roots, root) {
+			roots = append(roots, root)
+		}
+	}
+	r.roots.Store(f, roots)
+	return roots
 }
 
 // annotationArgument returns the argument of an annotation that the place means.

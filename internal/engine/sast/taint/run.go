@@ -58,6 +58,7 @@ type run struct {
 	supers        sync.Map // [2]string → []string
 	values        sync.Map // [3]string → *valueInfo
 	params        sync.Map // *ir.Function → [][]*model.Entry
+	roots         sync.Map // *ir.File → []string
 	growths       sync.Map // [3]string → pcre.Growth
 	summaries     sync.Map // summaryKey → *summary
 	settled       sync.Map // *ir.Function → []settledPlace
@@ -289,6 +290,9 @@ func (r *run) parameter(a *analysis, st *state, i int, v *value) *value {
 			w.api = e.Type
 			v = &w
 		case model.Sources:
+			if e.Form == model.Annotation && a.fn.File.Lang.Meaning.Decorators && (r.harmless(a.fn.Params[i].Type) || numberInRoute(a.fn, a.fn.Params[i].Name)) {
+				continue
+			}
 			s := r.sourceValue(a, e, a.fn.Params[i].Node)
 			v = v.with(v.taint.union(s.taint))
 			a.taintObject(st, v, s.taint)
@@ -311,6 +315,11 @@ func (r *run) parameterEntries(fn *ir.Function) [][]*model.Entry {
 		r.eachParameter(fn, set.Match(name), model.Annotation, add)
 	}
 	r.eachParameter(fn, r.byNames(fn), model.Call, add)
+	if len(fn.Params) > 0 && fn.Params[0].Name != "" {
+		for _, root := range r.importedRoots(fn.File) {
+			r.eachParameter(fn, set.Match("importing."+root+"."+fn.Params[0].Name), model.Call, add)
+		}
+	}
 	if fn.Class != nil {
 		for _, t := range r.types(fn, fn.Class.Qualified) {
 			r.eachParameter(fn, set.Match(r.memberName(t, fn.Name)), model.Call, add)
