@@ -56,7 +56,9 @@ const (
 const All = "all"
 
 // Library is the kind of sources that are the parameters of what a library
-// exports. No entry names it: the program itself says what it exports.
+// exports. No entry names it: the program itself says what it exports. What a caller
+// leaves in a global for other calls is no such source: it is how the program that uses
+// the library sets it up.
 const Library = "library"
 
 // Kinds of sinks that the analysis itself knows: a key that decides which property of
@@ -86,6 +88,14 @@ const (
 // Match is the kind of sinks where a text is matched with a regular expression. A rule
 // finds something where data of one of its sources meets an expression of another.
 const Match = "match"
+
+// Path is the kind of sinks that take the path of a file, and PathStatus that of those
+// which only tell what is there: whether it is a folder, and what it holds. Whatever is
+// harmless for the one is so for the other.
+const (
+	Path       = "path"
+	PathStatus = "path-status"
+)
 
 // An Entry is one line of a model.
 type Entry struct {

@@ -83,6 +83,7 @@ func (b *batch) run(p Program, models []*model.Model, o Options) *run {
 	for i, k := range b.kinds {
 		r.bits[k] = 1 << i
 	}
+	r.bits[model.PathStatus] = r.bits[model.Path]
 	r.inheritedBit, r.keyBits = r.bits[model.Inherited], r.bits[model.Prototype]|r.bits[model.OwnKey]
 	if !b.marked {
 		return r

@@ -82,6 +82,14 @@ func (a *analysis) rejected(st *state, in *ir.Instr, b *ir.Block) {
 }
 
 func (a *analysis) loadField(st *state, i int32, in *ir.Instr) *value {
+	v := a.field(st, i, in)
+	if in.Text == "length" { // an index, and no name
+		v = v.with(v.taint.cleaned(a.run.keyBits))
+	}
+	return v
+}
+
+func (a *analysis) field(st *state, i int32, in *ir.Instr) *value {
 	base := a.read(st, in.A)
 	if v, ok := a.get(st, i, base, in.Text); ok {
 		return v

@@ -25,6 +25,7 @@ type conclusion struct {
 	// library are the functions whose parameters callers outside of the program
 	// choose; nil when no rule asks for that.
 	library *library
+	callers *callers
 	// cut says that there was no time to follow all of what globals hold.
 	cut  bool
 	work int64 // origins that were followed into globals
@@ -32,7 +33,7 @@ type conclusion struct {
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
 	c := &conclusion{run: r, used: map[*summary]bool{}, roots: map[*summary]bool{}, heap: map[string]taint{}, under: map[string]taint{},
-		found: findings{map[findingKey]*Finding{}}, rules: rules}
+		found: findings{map[findingKey]*Finding{}}, rules: rules, callers: newCallers()}
 	c.reach(units)
 	if slices.ContainsFunc(rules, (*Rule).asksLibrary) {
 		c.addLibrary(units)
@@ -218,6 +219,7 @@ func (c *conclusion) real(s *summary, t taint) taint {
 		}
 		if at := e.atom; at.in.kind == inParam && c.library != nil && c.roots[s] && c.library.has(s.fn) {
 			src := c.run.librarySource(s.fn, at.in.index)
+			c.callers.gave(src.source, s)
 			if at.picked {
 				src = c.run.atom(atomKey{source: src.source, picked: true})
 			}
@@ -229,6 +231,9 @@ func (c *conclusion) real(s *summary, t taint) taint {
 			continue
 		}
 		held := c.held(p, e.atom.deep).each(func(h *elem) bool {
+			if e.atom.global() && h.atom.source.kind == model.Library && !c.callers.calls(h.atom.source, s.fn) {
+				return false // see Library
+			}
 			h.trace = then(h.trace, s.fn, firstNode(e.trace, s.fn), e.trace)
 			return true
 		})

@@ -1,8 +1,11 @@
 package taint
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
+	"merlon/internal/engine/sast/tree"
 )
 
 // This file tells which findings are one flaw, though they are at several places.
@@ -43,6 +46,7 @@ func (r *Rule) family() string {
 // foreign key is mended once: its last write counts, because those before it make the
 // levels that lead there.
 func flaws(list []*Finding) []*Finding {
+	list = withoutStatus(list)
 	best := map[flawKey]*Finding{}
 	for _, f := range list {
 		k, ok := f.flaw()
@@ -61,4 +65,48 @@ func flaws(list []*Finding) []*Finding {
 		}
 	}
 	return out
+}
+
+// A pathKey is the path of a file as one function or its callbacks have it: what the
+// same source gives in the same words of one file.
+type pathKey struct {
+	rule   *Rule
+	source Point
+	file   *ir.File
+	words  string
+}
+
+// withoutStatus leaves out what only asks about a path that is used for more: a file is
+// asked whether it is there before it is sent. Of several questions the first stays.
+func withoutStatus(list []*Finding) []*Finding {
+	used := map[pathKey]bool{}
+	for _, f := range list {
+		if f.Kind == model.Path {
+			used[f.path()] = true
+		}
+	}
+	out := list[:0]
+	for _, f := range list {
+		if f.Kind == model.PathStatus {
+			k := f.path()
+			if used[k] {
+				continue
+			}
+			used[k] = true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// path returns which path a finding speaks of: that which the call at the sink is given
+// first.
+func (f *Finding) path() pathKey {
+	t := f.sink.fn.File.Tree
+	node := f.sink.node
+	if t.Nodes[node].Role == tree.RoleProperty { // the name of a call stands for it; see place
+		node = t.Nodes[t.Nodes[node].Parent].Parent
+	}
+	words := strings.Join(strings.Fields(t.Code(t.Child(node, tree.RoleArgument))), " ")
+	return pathKey{f.Rule, Point{f.source.file, f.source.node}, f.sink.fn.File, words}
 }

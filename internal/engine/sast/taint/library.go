@@ -282,3 +282,51 @@ func (l *library) offers(fn *ir.Function) bool {
 func (r *run) librarySource(fn *ir.Function, param int32) *atom {
 	return r.sourceAtom(source{file: fn.File, node: fn.Params[param].Node, kind: model.Library, rule: -1})
 }
+
+// callers tell what one call of a library's function leaves in globals for itself from
+// what it leaves for other calls: that is how the library is set up, see model.Library.
+type callers struct {
+	givers map[*source]*summary // the functions whose parameters the sources are
+	near   map[*source]map[*ir.Function]bool
+}
+
+func newCallers() *callers {
+	return &callers{map[*source]*summary{}, map[*source]map[*ir.Function]bool{}}
+}
+
+// gave notes whose parameter a source is.
+func (c *callers) gave(s *source, to *summary) { c.givers[s] = to }
+
+// A function that is some calls away takes part in the same call of the library; what is
+// farther may as well be one that was started for others.
+const (
+	maxAway = 4
+	maxNear = 2000 // functions
+)
+
+// calls reports whether the function that is given the source is the one, or is not far
+// above it.
+func (c *callers) calls(s *source, fn *ir.Function) bool {
+	near, ok := c.near[s]
+	if !ok {
+		near = map[*ir.Function]bool{}
+		if giver := c.givers[s]; giver != nil {
+			near[giver.fn] = true
+			level := []*summary{giver}
+			for range maxAway {
+				var next []*summary
+				for _, sum := range level {
+					for _, child := range sum.children {
+						if !near[child.fn] && len(near) < maxNear {
+							near[child.fn] = true
+							next = append(next, child)
+						}
+					}
+				}
+				level = next
+			}
+		}
+		c.near[s] = near
+	}
+	return near[fn]
+}

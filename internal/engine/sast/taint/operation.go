@@ -398,8 +398,10 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 		return m.promisify()
 	case "same":
 		return m.a.whole(m.st, x), true
-	case "view", "settle", "address":
+	case "view", "settle":
 		return nil, false // says something to guards and conditions only
+	case "address":
+		return m.parsed(), true
 	case "equals":
 		if v := foldBinary("==", x, operand(args, 1)); v != nil {
 			return v, true
@@ -421,6 +423,22 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 		return m.property(args), true
 	}
 	return &value{kind: kindString}, true
+}
+
+// parsed returns what a call makes of a text that it parses: an object of its own, to
+// which the text is no other name.
+func (m *modelCall) parsed() *value {
+	var t taint
+	for _, arg := range m.args {
+		t = t.union(m.a.deep(m.st, arg.v))
+	}
+	t = t.at(m.a.fn, m.in.Node)
+	v := m.recv
+	if v == nil || m.call_().Kind != ir.CallNew {
+		v = m.newResult(kindObject)
+	}
+	m.a.taintObject(m.st, v, t)
+	return v.with(t)
 }
 
 // property returns what the configuration files of the program say.

@@ -96,7 +96,7 @@ func (a *analysis) binary(st *state, in *ir.Instr) *value {
 	switch in.Text {
 	case "+":
 		if x.kind != kindNumber || y.kind != kindNumber {
-			return a.concat(st, in.Node, x, y)
+			return a.counted(a.concat(st, in.Node, x, y), x, y)
 		}
 	case "%":
 		if x.kind == kindString {

@@ -49,6 +49,15 @@ func (a *analysis) chosen(st *state, key *value) taint {
 	})
 }
 
+// counted returns the sum of two values. One of a number and of something that is not
+// known to be a text is an index; and were it a text, it would end with the number.
+func (a *analysis) counted(sum, x, y *value) *value {
+	if x.kind == kindNumber && y.kind == kindAny || x.kind == kindAny && y.kind == kindNumber {
+		return sum.with(sum.taint.cleaned(a.run.keyBits))
+	}
+	return sum
+}
+
 // pick adds to what was read from a value that the key picked it.
 func (a *analysis) pick(st *state, in *ir.Instr, base, v *value) *value {
 	if in.B == ir.NoVar || !a.picks() || a.bare(base) {

@@ -7,3 +7,10 @@ app.get("/v", (req, res) => {
   // ruleid: command-injection
   cp.exec("ls " + v);
 });
+
+app.get("/host", (req, res) => {
+  const address = require("url").parse(req.query.address);
+  address.headers = {};
+  // ruleid: command-injection
+  cp.exec("ping " + address.hostname);
+});

@@ -21,3 +21,12 @@ http.createServer((req, res) => {
   res.writeHead(200, { "Content-Type": "text/plain" });
   res.end(req.url);
 });
+
+app.get("/answer", (req, res) => {
+  const answer = { status: "ok", asked: req.query.q };
+  res.send(answer);
+});
+
+app.get("/answers", (req, res) => {
+  res.status(400).send([req.query.q]);
+});

@@ -77,3 +77,24 @@ exports.cell = function (rows, value) {
     for (let j = 0; j < rows[i].length; j++) rows[i][j] = value;
   }
 };
+
+// Sums and lengths are indexes.
+function append(list, values) {
+  let index = -1;
+  const offset = list.length;
+  while (++index < values.length) list[offset + index] = values[index];
+}
+
+function number(set, list) {
+  let index = -1;
+  set.forEach((value) => {
+    list[++index] = value;
+  });
+}
+
+exports.fill = function (tree, key, at, values) {
+  append(tree[key], values);
+  number(values, tree[key]);
+  tree[key][at + 1] = values;
+  tree[key][tree[key].length] = values;
+};

@@ -86,3 +86,8 @@ Store.prototype.set = function (section, name, value) {
   this.values[section][name] = value;
 };
 exports.Store = Store;
+
+exports.named = function (tree, key, name, value) {
+  // ruleid: prototype-pollution-library
+  tree[key][name + ""] = value;
+};
