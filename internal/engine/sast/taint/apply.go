@@ -65,7 +65,11 @@ func (p *application) resolve(at *atom) *value {
 	}
 	v := p.resolve(at.up)
 	if v != nil && !at.deep && !at.picked {
+		api := v.api
 		v = p.a.load(p.st, v, at.name)
+		if api != "" {
+			v = p.a.run.partOf(p.a, api, at.name, v)
+		}
 	}
 	p.parts[at] = v
 	return v

@@ -227,6 +227,11 @@ type valueInfo struct {
 
 // value gives a member that was read what the models say of it.
 func (r *run) value(a *analysis, i int32, owner, name string, v *value) *value {
+	return r.info(a, owner, name).give(r, a, a.fn.Code[i].Node, v)
+}
+
+// info returns what the models say of a member.
+func (r *run) info(a *analysis, owner, name string) *valueInfo {
 	k := [3]string{a.fn.File.Lang.Name, owner, name}
 	info, ok := r.values.Load(k)
 	if !ok {
@@ -236,7 +241,13 @@ func (r *run) value(a *analysis, i int32, owner, name string, v *value) *value {
 		}
 		info, _ = r.values.LoadOrStore(k, x)
 	}
-	return info.(*valueInfo).give(r, a, a.fn.Code[i].Node, v)
+	return info.(*valueInfo)
+}
+
+// partOf returns a part of a value whose owner models know by a name, with what they
+// say makes it harmless: a function that is given the owner does not know of it.
+func (r *run) partOf(a *analysis, owner, name string, v *value) *value {
+	return r.info(a, owner, name).clean(r, v)
 }
 
 func (x *valueInfo) add(m *model.Matches) {
@@ -266,6 +277,10 @@ func (x *valueInfo) give(r *run, a *analysis, node int32, v *value) *value {
 	for _, e := range x.sources {
 		v = v.with(v.taint.union(r.sourceValue(a, e, node).taint))
 	}
+	return x.clean(r, v)
+}
+
+func (x *valueInfo) clean(r *run, v *value) *value {
 	for _, e := range x.cleans {
 		v = v.with(v.taint.cleaned(r.kindBits(e.Kind)))
 	}

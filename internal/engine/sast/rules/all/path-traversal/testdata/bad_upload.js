@@ -8,3 +8,13 @@ app.post("/one", (req, res) => {
   fs.renameSync(req.file.path, "uploads/" + req.file.originalname);
   res.end();
 });
+
+function keep(file, done) {
+  // ruleid: path-traversal
+  fs.rename(file.path, "/srv/files/" + file.originalname, done);
+}
+
+app.post("/keep", upload.any(), (req, res) => {
+  keep(req.files[0], () => {});
+  res.end();
+});

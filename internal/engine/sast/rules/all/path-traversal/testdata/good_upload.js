@@ -12,3 +12,11 @@ app.post("/many", (req, res) => {
   fs.readFileSync(req.files[0].path);
   res.end();
 });
+
+function read(file, done) {
+  fs.readFile(file.path, done);
+}
+
+app.post("/first", upload.any(), (req, res) => {
+  read(req.files[0], (err, text) => res.json({ size: text.length }));
+});
