@@ -135,7 +135,7 @@ func (b *builder) bind(i, target, value int32) Var {
 		b.exportAlias(target, value)
 	}
 	if b.m.CommaOk && b.t.Is(target, tree.Tuple) && b.answersTwice(value) {
-		b.commaOk(target, v)
+		b.commaOk(target, v, b.t.Is(value, tree.Index))
 		return v
 	}
 	b.store(target, v)
@@ -167,12 +167,18 @@ func (b *builder) answersTwice(i int32) bool {
 	return false
 }
 
-func (b *builder) commaOk(target int32, v Var) {
+// Found is the operator that asks whether there was an element (Go's ok).
+const Found = "found"
+
+func (b *builder) commaOk(target int32, v Var, element bool) {
 	first := true
 	for c := range b.t.Children(target) {
-		if first {
+		switch {
+		case first:
 			b.store(c, v)
-		} else {
+		case element:
+			b.store(c, b.value(Unary, tree.None, Found, v))
+		default:
 			b.store(c, b.unknown(tree.None, "ok"))
 		}
 		first = false

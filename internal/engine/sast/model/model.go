@@ -295,6 +295,7 @@ var OperationNames = map[string]string{
 	"object.assign":     "adds the fields of the others to the first and answers it",
 	"value.same":        "the first argument, or the receiver, itself",
 	"value.view":        "the receiver in another form: what a guard approves of the one holds for the other",
+	"value.relative":    "nothing; the second argument as seen from the first: what a guard approves of it holds for the argument",
 	"value.settle":      "nothing; the condition settled holds for the receiver, and for what it makes",
 	"value.address":     "nothing; the first argument is parsed as an address, for which its host may stand",
 	"value.equals":      "whether two are equal",

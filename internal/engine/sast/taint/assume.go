@@ -25,6 +25,8 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 			a.assume(st, in.A, holds, depth+1)
 		} else if call := a.answered(in.A); call >= 0 {
 			a.assumeCall(st, call, holds)
+		} else {
+			a.assumeAnswered(st, in.A, holds)
 		}
 		a.assumeTruth(st, cond, holds)
 	case ir.Unary:
@@ -41,6 +43,9 @@ func (a *analysis) assume(st *state, cond ir.Var, holds bool, depth int) {
 		a.assumeTruth(st, cond, holds)
 	case ir.LoadIndex:
 		a.assumeTruth(st, cond, holds)
+		if holds {
+			a.approveKey(st, in)
+		}
 	case ir.Binary:
 		a.assumeBinary(st, in, holds, depth)
 	case ir.Invoke:
@@ -66,7 +71,7 @@ func (a *analysis) answered(v ir.Var) int32 {
 		case ir.Copy:
 			v = in.A
 		case ir.Invoke:
-			if a.run.set(a.fn).Guards(a.fn.Call(in).Name) {
+			if call := a.fn.Call(in); a.run.set(a.fn).Guards(call.Name) || a.fn.File.Lang.Meaning.CommaOk && a.ownCall(call) {
 				return i
 			}
 			return -1
@@ -264,6 +269,54 @@ func (a *analysis) clean(st *state, v ir.Var, kinds uint64) {
 	}
 }
 
+// ownCall reports whether a call means one function of the program.
+func (a *analysis) ownCall(c *ir.Call) bool {
+	return c.Direct >= 0 || len(a.run.program.Targets(a.fn, c)) == 1
+}
+
+// assumeAnswered uses that a variable says whether a key was found: "v, ok := m[key]".
+func (a *analysis) assumeAnswered(st *state, v ir.Var, holds bool) {
+	i := a.assigned(v)
+	for range maxAssume {
+		if i < 0 || a.fn.Code[i].Op != ir.Copy {
+			break
+		}
+		i = a.assigned(a.fn.Code[i].A)
+	}
+	if !holds || i < 0 || a.fn.Code[i].Op != ir.Unary || a.fn.Code[i].Text != ir.Found {
+		return
+	}
+	if i = a.fn.Def(a.fn.Code[i].A); i >= 0 && a.fn.Code[i].Op == ir.LoadIndex {
+		a.approveKey(st, &a.fn.Code[i])
+	}
+}
+
+// approveKey uses that a collection has the key, or the truth for the key: one whose
+// keys are constants has no others (Go).
+func (a *analysis) approveKey(st *state, in *ir.Instr) {
+	if in.B == ir.NoVar || !a.fn.File.Lang.Meaning.CommaOk || !a.constantKeys(st, a.read(st, in.A)) {
+		return
+	}
+	a.clean(st, in.B, allKinds)
+	if i := a.fn.Def(in.B); i >= 0 && a.fn.Code[i].Op == ir.Copy {
+		a.clean(st, a.fn.Code[i].A, allKinds)
+	}
+}
+
+// constantKeys reports whether every key of a map is a constant.
+func (a *analysis) constantKeys(st *state, v *value) bool {
+	for _, id := range v.objs {
+		o, info := st.object(id), &a.objects[id]
+		if o == nil && a.run.holdsConstants(info.atom) {
+			continue
+		}
+		if o == nil || !info.own || info.kind != kindMap || info.atom != nil || o.keys != nil || o.elems != nil || len(o.self) > 0 || len(o.fields) == 0 {
+			return false
+		}
+	}
+	return len(v.objs) > 0
+}
+
 // sameAs returns the variable that a variable is another view of, as a file's
 // canonical path is of the file: what is approved of the one holds for the other.
 // It returns ir.NoVar when there is none.
@@ -275,19 +328,29 @@ func (a *analysis) sameAs(st *state, v ir.Var) ir.Var {
 		}
 		i = a.assigned(a.fn.Code[i].A)
 	}
+	if i >= 0 && a.fn.Code[i].Op == ir.LoadIndex && a.fn.Code[i].Text == "0" && a.fn.File.Lang.Meaning.CommaOk {
+		i = a.fn.Def(a.fn.Code[i].A) // an error stands behind it
+	}
 	if i < 0 || a.fn.Code[i].Op != ir.Invoke {
 		return ir.NoVar
 	}
 	c := a.callSite(st, i)
-	if !slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == "value.view" }) {
+	view := func(kind string) bool {
+		return slices.ContainsFunc(c.matches(model.Operations), func(e *model.Entry) bool { return e.Kind == kind })
+	}
+	of := c.call.Receiver
+	switch {
+	case view("value.relative") && len(c.args) > 1:
+		of = c.args[1].from
+	case !view("value.view"):
 		return ir.NoVar
 	}
 	// What was read for a call inside of try is not kept behind it. A variable that is
 	// assigned once still holds it.
-	if i := a.fn.Def(c.call.Receiver); i >= 0 && a.fn.Code[i].Op == ir.Copy && a.assigned(a.fn.Code[i].A) >= 0 && a.fn.IsLocal(a.fn.Code[i].A) {
+	if i := a.fn.Def(of); i >= 0 && a.fn.Code[i].Op == ir.Copy && a.assigned(a.fn.Code[i].A) >= 0 && a.fn.IsLocal(a.fn.Code[i].A) {
 		return a.fn.Code[i].A
 	}
-	return c.call.Receiver
+	return of
 }
 
 // assigned returns the one instruction that gives the variable a value, -1 when there

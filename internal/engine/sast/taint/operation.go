@@ -398,7 +398,7 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 		return m.promisify()
 	case "same":
 		return m.a.whole(m.st, x), true
-	case "view", "settle":
+	case "view", "settle", "relative":
 		return nil, false // says something to guards and conditions only
 	case "address":
 		return m.parsed(), true

@@ -25,6 +25,8 @@ func (a *analysis) operator(st *state, in *ir.Instr) *value {
 			return out.with(v.taint)
 		}
 		switch in.Text {
+		case ir.Found:
+			return &value{kind: kindBool}
 		case "!", "not":
 			a.need(v)
 			return &value{kind: kindBool, taint: a.answer(st, v)}

@@ -257,6 +257,9 @@ func (a *analysis) approvals(st *state, in *ir.Instr) {
 	}
 	v := a.read(st, in.A)
 	truth, known := v.truth()
+	if !known && a.present(v) {
+		truth, known = true, true
+	}
 	if !known || truth {
 		yes := a.borrow(st)
 		a.assume(yes, in.A, true, 0)
@@ -270,6 +273,26 @@ func (a *analysis) approvals(st *state, in *ir.Instr) {
 		a.giveBack(no)
 	}
 }
+
+// present reports whether a value is known not to be nil: an object that the program
+// makes, or an error that a library makes (Go).
+func (a *analysis) present(v *value) bool {
+	if !a.fn.File.Lang.Meaning.CommaOk {
+		return false
+	}
+	if v.api == madeError {
+		return true
+	}
+	for _, id := range v.objs {
+		if info := &a.objects[id]; info.typ == "" || info.atom != nil {
+			return false
+		}
+	}
+	return len(v.objs) > 0
+}
+
+// madeError is the type that models give to errors that are there.
+const madeError = "errors.errorString"
 
 // approve joins what a return approves of with what others do.
 func (a *analysis) approve(answer int, st *state) {
