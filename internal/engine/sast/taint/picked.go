@@ -63,11 +63,21 @@ func (a *analysis) pick(st *state, in *ir.Instr, base, v *value) *value {
 	if in.B == ir.NoVar || !a.picks() || a.bare(base) {
 		return v
 	}
-	t := a.chosen(st, a.read(st, in.B))
+	t := a.chosen(st, a.read(st, in.B)).where(func(e *elem) bool { return !a.ownKey(base, e.atom) })
 	if len(t) == 0 {
 		return v
 	}
 	return v.with(v.taint.union(a.run.picked(t).at(a.fn, in.Node)))
+}
+
+// ownKey reports whether a key comes from going through the keys of the value itself:
+// under it is what somebody put there, and nothing that is inherited.
+func (a *analysis) ownKey(base *value, key *atom) bool {
+	if key.source != nil || key.name != keysPart || key.up == nil {
+		return false
+	}
+	id, ok := base.sole()
+	return ok && a.objects[id].atom == key.up
 }
 
 // bare reports whether a value inherits nothing that a key could reach, or is a list,

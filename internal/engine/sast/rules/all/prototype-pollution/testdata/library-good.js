@@ -98,3 +98,12 @@ exports.fill = function (tree, key, at, values) {
   tree[key][at + 1] = values;
   tree[key][tree[key].length] = values;
 };
+
+// Under its own keys an object has what was put there.
+exports.texts = function (table, unit) {
+  for (const key of Object.keys(table)) {
+    const row = table[key];
+    for (const column in row) row[column] = String(row[column]) + unit.name;
+  }
+  return table;
+};

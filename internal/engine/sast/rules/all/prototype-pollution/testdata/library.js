@@ -91,3 +91,11 @@ exports.named = function (tree, key, name, value) {
   // ruleid: prototype-pollution-library
   tree[key][name + ""] = value;
 };
+
+exports.rows = function (table, rows) {
+  for (const key of Object.keys(rows)) {
+    const row = table[key];
+    // ruleid: prototype-pollution-library
+    for (const column in rows[key]) row[column] = rows[key][column];
+  }
+};
