@@ -223,7 +223,7 @@ func built(name string) role {
 }
 
 // The shares of the smaller file's lines that are in its copy: in one that was made in
-// another way, in a bundle, and in any other.
+// another way, in a bundle, and in an example.
 const (
 	mostOfMade   = 0.5
 	mostInBundle = 0.7
@@ -252,6 +252,9 @@ func (c *copies) alike(a, b string) bool {
 		}
 		most = mostInBundle
 	case !otherwise && path.Base(a) == path.Base(b):
+		if !lang.Aside(a) && !lang.Aside(b) {
+			return false // somebody copied it by hand: each has to be mended
+		}
 		most = mostOfCopy
 	}
 	x, y := c.linesOf(a), c.linesOf(b)
