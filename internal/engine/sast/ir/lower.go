@@ -242,6 +242,21 @@ func (s *surveyor) addField(c *Class, i int32, static bool) {
 	}
 }
 
+// parameterFields enters the parameters of a constructor that are fields as well
+// (TypeScript).
+func (s *surveyor) parameterFields(c *Class, i int32) {
+	for p := range s.t.All(i, tree.RoleParameter) {
+		if s.isField(p) {
+			s.addField(c, p, false)
+		}
+	}
+}
+
+// isField reports whether a parameter has a modifier of a member.
+func (l *lowerer) isField(p int32) bool {
+	return l.modified(p, "private") || l.modified(p, "public") || l.modified(p, "protected") || l.modified(p, "readonly")
+}
+
 // static reports whether the declaration has the modifier "static".
 func (l *lowerer) static(i int32) bool { return l.modified(i, "static") }
 
@@ -285,6 +300,7 @@ func (s *surveyor) declared(i int32) {
 		fn.OnClass = s.annotated(i, "classmethod")
 		if s.t.Nodes[i].Text == "constructor" || s.m.Constructor != "" && fn.Name == s.m.Constructor {
 			fn.Kind = Constructor
+			s.parameterFields(c, i)
 		}
 		c.Methods = append(c.Methods, fn)
 	}

@@ -218,7 +218,7 @@ func (e *Entry) head(text string) error {
 
 // target reads the name, what it names, and the places or flows.
 func (e *Entry) target(text string, flows bool) error {
-	if rest, ok := strings.CutPrefix(text, "@"); ok {
+	if rest, ok := strings.CutPrefix(text, "@"); ok && !scopedName.MatchString(text) {
 		e.Form, text = Annotation, rest
 	}
 	name, inside, called := cutCall(text)
@@ -248,6 +248,10 @@ func (e *Entry) target(text string, flows bool) error {
 	}
 	return nil
 }
+
+// scopedName matches the beginning of a name in a package of npm with a scope, which is
+// no annotation.
+var scopedName = regexp.MustCompile(`^@[a-z0-9~][\w.~-]*/`)
 
 // targetName allows what names of modules, members and calls hold.
 var targetName = regexp.MustCompile(`^[\pL\pN_$@*/:.\-+~#?!=\[\]]*(\(\)[\pL\pN_$@*/:.\-+~#?!=\[\]]*)*$`)

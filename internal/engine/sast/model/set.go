@@ -49,10 +49,16 @@ func (m *Matches) Empty() bool {
 	return true
 }
 
+// dialects has the languages whose models are those of another.
+var dialects = map[string]string{"tsx": "typescript"}
+
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.
 func NewSet(language string, models []*Model) *Set {
 	s := &Set{exact: map[string][]*Entry{}, globs: map[string][]glob{}, super: map[string][]string{}, hides: map[string]bool{}, known: map[string]bool{}, guards: map[string]bool{}}
+	if of := dialects[language]; of != "" {
+		language = of
+	}
 	models = slices.Clone(models)
 	sort.SliceStable(models, func(i, j int) bool { return models[i].File < models[j].File })
 	for _, m := range models {

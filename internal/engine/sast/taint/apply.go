@@ -141,7 +141,7 @@ func (p *application) facts(s *summary) facts {
 		case sole && a.objects[id].fn != nil:
 			f.fn = a.objects[id].fn
 		case sole && a.objects[id].take:
-			f.take = true
+			f.take, f.keeps = true, a.objects[id].keeps
 		case sole && a.objects[id].typ != "":
 			f.typ = a.objects[id].typ
 		case v.api != "" && !a.isProgramType(v.api):
@@ -186,7 +186,7 @@ func (p *application) objects(id objID) []objID {
 	if info.depth >= maxCalls { // whatever one place makes is one object from here on
 		key = objKey{instr: p.x.instr, from: info.made.fn, id: objID(-1 - info.made.instr), sub: info.made.sub}
 	}
-	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, bare: info.bare, accessors: info.accessors, promised: info.promised,
+	ids := []objID{p.a.key(key, objInfo{typ: info.typ, kind: info.kind, fn: info.fn, own: info.own, take: info.take, keeps: info.keeps, bare: info.bare, accessors: info.accessors, promised: info.promised,
 		made: info.made, depth: info.depth + 1})}
 	p.objs[id] = ids
 	return ids

@@ -95,6 +95,12 @@ func (c *callSite) entries(s model.Section, form model.Form) []*model.Entry {
 // invoke interprets a call. It returns false when the program does not come back.
 func (a *analysis) invoke(st *state, i int32, b *ir.Block) bool {
 	c := a.callSite(st, i)
+	if c.call.Kind == ir.CallMarkup && !a.run.plain {
+		if v := c.markup(); c.in.Dst != ir.NoVar {
+			a.assign(st, c.in.Dst, v)
+		}
+		return true
+	}
 	for _, e := range c.matches(model.Exits) {
 		if c.holds(e.If) {
 			if a.noting {

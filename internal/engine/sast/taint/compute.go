@@ -143,7 +143,7 @@ func (a *analysis) member(st *state, i int32, base *value, name string, v *value
 			return m
 		}
 	}
-	v = v.typed(a.run.fieldType(a.fn, owner, name))
+	v = a.fromShared(st, base, owner, name, v).typed(a.run.fieldType(a.fn, owner, name))
 	return a.run.value(a, i, owner, name, v.typed(a.run.memberName(owner, name)))
 }
 
@@ -175,6 +175,7 @@ func (a *analysis) storeField(st *state, i int32, in *ir.Instr) {
 	if owner == "" {
 		owner = a.staticType(in.Node)
 	}
+	a.share(st, owner, in.Text, x)
 	a.assigns(st, i, owner, in.Text, x)
 }
 
@@ -374,9 +375,12 @@ func (a *analysis) storeGlobal(st *state, i int32, in *ir.Instr) {
 	if in.A != ir.NoVar {
 		a.storeMade(st, a.read(st, in.A), model.Last(in.Text), x)
 	}
-	if dot := strings.LastIndexByte(in.Text, '.'); dot > 0 {
-		a.assigns(st, i, in.Text[:dot], in.Text[dot+1:], x)
+	dot := strings.LastIndexByte(in.Text, '.')
+	owner := "global"
+	if dot > 0 {
+		owner = in.Text[:dot]
 	}
+	a.assigns(st, i, owner, in.Text[dot+1:], x)
 }
 
 // make makes the object of an instruction. One that is made again while it is
@@ -438,7 +442,11 @@ func (a *analysis) iterate(st *state, i int32, in *ir.Instr) *value {
 		a.push(st, pair, element)
 		a.store(st, v, anyKey, pair)
 	default:
-		a.store(st, v, anyKey, a.elementOf(st, i, base))
+		e := a.elementOf(st, i, base)
+		if base.api != "" {
+			e = a.run.value(a, i, base.api, "[*]", e)
+		}
+		a.store(st, v, anyKey, e)
 	}
 	return v
 }

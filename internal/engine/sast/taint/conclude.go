@@ -305,6 +305,9 @@ func (c *conclusion) report(k int32, r *Rule, p *pendingSink, arrived taint) {
 			return
 		}
 		if r.expressionsOnly() {
+			if _, tame := c.run.tame.Load(with.atom); tame && p.node == with.atom.source.node && p.fn.File == with.atom.source.file {
+				return // it is matched with texts of the program
+			}
 			at := &Point{with.atom.source.file, with.atom.source.node}
 			c.found.add(&Finding{Rule: r, Kind: p.kind, Expression: at, sink: p.sinkKey, source: with.atom.source}, with.trace)
 			return

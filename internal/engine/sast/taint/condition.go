@@ -101,7 +101,7 @@ func (c *callSite) kindOf(v *value) valueKind {
 	switch {
 	case c.a.isFunction(v):
 		return kindFunction
-	case v.api == "string" || strings.HasSuffix(v.api, ".String"):
+	case v.api != "" && v.api == c.a.fn.File.Lang.Meaning.TextType, v.api == "string" || strings.HasSuffix(v.api, ".String"):
 		return kindString
 	case c.a.run.harmless(v.api):
 		return kindNumber

@@ -39,6 +39,15 @@ func (r *run) expression(fn *ir.Function, node int32, text, flags string) taint 
 	return taint{{atom: at, trace: then(nil, fn, node, nil)}}
 }
 
+// alone notes an expression that needs exponential time where it is written: what it
+// is matched with may be out of sight. Where a match is seen, that is told instead.
+func (a *analysis) alone(node int32, t taint) {
+	t = t.where(func(e *elem) bool { return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression })
+	if len(t) > 0 {
+		a.arrives(a.sinkAt(node, model.Match), 0, t)
+	}
+}
+
 // growth analyses an expression once.
 func (r *run) growth(fn *ir.Function, text, flags string) pcre.Growth {
 	k := [3]string{fn.File.Lang.Name, text, flags}
@@ -47,7 +56,7 @@ func (r *run) growth(fn *ir.Function, text, flags string) pcre.Growth {
 	}
 	g := pcre.Linear
 	switch fn.File.Lang.Name {
-	case "javascript", "typescript":
+	case "javascript", "typescript", "tsx":
 		g = pcre.ScriptGrowth(text, flags)
 	case "go": // its engine takes linear time
 	default:
@@ -62,7 +71,11 @@ func (a *analysis) regexLiteral(in *ir.Instr) *value {
 	if a.run.plain {
 		return unknown
 	}
-	return a.run.regexOf(a.fn, in)
+	v := a.run.regexOf(a.fn, in)
+	if a.noting {
+		a.alone(in.Node, v.taint)
+	}
+	return v
 }
 
 // compile computes "regexp.compile": the expression that a text is, or another one.
@@ -78,6 +91,9 @@ func (m *modelCall) compile(args []*value) (*value, bool) {
 	v := &value{kind: kindObject}
 	if len(args) < 2 || args[1].c.isText() {
 		v.c = m.a.run.patternOf(m.a.fn, from.c.s, flags)
+	}
+	if found := m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags); m.a.noting {
+		m.a.alone(m.in.Node, found)
 	}
 	return v.with(from.taint.union(m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags))), true
 }
@@ -120,6 +136,13 @@ func meets(v *value, t, with taint) taint {
 		return nil
 	}
 	return with.each(func(e *elem) bool { return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression })
+}
+
+// tames notes expressions that a constant text is matched with.
+func (r *run) tames(with taint) {
+	for i := range with {
+		r.tame.Store(with[i].atom, true)
+	}
 }
 
 // expressionsOnly reports whether the rule asks for expressions, whatever the data.

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,23 +13,12 @@ import (
 
 // This file interprets calls of libraries by their models.
 
-// maxFormals bounds the parameters of callbacks.
-const maxFormals = 8
-
-// A callback is what a library calls one function value with.
-type callback struct {
-	f      *value
-	params [maxFormals]*value
-	any    *value // every parameter
-	result *value
-	called bool
-}
-
 // A modelCall is a call that is interpreted by models.
 type modelCall struct {
 	*callSite
 	result    *value
 	callbacks map[int]*callback // by argument; -1 is the receiver
+	held      []*heldCallback   // of parts of arguments
 }
 
 // modelled interprets the call by what the models compute and summarize. It
@@ -167,91 +157,6 @@ func (m *modelCall) fromLibrary() {
 			}
 		}
 	}
-}
-
-// callback returns the callback of an argument.
-func (m *modelCall) callback(arg int) *callback {
-	if cb := m.callbacks[arg]; cb != nil {
-		return cb
-	}
-	cb := &callback{f: m.recv}
-	if arg >= 0 {
-		cb.f = m.args[arg].v
-	}
-	m.callbacks[arg] = cb
-	return cb
-}
-
-// call calls the function values among the arguments, in their order.
-func (m *modelCall) call() {
-	for i := -1; i < len(m.args); i++ {
-		cb := m.callbacks[i]
-		if cb == nil {
-			if i < 0 || !m.a.isFunction(m.args[i].v) {
-				continue
-			}
-			cb = m.callback(i)
-		}
-		m.callWith(cb, i)
-	}
-}
-
-// callWith calls a callback with what its parameters are known to be.
-func (m *modelCall) callWith(cb *callback, arg int) {
-	n := 0
-	for k := range cb.params {
-		if cb.params[k] != nil {
-			n = k + 1
-		}
-	}
-	if cb.any != nil {
-		n = maxFormals
-	}
-	args := make([]*value, n)
-	for k := range args {
-		args[k] = orUnknown(join(cb.params[k], cb.any))
-	}
-	result := m.a.callValue(m.st, cb.f, args, m.callSite, int32(arg+2))
-	if result == nil && arg >= 0 && n > 0 {
-		result = m.callHeld(arg, args)
-	}
-	cb.result, cb.called = join(cb.result, result), true
-}
-
-// callHeld calls the functions that an argument may hold of which only the call graph
-// knows: a handler that another file declares, an element of a list of handlers.
-func (m *modelCall) callHeld(arg int, args []*value) *value {
-	if m.a.run.local || m.a.calls(m.args[arg].v) {
-		return nil
-	}
-	var result *value
-	for _, fn := range m.a.run.program.FunctionValues(m.a.fn, m.args[arg].from) {
-		x := &actuals{fn: fn, params: make([]*value, len(fn.Params)), instr: m.i, node: m.in.Node,
-			sub: int32(arg+2)<<16 | 2, captures: func(int) *value { return unknown }}
-		list := make([]argument, len(args))
-		for i, v := range args {
-			list[i] = argument{v: v, from: ir.NoVar}
-		}
-		m.a.bindArguments(m.st, x, list, m.i)
-		r, _ := m.a.apply(m.st, x)
-		result = join(result, r)
-	}
-	return result
-}
-
-// calls reports whether the value holds what callValue calls.
-func (a *analysis) calls(v *value) bool {
-	return slices.ContainsFunc(v.objs, func(id objID) bool { return a.objects[id].take || a.objects[id].fn != nil })
-}
-
-// isFunction reports whether the value may be a function of the program.
-func (a *analysis) isFunction(v *value) bool {
-	for _, id := range v.objs {
-		if a.objects[id].fn != nil {
-			return true
-		}
-	}
-	return v.api != "" && len(v.objs) == 0 && a.run.function(v.api) != nil
 }
 
 // positions returns the indexes of the arguments that a place means.
@@ -414,6 +319,9 @@ func (m *modelCall) put(base *value, arg int, to model.Place, v *value) {
 	for k, s := range to.Steps {
 		last := k == len(to.Steps)-1
 		switch {
+		case s.Kind == model.Formal && arg >= 0 && k > 0:
+			m.toHeld(base, fmt.Sprint(arg, to.Steps[:k]), s.Index, v)
+			return
 		case s.Kind == model.Formal && arg >= -1:
 			m.toFormal(arg, s.Index, to.Steps[k+1:], v)
 			return

@@ -32,6 +32,16 @@ func (f *Finding) flaw() (k flawKey, ok bool) {
 	return k, false
 }
 
+// worse reports whether a finding tells more of a slow expression than one before it: a
+// graver rule, or, of equals, a place where a text is matched and not only the expression.
+func (f *Finding) worse(old *Finding) bool {
+	a, b := f.Rule.Rule.Severity.Rank(), old.Rule.Rule.Severity.Rank()
+	return a > b || a == b && old.alone() && !f.alone()
+}
+
+// alone reports whether a slow expression was found where it is written.
+func (f *Finding) alone() bool { return f.Expression != nil && f.Sink() == *f.Expression }
+
 // family returns the name that the rule shares with those that tell the same flaw.
 func (r *Rule) family() string {
 	if name, ok := r.Rule.Metadata["family"].(string); ok {
@@ -54,7 +64,7 @@ func flaws(list []*Finding) []*Finding {
 			continue
 		}
 		old := best[k]
-		if old == nil || k.fn != nil || f.Rule.Rule.Severity.Rank() > old.Rule.Rule.Severity.Rank() {
+		if old == nil || k.fn != nil || f.worse(old) {
 			best[k] = f
 		}
 	}

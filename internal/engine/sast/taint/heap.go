@@ -35,7 +35,7 @@ func (a *analysis) input(in input, path string) *value {
 	info := objInfo{atom: at}
 	v := &value{taint: taint{{atom: at}}}
 	if f := a.ctx.of(at); f != nil {
-		info.fn, info.take, info.typ = f.fn, f.take, f.typ
+		info.fn, info.take, info.keeps, info.typ = f.fn, f.take, f.keeps, f.typ
 		v.c, v.kind, v.api = f.c, f.c.valueKind(), cmp.Or(f.typ, f.api)
 	}
 	if !v.known() {

@@ -44,6 +44,8 @@ type objInfo struct {
 	fn   *ir.Function // of a function value
 	// own: every field it has was written by the program; a missing one is not there.
 	own bool
+	// keeps names the global in which such a function keeps what it is given.
+	keeps string
 	// promised: it is called like the function in its part content, but answers a promise of
 	// what that function calls back with.
 	promised bool

@@ -60,6 +60,8 @@ func (m *modelCall) operation(name string) (*value, bool) {
 		return m.compile(args)
 	case "promise":
 		return m.promiseAll(args)
+	case "state":
+		return m.keptState(), true
 	case "object":
 		if op == "bare" {
 			return m.bareObject(), true
@@ -146,7 +148,7 @@ func (m *modelCall) textOperation(op string, args []*value) (*value, bool) {
 // carries has the operations whose result holds text of the first operand.
 var carries = map[string]bool{
 	"char": true, "substring": true, "slice": true, "upper": true, "lower": true, "trim": true, "replace": true, "repeat": true,
-	"of": true,
+	"of": true, "part": true,
 }
 
 var textResults = map[string]valueKind{

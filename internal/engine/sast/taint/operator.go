@@ -78,6 +78,9 @@ func (a *analysis) cast(v *value, in *ir.Instr) *value {
 	if in.Text == "" || v.api != "" && a.isProgramType(v.api) {
 		return v
 	}
+	if v.api != "" && a.fn.File.Lang.Meaning.TextType != "" && !a.run.set(a.fn).Known(in.Text) && !a.isProgramType(in.Text) {
+		return v // "as any" says nothing of the value, which stays what it is
+	}
 	w := *v
 	w.api = in.Text
 	return &w

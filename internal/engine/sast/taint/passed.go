@@ -69,17 +69,17 @@ func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 		return ""
 	}
 	switch in := &fn.Code[i]; in.Op {
-	case ir.Copy:
+	case ir.Copy, ir.Await:
 		return r.passedOn(fn, in.A, depth+1)
 	case ir.LoadGlobal:
 		return in.Text
 	case ir.LoadIndex:
 		if d := fn.Def(in.A); in.Text == "0" && d >= 0 && fn.Code[d].Op == ir.Invoke && fn.File.Lang.Meaning.CommaOk {
-			return r.makes(fn, fn.Call(&fn.Code[d]).Qualified) // the error stands behind it
+			return r.makes(fn, fn.Call(&fn.Code[d])) // the error stands behind it
 		}
 	case ir.Invoke:
 		c := fn.Call(in)
-		if name := r.makes(fn, c.Qualified); name != "" && c.Direct < 0 {
+		if name := r.makes(fn, c); name != "" {
 			return name
 		}
 		if args := fn.Args(c); len(args) > 0 && c.Direct < 0 && r.passes(fn, c.Qualified) {
@@ -89,13 +89,27 @@ func (r *run) passedOn(fn *ir.Function, v ir.Var, depth int) string {
 	return ""
 }
 
-// makes returns the type of what a function of a library returns, as the models say;
-// "" when they do not.
-func (r *run) makes(fn *ir.Function, name string) string {
-	for _, e := range r.set(fn).Match(name)[model.Types] {
-		if e.Type != "" && len(e.If) == 0 && isReturn(e.Places) {
+// makes returns the type of what a library's function makes, or the name that models
+// have for it; "" when they say nothing of it.
+func (r *run) makes(fn *ir.Function, c *ir.Call) string {
+	name := c.Qualified
+	if i := fn.Def(c.Callee); name == "" && i >= 0 && fn.Code[i].Op == ir.LoadGlobal {
+		name = fn.Code[i].Text // require("knex")({})
+	}
+	if name == "" || c.Direct >= 0 {
+		return ""
+	}
+	if c.Kind == ir.CallNew {
+		name += ".new"
+	}
+	set := r.set(fn)
+	for _, e := range set.Match(name)[model.Types] {
+		if e.Form == model.Call && e.Type != "" && len(e.If) == 0 && isReturn(e.Places) {
 			return e.Type
 		}
+	}
+	if set.Known(name + "()") {
+		return name + "()"
 	}
 	return ""
 }

@@ -82,6 +82,7 @@ func (c *callSite) made() (*value, bool) {
 		for i, arg := range c.args {
 			args[i] = arg.v
 		}
+		c.a.keepState(c.st, c.fun, args, c)
 		return orUnknown(c.a.callValue(c.st, c.fun, args, c, 102)), true
 	}
 	m := &modelCall{callSite: c, callbacks: map[int]*callback{}}

@@ -49,12 +49,16 @@ type run struct {
 	fields    map[string]*value // constants, by class and field
 	apis      map[string]string // by global: the function of a library that it holds
 
+	written map[string]bool // names of fields that the program sets
+
 	owners map[*ir.Function]string // of methods and makers of prototypes: the name of the maker
 
 	atoms         sync.Map // atomKey → *atom
 	sources       sync.Map // source → *source
 	declaredTypes sync.Map // [2]string → string
 	members       sync.Map // [2]string → string
+	sharedTypes   sync.Map // [2]string → string
+	tame          sync.Map // *atom → true: expressions that constant texts are matched with
 	supers        sync.Map // [2]string → []string
 	values        sync.Map // [3]string → *valueInfo
 	params        sync.Map // *ir.Function → [][]*model.Entry
@@ -335,6 +339,9 @@ func (r *run) parameterEntries(fn *ir.Function) [][]*model.Entry {
 			r.eachParameter(fn, set.Match("importing."+root+"."+fn.Params[0].Name), model.Call, add)
 		}
 	}
+	if fn.Name != "" && fn.Class == nil && fn.Parent != nil && fn.Parent.Kind == ir.TopLevel {
+		r.eachParameter(fn, set.Match("exported."+fn.Name), model.Call, add)
+	}
 	if fn.Class != nil {
 		for _, t := range r.types(fn, fn.Class.Qualified) {
 			r.eachParameter(fn, set.Match(r.memberName(t, fn.Name)), model.Call, add)
@@ -477,6 +484,10 @@ func (r *run) survey(units [][]*ir.Function) {
 			delete(r.globals, name)
 			delete(r.lists, name)
 		}
+	}
+	r.written = make(map[string]bool, len(names))
+	for name := range names {
+		r.written[name] = true
 	}
 	r.passedOnly(stores, modules)
 	for name := range r.fields {

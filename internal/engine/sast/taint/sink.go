@@ -140,6 +140,9 @@ func (c *callSite) sinks() {
 					t = c.a.deep(c.st, c.a.textOf(c.st, v))
 				}
 				if joint {
+					if v.known() && len(t) == 0 {
+						c.a.run.tames(with)
+					}
 					t = meets(v, t, with)
 				}
 				c.a.arrives(c.a.sinkAt(c.in.Node, e.Kind), block, t)
@@ -180,18 +183,40 @@ func place(f *tree.File, node int32) int32 {
 	return name
 }
 
+// assignedIs evaluates the conditions of a property on what is assigned: whether it is
+// known to be a map, a list, a text.
+func (a *analysis) assignedIs(x *value, list []model.Condition) bool {
+	for i := range list {
+		cond := &list[i]
+		if cond.Test != model.Is || cond.Type || cond.Place.Base != model.Assigned {
+			continue
+		}
+		kind := x.kind
+		if id, ok := x.sole(); ok && kind == kindAny {
+			kind = a.objects[id].kind
+		}
+		if want, ok := kindWords[cond.Word]; ok && (kind == want) == cond.Not {
+			return false
+		}
+	}
+	return true
+}
+
 // assigns notes what arrives at a property that is a sink.
 func (a *analysis) assigns(st *state, i int32, owner, name string, x *value) {
-	r := a.run
-	if !a.noting {
-		return
+	if a.noting {
+		a.assignsAt(st, a.fn.Code[i].Node, owner, name, x)
 	}
+}
+
+// assignsAt is assigns for a place of the source.
+func (a *analysis) assignsAt(st *state, node int32, owner, name string, x *value) {
+	r := a.run
 	set := r.set(a.fn)
-	node := a.fn.Code[i].Node
 	seen := false
 	check := func(full string) {
 		for _, e := range set.Match(full)[model.Sinks] {
-			if e.Form == model.Assignment {
+			if e.Form == model.Assignment && a.assignedIs(x, e.If) {
 				seen = true
 				a.arrives(a.sinkAt(node, e.Kind), r.kindBits(e.Kind)|r.opens(e), a.deep(st, a.textOf(st, x)))
 			}

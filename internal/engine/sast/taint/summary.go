@@ -66,12 +66,13 @@ func (s *summary) same(t *summary) bool {
 
 // A fact is what a context knows of an input: a constant, a function or a type.
 type fact struct {
-	atom *atom
-	c    constant
-	fn   *ir.Function
-	typ  string // of an object of the program
-	api  string // the name by which models know the value
-	take bool   // a function that takes what it is given: see collector
+	atom  *atom
+	c     constant
+	fn    *ir.Function
+	typ   string // of an object of the program
+	api   string // the name by which models know the value
+	keeps string // the global in which it keeps that
+	take  bool   // a function that takes what it is given: see collector
 }
 
 // Facts are what is known of a function's inputs where it is called.
@@ -120,6 +121,7 @@ func (c facts) key() string {
 		b.WriteString(f.api)
 		if f.take {
 			b.WriteByte('!')
+			b.WriteString(f.keeps)
 		}
 		b.WriteByte(1)
 	}

@@ -1,6 +1,6 @@
 (function ($) {
   function Badge(element, options) {
-    this.$element = $(element);
+    this.$element = $(element); // want selector
     this.options = options;
     this.draw();
   }
