@@ -7,6 +7,7 @@ package lang
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"unsafe"
 
 	"merlon/internal/engine/sast/cst"
@@ -199,14 +200,28 @@ func (l *Language) concrete(src []byte, limits cst.Limits) (*cst.Tree, error) {
 // lower lowers a concrete tree.
 func (l *Language) lower(path string, t *cst.Tree) *tree.File {
 	f := &tree.File{Path: path, Language: l.Name, Source: unsafe.String(unsafe.SliceData(t.Source), len(t.Source))}
-	f.Nodes = make([]tree.Node, 0, len(t.Nodes)*2/3+1)
+	draft := drafts.Get().(*[]tree.Node)
+	f.Nodes = slices.Grow((*draft)[:0], len(t.Nodes)*2/3+1)
 	b := &Lowering{Builder: tree.Builder{File: f}, CST: t}
 	l.Lower(b)
 	if t.Errors {
 		b.missed()
 	}
-	return b.Finish()
+	b.Finish()
+	*draft = f.Nodes
+	f.Nodes = append(make([]tree.Node, 0, len(*draft)), *draft...)
+	if cap(*draft) <= mostDraft {
+		drafts.Put(draft)
+	}
+	return f
 }
+
+// drafts has the arrays in which trees are made: a third of what is made room for is
+// not needed, and trees are kept for long.
+var drafts = sync.Pool{New: func() any { return new([]tree.Node) }}
+
+// mostDraft bounds the arrays that are kept, in nodes.
+const mostDraft = 1 << 18
 
 // missed lists the errors of the concrete tree that the lowering passed over.
 func (l *Lowering) missed() {
