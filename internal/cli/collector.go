@@ -21,13 +21,13 @@ import (
 const easyHeap = 256 << 20
 
 // easyPart is the part of the machine's memory that garbage may be beyond that.
-const easyPart = 8
+const easyPart = 12
 
 // Bounds of the setting, in percent of what is in use: as is usual, with much in use
 // where the machine has the memory, and with little.
 const (
 	usualPercent = 100
-	easyPercent  = 400
+	easyPercent  = 600
 	mostPercent  = 1000
 )
 

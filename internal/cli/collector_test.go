@@ -9,14 +9,14 @@ import (
 )
 
 func TestPercent(t *testing.T) {
-	const none, small, large = 0, 4 << 30, 32 << 30
+	const none, small, large = 0, 6 << 30, 48 << 30
 	for _, c := range []struct {
 		live, memory uint64
 		want         int
 	}{
 		{0, none, 1000}, {1 << 20, none, 1000}, {64 << 20, none, 400}, {128 << 20, none, 200}, {256 << 20, none, 100}, {4 << 30, none, 100},
-		{64 << 20, small, 400}, {128 << 20, small, 400}, {256 << 20, small, 200}, {400 << 20, small, 128}, {1 << 30, small, 100},
-		{64 << 20, large, 400}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
+		{32 << 20, small, 800}, {64 << 20, small, 600}, {128 << 20, small, 400}, {256 << 20, small, 200}, {400 << 20, small, 128}, {1 << 30, small, 100},
+		{64 << 20, large, 600}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
 	} {
 		if got := percent(c.live, c.memory); got != c.want {
 			t.Errorf("with %d bytes in use of %d: got %d, want %d", c.live, c.memory, got, c.want)
