@@ -65,6 +65,7 @@ const (
 	writtenInside
 	rewritten // a Function's or Class' name that is assigned
 	changed   // a part of what it holds is changed (Go)
+	assigned  // it is written behind its declaration
 )
 
 func (l *lowerer) skip(node int32, reason string) {
@@ -108,13 +109,16 @@ func (l *lowerer) noteUse(i int32) {
 		l.noteChange(i, d)
 	}
 	by := l.declarator(d)
-	assigned := l.assigned(i)
-	if assigned && by >= 0 && (l.t.Nodes[by].Kind == tree.Function || l.t.Nodes[by].Kind == tree.Class) {
+	written := l.assigned(i)
+	if written {
+		l.use[d] |= assigned
+	}
+	if written && by >= 0 && (l.t.Nodes[by].Kind == tree.Function || l.t.Nodes[by].Kind == tree.Class) {
 		l.use[d] |= rewritten
 	}
 	if l.unit[i] != l.unit[d] {
 		l.use[d] |= usedInside
-		if assigned {
+		if written {
 			l.use[d] |= writtenInside
 		}
 	}

@@ -52,7 +52,7 @@ func (b *builder) giveBack(from int) {
 // None when it is not known.
 func (b *builder) pointee(pointer int32) int32 {
 	d := b.pointerName(pointer)
-	if d < 0 || b.use[d]&rewritten != 0 {
+	if d < 0 || b.use[d]&(rewritten|assigned) != 0 {
 		return tree.None
 	}
 	by := b.declarator(d)
