@@ -300,7 +300,7 @@ func (c *callers) gave(s *source, to *summary) { c.givers[s] = to }
 // A function that is some calls away takes part in the same call of the library; what is
 // farther may as well be one that was started for others.
 const (
-	maxAway = 4
+	maxAway = 3
 	maxNear = 2000 // functions
 )
 
