@@ -49,6 +49,10 @@ func (a *analysis) answerHolds(v *value, list []model.Condition) bool {
 			if a.answersText(v) == c.Not {
 				return false
 			}
+		case c.Place.Base == model.Return && c.Test == model.Begins:
+			if c.Like.MatchString(v.text()) == c.Not {
+				return false
+			}
 		case c.Place.Base == model.Return && c.Test == model.Is && c.Word == "map":
 			if (v.kind == kindMap) == c.Not {
 				return false

@@ -451,25 +451,31 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 		result = a.callObject(st, f, args, site, sub)
 	}
 	if result == nil && f.api != "" && !a.isFunction(f) {
-		a.callLibrary(st, f.api, args, site)
+		result = a.callLibrary(st, f.api, args, site)
 	}
 	return result
 }
 
-// callLibrary notes what arrives at the sinks of a library's function that is given to
-// another one to call: a thread's target, what an executor runs.
-func (a *analysis) callLibrary(st *state, name string, args []*value, site *callSite) {
-	if !a.noting {
-		return
-	}
+// callLibrary interprets a function of a library that is given to another one to call: a
+// thread's target, what an executor runs, String::trim. Its sinks are asked, and what goes
+// in comes out, but for what it makes harmless.
+func (a *analysis) callLibrary(st *state, name string, args []*value, site *callSite) *value {
 	call := *site.call
 	call.Kind, call.Name, call.Qualified, call.Type, call.Receiver, call.Callee = ir.CallFunction, model.Last(name), name, "", ir.NoVar, ir.NoVar
 	c := &callSite{a: a, st: st, i: site.i, in: site.in, call: &call}
+	var t taint
 	for _, v := range args {
 		c.args = append(c.args, argument{v: orUnknown(v), from: ir.NoVar, node: site.in.Node})
+		t = t.union(a.deep(st, orUnknown(v)))
 	}
 	c.names = a.names(c)
-	c.sinks()
+	if a.noting {
+		c.sinks()
+	}
+	if len(t) == 0 || !a.fn.File.Lang.Meaning.FunctionsApart {
+		return nil
+	}
+	return c.finish(&value{taint: t.at(a.fn, site.in.Node)})
 }
 
 // callObject calls the only method of an object that stands for a function.

@@ -65,6 +65,8 @@ func (m *modelCall) summaries() bool {
 				m.collect(f.From)
 			case !hasStep(f.From, model.Result):
 				m.move(m.values(f.From), f.To)
+			case f.From.Base == model.This:
+				m.callback(-1) // a function that is called without arguments
 			}
 		}
 	}
@@ -409,6 +411,9 @@ func merged(a, b *value) *value {
 // may come out.
 func (c *callSite) external() *value {
 	a := c.a
+	if v := c.generated(); v != nil {
+		return v
+	}
 	var t taint
 	statement := c.statement()
 	for i, arg := range c.args {
@@ -431,6 +436,11 @@ func (c *callSite) external() *value {
 		}
 	}
 	from := t
+	if owner, ok := strings.CutSuffix(c.call.Qualified, ".valueOf"); ok {
+		if class := a.run.program.Class(owner); class != nil && class.Kind == "enum" {
+			t = nil // one of the program's own values
+		}
+	}
 	if c.recv != nil && c.call.Kind != ir.CallNew {
 		t = t.union(a.deep(c.st, c.recv))
 	}
@@ -477,7 +487,7 @@ func (c *callSite) inheritedCleaning() uint64 {
 // a library that makes one. It reports false when the object as a whole takes it.
 func (c *callSite) keepsField(i int) bool {
 	class := c.a.run.program.Class(c.recv.api)
-	if class == nil || !class.File.Lang.Meaning.SelfParameter || c.args[i].many {
+	if class == nil || !class.File.Lang.Meaning.SelfParameter && class.Kind != "record" || c.args[i].many {
 		return false
 	}
 	name := c.args[i].name
@@ -490,6 +500,41 @@ func (c *callSite) keepsField(i int) bool {
 	return true
 }
 
+// generated interprets a method that a class of the program has but its source does not
+// show: the accessor of a record's component, and what a tool makes of fields, getName and
+// setName. It is nil for any other.
+func (c *callSite) generated() *value {
+	name := c.call.Name
+	if c.recv == nil || c.call.Kind != ir.CallMethod || len(c.args) > 1 || name == "" || c.a.fn.File.Lang.Meaning.SelfParameter {
+		return nil
+	}
+	class := c.a.run.program.Class(c.recv.api)
+	if class == nil && len(c.recv.objs) == 1 {
+		class = c.a.run.program.Class(c.a.objects[c.recv.objs[0]].typ)
+	}
+	if class == nil {
+		return nil
+	}
+	_, fields := c.a.run.declaredFields(c.a.fn, class)
+	if len(c.args) == 0 {
+		for _, prefix := range []string{"get", "is"} {
+			if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+				name = strings.ToLower(rest[:1]) + rest[1:]
+			}
+		}
+		if !slices.Contains(fields, name) || class.Kind != "record" && name == c.call.Name {
+			return nil
+		}
+		return c.a.load(c.st, c.recv, name)
+	}
+	rest, ok := strings.CutPrefix(name, "set")
+	if !ok || rest == "" || !slices.Contains(fields, strings.ToLower(rest[:1])+rest[1:]) {
+		return nil
+	}
+	c.a.store(c.st, c.recv, strings.ToLower(rest[:1])+rest[1:], c.args[0].v)
+	return c.recv
+}
+
 // declaredFields returns the names that the body of a class and those of its bases assign
 // or declare, the bases' first: those with a type, and all.
 func (r *run) declaredFields(fn *ir.Function, class *ir.Class) (typed, all []string) {
@@ -499,6 +544,11 @@ func (r *run) declaredFields(fn *ir.Function, class *ir.Class) (typed, all []str
 			continue
 		}
 		t := k.File.Tree
+		for p := range t.All(k.Node, tree.RoleParameter) { // components of a record
+			if target := t.Child(p, tree.RoleTarget); t.Is(target, tree.Name) {
+				typed, all = append(typed, t.Text(target)), append(all, t.Text(target))
+			}
+		}
 		for i := k.Node + 1; i < t.Nodes[k.Node].Next; i++ {
 			if t.Is(i, tree.Function) || t.Is(i, tree.Class) || t.Is(i, tree.Lambda) {
 				i = t.Nodes[i].Next - 1

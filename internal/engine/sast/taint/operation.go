@@ -2,6 +2,7 @@ package taint
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
@@ -419,6 +420,13 @@ func (m *modelCall) valueOperation(op string, args []*value) (*value, bool) {
 	case "ends":
 		return m.ends(), true
 	case "property":
+		// What has been put there under the key; otherwise the configuration counts.
+		if o := m.a.soleObject(m.st, m.recv); o != nil && operand(args, 1).known() {
+			key := operand(args, 1).c.String()
+			if k := slices.IndexFunc(o.fields, func(f field) bool { return f.name == key }); k >= 0 && o.fields[k].val != nil {
+				return o.fields[k].val, true
+			}
+		}
 		if len(args) > 0 && m.recv != nil && !m.static() {
 			args = args[1:]
 		}
