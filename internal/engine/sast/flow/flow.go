@@ -60,6 +60,7 @@ type Graph struct {
 	holds     []int32   // by variable: its place in held
 	held      [][]value
 	sccs      [][]*ir.Function
+	exposed   map[string][]int32 // by module: the functions that its value holds
 }
 
 // Build joins the files. It sets the IDs of functions and classes, and makes the

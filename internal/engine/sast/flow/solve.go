@@ -257,6 +257,7 @@ func (s *solver) run(ctx context.Context) error {
 		}
 	}
 	s.keep()
+	s.expose()
 	for i := range s.targets {
 		slices.Sort(s.targets[i])
 		slices.Sort(s.callbacks[i])

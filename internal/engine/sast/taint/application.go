@@ -1,6 +1,8 @@
 package taint
 
 import (
+	"strings"
+
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/model"
@@ -36,11 +38,19 @@ func (r *run) application() bool {
 	return places >= handled && places*crowd >= functions
 }
 
-// byNames returns what models know of functions by the names of their first two
-// parameters: "named.req.res" is what everybody calls those of a handler.
-func (r *run) byNames(fn *ir.Function) *model.Matches {
-	if len(fn.Params) < 2 || fn.Params[0].Name == "" || fn.Params[1].Name == "" {
-		return &model.Matches{}
+// byNames returns what models know of functions by the names of two parameters that
+// follow each other, and where they are: "named.req.res" is what everybody calls those of
+// a handler, which may have others before them (options that were bound). Handlers of
+// errors are left out: they answer what was refused, and mostly to paths of the own site.
+func (r *run) byNames(fn *ir.Function) (*model.Matches, int) {
+	for i := 1; i < len(fn.Params); i++ {
+		first, second := fn.Params[i-1].Name, fn.Params[i].Name
+		if first == "" || second == "" || i > 1 && strings.HasPrefix(fn.Params[i-2].Name, "err") {
+			continue
+		}
+		if m := r.set(fn).Match("named." + first + "." + second); !m.Empty() {
+			return m, i - 1
+		}
 	}
-	return r.set(fn).Match("named." + fn.Params[0].Name + "." + fn.Params[1].Name)
+	return &model.Matches{}, 0
 }

@@ -75,26 +75,44 @@ func (l *library) makes(s *summary) {
 }
 
 // plugins adds the functions that one function gives to a library for everybody who uses
-// that library: what models call an entry point where it is assigned.
+// that library: what models call an entry point where it is assigned. The library itself
+// makes the object there, and no plugins.
 func (l *library) plugins(fn *ir.Function) {
 	set := l.run.set(fn)
 	for i := range fn.Code {
 		in := &fn.Code[i]
-		name := in.Text
-		switch in.Op {
-		case ir.StoreField:
-			name = written(fn, in.A, 0) + "." + name
-		case ir.StoreGlobal:
-		default:
-			continue
-		}
-		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool { return e.Form == model.Assignment }) {
+		name := stored(fn, in)
+		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool { return e.Form == model.Assignment }) ||
+			l.makesObject(fn.File, strings.TrimSuffix(name, "."+model.Last(name))) {
 			continue
 		}
 		for _, plugin := range l.run.program.FunctionValues(fn, in.B) {
 			l.function(plugin)
 		}
 	}
+}
+
+// makesObject reports whether a file sets what has the name, to something of its own.
+func (l *library) makesObject(f *ir.File, name string) bool {
+	return slices.ContainsFunc(f.Functions, func(fn *ir.Function) bool {
+		return slices.ContainsFunc(fn.Code, func(in ir.Instr) bool {
+			return stored(fn, &in) == name && len(l.run.program.FunctionValues(fn, in.B)) == 0
+		})
+	})
+}
+
+// stored returns the name that the source gives to what an instruction sets, "" when it
+// sets no member or global.
+func stored(fn *ir.Function, in *ir.Instr) string {
+	switch in.Op {
+	case ir.StoreField:
+		if base := written(fn, in.A, 0); base != "" {
+			return base + "." + in.Text
+		}
+	case ir.StoreGlobal:
+		return in.Text
+	}
+	return ""
 }
 
 // written returns the name by which the source calls what a variable holds: "$.fn" where $
@@ -125,6 +143,10 @@ func starts(fn *ir.Function) bool { return fn.Kind == ir.TopLevel || fn.Name == 
 
 // exports finds what a module exports, in the heap that its top-level code leaves.
 func (l *library) exports(s *summary) {
+	for _, fn := range l.run.program.Exposed(s.fn.File.Module) { // also what a large summary has forgotten
+		l.open[s.fn.File] = true
+		l.function(fn)
+	}
 	names := exportedNames(s.fn.File)
 	l.seen = map[objID]bool{}
 	module := separator + s.fn.File.Module
@@ -233,8 +255,8 @@ func exportedNode(t *tree.File, node int32) bool {
 func (l *library) has(fn *ir.Function) bool {
 	is, ok := l.known[fn]
 	if !ok {
-		handler := !l.run.byNames(fn).Empty() // by the names of its parameters: the program may call it with more
-		is = l.offers(fn) && (handler || !l.run.entry(fn)) && !l.answers(fn)
+		named, _ := l.run.byNames(fn) // a handler by the names of its parameters: the program may call it with more
+		is = l.offers(fn) && (!named.Empty() || !l.run.entry(fn)) && !l.answers(fn)
 		l.known[fn] = is
 	}
 	return is

@@ -11,6 +11,8 @@ type Program interface {
 	Targets(fn *ir.Function, call *ir.Call) []*ir.Function
 	// FunctionValues returns the functions that a variable may hold.
 	FunctionValues(fn *ir.Function, v ir.Var) []*ir.Function
+	// Exposed returns the functions that the value of a module holds.
+	Exposed(module string) []*ir.Function
 	// Function returns the functions with the qualified name.
 	Function(name string) []*ir.Function
 	// Class returns the class with the qualified name, nil when there is none.

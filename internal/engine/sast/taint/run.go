@@ -333,7 +333,12 @@ func (r *run) parameterEntries(fn *ir.Function) [][]*model.Entry {
 	for _, name := range annotations(fn.File, fn.Node) {
 		r.eachParameter(fn, set.Match(name), model.Annotation, add)
 	}
-	r.eachParameter(fn, r.byNames(fn), model.Call, add)
+	named, at := r.byNames(fn)
+	r.eachParameter(fn, named, model.Call, func(i int, e *model.Entry) {
+		if i += at; i < len(out) {
+			add(i, e)
+		}
+	})
 	if len(fn.Params) > 0 && fn.Params[0].Name != "" {
 		for _, root := range r.importedRoots(fn.File) {
 			r.eachParameter(fn, set.Match("importing."+root+"."+fn.Params[0].Name), model.Call, add)
