@@ -242,8 +242,24 @@ func (s *surveyor) member(i int32, top frame) frame {
 func (s *surveyor) addField(c *Class, i int32, static bool) {
 	t := s.t.Child(i, tree.RoleTarget)
 	if s.t.Is(t, tree.Name) || s.t.Is(t, tree.String) {
-		c.Fields = append(c.Fields, ClassField{Name: s.t.Text(t), Type: s.absolute(s.names.Type(s.t.Child(i, tree.RoleType))), Static: static, Node: i})
+		typ := s.absolute(s.names.Type(s.t.Child(i, tree.RoleType)))
+		if typ == "" {
+			typ = s.injected(s.t.Child(i, tree.RoleValue))
+		}
+		c.Fields = append(c.Fields, ClassField{Name: s.t.Text(t), Type: typ, Static: static, Node: i})
 	}
+}
+
+// injected returns the class of which a field asks its framework for an object, as
+// inject(Class) does in Angular; "" for any other value.
+func (s *surveyor) injected(value int32) string {
+	if !s.m.Decorators || !s.t.Is(value, tree.Call) || s.t.Text(s.t.Child(value, tree.RoleCallee)) != "inject" {
+		return ""
+	}
+	if arg := s.t.Child(value, tree.RoleArgument); s.t.Is(arg, tree.Name) {
+		return s.absolute(s.names.Qualified(arg))
+	}
+	return ""
 }
 
 // parameterFields enters the parameters of a constructor that are fields as well
