@@ -41,10 +41,10 @@ func vendored(rest string) bool {
 	return strings.Contains(first, ".") || first == "composer" || first == "bundle" || first == "cache"
 }
 
-// A script below a folder of what a site serves whose banner names a release is a
-// library that somebody copied there.
+// A script below a folder of what a site serves, or of what others made, whose banner
+// names a release is a library that somebody copied there.
 var (
-	published = regexp.MustCompile(`(?:^|/)(?:static|public|assets|vendor|wwwroot|webjars)/`)
+	published = regexp.MustCompile(`(?:^|/)(?:static|public|assets|vendor|wwwroot|webjars|libs|externals?|third[-_]?party)/`)
 	banner    = regexp.MustCompile(`^\s*/\*!?[^/]*\bv?\d+\.\d+\.\d+`)
 )
 

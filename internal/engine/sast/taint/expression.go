@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
 	"merlon/internal/engine/sast/pcre"
+	"merlon/internal/engine/sast/tree"
 )
 
 // This file follows regular expressions whose time grows faster than the text: an
@@ -40,8 +41,14 @@ func (r *run) expression(fn *ir.Function, node int32, text, flags string) taint 
 }
 
 // alone notes an expression that needs exponential time where it is written: what it
-// is matched with may be out of sight. Where a match is seen, that is told instead.
+// is matched with may be out of sight. Where a match is seen, that is told instead. One in
+// a table of many is data: whoever reads the table decides what is matched with it. One
+// of which the source is taken is a part of another.
 func (a *analysis) alone(node int32, t taint) {
+	file := a.fn.File.Tree
+	if at := file.Nodes[node].Parent; file.Is(at, tree.Pair) || file.Is(at, tree.List) || file.Is(at, tree.Member) {
+		return
+	}
 	t = t.where(func(e *elem) bool { return e.atom.source != nil && e.atom.source.kind == model.ExponentialExpression })
 	if len(t) > 0 {
 		a.arrives(a.sinkAt(node, model.Match), 0, t)

@@ -10,12 +10,14 @@ import (
 
 // This file tells which findings are one flaw, though they are at several places.
 
-// A flawKey is what findings of one flaw have in common: the expression that is slow,
-// or the function that writes by a key that others choose.
+// A flawKey is what findings of one flaw have in common: the expression that is slow, the
+// function that writes by a key that others choose, or the function that does harm, in
+// whatever number of places, with one parameter of the program's interface.
 type flawKey struct {
 	family     string
 	expression Point
 	fn         *ir.Function
+	parameter  *source
 }
 
 // flaw returns what makes the finding one flaw with others; ok is false for a finding
@@ -28,6 +30,8 @@ func (f *Finding) flaw() (k flawKey, ok bool) {
 		return flawKey{family: f.Rule.family(), expression: *f.Expression}, true
 	case f.Kind == model.Inherited:
 		return flawKey{family: f.Rule.Rule.ID, fn: f.sink.fn}, true
+	case f.source != nil && f.source.kind == model.Library:
+		return flawKey{family: f.Rule.Rule.ID, fn: f.sink.fn, parameter: f.source}, true
 	}
 	return k, false
 }
@@ -54,7 +58,8 @@ func (r *Rule) family() string {
 // each flaw. A slow expression is mended where it is written, however often it is used:
 // the worst of its uses counts, and of equals the first. A function that writes by a
 // foreign key is mended once: its last write counts, because those before it make the
-// levels that lead there.
+// levels that lead there. What a caller gives is checked once where it comes in: the first
+// place of a function counts.
 func flaws(list []*Finding) []*Finding {
 	list = withoutStatus(list)
 	best := map[flawKey]*Finding{}
@@ -64,7 +69,7 @@ func flaws(list []*Finding) []*Finding {
 			continue
 		}
 		old := best[k]
-		if old == nil || k.fn != nil || f.worse(old) {
+		if old == nil || k.fn != nil && k.parameter == nil || f.worse(old) {
 			best[k] = f
 		}
 	}

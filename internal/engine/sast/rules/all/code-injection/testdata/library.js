@@ -1,9 +1,9 @@
 const path = require("path");
 
-// Who gives the whole name means that module.
+// Who gives the name means that module, or that plugin.
 exports.driver = (name) => require(name);
 
-// ruleid: code-injection-library-module
+// ok: code-injection-library
 exports.plugin = (name) => require(path.resolve(__dirname, "plugins", name));
 
 // ruleid: code-injection-library

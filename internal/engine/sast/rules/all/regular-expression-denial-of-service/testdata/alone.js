@@ -7,4 +7,12 @@ exports.name = /^\w+(?:\s\w+)*$/;
 // ok: regular-expression-denial-of-service-unknown
 exports.text = "^(a+)+$";
 
+// Whoever reads a table decides what is matched.
+exports.grammar = {
+  // ok: regular-expression-denial-of-service-unknown
+  words: /^(\w+\s?)*$/,
+  // ok: regular-expression-denial-of-service-unknown
+  others: [/^(\d+\s?)*$/],
+};
+
 module.exports.spelled = spelled;

@@ -18,6 +18,9 @@ func search(w http.ResponseWriter, r *http.Request) {
 
 func dial(w http.ResponseWriter, r *http.Request) {
 	websocket.Dial(r.Context(), r.FormValue("to"), nil) // want ssrf
-	gorilla.DefaultDialer.Dial(r.FormValue("to"), nil)  // want ssrf
+}
+
+func dialOther(w http.ResponseWriter, r *http.Request) {
+	gorilla.DefaultDialer.Dial(r.FormValue("to"), nil) // want ssrf
 	gorilla.DefaultDialer.Dial("wss://example.org/"+r.FormValue("to"), nil)
 }
