@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
@@ -46,55 +48,91 @@ func peers(ctx context.Context, b *bench) ([]row, error) {
 	}
 	available := map[string]error{"Bearer": b.bearerReady(), "gosec": found(b.gosec.Binary)}
 	var rows []row
+	sums := map[string]*duel{}
 	for _, c := range contests {
 		title := fmt.Sprintf("%s on %s", c.peer, filepath.Join(c.tree...))
 		if err := available[c.peer]; err != nil {
 			rows = append(rows, row{Measure: title, Measured: "not measured", Note: err.Error()})
 			continue
 		}
-		r, err := c.run(ctx, b)
+		d, err := c.run(ctx, b)
 		if err != nil {
-			r = row{Measured: "failed", Met: no, Note: err.Error()}
+			rows = append(rows, row{Measure: title, Measured: "failed", Met: no, Note: err.Error()})
+			continue
 		}
-		r.Measure = title
-		rows = append(rows, r)
+		rows = append(rows, d.row(title))
+		if sums[c.peer] == nil {
+			sums[c.peer] = &duel{}
+		}
+		sums[c.peer].add(d)
+	}
+	for _, peer := range slices.Sorted(maps.Keys(sums)) {
+		rows = append(rows, sums[peer].row(peer+" on all of its trees together"))
 	}
 	return rows, nil
 }
 
-func (c contest) run(ctx context.Context, b *bench) (row, error) {
-	dir, err := b.corpus(c.tree...)
-	if err != nil {
-		return row{}, err
+// A side is what one of two scanners needed and found.
+type side struct {
+	cpu      time.Duration
+	findings int
+	cases    []score.Case
+}
+
+// A duel is both scanners on one tree, or on several.
+type duel struct {
+	ours, theirs side
+	note         string
+}
+
+func (d *duel) add(other *duel) {
+	for _, s := range [][2]*side{{&d.ours, &other.ours}, {&d.theirs, &other.theirs}} {
+		s[0].cpu += s[1].cpu
+		s[0].findings += s[1].findings
+		s[0].cases = append(s[0].cases, s[1].cases...)
 	}
-	ours, err := b.merlon.Scan(ctx, dir)
-	if err != nil {
-		return row{}, err
+}
+
+// row judges the duel: by time alone where nothing is labelled.
+func (d *duel) row(title string) row {
+	times := d.theirs.cpu.Seconds() / max(d.ours.cpu.Seconds(), 1e-3)
+	out := row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times), Met: verdict(times >= atLeastCheaper),
+		Note: fmt.Sprintf("ours %.1f CPU s, %d findings; theirs %.1f CPU s, %d findings%s",
+			d.ours.cpu.Seconds(), d.ours.findings, d.theirs.cpu.Seconds(), d.theirs.findings, d.note)}
+	if d.ours.cases == nil {
+		return out
 	}
-	theirs, err := c.scan(ctx, dir)
-	if err != nil {
-		return row{}, err
-	}
-	times := theirs.CPU.Seconds() / max(ours.CPU.Seconds(), 1e-3)
-	out := row{Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times), Met: verdict(times >= atLeastCheaper),
-		Note: fmt.Sprintf("ours %s, %d findings; theirs %s, %d findings", spent(ours.Cost), len(ours.Findings), spent(theirs.Cost), len(theirs.Findings))}
-	if c.judge == nil {
-		return out, nil
-	}
-	mine, err := c.judge(b, ours.Findings)
-	if err != nil {
-		return row{}, err
-	}
-	other, err := c.judge(b, theirs.Findings)
-	if err != nil {
-		return row{}, err
-	}
-	m, _ := score.Tally(mine)
-	o, _ := score.Tally(other)
+	m, _ := score.Tally(d.ours.cases)
+	o, _ := score.Tally(d.theirs.cases)
 	out.Floor += ", higher R and P"
 	out.Measured += fmt.Sprintf("; R %.3f P %.3f against R %.3f P %.3f", m.Recall(), m.Precision(), o.Recall(), o.Precision())
 	out.Met = verdict(times >= atLeastCheaper, m.Recall() > o.Recall(), m.Precision() > o.Precision())
-	return out, nil
+	return out
+}
+
+func (c contest) run(ctx context.Context, b *bench) (*duel, error) {
+	dir, err := b.corpus(c.tree...)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := b.merlon.Scan(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := c.scan(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	d := &duel{side{cpu: ours.CPU, findings: len(ours.Findings)}, side{cpu: theirs.CPU, findings: len(theirs.Findings)},
+		fmt.Sprintf("; ours %s, theirs %s", spent(ours.Cost), spent(theirs.Cost))}
+	if c.judge == nil {
+		return d, nil
+	}
+	if d.ours.cases, err = c.judge(b, ours.Findings); err != nil {
+		return nil, err
+	}
+	d.theirs.cases, err = c.judge(b, theirs.Findings)
+	return d, err
 }
 
 func (b *bench) bearerReady() error {

@@ -323,13 +323,26 @@ func TestContest(t *testing.T) {
 		return &tool.Scan{Findings: []score.Finding{{File: "A.java", Line: 5}}, Cost: tool.Cost{CPU: 1e12}}, nil
 	}
 	c := contest{"peer", []string{"securibench-micro"}, peer, judgeSecuribench}
-	got, err := c.run(context.Background(), b)
-	if err != nil || got.Met != yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 P 0.000") {
-		t.Errorf("%+v, %v", got, err)
+	won, err := c.run(context.Background(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := won.row("x"); got.Met != yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 P 0.000") {
+		t.Errorf("%+v", got)
 	}
 	c.judge = judgeXAST("go")
-	if got, err := c.run(context.Background(), b); err != nil || got.Met != no {
-		t.Errorf("%+v, %v", got, err)
+	lost, err := c.run(context.Background(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := lost.row("x"); got.Met != no {
+		t.Errorf("%+v", got)
+	}
+	sum := &duel{}
+	sum.add(won)
+	sum.add(lost)
+	if got := sum.row("x"); len(sum.ours.cases) != len(won.ours.cases)+len(lost.ours.cases) || !strings.Contains(got.Note, "theirs 2000.0 CPU s, 2 findings") {
+		t.Errorf("%+v", got)
 	}
 	c.tree = []string{"nowhere"}
 	if _, err := c.run(context.Background(), b); err == nil {
