@@ -90,20 +90,6 @@ func (a *analysis) assumeTruth(st *state, v ir.Var, holds bool) {
 	}
 }
 
-// assumeType uses that a value is of the type that "typeof" has answered.
-func (a *analysis) assumeType(st *state, in *ir.Instr, answer *value) {
-	i := a.fn.Def(in.A)
-	if i < 0 || a.fn.Code[i].Op != ir.Unary || a.fn.Code[i].Text != "typeof" || !answer.c.isText() {
-		return
-	}
-	switch answer.c.s {
-	case "number", "boolean", "bigint", "undefined":
-		a.clean(st, a.fn.Code[i].A, allKinds)
-	case "string": // no object with operators of a query
-		a.clean(st, a.fn.Code[i].A, a.run.kindBits("nosql"))
-	}
-}
-
 func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) {
 	x, y := a.read(st, in.A), a.read(st, in.B)
 	if in.Text == "in" || in.Text == "not in" {
@@ -149,13 +135,13 @@ func (a *analysis) assumeBinary(st *state, in *ir.Instr, holds bool, depth int) 
 	if call := a.answered(in.A); y.c.kind == constNull && call >= 0 {
 		a.assumeCall(st, call, false) // nothing was found
 	}
-	a.assumeType(st, in, y)
 	a.assumeEqual(st, in.A, x, y)
 	a.assumeEqual(st, in.B, y, x)
 }
 
-// assumeKind uses a comparison of what typeof answers (JavaScript): a number or a truth
-// value is harmless, and a text is no size.
+// assumeKind uses a comparison of what typeof answers (JavaScript): a number, a truth
+// value or nothing is harmless, and a text is no size and no object with operators of a
+// query.
 func (a *analysis) assumeKind(st *state, v ir.Var, word *value, holds bool) {
 	if word.c.kind != constString {
 		return
@@ -166,7 +152,7 @@ func (a *analysis) assumeKind(st *state, v ir.Var, word *value, holds bool) {
 	}
 	of := a.fn.Code[i].A
 	switch word.c.s {
-	case "number", "bigint", "boolean":
+	case "number", "bigint", "boolean", "undefined":
 		if holds {
 			a.clean(st, of, allKinds)
 		} else if word.c.s == "number" {
@@ -174,7 +160,7 @@ func (a *analysis) assumeKind(st *state, v ir.Var, word *value, holds bool) {
 		}
 	case "string":
 		if holds {
-			a.clean(st, of, a.run.bits[model.Buffer])
+			a.clean(st, of, a.run.bits[model.Buffer]|a.run.kindBits("nosql"))
 		}
 	}
 }

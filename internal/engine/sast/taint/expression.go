@@ -99,10 +99,11 @@ func (m *modelCall) compile(args []*value) (*value, bool) {
 	if len(args) < 2 || args[1].c.isText() {
 		v.c = m.a.run.patternOf(m.a.fn, from.c.s, flags)
 	}
-	if found := m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags); m.a.noting {
+	found := m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags)
+	if m.a.noting {
 		m.a.alone(m.in.Node, found)
 	}
-	return v.with(from.taint.union(m.a.run.expression(m.a.fn, m.in.Node, from.c.s, flags))), true
+	return v.with(from.taint.union(found)), true
 }
 
 // expressions returns the slow expressions that may be at the places that an entry's

@@ -82,6 +82,9 @@ func (l *library) plugins(fn *ir.Function) {
 	for i := range fn.Code {
 		in := &fn.Code[i]
 		name := stored(fn, in)
+		if name == "" {
+			continue // most instructions set nothing that has a name
+		}
 		if !slices.ContainsFunc(set.Match(name)[model.Entrypoints], func(e *model.Entry) bool { return e.Form == model.Assignment }) ||
 			l.makesObject(fn.File, strings.TrimSuffix(name, "."+model.Last(name))) {
 			continue
