@@ -39,11 +39,12 @@ var mayImport = map[string]string{
 	"internal/project":  "internal/errs internal/tenant internal/finding",
 	"internal/run":      "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/archive": "internal/errs",
-	"internal/sandbox": "internal/errs",
-	"internal/blob":    "internal/errs",
-	"internal/mail":    "internal/errs internal/seal",
-	"internal/seal":    "",
+	"internal/archive":  "internal/errs",
+	"internal/sandbox":  "internal/errs",
+	"internal/blob":     "internal/errs",
+	"internal/mail":     "internal/errs internal/seal",
+	"internal/seal":     "",
+	"internal/outbound": "internal/errs",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
@@ -71,7 +72,7 @@ var mayImport = map[string]string{
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal",
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -41,11 +41,20 @@ type Work struct {
 	ExtractFiles int           `default:"500000" placeholder:"N" group:"Scans" help:"Most files that an uploaded archive may hold."`
 }
 
+// Outbound says which addresses of others this process may ask, and how.
+type Outbound struct {
+	OutboundAllow   []string `placeholder:"CIDR|HOST" group:"Outgoing requests" help:"Networks, addresses and host names (.example.org: every host below it) that may be asked although they are private, or spoken to without encryption. Everything else must be public and encrypted."`
+	OutboundProxy   string   `placeholder:"URL" group:"Outgoing requests" secret:"" help:"Proxy for outgoing requests, http:// or https://, with user and password if it wants them. Variables of other programs, such as HTTPS_PROXY, are not read."`
+	OutboundNoProxy []string `placeholder:"CIDR|HOST" group:"Outgoing requests" help:"Networks, addresses and host names that are asked without the proxy."`
+	OutboundCAFile  string   `name:"outbound-ca-file" type:"path" placeholder:"FILE" group:"Outgoing requests" help:"Further certificate authorities, PEM, for servers and proxies of your own."`
+}
+
 // Server is every setting of merlon serve.
 type Server struct {
-	Store `embed:""`
-	Log   `embed:""`
-	Work  `embed:""`
+	Store    `embed:""`
+	Log      `embed:""`
+	Work     `embed:""`
+	Outbound `embed:""`
 
 	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDR" group:"Addresses" help:"Address to listen on, host:port."`
 	BaseURL      string   `placeholder:"URL" group:"Addresses" help:"Address of the API as clients see it. Default: http:// and the listen address."`
@@ -78,9 +87,10 @@ type Server struct {
 
 // Worker is every setting of merlon worker.
 type Worker struct {
-	Store `embed:""`
-	Log   `embed:""`
-	Work  `embed:""`
+	Store    `embed:""`
+	Log      `embed:""`
+	Work     `embed:""`
+	Outbound `embed:""`
 }
 
 // URL returns the database URL, from its file if that is where it is; empty means

@@ -1,0 +1,381 @@
+// Package outbound is the one way out: an HTTP client for addresses that people
+// have entered, such as a mirror of advisories or a registry of images.
+//
+// It decides at connect time, on the address that a name has been resolved to, so
+// that neither a name nor a redirect leads to this machine, its network or a
+// cloud's metadata service; an administrator's allow-list names the exceptions.
+// Redirects, bodies and time are limited. It logs the host and the outcome, never
+// paths, queries or headers, and its errors hold none either. No variable of the
+// environment changes where it goes.
+package outbound
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"merlon/internal/errs"
+)
+
+// CodeRefused is the code of the error for an address or a way that is not
+// allowed.
+const CodeRefused = "outbound_refused"
+
+// Options say where requests may go and how.
+type Options struct {
+	Agent   string   // what the client calls itself, such as "merlon/1.2"
+	Allow   []string // networks, addresses and host names that may be reached although they are not public
+	Proxy   string   // address of a proxy, http:// or https://, with user and password if need be; empty: none
+	NoProxy []string // networks, addresses and host names that are reached without the proxy
+	Own     []string // host names of this service, which are refused like its addresses
+	CAFile  string   // PEM of further certificate authorities; empty: those of the system alone
+	Log     *slog.Logger
+}
+
+// Limits bound one request. A zero field stands for the default.
+type Limits struct {
+	Body      int64         // bytes of the answer, after decompression; default 64 MiB
+	Time      time.Duration // from the request to the end of the answer; default 2 minutes
+	Redirects int           // default 5; negative: the redirect itself is the answer
+}
+
+// A Client sends requests. It is safe for concurrent use.
+type Client struct {
+	agent     string
+	allow     list
+	direct    list // reached without the proxy
+	ownNames  list
+	proxy     *url.URL
+	transport *http.Transport
+	log       *slog.Logger
+	own       func() ([]netip.Addr, error)
+	resolver  *net.Resolver
+}
+
+const (
+	defaultBody      = 64 << 20
+	defaultTime      = 2 * time.Minute
+	defaultRedirects = 5
+	connectTime      = 15 * time.Second
+	headerTime       = time.Minute
+	maxHeader        = 256 << 10
+)
+
+// New returns a client; an Invalid error names the option that cannot be.
+func New(o Options) (*Client, error) {
+	c := &Client{agent: o.Agent, log: o.Log, own: ownAddresses, resolver: net.DefaultResolver}
+	if c.log == nil {
+		c.log = slog.New(slog.DiscardHandler)
+	}
+	var err error
+	if c.allow, err = parseList("outbound-allow", o.Allow); err != nil {
+		return nil, err
+	}
+	if c.direct, err = parseList("outbound-no-proxy", o.NoProxy); err != nil {
+		return nil, err
+	}
+	if c.ownNames, err = parseList("own name", o.Own); err != nil {
+		return nil, err
+	}
+	if o.Proxy != "" {
+		u, err := url.Parse(o.Proxy)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+			return nil, errs.E(errs.Invalid, "outbound-proxy is not an http or https address") // it may hold a password
+		}
+		c.proxy = u
+	}
+	roots, err := authorities(o.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	c.transport = &http.Transport{
+		Proxy:                  c.proxyFor,
+		DialContext:            c.dial,
+		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    connectTime,
+		ResponseHeaderTimeout:  headerTime,
+		MaxResponseHeaderBytes: maxHeader,
+		MaxIdleConnsPerHost:    4,
+		MaxIdleConns:           32,
+		IdleConnTimeout:        time.Minute,
+		ForceAttemptHTTP2:      true,
+	}
+	return c, nil
+}
+
+// authorities returns the system's and those of the file; nil stands for the
+// system's.
+func authorities(path string) (*x509.CertPool, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "cannot read outbound-ca-file %s", path)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, fmt.Errorf("read the system's certificate authorities: %w", err)
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errs.E(errs.Invalid, "outbound-ca-file %s holds no certificate", path)
+	}
+	return pool, nil
+}
+
+// Do sends a request within the limits. The body must be closed; reading more
+// than the limit from it fails with TooLarge. An answer of any status is no
+// error. Errors name the host and never the rest of the address.
+func (c *Client) Do(req *http.Request, l Limits) (*http.Response, error) {
+	limit := l.Redirects
+	if limit == 0 {
+		limit = defaultRedirects
+	}
+	client := http.Client{
+		Transport: c.RoundTripper(l),
+		Timeout:   l.Time,
+		CheckRedirect: func(next *http.Request, via []*http.Request) error {
+			if limit < 0 {
+				return http.ErrUseLastResponse
+			}
+			if len(via) > limit {
+				return errs.E(errs.Unavailable, "%s redirects more than %d times", via[0].URL.Hostname(), limit)
+			}
+			return redirect(next, via)
+		},
+	}
+	if client.Timeout == 0 {
+		client.Timeout = defaultTime
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, c.explain(req, err)
+	}
+	return resp, nil
+}
+
+// redirect refuses a step from https to http, and takes what was said to one
+// host in confidence away before another is asked.
+func redirect(next *http.Request, via []*http.Request) error {
+	last := via[len(via)-1]
+	if last.URL.Scheme == "https" && next.URL.Scheme != "https" {
+		e := errs.E(errs.Forbidden, "%s redirects to an address without encryption: refused", last.URL.Hostname())
+		e.Code = CodeRefused
+		return e
+	}
+	next.Header.Del("Referer") // it would tell the path
+	next.URL.User = nil
+	for _, step := range via {
+		if origin(step.URL) != origin(next.URL) {
+			for name := range next.Header {
+				if !harmless[name] {
+					next.Header.Del(name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func origin(u *url.URL) string { return u.Scheme + "://" + strings.ToLower(u.Host) }
+
+// harmless are the headers that another host may see after a redirect.
+var harmless = map[string]bool{
+	"Accept": true, "Accept-Encoding": true, "Accept-Language": true, "Range": true, "User-Agent": true,
+	"If-None-Match": true, "If-Modified-Since": true,
+}
+
+// explain names the host instead of the whole address, which may hold secrets.
+func (c *Client) explain(req *http.Request, err error) error {
+	if outer := (*url.Error)(nil); errors.As(err, &outer) {
+		err = outer.Err
+	}
+	var known *errs.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	if ctxErr := req.Context().Err(); errors.Is(ctxErr, context.Canceled) {
+		return ctxErr
+	}
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return errs.E(errs.Unavailable, "%s did not answer in time", req.URL.Host)
+	}
+	return errs.Wrap(errs.Unavailable, err, "cannot reach %s", req.URL.Host)
+}
+
+// RoundTripper returns the guarded transport alone, for a library that has a
+// client of its own: each request that it sends is checked, limited and logged,
+// and each redirect is another request. Limits.Time and Redirects are the
+// library's affair.
+func (c *Client) RoundTripper(l Limits) http.RoundTripper {
+	if l.Body == 0 {
+		l.Body = defaultBody
+	}
+	return roundTripper{c, l}
+}
+
+type roundTripper struct {
+	c      *Client
+	limits Limits
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	began := time.Now()
+	resp, err := t.send(req)
+	log := t.c.log.With("method", req.Method, "host", req.URL.Host, "took", time.Since(began).Round(time.Millisecond))
+	if err != nil {
+		log.WarnContext(req.Context(), "outgoing request failed", "error", err.Error())
+		return nil, err
+	}
+	log.InfoContext(req.Context(), "outgoing request", "status", resp.StatusCode)
+	return resp, nil
+}
+
+func (t roundTripper) send(req *http.Request) (*http.Response, error) {
+	if err := t.c.checkURL(req.Context(), req.URL); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close() // as http.RoundTripper promises
+		}
+		return nil, err
+	}
+	if t.c.agent != "" {
+		req = req.Clone(req.Context())
+		req.Header.Set("User-Agent", t.c.agent)
+	}
+	resp, err := t.c.transport.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := url.Parse(resp.Header.Get("Location")); err != nil {
+		resp.Header.Del("Location") // the error of http.Client would quote it
+	}
+	if resp.ContentLength > t.limits.Body && req.Method != http.MethodHead {
+		_ = resp.Body.Close() // nothing of it was read
+		return nil, tooLarge(req.URL.Hostname(), t.limits.Body)
+	}
+	resp.Body = &body{ReadCloser: resp.Body, host: req.URL.Hostname(), limit: t.limits.Body, left: t.limits.Body}
+	return resp, nil
+}
+
+// checkURL refuses what can be refused before a connection is made. Plain http
+// is for hosts that the allow-list names.
+func (c *Client) checkURL(ctx context.Context, u *url.URL) error {
+	host := u.Hostname()
+	e := errs.E(errs.Forbidden, "")
+	e.Code = CodeRefused
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		e.Message = fmt.Sprintf("%q is refused: only https is allowed", u.Scheme)
+		return e
+	case host == "":
+		return errs.E(errs.Invalid, "the address names no host")
+	case u.Scheme == "http" && !c.allow.host(host):
+		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with outbound-allow"
+		return e
+	case c.ownNames.host(host) && !c.allow.host(host):
+		e.Message = host + " is refused: it is this service"
+		return e
+	case c.proxy != nil && !c.direct.host(host):
+		return c.checkBehindProxy(ctx, host)
+	}
+	return nil
+}
+
+// checkBehindProxy decides on the addresses of a host that the proxy will connect
+// to. A name that only the proxy can resolve is left to the proxy.
+func (c *Client) checkBehindProxy(ctx context.Context, host string) error {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return c.check(host, ip)
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	addresses, err := c.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil //nolint:nilerr // a network that needs a proxy often has no public names
+	}
+	for _, ip := range addresses {
+		if err := c.check(host, ip); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// proxyFor implements http.Transport.Proxy.
+func (c *Client) proxyFor(req *http.Request) (*url.URL, error) {
+	if c.proxy == nil || c.direct.host(req.URL.Hostname()) {
+		return nil, nil
+	}
+	return c.proxy, nil
+}
+
+// dial connects, and has each address checked after its name was resolved and
+// before a packet is sent.
+func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
+	if c.proxy == nil || !strings.EqualFold(address, hostPort(c.proxy)) { // the proxy was configured
+		d.Control = func(_, resolved string, _ syscall.RawConn) error {
+			ap, err := netip.ParseAddrPort(resolved)
+			if err != nil {
+				return fmt.Errorf("connect to %s: %w", host, err)
+			}
+			return c.check(host, ap.Addr())
+		}
+	}
+	return d.DialContext(ctx, network, address)
+}
+
+// hostPort is the address that a connection to u is made to.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// A body fails with TooLarge after its limit.
+type body struct {
+	io.ReadCloser
+	host  string
+	limit int64
+	left  int64
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (int, error) {
+	if b.left < 0 {
+		return 0, tooLarge(b.host, b.limit)
+	}
+	if int64(len(p)) > b.left+1 {
+		p = p[:b.left+1]
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= int64(n)
+	if b.left < 0 {
+		return n - 1, tooLarge(b.host, b.limit)
+	}
+	return n, err
+}
+
+func tooLarge(host string, limit int64) error {
+	return errs.E(errs.TooLarge, "%s answers with more than %d bytes", host, limit)
+}
