@@ -5,7 +5,7 @@ SHELL := /bin/bash
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -X merlon/internal/config.commit=$(COMMIT)
 
-.PHONY: run test build deps lint generate bench bench-sast fuzz clean
+.PHONY: run test build deps lint generate bench bench-sast bench-supply fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
 run: build
@@ -45,6 +45,12 @@ bench: deps build
 ## options of test/sast in SAST, such as -only benchjava
 bench-sast: build
 	go run ./test/sast -corpora '$(CORPORA)' $(SAST)
+
+## bench-supply: measure the analyses of dependencies, images, infrastructure
+## code, secrets and pipelines on the public corpora in CORPORA; more options of
+## test/supply in SUPPLY, such as -only goats
+bench-supply: build
+	go run ./test/supply -corpora '$(CORPORA)' $(SUPPLY)
 
 ## fuzz: every fuzz target for FUZZTIME (default 30s)
 fuzz:

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/test/process"
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 // Floors, as shares.
@@ -25,22 +27,20 @@ const (
 	floorRules, floorPatterns = .92, .85
 )
 
-func benchJava(ctx context.Context, b *bench) ([]row, error) {
+func benchJava(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, fpr, note, err := b.owasp(ctx, "BenchmarkJava", "expectedresults-1.2.csv")
 	if err != nil {
 		return nil, err
 	}
-	return []row{{"BenchmarkJava category average / FPR", "≥ +75 % / ≤ 12 %",
-		fmt.Sprintf("%+.1f %% / %s", 100*n, percent(fpr)), verdict(n >= floorJava, fpr <= mostJavaFPR), note}}, nil
+	return []table.Row{{Measure: "BenchmarkJava category average / FPR", Floor: "≥ +75 % / ≤ 12 %", Measured: fmt.Sprintf("%+.1f %% / %s", 100*n, table.Percent(fpr)), Met: table.Verdict(n >= floorJava, fpr <= mostJavaFPR), Note: note}}, nil
 }
 
-func benchPython(ctx context.Context, b *bench) ([]row, error) {
+func benchPython(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, fpr, note, err := b.owasp(ctx, "BenchmarkPython", "expectedresults-0.1.csv")
 	if err != nil {
 		return nil, err
 	}
-	return []row{{"BenchmarkPython category average", "≥ +50 %",
-		fmt.Sprintf("%+.1f %% (FPR %s)", 100*n, percent(fpr)), verdict(n >= floorPython), note}}, nil
+	return []table.Row{{Measure: "BenchmarkPython category average", Floor: "≥ +50 %", Measured: fmt.Sprintf("%+.1f %% (FPR %s)", 100*n, table.Percent(fpr)), Met: table.Verdict(n >= floorPython), Note: note}}, nil
 }
 
 // owasp scans an OWASP Benchmark and returns its category average and the mean
@@ -63,7 +63,7 @@ func (b *bench) owasp(ctx context.Context, name, expected string) (average, fpr 
 	}
 	all, groups := score.Tally(cases)
 	tpr, fpr := score.Means(groups)
-	note = fmt.Sprintf("TPR %s; flat P %.3f R %.3f; %s", percent(tpr), all.Precision(), all.Recall(), note)
+	note = fmt.Sprintf("TPR %s; flat P %.3f R %.3f; %s", table.Percent(tpr), all.Precision(), all.Recall(), note)
 	return tpr - fpr, fpr, note, b.keep(name, cases)
 }
 
@@ -87,13 +87,12 @@ func judgeOwasp(name, expected string) func(*bench, []score.Finding) ([]score.Ca
 	}
 }
 
-func securibench(ctx context.Context, b *bench) ([]row, error) {
+func securibench(ctx context.Context, b *bench) ([]table.Row, error) {
 	n, note, err := b.labelled(ctx, labelled{truth: "securibench.jsonl", corpus: "securibench-micro", judge: exactLine})
 	if err != nil {
 		return nil, err
 	}
-	return []row{{"Securibench-micro, exact line", "R ≥ .85, P ≥ .85", fmt.Sprintf("R %.3f, P %.3f", n.Recall(), n.Precision()),
-		verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), note}}, nil
+	return []table.Row{{Measure: "Securibench-micro, exact line", Floor: "R ≥ .85, P ≥ .85", Measured: fmt.Sprintf("R %.3f, P %.3f", n.Recall(), n.Precision()), Met: table.Verdict(n.Recall() >= floorSecuribench, n.Precision() >= floorSecuribench), Note: note}}, nil
 }
 
 func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
@@ -101,8 +100,8 @@ func exactLine(truth []score.Label, findings []score.Finding) []score.Case {
 }
 
 // xast has a floor for each language that is followed to full depth.
-func xast(ctx context.Context, b *bench) ([]row, error) {
-	var rows []row
+func xast(ctx context.Context, b *bench) ([]table.Row, error) {
+	var rows []table.Row
 	for _, set := range []struct{ title, langs string }{
 		{"Java", "java"}, {"JS", "js"}, {"Python", "python2 python3"}, {"Go", "go"}, {"PHP", "php"}} {
 		var n score.Counts
@@ -115,24 +114,24 @@ func xast(ctx context.Context, b *bench) ([]row, error) {
 			n = score.Counts{TP: n.TP + got.TP, FN: n.FN + got.FN, TN: n.TN + got.TN, FP: n.FP + got.FP}
 			notes = append(notes, note)
 		}
-		r := row{Measure: "xAST " + set.title + ", cases right", Measured: percent(n.Accuracy()),
+		r := table.Row{Measure: "xAST " + set.title + ", cases right", Measured: table.Percent(n.Accuracy()),
 			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, strings.Join(notes, "; "))}
 		if set.title != "PHP" { // search only
-			r.Floor, r.Met = "≥ 75 %", verdict(n.Accuracy() >= floorXAST)
+			r.Floor, r.Met = "≥ 75 %", table.Verdict(n.Accuracy() >= floorXAST)
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func tpatterns(ctx context.Context, b *bench) ([]row, error) {
-	var rows []row
+func tpatterns(ctx context.Context, b *bench) ([]table.Row, error) {
+	var rows []table.Row
 	for _, lang := range []string{"JAVA", "JS"} {
 		n, note, err := b.labelled(ctx, labelled{truth: "tpatterns.jsonl", corpus: "tpatterns", lang: lang, dir: lang, judge: score.Files})
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, row{Measure: "testability patterns " + lang + ", cases right", Measured: percent(n.Accuracy()),
+		rows = append(rows, table.Row{Measure: "testability patterns " + lang + ", cases right", Measured: table.Percent(n.Accuracy()),
 			Note: fmt.Sprintf("TP %d FN %d TN %d FP %d; %s", n.TP, n.FN, n.TN, n.FP, note)})
 	}
 	return rows, nil
@@ -198,7 +197,7 @@ func truthOf[T any](b *bench, name string) ([]T, error) {
 
 // queries scans each labelled folder of the query tests by itself: they are
 // programs of their own.
-func queries(ctx context.Context, b *bench) ([]row, error) {
+func queries(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := b.labels("codeql-tests-dev.jsonl")
 	if err != nil {
 		return nil, err
@@ -218,7 +217,7 @@ func queries(ctx context.Context, b *bench) ([]row, error) {
 		l.Vuln, l.Group = true, l.Query
 		byLang[l.Lang][l.Dir] = append(byLang[l.Lang][l.Dir], l)
 	}
-	var rows []row
+	var rows []table.Row
 	for _, lang := range slices.Sorted(maps.Keys(byLang)) {
 		dirs := slices.Sorted(maps.Keys(byLang[lang]))
 		cases, err := each(b.jobs, dirs, func(dir string) ([]score.Case, error) {
@@ -233,7 +232,7 @@ func queries(ctx context.Context, b *bench) ([]row, error) {
 		}
 		all := slices.Concat(cases...)
 		n, _ := score.Tally(all)
-		rows = append(rows, row{Measure: "query tests " + lang + ", labelled lines found", Measured: percent(n.Recall()),
+		rows = append(rows, table.Row{Measure: "query tests " + lang + ", labelled lines found", Measured: table.Percent(n.Recall()),
 			Note: fmt.Sprintf("%d of %d in %d folders", n.TP, n.TP+n.FN, len(dirs))})
 		if err := b.keep("queries-"+lang, all); err != nil {
 			return rows, err
@@ -242,7 +241,7 @@ func queries(ctx context.Context, b *bench) ([]row, error) {
 	return rows, nil
 }
 
-func juiceShop(ctx context.Context, b *bench) ([]row, error) {
+func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir, err := b.corpus("juice-shop")
 	if err != nil {
 		return nil, err
@@ -276,7 +275,7 @@ func juiceShop(ctx context.Context, b *bench) ([]row, error) {
 	}
 	cases := exactLine(truth, scan.Findings)
 	n, _ := score.Tally(cases)
-	return []row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
+	return []table.Row{{Measure: "juice-shop, exact line", Measured: fmt.Sprintf("%d of %d lines, %d of %d neutral lines", n.TP, n.TP+n.FN, n.FP, n.FP+n.TN),
 		Note: note}}, b.keep("juice-shop", cases)
 }
 
@@ -306,14 +305,14 @@ func each[T, R any](jobs int, items []T, work func(T) (R, error)) ([]R, error) {
 
 // note sums what scans cost and counts those that could not look at everything.
 func note(scans []*tool.Scan) string {
-	var cost tool.Cost
+	var cost process.Cost
 	degraded, failed := 0, 0
 	for _, s := range scans {
 		cost.Add(s.Cost)
 		degraded += min(1, len(s.Degraded))
 		failed += min(1, len(s.Failed))
 	}
-	text := spent(cost)
+	text := table.Spent(cost)
 	if failed > 0 {
 		text += fmt.Sprintf("; %d scans failed and count as silent", failed)
 	}

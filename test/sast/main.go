@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 func main() {
@@ -48,7 +49,7 @@ type bench struct {
 // that a corpus or a program is not there.
 type measure struct {
 	name string
-	run  func(context.Context, *bench) ([]row, error)
+	run  func(context.Context, *bench) ([]table.Row, error)
 }
 
 var measures = []measure{
@@ -94,8 +95,8 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err := b.prepare(); err != nil {
 		return err
 	}
-	var rows []row
-	began := machine()
+	var rows []table.Row
+	began := table.Machine()
 	for _, m := range chosen {
 		got, err := m.run(ctx, b)
 		if ctx.Err() != nil {
@@ -103,17 +104,17 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			got = append(got, row{Measure: m.name, Measured: "not measured", Note: err.Error()})
+			got = append(got, table.Row{Measure: m.name, Measured: "not measured", Note: err.Error()})
 		case err != nil:
-			got = append(got, row{Measure: m.name, Measured: "failed", Met: no, Note: err.Error()})
+			got = append(got, table.Row{Measure: m.name, Measured: "failed", Met: table.No, Note: err.Error()})
 		}
 		rows = append(rows, got...)
 		fmt.Fprintf(os.Stderr, "%s %s: %d rows\n", time.Now().Format(time.TimeOnly), m.name, len(got))
 	}
-	if err := writeRows(filepath.Join(b.out, "table.md"), began, rows); err != nil {
+	if err := table.Write(filepath.Join(b.out, "table.md"), began, rows); err != nil {
 		return err
 	}
-	return printTable(stdout, began, rows)
+	return table.Print(stdout, began, rows)
 }
 
 // prepare checks the folders and makes paths absolute, because programs are run

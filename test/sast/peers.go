@@ -15,6 +15,7 @@ import (
 
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 // atLeastCheaper is how many times less processor time must be used than a peer.
@@ -30,7 +31,7 @@ type contest struct {
 }
 
 // peers runs other scanners on the same trees in the same run.
-func peers(ctx context.Context, b *bench) ([]row, error) {
+func peers(ctx context.Context, b *bench) ([]table.Row, error) {
 	contests := []contest{
 		{"Bearer", []string{"BenchmarkJava"}, b.bearer.Scan, judgeOwasp("BenchmarkJava", "expectedresults-1.2.csv")},
 		{"Bearer", []string{"BenchmarkPython"}, b.bearer.Scan, judgeOwasp("BenchmarkPython", "expectedresults-0.1.csv")},
@@ -47,17 +48,17 @@ func peers(ctx context.Context, b *bench) ([]row, error) {
 		{"gosec", []string{"apps", "go", "gotify"}, b.gosec.Scan, nil},
 	}
 	available := map[string]error{"Bearer": b.bearerReady(), "gosec": found(b.gosec.Binary)}
-	var rows []row
+	var rows []table.Row
 	sums := map[string]*duel{}
 	for _, c := range contests {
 		title := fmt.Sprintf("%s on %s", c.peer, filepath.Join(c.tree...))
 		if err := available[c.peer]; err != nil {
-			rows = append(rows, row{Measure: title, Measured: "not measured", Note: err.Error()})
+			rows = append(rows, table.Row{Measure: title, Measured: "not measured", Note: err.Error()})
 			continue
 		}
 		d, err := c.run(ctx, b)
 		if err != nil {
-			rows = append(rows, row{Measure: title, Measured: "failed", Met: no, Note: err.Error()})
+			rows = append(rows, table.Row{Measure: title, Measured: "failed", Met: table.No, Note: err.Error()})
 			continue
 		}
 		rows = append(rows, d.row(title))
@@ -94,9 +95,9 @@ func (d *duel) add(other *duel) {
 }
 
 // row judges the duel: by time alone where nothing is labelled.
-func (d *duel) row(title string) row {
+func (d *duel) row(title string) table.Row {
 	times := d.theirs.cpu.Seconds() / max(d.ours.cpu.Seconds(), 1e-3)
-	out := row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times), Met: verdict(times >= atLeastCheaper),
+	out := table.Row{Measure: title, Floor: "≥ 10 × fewer CPU s", Measured: fmt.Sprintf("%.1f ×", times), Met: table.Verdict(times >= atLeastCheaper),
 		Note: fmt.Sprintf("ours %.1f CPU s, %d findings; theirs %.1f CPU s, %d findings%s",
 			d.ours.cpu.Seconds(), d.ours.findings, d.theirs.cpu.Seconds(), d.theirs.findings, d.note)}
 	if d.ours.cases == nil {
@@ -106,7 +107,7 @@ func (d *duel) row(title string) row {
 	o, _ := score.Tally(d.theirs.cases)
 	out.Floor += ", higher R and P"
 	out.Measured += fmt.Sprintf("; R %.3f P %.3f against R %.3f P %.3f", m.Recall(), m.Precision(), o.Recall(), o.Precision())
-	out.Met = verdict(times >= atLeastCheaper, m.Recall() > o.Recall(), m.Precision() > o.Precision())
+	out.Met = table.Verdict(times >= atLeastCheaper, m.Recall() > o.Recall(), m.Precision() > o.Precision())
 	return out
 }
 
@@ -124,7 +125,7 @@ func (c contest) run(ctx context.Context, b *bench) (*duel, error) {
 		return nil, err
 	}
 	d := &duel{side{cpu: ours.CPU, findings: len(ours.Findings)}, side{cpu: theirs.CPU, findings: len(theirs.Findings)},
-		fmt.Sprintf("; ours %s, theirs %s", spent(ours.Cost), spent(theirs.Cost))}
+		fmt.Sprintf("; ours %s, theirs %s", table.Spent(ours.Cost), table.Spent(theirs.Cost))}
 	if c.judge == nil {
 		return d, nil
 	}

@@ -12,10 +12,11 @@ import (
 
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 // vulcan scans each published package by itself.
-func vulcan(ctx context.Context, b *bench) ([]row, error) {
+func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := truthOf[score.Package](b, "vulcan-dev.jsonl")
 	if err != nil {
 		return nil, err
@@ -53,9 +54,7 @@ func vulcan(ctx context.Context, b *bench) ([]row, error) {
 	if err := b.keep("vulcan", cases); err != nil {
 		return nil, err
 	}
-	return []row{{"VulcaN packages, flaw found / findings a package", "≥ 170 of 440 / ≤ 4",
-			fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average), verdict(n.TP >= floorPackages, average <= mostNoise),
-			fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
+	return []table.Row{{Measure: "VulcaN packages, flaw found / findings a package", Floor: "≥ 170 of 440 / ≤ 4", Measured: fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average), Met: table.Verdict(n.TP >= floorPackages, average <= mostNoise), Note: fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
 		writeJSONL(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
 }
 
@@ -70,7 +69,7 @@ type packageResult struct {
 }
 
 // realVuln scans the applications of the RealVuln benchmark that are there.
-func realVuln(ctx context.Context, b *bench) ([]row, error) {
+func realVuln(ctx context.Context, b *bench) ([]table.Row, error) {
 	root, err := b.corpus("real-vuln", "ground-truth")
 	if err != nil {
 		return nil, err
@@ -113,9 +112,7 @@ func realVuln(ctx context.Context, b *bench) ([]row, error) {
 	if err := b.keep("realvuln-all", all); err != nil {
 		return nil, err
 	}
-	return []row{{"RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that code shows", "P ≥ .45, R ≥ .40",
-		fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()), verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR),
-		fmt.Sprintf("TP %d FN %d FP %d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}}, b.keep("realvuln", cases)
+	return []table.Row{{Measure: "RealVuln, " + fmt.Sprint(len(folders)) + " applications, classes that code shows", Floor: "P ≥ .45, R ≥ .40", Measured: fmt.Sprintf("P %.3f, R %.3f", n.Precision(), n.Recall()), Met: table.Verdict(n.Precision() >= floorAppP, n.Recall() >= floorAppR), Note: fmt.Sprintf("TP %d FN %d FP %d; all classes: P %.3f R %.3f; %s", n.TP, n.FN, n.FP, m.Precision(), m.Recall(), note(scans))}}, b.keep("realvuln", cases)
 }
 
 // sources are the endings of files whose lines count, by folder of the corpus of
@@ -131,8 +128,8 @@ var sources = map[string][]string{
 const mostNoisy = .3
 
 // noise counts what is said of well-kept public projects.
-func noise(ctx context.Context, b *bench) ([]row, error) {
-	var rows []row
+func noise(ctx context.Context, b *bench) ([]table.Row, error) {
+	var rows []table.Row
 	for _, lang := range []string{"java", "js", "python", "go"} {
 		root, err := b.corpus("noise", lang)
 		if err != nil {
@@ -167,8 +164,7 @@ func noise(ctx context.Context, b *bench) ([]row, error) {
 		}
 		thousands := float64(max(1, lines)) / 1000
 		rate := float64(high) / thousands
-		rows = append(rows, row{"noise, " + lang + ", findings of high confidence in 1,000 lines", "≤ 0.3", fmt.Sprintf("%.2f", rate),
-			verdict(rate <= mostNoisy), fmt.Sprintf("%.2f of any confidence; %d lines; %s", float64(all)/thousands, lines, strings.Join(parts, ", "))})
+		rows = append(rows, table.Row{Measure: "noise, " + lang + ", findings of high confidence in 1,000 lines", Floor: "≤ 0.3", Measured: fmt.Sprintf("%.2f", rate), Met: table.Verdict(rate <= mostNoisy), Note: fmt.Sprintf("%.2f of any confidence; %d lines; %s", float64(all)/thousands, lines, strings.Join(parts, ", "))})
 	}
 	return rows, nil
 }

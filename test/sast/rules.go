@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"merlon/test/process"
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 // A ruleCase is what one rule of a corpus did in one file.
@@ -26,7 +28,7 @@ type ruleCase struct {
 }
 
 // ruleConformance runs public rules on their annotated tests in one process.
-func ruleConformance(ctx context.Context, b *bench) ([]row, error) {
+func ruleConformance(ctx context.Context, b *bench) ([]table.Row, error) {
 	truth, err := truthOf[score.RuleTest](b, "opengrep-rules-dev.jsonl")
 	if err != nil {
 		return nil, err
@@ -67,8 +69,7 @@ func ruleConformance(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	share := float64(right) / float64(max(1, len(cases)))
-	return []row{{"public rules, tests exactly equal", "≥ 92 %", fmt.Sprintf("%s (%d of %d)", percent(share), right, len(cases)),
-		verdict(share >= floorRules), fmt.Sprintf("%d without the lines marked todo; %s", lenient, spent(cost))}}, nil
+	return []table.Row{{Measure: "public rules, tests exactly equal", Floor: "≥ 92 %", Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)), Met: table.Verdict(share >= floorRules), Note: fmt.Sprintf("%d without the lines marked todo; %s", lenient, table.Spent(cost))}}, nil
 }
 
 // ruleKey names a test; reports may write paths from another root.
@@ -110,13 +111,13 @@ var patternFolders = []struct{ dir, ending, lang string }{
 // patterns runs the pattern tests of the engine that defines the syntax: a pattern
 // and a file whose marked lines it must match. The tests of a language run in one
 // process, each rule on its own file.
-func patterns(ctx context.Context, b *bench) ([]row, error) {
+func patterns(ctx context.Context, b *bench) ([]table.Row, error) {
 	root, err := b.corpus("opengrep-tests", "patterns")
 	if err != nil {
 		return nil, err
 	}
 	var cases []ruleCase
-	var total tool.Cost
+	var total process.Cost
 	for _, folder := range patternFolders {
 		targets, err := filepath.Glob(filepath.Join(root, folder.dir, "*"+folder.ending))
 		if err != nil {
@@ -137,35 +138,34 @@ func patterns(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	share := float64(right) / float64(max(1, len(cases)))
-	return []row{{"pattern tests of the syntax", "≥ 85 %", fmt.Sprintf("%s (%d of %d)", percent(share), right, len(cases)),
-		verdict(share >= floorPatterns), spent(total)}}, nil
+	return []table.Row{{Measure: "pattern tests of the syntax", Floor: "≥ 85 %", Measured: fmt.Sprintf("%s (%d of %d)", table.Percent(share), right, len(cases)), Met: table.Verdict(share >= floorPatterns), Note: table.Spent(total)}}, nil
 }
 
 // patternsOf runs the tests of one language on copies of their targets, so that
 // only targets with a pattern are looked at.
-func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []string) ([]ruleCase, tool.Cost, error) {
+func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []string) ([]ruleCase, process.Cost, error) {
 	temp, err := os.MkdirTemp("", "merlon-patterns")
 	if err != nil {
-		return nil, tool.Cost{}, err
+		return nil, process.Cost{}, err
 	}
 	defer func() { _ = os.RemoveAll(temp) }() // what stays is small
 	code := filepath.Join(temp, "code")
 	if err := os.Mkdir(code, 0o755); err != nil {
-		return nil, tool.Cost{}, err
+		return nil, process.Cost{}, err
 	}
 	var cases []ruleCase
 	var rules []any
 	for _, target := range targets {
 		c, rule, err := patternTest(root, lang, target)
 		if err != nil {
-			return nil, tool.Cost{}, err
+			return nil, process.Cost{}, err
 		}
 		text, err := os.ReadFile(target)
 		if err != nil {
-			return nil, tool.Cost{}, err
+			return nil, process.Cost{}, err
 		}
 		if err := os.WriteFile(filepath.Join(code, filepath.Base(target)), text, 0o644); err != nil {
-			return nil, tool.Cost{}, err
+			return nil, process.Cost{}, err
 		}
 		c.Expect = score.Marked(string(text))
 		cases, rules = append(cases, c), append(rules, rule)
@@ -176,14 +176,14 @@ func (b *bench) patternsOf(ctx context.Context, root, lang string, targets []str
 
 // match runs the rules of the cases together, or, when one of them is refused and
 // all with it, halves of them, down to the one that is at fault.
-func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules []any) (tool.Cost, error) {
+func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules []any) (process.Cost, error) {
 	file, err := json.Marshal(map[string]any{"rules": rules}) // JSON is YAML
 	if err != nil {
-		return tool.Cost{}, err
+		return process.Cost{}, err
 	}
 	name := code + ".json"
 	if err := os.WriteFile(name, file, 0o644); err != nil {
-		return tool.Cost{}, err
+		return process.Cost{}, err
 	}
 	scan, err := b.merlon.Match(ctx, code, name)
 	if err == nil {
@@ -194,7 +194,7 @@ func (b *bench) match(ctx context.Context, code string, cases []ruleCase, rules 
 	}
 	if len(cases) == 1 {
 		cases[0].Error = err.Error()
-		return tool.Cost{}, ctx.Err()
+		return process.Cost{}, ctx.Err()
 	}
 	half := len(cases) / 2
 	cost, err := b.match(ctx, code, cases[:half], rules[:half])

@@ -13,8 +13,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merlon/test/process"
 	"merlon/test/sast/score"
 	"merlon/test/sast/tool"
+	"merlon/test/table"
 )
 
 // The test program plays the scanner: it reports what the file "findings" in the
@@ -320,14 +322,14 @@ func TestContest(t *testing.T) {
 	}
 	b := &bench{corpora: corpora, out: t.TempDir(), merlon: tool.Merlon{Binary: program, Timeout: 1e11}}
 	peer := func(context.Context, string) (*tool.Scan, error) {
-		return &tool.Scan{Findings: []score.Finding{{File: "A.java", Line: 5}}, Cost: tool.Cost{CPU: 1e12}}, nil
+		return &tool.Scan{Findings: []score.Finding{{File: "A.java", Line: 5}}, Cost: process.Cost{CPU: 1e12}}, nil
 	}
 	c := contest{"peer", []string{"securibench-micro"}, peer, judgeSecuribench}
 	won, err := c.run(context.Background(), b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := won.row("x"); got.Met != yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 P 0.000") {
+	if got := won.row("x"); got.Met != table.Yes || !strings.Contains(got.Measured, "R 1.000 P 1.000 against R 0.000 P 0.000") {
 		t.Errorf("%+v", got)
 	}
 	c.judge = judgeXAST("go")
@@ -335,7 +337,7 @@ func TestContest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := lost.row("x"); got.Met != no {
+	if got := lost.row("x"); got.Met != table.No {
 		t.Errorf("%+v", got)
 	}
 	sum := &duel{}

@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"merlon/test/table"
 )
 
 // Floors of time and memory.
@@ -22,23 +24,21 @@ const (
 const benchmarkPackage = "org/owasp/benchmark"
 
 // cost measures one scan of BenchmarkJava with nothing cached.
-func cost(ctx context.Context, b *bench) ([]row, error) {
+func cost(ctx context.Context, b *bench) ([]table.Row, error) {
 	dir, err := b.corpus("BenchmarkJava")
 	if err != nil {
 		return nil, err
 	}
-	before := load()
+	before := table.Load()
 	scan, err := b.merlon.Scan(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	return []row{{"BenchmarkJava, all default rules, whole program", "≤ 15 s, ≤ 1.5 GB",
-		fmt.Sprintf("%.1f s, %.2f GB", scan.Wall.Seconds(), float64(scan.Peak)/1e9),
-		verdict(scan.Wall <= mostWall, scan.Peak <= mostPeak), fmt.Sprintf("%s; load %s before", spent(scan.Cost), before)}}, nil
+	return []table.Row{{Measure: "BenchmarkJava, all default rules, whole program", Floor: "≤ 15 s, ≤ 1.5 GB", Measured: fmt.Sprintf("%.1f s, %.2f GB", scan.Wall.Seconds(), float64(scan.Peak)/1e9), Met: table.Verdict(scan.Wall <= mostWall, scan.Peak <= mostPeak), Note: fmt.Sprintf("%s; load %s before", table.Spent(scan.Cost), before)}}, nil
 }
 
 // growth compares 100 K lines with ten copies of them under other packages.
-func growth(ctx context.Context, b *bench) ([]row, error) {
+func growth(ctx context.Context, b *bench) ([]table.Row, error) {
 	temp, err := os.MkdirTemp("", "merlon-growth")
 	if err != nil {
 		return nil, err
@@ -64,9 +64,7 @@ func growth(ctx context.Context, b *bench) ([]row, error) {
 	code := float64(more) / float64(lines)
 	processor := ten.CPU.Seconds() / one.CPU.Seconds()
 	memory := float64(ten.Peak) / float64(one.Peak)
-	return []row{{"ten times the code", fmt.Sprintf("time and memory ≤ × %.1f", code), fmt.Sprintf("CPU × %.1f, memory × %.1f", processor, memory),
-		verdict(processor <= code, memory <= code),
-		fmt.Sprintf("%d lines: %s, %d findings; %d lines: %s, %d findings", lines, spent(one.Cost), len(one.Findings), more, spent(ten.Cost), len(ten.Findings))}}, nil
+	return []table.Row{{Measure: "ten times the code", Floor: fmt.Sprintf("time and memory ≤ × %.1f", code), Measured: fmt.Sprintf("CPU × %.1f, memory × %.1f", processor, memory), Met: table.Verdict(processor <= code, memory <= code), Note: fmt.Sprintf("%d lines: %s, %d findings; %d lines: %s, %d findings", lines, table.Spent(one.Cost), len(one.Findings), more, table.Spent(ten.Cost), len(ten.Findings))}}, nil
 }
 
 // hundredThousand lines are what growth and rescans are measured on.
@@ -121,7 +119,7 @@ func writeCopy(dest, name, text string, i int) (int, error) {
 
 // rescan scans 100 K lines, changes one file, and scans again with what the first scan
 // has kept. A third scan, without, must find the same.
-func rescan(ctx context.Context, b *bench) ([]row, error) {
+func rescan(ctx context.Context, b *bench) ([]table.Row, error) {
 	temp, err := os.MkdirTemp("", "merlon-rescan")
 	if err != nil {
 		return nil, err
@@ -153,9 +151,8 @@ func rescan(ctx context.Context, b *bench) ([]row, error) {
 		same = "not the same as"
 	}
 	note := fmt.Sprintf("%d lines; first %s, %d findings; again %s, %d findings, %s the %d without a cache, which took %s",
-		lines, spent(first.Cost), len(first.Findings), spent(second.Cost), len(second.Findings), same, len(whole.Findings), spent(whole.Cost))
-	return []row{{"rescan after one changed file of 100 K lines", "≤ 1 s", fmt.Sprintf("%.2f s", second.Wall.Seconds()),
-		verdict(second.Wall <= mostRescan, same == "the same as"), note}}, nil
+		lines, table.Spent(first.Cost), len(first.Findings), table.Spent(second.Cost), len(second.Findings), same, len(whole.Findings), table.Spent(whole.Cost))
+	return []table.Row{{Measure: "rescan after one changed file of 100 K lines", Floor: "≤ 1 s", Measured: fmt.Sprintf("%.2f s", second.Wall.Seconds()), Met: table.Verdict(second.Wall <= mostRescan, same == "the same as"), Note: note}}, nil
 }
 
 // changeOne adds a method with a flaw to the first test of the code.

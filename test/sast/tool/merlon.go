@@ -1,3 +1,5 @@
+// Package tool runs scanners of source code, ours and others, and reads what they
+// report.
 package tool
 
 import (
@@ -8,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"merlon/test/process"
 	"merlon/test/sast/score"
 )
 
@@ -19,7 +22,7 @@ type Scan struct {
 	Degraded []string
 	Failed   string // why there are no findings, if the scan failed
 	Raw      []byte // the report as the program wrote it; nil for other scanners
-	Cost
+	process.Cost
 }
 
 // Merlon is the program under test.
@@ -53,16 +56,16 @@ func (m Merlon) scan(ctx context.Context, dir string, options []string) (*Scan, 
 		options = append(slices.Clone(options), "--no-cache")
 	}
 	args := append([]string{m.Binary, "scan", dir, "--format", "json", "--fail-on", "none"}, options...)
-	out, err := Command{Args: args, Timeout: m.Timeout}.Run(ctx)
+	out, err := process.Command{Args: args, Timeout: m.Timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if out.Code != exitClean && out.Code != exitIncomplete {
-		return nil, fmt.Errorf("merlon scan %s: exit code %d: %s", dir, out.Code, tail(out.Stderr))
+		return nil, fmt.Errorf("merlon scan %s: exit code %d: %s", dir, out.Code, process.Tail(out.Stderr))
 	}
 	scan, err := decode(out.Stdout)
 	if err != nil {
-		return nil, fmt.Errorf("merlon scan %s: %w: %s", dir, err, tail(out.Stderr))
+		return nil, fmt.Errorf("merlon scan %s: %w: %s", dir, err, process.Tail(out.Stderr))
 	}
 	scan.Cost = out.Cost
 	return scan, nil
@@ -144,20 +147,20 @@ type RuleResult struct {
 }
 
 // RuleTests runs merlon rules test in a folder.
-func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, Cost, error) {
-	command := Command{Dir: dir, Args: []string{m.Binary, "rules", "test", ".", "--format", "json"}, Timeout: m.Timeout}
+func (m Merlon) RuleTests(ctx context.Context, dir string) ([]RuleResult, process.Cost, error) {
+	command := process.Command{Dir: dir, Args: []string{m.Binary, "rules", "test", ".", "--format", "json"}, Timeout: m.Timeout}
 	out, err := command.Run(ctx)
 	if err != nil {
-		return nil, Cost{}, err
+		return nil, process.Cost{}, err
 	}
 	if !slices.Contains([]int{exitClean, exitFindings, exitIncomplete}, out.Code) {
-		return nil, Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code, tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: exit code %d: %s", dir, out.Code, process.Tail(out.Stderr))
 	}
 	var report struct {
 		Cases []RuleResult `json:"cases"`
 	}
 	if err := json.Unmarshal(out.Stdout, &report); err != nil {
-		return nil, Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err, tail(out.Stderr))
+		return nil, process.Cost{}, fmt.Errorf("merlon rules test %s: decode: %w: %s", dir, err, process.Tail(out.Stderr))
 	}
 	return report.Cases, out.Cost, nil
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"merlon/test/process"
 	"merlon/test/sast/score"
 )
 
@@ -25,13 +26,13 @@ type Bearer struct {
 func (b Bearer) Scan(ctx context.Context, dir string) (*Scan, error) {
 	args := []string{b.Binary, "scan", dir, "--format", "json", "--quiet", "--exit-code", "0", "--force",
 		"--disable-default-rules", "--external-rule-dir", b.Rules, "--disable-version-check", "--hide-progress-bar"}
-	out, err := Command{Args: args, Timeout: b.Timeout}.Run(ctx)
+	out, err := process.Command{Args: args, Timeout: b.Timeout}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	findings, err := decodeBearer(out.Stdout)
 	if err != nil {
-		return nil, fmt.Errorf("bearer scan %s: exit code %d: %w: %s", dir, out.Code, err, tail(out.Stderr))
+		return nil, fmt.Errorf("bearer scan %s: exit code %d: %w: %s", dir, out.Code, err, process.Tail(out.Stderr))
 	}
 	return &Scan{Findings: findings, Cost: out.Cost}, nil
 }
@@ -73,7 +74,7 @@ type Gosec struct {
 
 // Scan runs it on every package of the module in the folder, tests left out.
 func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
-	command := Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."}, Timeout: g.Timeout}
+	command := process.Command{Dir: dir, Args: []string{g.Binary, "-fmt", "sarif", "-no-fail", "-quiet", "./..."}, Timeout: g.Timeout}
 	out, err := command.Run(ctx)
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (g Gosec) Scan(ctx context.Context, dir string) (*Scan, error) {
 	}
 	scan.Findings, err = decodeSARIF(out.Stdout, dir)
 	if err != nil {
-		return nil, fmt.Errorf("gosec %s: exit code %d: %w: %s", dir, out.Code, err, tail(out.Stderr))
+		return nil, fmt.Errorf("gosec %s: exit code %d: %w: %s", dir, out.Code, err, process.Tail(out.Stderr))
 	}
 	return scan, nil
 }

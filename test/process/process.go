@@ -1,6 +1,6 @@
-// Package tool runs scanners as a user does, as processes, and measures what they
-// cost: wall and processor time, and memory over the whole process group.
-package tool
+// Package process runs programs as a user does and measures what they cost: wall
+// and processor time, and memory over the whole process group.
+package process
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 	case errors.As(err, &exited) && exited.Exited():
 		out.Code = exited.ExitCode()
 	case err != nil:
-		return nil, fmt.Errorf("run %s: %w: %s", c.Args[0], err, tail(out.Stderr))
+		return nil, fmt.Errorf("run %s: %w: %s", c.Args[0], err, Tail(out.Stderr))
 	}
 	return out, nil
 }
@@ -134,8 +134,8 @@ func resident(group int) int64 {
 	return pages * int64(os.Getpagesize())
 }
 
-// tail returns the end of what a program wrote, for an error.
-func tail(b []byte) string {
+// Tail returns the end of what a program wrote, for an error.
+func Tail(b []byte) string {
 	const most = 400
 	s := strings.TrimSpace(string(b))
 	if len(s) > most {
