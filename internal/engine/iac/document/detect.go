@@ -1,0 +1,185 @@
+package document
+
+import (
+	"path"
+	"strings"
+)
+
+// Detect says what a decoded YAML or JSON tree describes, by its content; the path
+// helps only where the content is the same for several things. It is nil when the
+// tree is not infrastructure code. A Knative service is a Kubernetes manifest as
+// well, so there may be more than one answer.
+func Detect(name string, root map[string]any) []Platform {
+	switch {
+	case isOpenAPI(root):
+		return []Platform{OpenAPI}
+	case has(root, "apiVersion", "kind"):
+		return manifest(text(root, "apiVersion"))
+	case isCloudFormation(root):
+		return []Platform{CloudFormation}
+	case isARM(root):
+		return []Platform{ARM}
+	case isPulumi(root):
+		return []Platform{Pulumi}
+	case isServerless(root):
+		return []Platform{ServerlessFrame}
+	case isWorkflow(root):
+		return []Platform{CICD}
+	case isCompose(root):
+		return []Platform{Compose}
+	case isGoogleDeploy(root):
+		return []Platform{GoogleDeploy}
+	case isAnsible(name, root):
+		return []Platform{Ansible}
+	}
+	return nil
+}
+
+func manifest(version string) []Platform {
+	group, _, _ := strings.Cut(version, "/")
+	switch {
+	case strings.HasSuffix(group, "crossplane.io"), strings.HasSuffix(group, ".upbound.io"):
+		return []Platform{Crossplane}
+	case strings.HasSuffix(group, "knative.dev"):
+		return []Platform{Knative, Kubernetes}
+	}
+	return []Platform{Kubernetes}
+}
+
+func isOpenAPI(root map[string]any) bool {
+	return (has(root, "openapi") || has(root, "swagger")) &&
+		(has(root, "info") || has(root, "paths") || has(root, "components") || has(root, "webhooks"))
+}
+
+// isCloudFormation wants a resource whose type has the form of CloudFormation's:
+// "AWS::S3::Bucket", "Custom::Thing".
+func isCloudFormation(root map[string]any) bool {
+	if has(root, "AWSTemplateFormatVersion") {
+		return true
+	}
+	resources, _ := root["Resources"].(map[string]any)
+	for _, r := range resources {
+		if one, ok := r.(map[string]any); ok && strings.Contains(text(one, "Type"), "::") {
+			return true
+		}
+	}
+	return false
+}
+
+// isARM knows templates by their schema or version, and the artifacts of
+// blueprints, which have neither, by their kind.
+func isARM(root map[string]any) bool {
+	schema := strings.ToLower(text(root, "$schema"))
+	if strings.Contains(schema, "deploymenttemplate") || has(root, "contentVersion", "resources") {
+		return true
+	}
+	if !has(root, "properties") {
+		return false
+	}
+	switch text(root, "kind") {
+	case "policyAssignment", "roleAssignment", "template":
+		return true
+	}
+	properties, _ := root["properties"].(map[string]any)
+	return has(properties, "targetScope")
+}
+
+func isPulumi(root map[string]any) bool {
+	return has(root, "name", "runtime") && (has(root, "resources") || text(root, "runtime") == "yaml")
+}
+
+func isServerless(root map[string]any) bool {
+	provider, ok := root["provider"].(map[string]any)
+	return has(root, "service") && (ok && (has(provider, "name") || has(provider, "runtime")) || has(root, "functions", "provider"))
+}
+
+func isWorkflow(root map[string]any) bool {
+	_, jobs := root["jobs"].(map[string]any)
+	return jobs && has(root, "on")
+}
+
+func isCompose(root map[string]any) bool {
+	services, _ := root["services"].(map[string]any)
+	for _, s := range services {
+		if one, ok := s.(map[string]any); ok && (has(one, "image") || has(one, "build")) {
+			return true
+		}
+	}
+	return false
+}
+
+// isGoogleDeploy wants resources with a name and a type that is one of the
+// manager's: "compute.v1.instance", "gcp-types/…", a template.
+func isGoogleDeploy(root map[string]any) bool {
+	list, _ := root["resources"].([]any)
+	for _, r := range list {
+		one, _ := r.(map[string]any)
+		if kind := text(one, "type"); has(one, "name") && strings.ContainsAny(kind, "./") {
+			return true
+		}
+	}
+	return false
+}
+
+// These keys stand in plays and tasks and hardly anywhere else in a list.
+var ansibleWords = []string{
+	"hosts", "tasks", "gather_facts", "become", "become_user", "become_method", "become_pass", "become_exe", "become_flags",
+	"with_items", "with_dict", "when", "register", "notify", "import_playbook", "import_tasks", "include_tasks",
+	"delegate_to", "pre_tasks", "post_tasks", "handlers", "ignore_errors", "changed_when",
+}
+
+// isAnsible knows playbooks and task lists, and inventories in YAML.
+func isAnsible(name string, root map[string]any) bool {
+	list, _ := root[playbooks].([]any)
+	for _, p := range list {
+		one, ok := p.(map[string]any)
+		if !ok {
+			continue
+		}
+		for _, word := range ansibleWords {
+			if has(one, word) {
+				return true
+			}
+		}
+		if has(one, "name") && hasModule(one) {
+			return true
+		}
+	}
+	for _, group := range []string{"all", "ungrouped"} {
+		one, _ := root[group].(map[string]any)
+		if has(one, "hosts") || has(one, "children") {
+			return true
+		}
+	}
+	dir := path.Base(path.Dir(name))
+	return dir == "group_vars" || dir == "host_vars"
+}
+
+// hasModule reports whether a task calls a module: a key with arguments that is a
+// full name ("amazon.aws.s3_bucket") or has the form of an older one ("ec2_group").
+func hasModule(task map[string]any) bool {
+	for key, value := range task {
+		switch value.(type) {
+		case map[string]any, string:
+			if strings.Count(key, ".") >= 2 || strings.Contains(key, "_") && !strings.HasPrefix(key, "_") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// has reports whether the map has all of the keys.
+func has(m map[string]any, keys ...string) bool {
+	for _, key := range keys {
+		if _, ok := m[key]; !ok {
+			return false
+		}
+	}
+	return len(keys) > 0
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
