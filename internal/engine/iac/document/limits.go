@@ -20,6 +20,7 @@ type Malformed struct {
 	Message string
 }
 
+// Error says the line and what is wrong.
 func (m *Malformed) Error() string {
 	if m.Line > 0 {
 		return fmt.Sprintf("line %d: %s", m.Line, m.Message)
