@@ -51,8 +51,18 @@ require (
 )
 
 require (
-	github.com/magiconair/properties v1.8.10 // indirect
+	github.com/containerd/typeurl/v2 v2.3.0 // indirect
+	github.com/planetscale/vtprotobuf v0.6.1-0.20240319094008-0393e58bdf10 // indirect
+)
+
+require (
+	github.com/Masterminds/goutils v1.1.1 // indirect
+	github.com/Masterminds/sprig/v3 v3.3.0
+	github.com/huandu/xstrings v1.5.0 // indirect
+	github.com/magiconair/properties v1.8.10
 	github.com/mattn/go-pointer v0.0.1 // indirect
+	github.com/moby/buildkit v0.32.2
+	github.com/shopspring/decimal v1.5.0 // indirect
 )
 
 require (
@@ -62,7 +72,7 @@ require (
 	deps.dev/util/maven v0.0.0-20260528042559-b92437de09fd // indirect
 	deps.dev/util/resolve v0.0.0-20260422013440-90c27f84dd6f // indirect
 	deps.dev/util/semver v0.0.0-20260529052642-cf1e78d92744 // indirect
-	github.com/BurntSushi/toml v1.6.0 // indirect
+	github.com/BurntSushi/toml v1.6.0
 	github.com/Masterminds/semver/v3 v3.4.0 // indirect
 	github.com/STARRY-S/zip v0.2.3 // indirect
 	github.com/anchore/go-lzo v0.1.0 // indirect

@@ -1,0 +1,73 @@
+package helm
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// This file reads subcharts that are packed, as "helm package" does: a tar with
+// gzip and one folder with the chart's name.
+
+// archive adds the packed subchart to the chart.
+func (l *loader) archive(c *Chart, f file, depth int) {
+	files, err := l.unpack(f)
+	if err != nil {
+		l.problem(f.path, "read packed chart: %v", err)
+		return
+	}
+	sub, err := l.assemble(strings.TrimSuffix(f.path, ".tgz"), files, depth+1)
+	if err != nil {
+		l.problem(f.path, "%v", err)
+		return
+	}
+	sub.packedIn(f.path)
+	c.present = append(c.present, sub)
+}
+
+// packedIn says of the chart and its subcharts which archive holds them.
+func (c *Chart) packedIn(archive string) {
+	c.archive = archive
+	for _, sub := range c.children {
+		sub.chart.packedIn(archive)
+	}
+}
+
+// unpack returns the files of a packed chart, with names relative to the chart.
+func (l *loader) unpack(f file) ([]file, error) {
+	zipped, err := gzip.NewReader(bytes.NewReader(f.data))
+	if err != nil {
+		return nil, fmt.Errorf("gzip: %w", err)
+	}
+	defer zipped.Close()
+	var files []file
+	// The limit counts also what is skipped, so that nothing unpacks without end.
+	for r := tar.NewReader(io.LimitReader(zipped, maxBytes)); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("tar: %w", err)
+		}
+		name := path.Clean(h.Name)
+		_, name, ok := strings.Cut(name, "/")
+		if h.Typeflag != tar.TypeReg || !ok || !fs.ValidPath(name) {
+			continue
+		}
+		if l.files--; l.files < 0 {
+			return nil, fmt.Errorf("the chart has more than %d files", maxFiles)
+		}
+		data, err := l.limited(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		files = append(files, file{name: name, path: f.path, data: data})
+	}
+}

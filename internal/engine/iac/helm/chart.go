@@ -1,0 +1,302 @@
+// Package helm renders charts in process, as "helm template" with the chart's own
+// values does, without a cluster, a network or a clock. A rendered line knows the
+// line of the template it comes from. What a chart asks of the outside (lookup,
+// environment, host names, random keys) has a fixed answer, so that the same chart
+// always renders the same.
+//
+// The form of charts: https://helm.sh/docs/topics/charts/, of templates:
+// https://helm.sh/docs/chart_template_guide/.
+package helm
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"sort"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Limits of one chart with its subcharts.
+const (
+	maxFile   = 4 << 20  // bytes of one file
+	maxBytes  = 64 << 20 // bytes of all files
+	maxFiles  = 5000
+	maxCharts = 100
+	maxNested = 8 // subcharts of subcharts
+)
+
+// A Chart is a chart as it is written, with its subcharts.
+type Chart struct {
+	// Dir is the folder of the chart, relative to the root of the tree.
+	Dir string
+
+	name     string         // "alias" of the parent, else "name" of Chart.yaml
+	metadata map[string]any // Chart.yaml
+	values   map[string]any // values.yaml
+	files    []file         // all others
+	present  []*Chart       // what charts/ holds
+	children []child        // the subcharts as they are named
+	archive  string         // the .tgz that holds the chart, when one does
+}
+
+// A child is a subchart with what the parent says of it.
+type child struct {
+	chart *Chart
+	ask   dependency
+}
+
+// A file is one file of a chart.
+type file struct {
+	name string // relative to the chart
+	path string // relative to the root of the tree
+	data []byte
+}
+
+// A dependency is an entry of "dependencies" in Chart.yaml or requirements.yaml.
+type dependency struct {
+	Name         string   `yaml:"name"`
+	Alias        string   `yaml:"alias"`
+	Repository   string   `yaml:"repository"`
+	Condition    string   `yaml:"condition"`
+	Tags         []string `yaml:"tags"`
+	ImportValues []any    `yaml:"import-values"`
+}
+
+// A Problem is a part of a chart that could not be looked at.
+type Problem struct {
+	Path    string // relative to the root of the tree
+	Line    int    // 0 when it is not known
+	Message string
+}
+
+// Roots returns the folders among the sorted paths that hold a chart which is not
+// a subchart of another, sorted. The root of the tree is ".".
+func Roots(paths []string) []string {
+	var all []string
+	for _, p := range paths {
+		if path.Base(p) == "Chart.yaml" {
+			all = append(all, path.Dir(p))
+		}
+	}
+	sort.Strings(all)
+	var roots []string
+	for _, dir := range all {
+		if !slices.ContainsFunc(all, func(other string) bool { return Within(path.Join(other, "charts"), dir) }) {
+			roots = append(roots, dir)
+		}
+	}
+	return roots
+}
+
+// Within reports whether the path is in the folder. Everything is in ".".
+func Within(dir, p string) bool {
+	return dir == "." || strings.HasPrefix(p, dir+"/")
+}
+
+// Load reads the chart in the folder. Paths are the files of the tree. The error
+// says why there is no chart; problems say what of it could not be read.
+func Load(tree fs.FS, dir string, paths []string) (*Chart, []Problem, error) {
+	l := loader{tree: tree, paths: paths, bytes: maxBytes, files: maxFiles, charts: maxCharts}
+	c, err := l.chart(dir, 0)
+	return c, l.problems, err
+}
+
+// A loader reads one chart with its subcharts, within limits.
+type loader struct {
+	tree     fs.FS
+	paths    []string
+	bytes    int64
+	files    int
+	charts   int
+	problems []Problem
+}
+
+func (l *loader) problem(p string, format string, args ...any) {
+	l.problems = append(l.problems, Problem{Path: p, Message: fmt.Sprintf(format, args...)})
+}
+
+// chart reads the folder.
+func (l *loader) chart(dir string, depth int) (*Chart, error) {
+	start := sort.SearchStrings(l.paths, dir+"/")
+	if dir == "." {
+		start = 0
+	}
+	var files []file
+	for _, p := range l.paths[start:] {
+		if !Within(dir, p) {
+			break
+		}
+		name := p
+		if dir != "." {
+			name = p[len(dir)+1:]
+		}
+		data, err := l.read(p)
+		if err != nil {
+			l.problem(p, "%v", err)
+			continue
+		}
+		files = append(files, file{name: name, path: p, data: data})
+	}
+	return l.assemble(dir, files, depth)
+}
+
+// read returns the content of a file of the tree.
+func (l *loader) read(p string) ([]byte, error) {
+	if l.files--; l.files < 0 {
+		return nil, fmt.Errorf("the chart has more than %d files", maxFiles)
+	}
+	f, err := l.tree.Open(p)
+	if err != nil {
+		return nil, fmt.Errorf("open file: %w", err)
+	}
+	defer f.Close()
+	return l.limited(f)
+}
+
+// limited reads within the limits on bytes.
+func (l *loader) limited(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fmt.Errorf("read file: %w", err)
+	}
+	if len(data) > maxFile {
+		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
+	}
+	if l.bytes -= int64(len(data)); l.bytes < 0 {
+		return nil, fmt.Errorf("the chart has more than %d bytes", maxBytes)
+	}
+	return data, nil
+}
+
+// assemble makes a chart of its files, whose names are relative to it.
+func (l *loader) assemble(dir string, files []file, depth int) (*Chart, error) {
+	if l.charts--; l.charts < 0 || depth > maxNested {
+		return nil, fmt.Errorf("more than %d charts, or more than %d inside of each other", maxCharts, maxNested)
+	}
+	c := &Chart{Dir: dir, values: map[string]any{}}
+	nested := map[string][]file{}
+	for _, f := range files {
+		rest, below := strings.CutPrefix(f.name, "charts/")
+		switch name, inner, folder := strings.Cut(rest, "/"); {
+		case below && folder:
+			f.name = inner
+			nested[name] = append(nested[name], f)
+		case below && strings.HasSuffix(name, ".tgz"):
+			l.archive(c, f, depth)
+		case f.name == "Chart.yaml":
+			if err := decode(f, &c.metadata); err != nil {
+				return nil, err
+			}
+		case f.name == "values.yaml":
+			if err := decode(f, &c.values); err != nil {
+				l.problem(f.path, "%v", err)
+			}
+		default:
+			c.files = append(c.files, f)
+		}
+	}
+	if c.metadata == nil {
+		return nil, fmt.Errorf("no Chart.yaml in %s", dir)
+	}
+	c.name, _ = c.metadata["name"].(string)
+	if c.name == "" {
+		c.name = path.Base(dir)
+	}
+	for _, folder := range sortedKeys(nested) {
+		if !slices.ContainsFunc(nested[folder], func(f file) bool { return f.name == "Chart.yaml" }) {
+			continue
+		}
+		sub, err := l.assemble(path.Join(dir, "charts", folder), nested[folder], depth+1)
+		if err != nil {
+			l.problem(path.Join(dir, "charts", folder)+"/", "%v", err)
+			continue
+		}
+		c.present = append(c.present, sub)
+	}
+	l.dependencies(c, files, depth)
+	return c, nil
+}
+
+// decode reads one YAML document into a map with numbers as Go numbers.
+func decode(f file, into *map[string]any) error {
+	var m map[string]any
+	if err := yaml.Unmarshal(f.data, &m); err != nil {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	if m = plainMap(m); m != nil {
+		*into = m
+	}
+	return nil
+}
+
+// dependencies names the subcharts: those that the chart asks for, under their
+// alias, and those that lie in charts/ without being asked for.
+func (l *loader) dependencies(c *Chart, files []file, depth int) {
+	asked := map[string]bool{}
+	for _, f := range files {
+		if f.name != "Chart.yaml" && f.name != "requirements.yaml" {
+			continue
+		}
+		var list struct {
+			Dependencies []dependency `yaml:"dependencies"`
+		}
+		if err := yaml.Unmarshal(f.data, &list); err != nil {
+			l.problem(f.path, "dependencies: %v", err)
+			continue
+		}
+		for _, d := range list.Dependencies {
+			asked[d.Name] = true
+			sub, err := l.find(c, d, depth)
+			if err != nil {
+				l.problem(f.path, "%v", err)
+				continue
+			}
+			named := *sub
+			if d.Alias != "" {
+				named.name = d.Alias
+			}
+			c.children = append(c.children, child{chart: &named, ask: d})
+			if len(c.children) > maxCharts {
+				return
+			}
+		}
+	}
+	for _, sub := range c.present {
+		if !asked[sub.name] {
+			c.children = append(c.children, child{chart: sub})
+		}
+	}
+}
+
+// find returns the subchart for a dependency: from charts/, else from a folder of
+// the tree that the dependency names.
+func (l *loader) find(c *Chart, d dependency, depth int) (*Chart, error) {
+	for _, sub := range c.present {
+		if sub.name == d.Name {
+			return sub, nil
+		}
+	}
+	if target, ok := strings.CutPrefix(d.Repository, "file://"); ok && c.archive == "" {
+		if dir := path.Join(c.Dir, target); fs.ValidPath(dir) && dir != c.Dir && !Within(dir, c.Dir) {
+			sub, err := l.chart(dir, depth+1)
+			if err != nil {
+				return nil, fmt.Errorf("dependency %s: %w", d.Name, err)
+			}
+			return sub, nil
+		}
+	}
+	return nil, fmt.Errorf("the subchart %s is not in charts/ and is not fetched", d.Name)
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

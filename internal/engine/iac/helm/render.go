@@ -1,0 +1,258 @@
+package helm
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"text/template"
+	"time"
+)
+
+// A Manifest is what one template became.
+type Manifest struct {
+	// Path is the template's, relative to the root of the tree. For a packed
+	// subchart it is the archive's.
+	Path string
+	// Text is YAML, of any number of documents.
+	Text []byte
+	// Lines gives for each line of the text the line of the template, from 1. It is
+	// nil for a packed subchart: there is no line to point at.
+	Lines []int
+}
+
+// Release is what templates read as ".Release".
+const (
+	releaseName      = "release-name"
+	releaseNamespace = "default"
+)
+
+// maxCalls bounds how deep templates call each other.
+const maxCalls = 256
+
+// common are the functions that need no chart; they cost milliseconds to make.
+var common = sync.OnceValue(functions)
+
+// Render renders the chart with its subcharts. What cannot be rendered is told,
+// and everything else goes on.
+func (c *Chart) Render() ([]Manifest, []Problem) {
+	r := &renderer{
+		set:    template.New("").Option("missingkey=zero"),
+		marks:  marks{},
+		budget: budget{until: time.Now().Add(maxTime)},
+		texts:  map[string]*template.Template{},
+	}
+	funcs := maps.Clone(common())
+	funcs["include"] = r.include
+	funcs["tpl"] = r.tpl
+	r.set.Funcs(funcs)
+	r.add(c, c.name, c.coalesce(nil), nil)
+	r.instrument()
+	var out []Manifest
+	for _, t := range r.targets {
+		m, err := r.render(t)
+		if err != nil {
+			r.problems = append(r.problems, problem(t.path, err))
+			continue
+		}
+		if m.Text != nil {
+			out = append(out, m)
+		}
+	}
+	return out, r.problems
+}
+
+// A renderer is one rendering of one chart.
+type renderer struct {
+	set      *template.Template
+	marks    marks
+	budget   budget
+	sources  []source
+	targets  []target
+	texts    map[string]*template.Template // what "tpl" was given
+	problems []Problem
+}
+
+// A source is a parsed file.
+type source struct {
+	name string
+	path string
+	data []byte
+}
+
+// A target is a template to be rendered with what it sees.
+type target struct {
+	name    string
+	path    string
+	archive string
+	data    map[string]any
+}
+
+// add parses the templates of the chart and its subcharts. The name is the chain
+// of charts: templates are known by it, as "parent/charts/sub/templates/x.yaml".
+func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[string]any) {
+	subcharts := map[string]any{}
+	top := c.top(values, parent, subcharts)
+	for _, sub := range c.children {
+		if !sub.enabled(values) {
+			continue
+		}
+		own, _ := values[sub.chart.name].(map[string]any)
+		if own == nil {
+			own = map[string]any{}
+		}
+		r.add(sub.chart, name+"/charts/"+sub.chart.name, own, top)
+		subcharts[sub.chart.name] = map[string]any{"Values": own, "Chart": sub.chart.fields(), "Release": top["Release"]}
+	}
+	kind, _ := c.metadata["type"].(string)
+	for _, f := range c.files {
+		if !strings.HasPrefix(f.name, "templates/") || !isTemplate(f.name) {
+			continue
+		}
+		full := name + "/" + f.name
+		if _, err := r.set.New(full).Parse(string(f.data)); err != nil {
+			r.problems = append(r.problems, problem(f.path, err))
+			continue
+		}
+		r.sources = append(r.sources, source{full, f.path, f.data})
+		base := path.Base(f.name)
+		if kind == "library" || strings.HasPrefix(base, "_") || strings.HasSuffix(base, ".txt") || strings.HasSuffix(base, ".tpl") {
+			continue
+		}
+		data := maps.Clone(top)
+		data["Template"] = map[string]any{"Name": full, "BasePath": name + "/templates"}
+		r.targets = append(r.targets, target{full, f.path, c.archive, data})
+	}
+}
+
+func isTemplate(name string) bool {
+	switch path.Ext(name) {
+	case ".yaml", ".yml", ".tpl", ".txt", ".json":
+		return true
+	}
+	return false
+}
+
+// top is what templates of the chart see as ".".
+func (c *Chart) top(values, parent, subcharts map[string]any) map[string]any {
+	return map[string]any{
+		"Values":       values,
+		"Chart":        c.fields(),
+		"Files":        c.open(),
+		"Capabilities": capabilities,
+		"Subcharts":    subcharts,
+		"Release": map[string]any{
+			"Name": releaseName, "Namespace": releaseNamespace, "Service": "Helm",
+			"IsInstall": true, "IsUpgrade": false, "Revision": 1,
+			// Values of the parent are not seen, as in Helm.
+			"IsRoot": parent == nil,
+		},
+	}
+}
+
+// fields is the chart as templates see it: keys of Chart.yaml with a capital.
+func (c *Chart) fields() map[string]any {
+	out := map[string]any{"Name": c.name, "Version": "", "AppVersion": "", "Description": "", "Type": "application"}
+	for k, v := range c.metadata {
+		if k == "" {
+			continue
+		}
+		if n, ok := v.(float64); ok { // an unquoted version
+			v = strconv.FormatFloat(n, 'f', -1, 64)
+		}
+		out[strings.ToUpper(k[:1])+k[1:]] = v
+	}
+	out["Name"] = c.name
+	out["IsRoot"] = true
+	return out
+}
+
+// instrument puts marks into all templates, once they are all parsed: a later file
+// may define a template of an earlier one anew.
+func (r *renderer) instrument() {
+	byName := map[string]source{}
+	for _, s := range r.sources {
+		byName[s.name] = s
+	}
+	for _, t := range r.set.Templates() {
+		if s, ok := byName[t.Tree.ParseName]; ok && t.Tree.Root != nil {
+			r.marks.instrument(t.Tree, s.path, s.data)
+		}
+	}
+}
+
+// render renders one template.
+func (r *renderer) render(t target) (Manifest, error) {
+	w := &writer{budget: &r.budget, marks: r.marks, path: t.path, at: 1}
+	if err := r.set.ExecuteTemplate(w, t.name, t.data); err != nil {
+		return Manifest{}, err
+	}
+	m := Manifest{Path: t.path, Text: w.text.Bytes(), Lines: w.lines}
+	if t.archive != "" {
+		m.Path, m.Lines = t.archive, nil
+	}
+	if strings.TrimSpace(w.text.String()) == "" {
+		m.Text = nil
+	}
+	return m, nil
+}
+
+// include renders a named template into text.
+func (r *renderer) include(name string, data any) (string, error) {
+	t := r.set.Lookup(name)
+	if t == nil {
+		return "", fmt.Errorf("no template %q", name)
+	}
+	return r.run(t, data)
+}
+
+// tpl renders text as a template.
+func (r *renderer) tpl(text string, data any) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	t := r.texts[text]
+	if t == nil {
+		// Into a set of its own, so that what it defines stays inside. Templates of
+		// the chart are shared, with the marks they have.
+		set, err := r.set.Clone()
+		if err != nil {
+			return "", fmt.Errorf("copy templates: %w", err)
+		}
+		if t, err = set.New("tpl").Parse(text); err != nil {
+			return "", err
+		}
+		r.marks.instrument(t.Tree, "", []byte(text))
+		r.texts[text] = t
+	}
+	return r.run(t, data)
+}
+
+// run executes a template that another one called.
+func (r *renderer) run(t *template.Template, data any) (string, error) {
+	if r.budget.depth++; r.budget.depth > maxCalls {
+		return "", fmt.Errorf("templates call each other more than %d times deep", maxCalls)
+	}
+	defer func() { r.budget.depth-- }()
+	w := &writer{budget: &r.budget}
+	err := t.Execute(w, data)
+	return w.text.String(), err
+}
+
+var errorLine = regexp.MustCompile(`template: [^\s]*?:(\d+):`)
+
+// problem turns an error of text/template into one with a place.
+func problem(p string, err error) Problem {
+	out := Problem{Path: p, Message: err.Error()}
+	if errors.Is(err, errBudget) {
+		out.Message = errBudget.Error()
+	}
+	if m := errorLine.FindStringSubmatch(err.Error()); m != nil {
+		out.Line, _ = strconv.Atoi(m[1]) // digits
+	}
+	return out
+}
