@@ -15,6 +15,13 @@ type Package struct {
 	Dev       bool       `json:"dev,omitempty"`
 	Licenses  []string   `json:"licenses,omitempty"` // SPDX expressions
 	Via       []string   `json:"via,omitempty"`      // "name@version" from the root to this package's parent
+	Manifest  *Place     `json:"manifest,omitempty"` // where the project asks for it, when Path is a lock file
+}
+
+// A Place is a line of a file.
+type Place struct {
+	Path string `json:"path"`
+	Line int    `json:"line"` // starts at 1
 }
 
 // A Dependency says how a package came in.

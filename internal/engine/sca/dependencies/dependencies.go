@@ -5,6 +5,7 @@ package dependencies
 import (
 	_ "embed"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -19,13 +20,13 @@ var Analyzer = &scan.Analyzer{
 	Analysis: finding.SCA,
 	Doc:      doc,
 	Needs:    scan.Needs{Advisories: true},
-	Match:    wanted,
+	Match:    inventory.Wanted,
 	Project:  run,
 }
 
 // run takes the inventory, looks every package up and reports both.
 func run(p *scan.ProjectPass) error {
-	packages, err := takeInventory(p)
+	packages, err := inventory.Take(inventory.Tree{Context: p.Context, FS: p.FS, Files: p.Files, Degrade: p.Degrade})
 	if err != nil {
 		return err
 	}

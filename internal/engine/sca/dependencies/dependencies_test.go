@@ -61,24 +61,6 @@ func examine(t *testing.T, tree fs.FS, advisories scan.Advisories) *result {
 	return r
 }
 
-// pass is a pass over files, by name.
-func pass(t *testing.T, files map[string]string) *scan.ProjectPass {
-	t.Helper()
-	tree := fstest.MapFS{}
-	for name, text := range files {
-		tree[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	return &scan.ProjectPass{Context: t.Context(), FS: tree}
-}
-
-func nameSet(files map[string]string) map[string]bool {
-	out := map[string]bool{}
-	for name := range files {
-		out[name] = true
-	}
-	return out
-}
-
 func packageLine(p finding.Package) string {
 	line := fmt.Sprintf("%s:%d %s %s@%s %s", p.Path, p.Line, p.Ecosystem, p.Name, p.Version, p.PURL)
 	if p.Scope != "" {
@@ -86,6 +68,12 @@ func packageLine(p finding.Package) string {
 	}
 	if p.Dev {
 		line += " dev"
+	}
+	if p.Manifest != nil {
+		line += fmt.Sprintf(" asked for in %s:%d", p.Manifest.Path, p.Manifest.Line)
+	}
+	if len(p.Via) > 0 {
+		line += " via " + strings.Join(p.Via, " > ")
 	}
 	return line
 }
@@ -266,7 +254,7 @@ func TestUndecided(t *testing.T) {
 }
 
 func TestTooLarge(t *testing.T) {
-	r := examine(t, fstest.MapFS{"package-lock.json": {Data: make([]byte, maxManifest+1)}}, openAdvisories(t, record("X-1", "npm", "x", "1", "")))
+	r := examine(t, fstest.MapFS{"package-lock.json": {Data: make([]byte, 32<<20+1)}}, openAdvisories(t, record("X-1", "npm", "x", "1", "")))
 	if want := []string{"package-lock.json too-large: is larger than 32 MiB"}; !slices.Equal(r.degraded, want) {
 		t.Errorf("got %v, want %v", r.degraded, want)
 	}

@@ -6,8 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -42,7 +42,7 @@ func lookUp(p *scan.ProjectPass, packages []finding.Package) ([]match, error) {
 			if p.Context.Err() != nil {
 				return nil, p.Context.Err()
 			}
-			unknown.note(pkg, "undecided", oneLine(err.Error()))
+			unknown.note(pkg, "undecided", inventory.OneLine(err.Error()))
 		}
 		for _, m := range found {
 			out = addMatch(out, match{AdvisoryMatch: m, pkg: pkg})
@@ -95,9 +95,9 @@ func (g gaps) degrade(p *scan.ProjectPass) {
 		return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.code, b.code), cmp.Compare(a.cause, b.cause))
 	})
 	for _, k := range keys {
-		message := k.cause + ", so these were not checked: " + names(g[k])
+		message := k.cause + ", so these were not checked: " + inventory.List(g[k])
 		if k.code == "undecided" {
-			message = "it could not be decided whether these are affected: " + names(g[k])
+			message = "it could not be decided whether these are affected: " + inventory.List(g[k])
 		}
 		p.Degrade(scan.Reason{Code: k.code, Path: k.path, Message: message})
 	}
@@ -232,33 +232,9 @@ func link(a *finding.Advisory) string {
 	return ""
 }
 
-// names lists at most twenty names and counts the rest.
-func names(list []string) string {
-	list = slices.Compact(slices.Sorted(slices.Values(list)))
-	more := ""
-	if len(list) > 20 {
-		list, more = list[:20], fmt.Sprintf(" and %d more", len(list)-20)
-	}
-	return strings.Join(list, ", ") + more
-}
-
 func plural(n int, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// oneLine makes a text safe to print: one line of at most 300 characters.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > 300 {
-		return string(r[:300]) + "…"
-	}
-	return s
 }

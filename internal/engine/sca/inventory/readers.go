@@ -1,4 +1,4 @@
-package dependencies
+package inventory
 
 import (
 	"io/fs"
@@ -8,40 +8,24 @@ import (
 	cpb "github.com/google/osv-scalibr/binary/proto/config_go_proto"
 	"github.com/google/osv-scalibr/extractor"
 	"github.com/google/osv-scalibr/extractor/filesystem"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/cpp/conanlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dart/pubspec"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/csproj"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/nugetcpm"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/packagesconfig"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/packageslockjson"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/paketlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/erlang/mixlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/golang/gomod"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/cabal"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/stacklock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/java/gradlelockfile"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/gradleverificationmetadataxml"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/java/gradleversioncatalog"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/pomxml"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/bunlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/pnpmlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/yarnlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/julia/manifesttoml"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/php/composerlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/python/pdmlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/python/pipfilelock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/python/poetrylock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/pylock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/requirements"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/setup"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/python/uvlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/r/renvlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/ruby/gemfilelock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/rust/cargolock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/swift/packageresolved"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/swift/podfilelock"
 	"github.com/google/osv-scalibr/extractor/filesystem/misc/githubactions"
 
+	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
 )
 
@@ -58,42 +42,23 @@ type reader struct {
 }
 
 const (
-	mavenPartial  = "Maven has no lock file: the packages that its dependencies bring, and versions that a parent or an imported list outside of the tree fixes, are not known"
-	gradlePartial = "a version catalog is no lock file: the packages that its libraries bring are not known"
-	nugetPartial  = "without packages.lock.json the packages that its dependencies bring are not known"
-	setupPartial  = "without a lock file the packages that its dependencies bring are not known"
+	mavenPartial = "Maven has no lock file: the packages that its dependencies bring, and versions that a parent or an imported list outside of the tree fixes, are not known"
+	nugetPartial = "without packages.lock.json the packages that its dependencies bring are not known"
+	setupPartial = "without a lock file the packages that its dependencies bring are not known"
 )
 
 var readers = []reader{
-	{make: newNpmLock, ecosystem: "npm"},
-	{make: yarnlock.New, ecosystem: "npm"},
-	{make: pnpmlock.New, ecosystem: "npm"},
-	{make: bunlock.New, ecosystem: "npm"},
 	{make: gomod.New, ecosystem: "Go"},
 	{make: requirements.New, ecosystem: "PyPI", scope: finding.Direct, includes: true},
-	{make: pipfilelock.New, ecosystem: "PyPI"},
-	{make: poetrylock.New, ecosystem: "PyPI"},
-	{make: pdmlock.New, ecosystem: "PyPI"},
-	{make: uvlock.New, ecosystem: "PyPI"},
 	{make: pylock.New, ecosystem: "PyPI"},
-	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial, locks: pythonLocks},
+	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial, locks: manifest.PythonLocks},
 	{make: pomxml.New, ecosystem: "Maven", scope: finding.Direct, partial: mavenPartial},
-	{make: gradlelockfile.New, ecosystem: "Maven"},
 	{make: gradleverificationmetadataxml.New, ecosystem: "Maven"},
-	{make: gradleversioncatalog.New, ecosystem: "Maven", scope: finding.Direct, partial: gradlePartial, locks: []string{"gradle.lockfile"}},
-	{make: packageslockjson.New, ecosystem: "NuGet"},
 	{make: packagesconfig.New, ecosystem: "NuGet"},
 	{make: csproj.New, ecosystem: "NuGet", scope: finding.Direct, partial: nugetPartial, locks: []string{"packages.lock.json"}},
 	{make: nugetcpm.New, ecosystem: "NuGet", scope: finding.Direct},
 	{make: paketlock.New, ecosystem: "NuGet"},
-	{make: composerlock.New, ecosystem: "Packagist"},
-	{make: gemfilelock.New, ecosystem: "RubyGems"},
-	{make: cargolock.New, ecosystem: "crates.io"},
-	{make: pubspec.New, ecosystem: "Pub"},
-	{make: mixlock.New, ecosystem: "Hex"},
-	{make: conanlock.New, ecosystem: "ConanCenter"},
 	{make: packageresolved.New, ecosystem: "SwiftURL"},
-	{make: podfilelock.New, ecosystem: "CocoaPods"},
 	{make: renvlock.New, ecosystem: "CRAN"},
 	{make: cabal.New, ecosystem: "Hackage"},
 	{make: stacklock.New, ecosystem: "Hackage"},

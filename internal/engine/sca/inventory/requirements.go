@@ -1,4 +1,4 @@
-package dependencies
+package inventory
 
 import (
 	"path"
@@ -37,14 +37,14 @@ func (inv *inventory) leftOut(file string, content []byte) {
 		}
 	}
 	if len(addresses) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "names these by address, so they were not checked: " + names(addresses)})
+		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "names these by address, so they were not checked: " + List(addresses)})
 	}
 	if len(missing) > 0 {
-		inv.Degrade(scan.Reason{Code: "unreadable", Path: file, Message: "includes files that are not there: " + names(missing)})
+		inv.Degrade(scan.Reason{Code: "unreadable", Path: file, Message: "includes files that are not there: " + List(missing)})
 	}
 }
 
 var userPart = regexp.MustCompile(`://[^/@\s]*@`)
 
 // withoutSecret removes name and password from an address.
-func withoutSecret(line string) string { return oneLine(userPart.ReplaceAllString(line, "://")) }
+func withoutSecret(line string) string { return OneLine(userPart.ReplaceAllString(line, "://")) }

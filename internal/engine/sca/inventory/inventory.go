@@ -1,4 +1,7 @@
-package dependencies
+// Package inventory lists the packages that the manifests and lock files of a tree
+// name: each with the file and line, whether it is direct, only for development,
+// and what brought it. Nothing is fetched and nothing of the tree is run.
+package inventory
 
 import (
 	"bytes"
@@ -19,38 +22,70 @@ import (
 	scalibrlog "github.com/google/osv-scalibr/log"
 	"github.com/google/osv-scalibr/purl"
 
+	"merlon/internal/engine/sca/inventory/gradle"
+	"merlon/internal/engine/sca/inventory/lock"
+	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
-// This file makes the inventory: every file of the tree is offered to every
-// reader, each reader's packages become ours.
-
 // maxManifest bounds a manifest or lock file, in bytes.
 const maxManifest = 32 << 20
 
-// takeInventory returns the packages of all files, sorted, each once per file
-// and version. What cannot be read is degraded.
-func takeInventory(p *scan.ProjectPass) ([]finding.Package, error) {
+// A Tree is what an inventory is taken of.
+type Tree struct {
+	Context context.Context
+	FS      fs.FS
+	Files   []scan.File       // sorted by path
+	Degrade func(scan.Reason) // takes what could not be looked at
+}
+
+// Take returns the packages of all files, sorted, each once per file and version.
+// What cannot be read is degraded. The error is one of the context, or of the
+// build.
+func Take(t Tree) ([]finding.Package, error) {
 	readers, err := makeReaders()
 	if err != nil {
 		return nil, err
 	}
-	inv := inventory{ProjectPass: p, files: map[string]bool{}, folders: map[string][]string{}}
-	for _, f := range p.Files {
+	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{}, lines: map[string]map[string]int{}}
+	for _, f := range t.Files {
 		inv.files[f.Path] = true
 		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
+		if kind := kindOf(f.Path); kind != "" && !installed(f.Path) {
+			inv.named[kind] = append(inv.named[kind], f.Path)
+		}
 	}
-	for _, f := range p.Files {
-		if err := p.Context.Err(); err != nil {
+	inv.gradle = gradle.Build{Read: inv.other, Names: func(folder string) []string { return inv.folders[folder] }}
+	for _, f := range t.Files {
+		if err := t.Context.Err(); err != nil {
 			return nil, err
 		}
-		if !installed(f.Path) {
-			inv.file(f, readers)
-			inv.unlocked(f)
+		if installed(f.Path) {
+			continue
 		}
+		if lock.Reads(f.Path) {
+			inv.lockFile(f)
+		} else {
+			inv.file(f, readers)
+		}
+		inv.unlocked(f)
 	}
 	return unique(inv.packages), nil
+}
+
+// kindOf returns the name by which files are looked for below a lock file, or "".
+func kindOf(file string) string {
+	switch base := path.Base(file); base {
+	case "package.json", "Cargo.toml", "mix.exs":
+		return base
+	default:
+		switch ext := path.Ext(base); ext {
+		case ".csproj", ".vbproj", ".fsproj":
+			return "*" + ext
+		}
+	}
+	return ""
 }
 
 // unique sorts the packages and joins those that a file names more than once.
@@ -70,15 +105,18 @@ func unique(list []finding.Package) []finding.Package {
 	return out
 }
 
-// wanted reports whether the file is a manifest or a lock file.
-func wanted(name string) bool {
+// Wanted reports whether the file is a manifest or a lock file.
+func Wanted(name string) bool {
 	readers, err := makeReaders()
 	if err != nil || installed(name) {
-		return false // the run itself fails with the error
+		return false // Take itself fails with the error
+	}
+	if lock.Reads(name) {
+		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
 	return slices.ContainsFunc(readers, func(r reader) bool { return r.FileRequired(api) }) ||
-		slices.ContainsFunc(manifests, func(m manifest) bool { return m.matches(name) })
+		gradle.Reads(name) || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 
 // installed reports whether the file lies in a folder of installed packages:
@@ -94,9 +132,12 @@ func comparePackages(a, b finding.Package) int {
 
 // An inventory is one run over the tree.
 type inventory struct {
-	*scan.ProjectPass
+	Tree
 	files    map[string]bool
-	folders  map[string][]string // names of the files by folder
+	folders  map[string][]string       // names of the files by folder
+	named    map[string][]string       // paths of the manifests that lock files look for
+	lines    map[string]map[string]int // of each manifest, the lines of what it asks for
+	gradle   gradle.Build
 	packages []finding.Package
 }
 
@@ -106,7 +147,7 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 	api := simplefileapi.New(f.Path, info)
 	var content []byte
 	for _, r := range readers {
-		if !r.FileRequired(api) || inv.locked(f.Path, manifest{locks: r.locks, above: true}) {
+		if !r.FileRequired(api) || inv.locked(f.Path, r.locks, true) {
 			continue
 		}
 		if content == nil {
@@ -119,7 +160,7 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 			FS: tree{inv.FS}, Path: f.Path, Info: info, Reader: bytes.NewReader(content),
 		})
 		if err != nil {
-			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + oneLine(err.Error())})
+			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
 			continue
 		}
 		inv.add(f.Path, r, found, content)
@@ -134,7 +175,7 @@ func (inv *inventory) read(f scan.File) ([]byte, bool) {
 	}
 	content, err := fs.ReadFile(inv.FS, f.Path)
 	if err != nil {
-		inv.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: oneLine(err.Error())})
+		inv.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: OneLine(err.Error())})
 		return nil, false
 	}
 	return content, true
@@ -154,12 +195,12 @@ func extract(ctx context.Context, r reader, in *filesystem.ScanInput) (packages 
 
 // add takes over what a reader found in a file.
 func (inv *inventory) add(file string, r reader, found []*extractor.Package, content []byte) {
-	roles := rolesOf(inv, file, content)
+	roles := rolesOf(file, content)
 	lines := lineFinder{content: content, budget: 1 << 30}
 	unfixed := []string{}
 	for _, x := range found {
 		pkg, ok := convert(x, r, file)
-		if !ok || roles.ours[pkg.Name+"@"+pkg.Version] {
+		if !ok {
 			continue
 		}
 		roles.apply(&pkg)
@@ -172,7 +213,7 @@ func (inv *inventory) add(file string, r reader, found []*extractor.Package, con
 		inv.packages = append(inv.packages, pkg)
 	}
 	if len(unfixed) > 0 {
-		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " + names(unfixed)})
+		inv.Degrade(scan.Reason{Code: "no-version", Path: file, Message: "does not fix the version of " + List(unfixed)})
 	}
 	if r.includes {
 		inv.leftOut(file, content)
@@ -200,26 +241,16 @@ func convert(x *extractor.Package, r reader, file string) (finding.Package, bool
 	if !r.pinned(x) {
 		pkg.Version = ""
 	}
-	if role, ok := x.Metadata.(*npmRole); ok {
-		pkg.Dev = role.dev
-		if role.known {
-			pkg.Scope = finding.Transitive
-		}
-		if role.direct {
-			pkg.Scope = finding.Direct
-		}
-	}
 	if groups, ok := x.Metadata.(interface{ DepGroups() []string }); ok {
 		pkg.Dev = devOnly(groups.DepGroups())
 	}
 	if x.PURLType != purl.TypeGit {
-		withVersion := *x
-		withVersion.Version = pkg.Version
-		if u := withVersion.PURL(); u != nil {
-			if r.ecosystem == "npm" {
-				u.Qualifiers = nil // the library's guess at where it comes from
+		pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
+		if withVersion := *x; pkg.PURL == "" {
+			withVersion.Version = pkg.Version
+			if u := withVersion.PURL(); u != nil {
+				pkg.PURL = u.String()
 			}
-			pkg.PURL = u.String()
 		}
 	}
 	pkg.Licenses = x.Licenses

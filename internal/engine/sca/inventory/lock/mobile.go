@@ -1,0 +1,205 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/manifest"
+)
+
+// pubspec reads pubspec.lock (https://dart.dev/tools/pub/glossary#lockfile), which
+// says what is direct, but not which package brought which.
+func pubspec(b *builder) error {
+	n, err := document.YAML(b.Content)
+	if err != nil {
+		return err
+	}
+	b.Marked, b.Rooted = true, true
+	root := b.add(Node{Local: true, Manifest: b.beside("pubspec.yaml")})
+	for i := range n.Get("packages").All() {
+		e := &n.Get("packages").Kids[i]
+		how, source := e.Str("dependency"), e.Str("source")
+		b.add(Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: how == "direct dev", Local: source == "path" || source == "sdk", Foreign: source == "git"}, e.Key)
+		if strings.HasPrefix(how, "direct") {
+			b.link(root, how == "direct dev", e.Key)
+		}
+	}
+	return nil
+}
+
+// podfile reads Podfile.lock (https://guides.cocoapods.org/using/using-cocoapods.html).
+// A pod may have parts, "Name/Part", which are published as one package.
+func podfile(b *builder) error {
+	n, err := document.YAML(b.Content)
+	if err != nil {
+		return err
+	}
+	external := n.Get("EXTERNAL SOURCES")
+	type edge struct {
+		from int
+		name string
+	}
+	var edges []edge
+	for i := range n.Get("PODS").All() {
+		item := &n.Get("PODS").Kids[i]
+		text, line := item.Text, item.Line
+		if item.Kind == document.Object && len(item.Kids) > 0 {
+			text, line = item.Kids[0].Key, item.Kids[0].Line
+		}
+		name, version, ok := strings.Cut(strings.Trim(text, `"`), " (")
+		if !ok {
+			return fmt.Errorf("line %d: a name and a version were expected", line)
+		}
+		pod, _, _ := strings.Cut(name, "/")
+		source := external.Get(pod)
+		node := Node{Name: pod, Version: strings.TrimSuffix(version, ")"), Line: line, Local: source.Get(":path") != nil, Foreign: source != nil && source.Get(":path") == nil}
+		at := b.add(node, name)
+		if item.Kind == document.Object && len(item.Kids) > 0 {
+			for _, d := range item.Kids[0].All() {
+				dep, _, _ := strings.Cut(strings.Trim(d.Text, `"`), " (")
+				edges = append(edges, edge{at, dep})
+			}
+		}
+	}
+	for _, e := range edges {
+		b.link(e.from, false, e.name)
+	}
+	root := b.add(Node{Local: true, Manifest: b.beside("Podfile")})
+	for _, d := range n.Get("DEPENDENCIES").Strings() {
+		name, _, _ := strings.Cut(strings.Trim(d, `"`), " (")
+		b.Rooted = true
+		b.link(root, false, strings.TrimSpace(name))
+	}
+	return nil
+}
+
+// nuget reads packages.lock.json
+// (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies).
+func nuget(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	frameworks := n.Get("dependencies")
+	if n.Kind != document.Object || frameworks != nil && frameworks.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	b.Rooted = true
+	root := b.add(Node{Local: true, Manifest: b.project()})
+	for i := range frameworks.All() {
+		f := &frameworks.Kids[i]
+		at := make([]int, len(f.Kids))
+		for k := range f.Kids {
+			e := &f.Kids[k]
+			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line, Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
+		}
+		for k := range f.Kids {
+			e := &f.Kids[k]
+			if strings.EqualFold(e.Str("type"), "Direct") {
+				b.link(root, false, f.Key+" "+strings.ToLower(e.Key))
+			}
+			for _, d := range e.Get("dependencies").All() {
+				base, _, _ := strings.Cut(f.Key, "/") // "net8.0/linux-x64" adds to "net8.0"
+				b.link(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
+			}
+		}
+	}
+	return nil
+}
+
+// project returns the only project file in the folder, else "".
+func (b *builder) project() string {
+	found := ""
+	for _, kind := range []string{"*.csproj", "*.vbproj", "*.fsproj"} {
+		for _, file := range b.Below(kind) {
+			if file != b.beside(file[strings.LastIndexByte(file, '/')+1:]) {
+				continue
+			}
+			if found != "" {
+				return ""
+			}
+			found = file
+		}
+	}
+	return found
+}
+
+// conan reads conan.lock, of version 1 of Conan (a graph) and of version 2
+// (lists) (https://docs.conan.io/2/tutorial/versioning/lockfiles.html).
+func conan(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	if n.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	if nodes := n.At("graph_lock", "nodes"); nodes != nil {
+		return b.conanGraph(nodes)
+	}
+	b.Marked = true
+	for _, section := range []string{"requires", "build_requires", "python_requires"} {
+		for i := range n.Get(section).All() {
+			item := &n.Get(section).Kids[i]
+			if name, version, ok := conanReference(item.Value()); ok {
+				b.add(Node{Name: name, Version: version, Line: item.Line, Dev: section == "build_requires"}, name)
+			}
+		}
+	}
+	project := b.beside("conanfile.txt")
+	if b.Read(project) == nil {
+		project = b.beside("conanfile.py")
+	}
+	asks, err := manifest.Conan(b.Read(project))
+	if err != nil {
+		return err
+	}
+	root := b.add(Node{Local: true, Manifest: project})
+	for _, r := range asks {
+		if b.link(root, r.Dev, r.Name) {
+			b.Rooted = true
+		}
+	}
+	return nil
+}
+
+// conanGraph reads the nodes of version 1; "0" is the project when it has no
+// reference or says "conanfile".
+func (b *builder) conanGraph(nodes *document.Node) error {
+	at := make([]int, len(nodes.Kids))
+	for i := range nodes.Kids {
+		e := &nodes.Kids[i]
+		reference := e.Str("ref")
+		if reference == "" {
+			reference = e.Str("pref")
+		}
+		name, version, ok := conanReference(reference)
+		line := e.Get("ref").LineOr(e.Get("pref").LineOr(e.Line))
+		node := Node{Name: name, Version: version, Line: line, Dev: e.Str("context") == "build"}
+		if !ok || e.Str("path") != "" {
+			node = Node{Local: true, Manifest: b.beside("conanfile.txt")}
+			b.Rooted = true
+		}
+		at[i] = b.add(node, e.Key)
+	}
+	for i := range nodes.Kids {
+		for _, to := range nodes.Kids[i].Get("requires").Strings() {
+			b.link(at[i], false, to)
+		}
+		for _, to := range nodes.Kids[i].Get("build_requires").Strings() {
+			b.link(at[i], true, to)
+		}
+	}
+	return nil
+}
+
+// conanReference reads name/version@user/channel#revision:package.
+func conanReference(text string) (name, version string, ok bool) {
+	text, _, _ = strings.Cut(text, "#")
+	text, _, _ = strings.Cut(text, "@")
+	text, _, _ = strings.Cut(text, "%")
+	name, version, ok = strings.Cut(strings.TrimSpace(text), "/")
+	return name, version, ok && name != "" && version != ""
+}

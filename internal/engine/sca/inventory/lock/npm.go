@@ -1,0 +1,181 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+)
+
+// npm reads package-lock.json and npm-shrinkwrap.json of all versions
+// (https://docs.npmjs.com/cli/configuring-npm/package-lock-json).
+func npm(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	if n.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	b.Marked = true
+	if places := n.Get("packages"); places != nil {
+		if places.Kind != document.Object {
+			return errors.New(`"packages" is no object`)
+		}
+		return b.npmPlaces(places)
+	}
+	return b.npmNested(n)
+}
+
+// npmPlaces reads the entries by place: "" is the project, "node_modules/a" a
+// package, any other path a workspace.
+func (b *builder) npmPlaces(places *document.Node) error {
+	from := make([]int, len(places.Kids))
+	for i := range places.Kids {
+		e := &places.Kids[i]
+		if e.Kind != document.Object {
+			return fmt.Errorf("packages: %q is no object", e.Key)
+		}
+		from[i] = -1
+		if target := e.Str("resolved"); e.True("link") {
+			continue
+		} else if !strings.Contains(e.Key, "node_modules/") {
+			from[i] = b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))}, e.Key)
+		} else {
+			from[i] = b.add(npmNode(e, target), e.Key)
+		}
+	}
+	for i := range places.Kids { // after all of them, because places may lie anywhere
+		if e := &places.Kids[i]; e.True("link") {
+			if to, ok := b.index[strings.TrimPrefix(e.Str("resolved"), "file:")]; ok {
+				b.index[e.Key] = to
+			}
+		}
+	}
+	for i, at := range from {
+		if at < 0 {
+			continue
+		}
+		e := &places.Kids[i]
+		b.Rooted = b.Rooted || b.Nodes[at].Local
+		for _, d := range npmAsks(e) {
+			b.npmLink(at, e.Key, d)
+		}
+	}
+	return nil
+}
+
+// npmNode makes the node of an entry below node_modules.
+func npmNode(e *document.Node, resolved string) Node {
+	name := e.Str("name")
+	if name == "" {
+		name = e.Key[strings.LastIndex(e.Key, "node_modules/")+len("node_modules/"):]
+	}
+	n := Node{
+		Name: name, Version: e.Str("version"), Line: e.Line, Dev: e.True("dev"),
+		Licenses: e.Get("license").Strings(), Foreign: fromRepository(resolved),
+	}
+	if local(resolved) && !strings.HasSuffix(resolved, ".tgz") && !strings.HasSuffix(resolved, ".tar.gz") {
+		n.Local = true
+	}
+	if strings.Contains(n.Version, ":") {
+		n.Foreign, n.Version = true, "" // an address; the version is in its package.json
+	}
+	return n
+}
+
+// fromRepository reports whether an address is one of a version control system.
+func fromRepository(address string) bool {
+	for _, mark := range []string{"git+", "git:", "git@", "github:", "gitlab:", "bitbucket:", "codeload.github.com", ".git#"} {
+		if strings.Contains(address, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// npmLink links to where Node finds a package that is asked for at a place: in the
+// folder node_modules there, else in one above.
+func (b *builder) npmLink(from int, place string, d asked) {
+	for dir, depth := place, 0; depth < 100; depth++ {
+		if b.link(from, d.dev, path.Join(dir, "node_modules", d.name)) || dir == "" {
+			return
+		}
+		if dir = path.Dir(dir); path.Base(dir) == "node_modules" {
+			dir = path.Dir(dir)
+		}
+		if dir == "." || dir == "/" {
+			dir = ""
+		}
+	}
+}
+
+// npmNested reads version 1, whose entries stand in each other. It does not say
+// what the project asks for, so the manifest beside it is read.
+func (b *builder) npmNested(n *document.Node) error {
+	root := -1
+	if asks, ok := b.packageJSON(b.beside("package.json")); ok {
+		b.Rooted = true
+		root = b.add(Node{Local: true, Manifest: b.beside("package.json")})
+		defer func() {
+			for _, d := range asks {
+				b.npmLink(root, "", d)
+			}
+		}()
+	}
+	type entry struct {
+		*document.Node
+		place string
+		at    int
+	}
+	var all []entry
+	var collect func(list *document.Node, place string) error
+	collect = func(list *document.Node, place string) error {
+		for i := range list.All() {
+			e := &list.Kids[i]
+			if e.Kind != document.Object {
+				return fmt.Errorf("dependencies: %q is no object", e.Key)
+			}
+			node, err := npmOldNode(e)
+			if err != nil {
+				return err
+			}
+			in := path.Join(place, "node_modules", e.Key)
+			all = append(all, entry{e, in, b.add(node, in)})
+			if err := collect(e.Get("dependencies"), in); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := collect(n.Get("dependencies"), ""); err != nil {
+		return err
+	}
+	for _, e := range all {
+		for _, d := range e.Get("requires").All() {
+			b.npmLink(e.at, e.place, asked{name: d.Key})
+		}
+	}
+	return nil
+}
+
+// npmOldNode makes the node of an entry of version 1.
+func npmOldNode(e *document.Node) (Node, error) {
+	n := Node{Name: e.Key, Version: e.Str("version"), Line: e.Line, Dev: e.True("dev")}
+	if alias, ok := strings.CutPrefix(n.Version, "npm:"); ok { // "npm:string-width@4.2.0"
+		if n.Name, n.Version = cutLast(alias, "@"); n.Version == "" {
+			return n, fmt.Errorf("dependencies: %q has no version", alias)
+		}
+	}
+	switch {
+	case local(n.Version):
+		n.Local = true
+	case strings.Contains(n.Version, ":"):
+		n.Foreign, n.Version = true, ""
+	case fromRepository(e.Str("resolved")):
+		n.Foreign = true
+	}
+	return n, nil
+}

@@ -1,0 +1,234 @@
+package lock
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/manifest"
+)
+
+// composer reads composer.lock (https://getcomposer.org/doc/01-basic-usage.md).
+func composer(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	if n.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	b.Marked = true
+	var entries []*document.Node
+	for _, section := range []string{"packages", "packages-dev"} {
+		for i := range n.Get(section).All() {
+			e := &n.Get(section).Kids[i]
+			name := strings.ToLower(e.Str("name"))
+			node := Node{
+				Name: e.Str("name"), Version: e.Str("version"), Line: e.Get("name").LineOr(e.Line), Dev: section == "packages-dev",
+				Licenses: e.Get("license").Strings(), Local: e.At("dist", "type").Value() == "path",
+			}
+			keys := []string{name}
+			for _, other := range []string{"provide", "replace"} { // what it stands in for
+				for _, p := range e.Get(other).All() {
+					keys = append(keys, "="+strings.ToLower(p.Key))
+				}
+			}
+			b.add(node, keys...)
+			entries = append(entries, e)
+		}
+	}
+	for i, e := range entries {
+		for _, d := range e.Get("require").All() {
+			b.link(i, false, strings.ToLower(d.Key), "="+strings.ToLower(d.Key))
+		}
+	}
+	project, err := document.JSON(b.Read(b.beside("composer.json")))
+	if err != nil {
+		return nil //nolint:nilerr // without a manifest it is not known what is direct
+	}
+	root := b.add(Node{Local: true, Manifest: b.beside("composer.json")})
+	for _, section := range []string{"require", "require-dev"} {
+		for _, d := range project.Get(section).All() {
+			if b.link(root, section == "require-dev", strings.ToLower(d.Key)) {
+				b.Rooted = true
+			}
+		}
+	}
+	return nil
+}
+
+// gemfile reads Gemfile.lock (https://bundler.io/guides/rationale.html): sections,
+// in them "    name (version)" and below "      name (range)".
+func gemfile(b *builder) error {
+	section, from, line := "", -1, 0
+	type edge struct {
+		from int
+		name string
+	}
+	var edges []edge
+	var direct []string
+	for raw := range strings.Lines(string(b.Content)) {
+		line++
+		raw = strings.TrimRight(raw, " \r\n")
+		text := strings.TrimLeft(raw, " ")
+		name, rest, _ := strings.Cut(text, " ")
+		switch indent := len(raw) - len(text); {
+		case text == "":
+		case indent == 0:
+			section = text
+			b.Rooted = b.Rooted || section == "DEPENDENCIES"
+		case section == "DEPENDENCIES" && indent == 2:
+			direct = append(direct, strings.TrimSuffix(name, "!"))
+		case section != "GEM" && section != "GIT" && section != "PATH" && section != "PLUGIN SOURCE":
+		case indent == 4:
+			version := strings.Trim(rest, "()")
+			from = b.add(Node{Name: name, Version: gemVersion(version), Line: line, Local: section == "PATH", Foreign: section == "GIT"}, name)
+		case indent == 6 && from >= 0:
+			edges = append(edges, edge{from, name})
+		}
+	}
+	for _, e := range edges {
+		b.link(e.from, false, e.name)
+	}
+	if !b.Rooted {
+		return nil
+	}
+	project := b.beside("Gemfile")
+	if strings.HasSuffix(b.Path, "gems.locked") {
+		project = b.beside("gems.rb")
+	}
+	develop := manifest.GemsInDevelopment(string(b.Read(project)))
+	root := b.add(Node{Local: true, Manifest: project})
+	for _, name := range direct {
+		b.link(root, develop[name], name)
+	}
+	return nil
+}
+
+// gemVersion cuts the platform off: "1.15.4-x86_64-linux".
+func gemVersion(version string) string {
+	if v, _, ok := strings.Cut(version, "-"); ok {
+		return v
+	}
+	return version
+}
+
+// mix reads mix.lock (https://hexdocs.pm/mix/Mix.Tasks.Deps.html): one tuple a
+// line, {:hex, :name, "version", "hash", [:mix], [{:dependency, …}], …}.
+func mix(b *builder) error {
+	type edge struct {
+		from int
+		name string
+	}
+	var edges []edge
+	line := 0
+	for raw := range strings.Lines(string(b.Content)) {
+		line++
+		text := strings.TrimSpace(raw)
+		app, tuple, ok := strings.Cut(text, ": {:")
+		if !ok || !strings.HasPrefix(app, `"`) {
+			continue
+		}
+		app = strings.Trim(app, `"`)
+		kind, rest, _ := strings.Cut(tuple, ",")
+		fields := strings.SplitN(rest, ",", 3)
+		switch {
+		case kind == "hex" && len(fields) == 3:
+			name := strings.Trim(strings.TrimSpace(fields[0]), `:"`)
+			at := b.add(Node{Name: name, Version: strings.Trim(strings.TrimSpace(fields[1]), `"`), Line: line}, app)
+			_, deps, _ := strings.Cut(fields[2], "], [")
+			for _, d := range strings.Split(deps, "{:")[1:] {
+				name, _, _ := strings.Cut(d, ",")
+				edges = append(edges, edge{at, name})
+			}
+		case kind == "git":
+			b.add(Node{Name: app, Line: line, Foreign: true}, app)
+		default:
+			return fmt.Errorf("line %d: a tuple for hex or git was expected", line)
+		}
+	}
+	for _, e := range edges {
+		b.link(e.from, false, e.name)
+	}
+	for _, project := range b.Below("mix.exs") {
+		asks, err := manifest.Mix(b.Read(project))
+		if err != nil || len(asks) == 0 {
+			continue
+		}
+		root := b.add(Node{Local: true, Manifest: project})
+		for _, d := range asks {
+			if b.link(root, d.Dev, d.Name) {
+				b.Rooted = true
+			}
+		}
+	}
+	return nil
+}
+
+// rebarEntry matches an entry of rebar.lock.
+var rebarEntry = regexp.MustCompile(`(?s)\{\s*<<"([^"]+)">>\s*,\s*\{(pkg|git|hg)\s*,\s*<?<?"([^"]*)"(?:>>\s*,\s*<<"([^"]*)")?.*?\}\s*,\s*(\d+)\s*\}`)
+
+// rebar reads rebar.lock (https://rebar3.org/docs/configuration/dependencies/),
+// which says how deep a package stands, but not which one brought it:
+// {<<"name">>,{pkg,<<"package">>,<<"version">>},level}.
+func rebar(b *builder) error {
+	b.Rooted = true
+	root := b.add(Node{Local: true, Manifest: b.beside("rebar.config")})
+	line, offset := 1, 0
+	text := string(b.Content)
+	for _, m := range rebarEntry.FindAllStringSubmatchIndex(text, maxPackages) {
+		line += strings.Count(text[offset:m[2]], "\n")
+		offset = m[2]
+		app, kind, level := text[m[2]:m[3]], text[m[4]:m[5]], text[m[10]:m[11]]
+		node := Node{Name: app, Line: line, Foreign: kind != "pkg"}
+		if kind == "pkg" && m[8] >= 0 {
+			node.Name, node.Version = text[m[6]:m[7]], text[m[8]:m[9]]
+		}
+		b.add(node, app)
+		if level == "0" {
+			b.link(root, false, app)
+		}
+	}
+	return nil
+}
+
+// gradle reads gradle.lockfile
+// (https://docs.gradle.org/current/userguide/dependency_locking.html):
+// group:artifact:version=configurations. It does not say which package brought
+// which, but the build beside it says what is direct.
+func gradle(b *builder) error {
+	b.Marked = true
+	line := 0
+	for raw := range strings.Lines(string(b.Content)) {
+		line++
+		text := strings.TrimSpace(raw)
+		if text == "" || text[0] == '#' || strings.HasPrefix(text, "empty=") {
+			continue
+		}
+		coordinates, configurations, ok := strings.Cut(text, "=")
+		name, version := cutLast(coordinates, ":")
+		if !ok || !strings.Contains(name, ":") {
+			return fmt.Errorf("line %d: group:artifact:version=configurations was expected", line)
+		}
+		dev := configurations != ""
+		for _, c := range strings.Split(configurations, ",") {
+			dev = dev && (strings.HasPrefix(c, "test") || strings.Contains(c, "Test"))
+		}
+		b.add(Node{Name: name, Version: version, Line: line, Dev: dev}, name)
+	}
+	if b.Asks == nil {
+		return nil
+	}
+	for _, file := range []string{"build.gradle", "build.gradle.kts"} {
+		asks := b.Asks(b.beside(file))
+		root := b.add(Node{Local: true, Manifest: b.beside(file)})
+		for _, r := range asks {
+			if b.link(root, r.Dev, r.Name) {
+				b.Rooted = true
+			}
+		}
+	}
+	return nil
+}

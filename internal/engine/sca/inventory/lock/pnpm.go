@@ -1,0 +1,129 @@
+package lock
+
+import (
+	"errors"
+	"path"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+)
+
+// pnpm reads pnpm-lock.yaml of the versions 5, 6 and 9
+// (https://github.com/pnpm/spec/tree/master/lockfile).
+func pnpm(b *builder) error {
+	n, err := document.YAML(b.Content)
+	if err != nil {
+		return err
+	}
+	version := n.Str("lockfileVersion")
+	if version == "" {
+		return errors.New("has no lockfileVersion")
+	}
+	packages, snapshots := n.Get("packages"), n.Get("snapshots")
+	b.Marked = snapshots == nil
+	at := make([]int, len(packages.All()))
+	for i := range packages.All() {
+		e := &packages.Kids[i]
+		at[i] = b.add(pnpmNode(e, strings.HasPrefix(version, "5")), e.Key, strings.TrimPrefix(e.Key, "/"))
+	}
+	from := func(i int) int { return at[i] }
+	if snapshots != nil { // version 9: what is asked for stands apart, by peers
+		packages = snapshots
+		from = func(i int) int { return b.snapshot(packages.Kids[i].Key) }
+	}
+	for i := range packages.All() {
+		node := from(i)
+		if node < 0 {
+			continue
+		}
+		for _, section := range []string{"dependencies", "optionalDependencies"} {
+			for _, d := range packages.Kids[i].Get(section).All() {
+				b.link(node, false, pnpmKeys(d.Key, d.Value())...)
+			}
+		}
+	}
+	importers := n.Get("importers")
+	if importers == nil {
+		importers = &document.Node{Kind: document.Object, Kids: []document.Node{{Key: ".", Kind: document.Object, Kids: n.Kids}}}
+	}
+	for i := range importers.All() {
+		b.pnpmImporter(&importers.Kids[i])
+	}
+	return nil
+}
+
+// snapshot returns the node of a snapshot: the key without its peers.
+func (b *builder) snapshot(key string) int {
+	if i := strings.IndexByte(key, '('); i > 0 {
+		key = key[:i]
+	}
+	if at, ok := b.index[key]; ok {
+		return at
+	}
+	return -1
+}
+
+// pnpmImporter adds a part of the project with what it asks for.
+func (b *builder) pnpmImporter(e *document.Node) {
+	b.Rooted = true
+	root := b.add(Node{Local: true, Manifest: b.beside(path.Join(e.Key, "package.json"))})
+	for _, section := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
+		for i := range e.Get(section).All() {
+			d := &e.Get(section).Kids[i]
+			version := d.Value()
+			if d.Kind == document.Object { // version 6 and later
+				version = d.Str("version")
+			}
+			if !local(version) || strings.HasPrefix(version, "/") {
+				b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...)
+			}
+		}
+	}
+}
+
+// pnpmKeys returns the keys under which a package may stand that is asked for by
+// name and version.
+func pnpmKeys(name, version string) []string {
+	bare := version
+	if i := strings.IndexByte(bare, '('); i > 0 {
+		bare = bare[:i]
+	}
+	keys := []string{version, bare, name + "@" + version, name + "@" + bare, name + "/" + version, name + "/" + bare}
+	if strings.HasPrefix(version, "/") {
+		keys = append(keys, version[1:], bare[1:])
+	}
+	return keys
+}
+
+// pnpmNode makes the node of a package.
+func pnpmNode(e *document.Node, five bool) Node {
+	key := strings.TrimPrefix(e.Key, "/")
+	if i := strings.IndexByte(key, '('); i > 0 {
+		key = key[:i]
+	}
+	n := Node{Line: e.Line, Dev: e.True("dev")}
+	if five { // name/1.2.3_peer@4
+		n.Name, n.Version = cutLast(key, "/")
+		if i := strings.IndexByte(n.Version, '_'); i > 0 {
+			n.Version = n.Version[:i]
+		}
+	} else {
+		n.Name, n.Version = cutName(key)
+	}
+	if name, version := e.Str("name"), e.Str("version"); name != "" {
+		n.Name, n.Version = name, version
+	} else if version != "" && !five {
+		n.Version = version
+	}
+	resolution := e.Get("resolution")
+	switch {
+	case resolution.Str("type") == "directory", strings.HasPrefix(e.Key, "file:"), strings.Contains(e.Key, "@file:") && !strings.HasSuffix(key, ".tgz"), strings.Contains(e.Key, "@link:"):
+		n.Local = true
+	case resolution.Str("type") == "git", resolution.Str("repo") != "", fromRepository(resolution.Str("tarball")), fromRepository(n.Version):
+		n.Foreign = true
+		if strings.Contains(n.Version, ":") {
+			n.Version = ""
+		}
+	}
+	return n
+}

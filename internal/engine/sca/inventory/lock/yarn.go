@@ -1,0 +1,196 @@
+package lock
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+)
+
+// yarn reads yarn.lock, of version 1 (https://classic.yarnpkg.com/lang/en/docs/yarn-lock/)
+// and of later ones, which are YAML.
+func yarn(b *builder) error {
+	if bytes.Contains(b.Content, []byte("\n__metadata:")) || bytes.HasPrefix(b.Content, []byte("__metadata:")) {
+		return b.berry()
+	}
+	return b.yarnClassic()
+}
+
+// A yarnEntry is an entry of version 1.
+type yarnEntry struct {
+	keys              []string
+	version, resolved string
+	deps              []asked
+	line              int
+}
+
+func (b *builder) yarnClassic() error {
+	entries, err := readYarn(string(b.Content))
+	if err != nil {
+		return err
+	}
+	at := make([]int, len(entries))
+	for i, e := range entries {
+		if len(e.keys) == 0 {
+			continue
+		}
+		name, wanted := cutName(e.keys[0])
+		if real, ok := strings.CutPrefix(wanted, "npm:"); ok { // an alias
+			name, wanted = cutName(real)
+		}
+		n := Node{Name: name, Version: e.version, Line: e.line, Foreign: fromRepository(e.resolved) || fromRepository(wanted)}
+		n.Local = local(wanted) && !strings.HasSuffix(wanted, ".tgz")
+		at[i] = b.add(n, e.keys...)
+	}
+	for i, e := range entries {
+		for _, d := range e.deps {
+			b.link(at[i], false, d.name+"@"+d.wanted)
+		}
+	}
+	for _, manifest := range b.Below("package.json") {
+		asks, ok := b.packageJSON(manifest)
+		if !ok {
+			continue
+		}
+		root := b.add(Node{Local: true, Manifest: manifest})
+		for _, d := range asks {
+			if b.link(root, d.dev, d.name+"@"+d.wanted) {
+				b.Rooted = true
+			}
+		}
+	}
+	return nil
+}
+
+// readYarn reads the text of version 1.
+func readYarn(text string) ([]yarnEntry, error) {
+	var out []yarnEntry
+	inDeps, line := false, 0
+	for raw := range strings.Lines(text) {
+		line++
+		raw = strings.TrimRight(raw, " \r\n")
+		body := strings.TrimLeft(raw, " ")
+		if body == "" || body[0] == '#' {
+			continue
+		}
+		indent := len(raw) - len(body)
+		if indent == 0 {
+			keys, ok := strings.CutSuffix(body, ":")
+			if !ok {
+				return nil, fmt.Errorf("line %d: a name with a colon was expected", line)
+			}
+			e := yarnEntry{line: line}
+			for _, k := range strings.Split(keys, ", ") {
+				if k = strings.Trim(k, `"`); k != "" {
+					e.keys = append(e.keys, k)
+				}
+			}
+			out = append(out, e)
+			inDeps = false
+			continue
+		}
+		if len(out) == 0 {
+			return nil, fmt.Errorf("line %d: an indented line belongs to nothing", line)
+		}
+		e := &out[len(out)-1]
+		key, value := yarnPair(body)
+		switch {
+		case indent == 2 && strings.HasSuffix(body, ":"):
+			inDeps = body == "dependencies:" || body == "optionalDependencies:"
+		case indent == 2 && key == "version":
+			e.version = value
+		case indent == 2 && key == "resolved":
+			e.resolved = value
+		case indent == 4 && inDeps:
+			e.deps = append(e.deps, asked{name: key, wanted: value})
+		}
+	}
+	return out, nil
+}
+
+// yarnPair cuts `key "value"`; both may be quoted.
+func yarnPair(text string) (key, value string) {
+	if rest, ok := strings.CutPrefix(text, `"`); ok {
+		key, value, _ = strings.Cut(rest, `"`)
+	} else {
+		key, value, _ = strings.Cut(text, " ")
+	}
+	return key, strings.Trim(strings.TrimSpace(value), `"`)
+}
+
+// berry reads version 2 and later (https://yarnpkg.com/protocols). The workspaces
+// are entries of the file; what they ask for only in development is in their
+// manifests.
+func (b *builder) berry() error {
+	n, err := document.YAML(b.Content)
+	if err != nil {
+		return err
+	}
+	at := make([]int, len(n.Kids))
+	for i := range n.Kids {
+		e := &n.Kids[i]
+		if e.Key == "__metadata" || e.Kind != document.Object {
+			at[i] = -1
+			continue
+		}
+		resolution := e.Str("resolution")
+		name, from := cutName(resolution)
+		node := Node{Name: name, Version: e.Str("version"), Line: e.Line, Local: local(from), Foreign: from != "" && !strings.HasPrefix(from, "npm:") && !strings.HasPrefix(from, "patch:")}
+		if dir, ok := strings.CutPrefix(from, "workspace:"); ok {
+			b.Rooted = true
+			node.Manifest = b.beside(path.Join(dir, "package.json"))
+		}
+		if strings.HasPrefix(from, "patch:") { // the patched package; the one below it is an entry, too
+			node.Name, _ = cutName(strings.TrimPrefix(from, "patch:"))
+			node.Foreign = false
+		}
+		at[i] = b.add(node, strings.Split(e.Key, ", ")...)
+	}
+	for i, from := range at {
+		if from < 0 {
+			continue
+		}
+		develop := b.developOnly(from)
+		for _, section := range []string{"dependencies", "optionalDependencies"} {
+			for _, d := range n.Kids[i].Get(section).All() {
+				wanted := d.Value()
+				b.link(from, develop[d.Key], d.Key+"@"+wanted, d.Key+"@npm:"+wanted, patched(n.Kids[i].Key, d.Key, wanted))
+			}
+		}
+	}
+	return nil
+}
+
+// patched is how a patch that is written in a manifest stands in the lock file:
+// bound to the workspace that asks for it.
+func patched(from, name, wanted string) string {
+	if !strings.HasPrefix(wanted, "patch:") {
+		return ""
+	}
+	return name + "@" + wanted + "::locator=" + strings.NewReplacer("@", "%40", ":", "%3A", "/", "%2F").Replace(from)
+}
+
+// developOnly returns the names that a workspace asks for in development only.
+func (b *builder) developOnly(from int) map[string]bool {
+	out := map[string]bool{}
+	if manifest := b.Nodes[from].Manifest; manifest != "" {
+		asks, _ := b.packageJSON(manifest)
+		for i := len(asks) - 1; i >= 0; i-- { // what is shipped comes first and counts
+			out[asks[i].name] = asks[i].dev
+		}
+	}
+	return out
+}
+
+// cutName cuts "name@rest"; a name may begin with "@".
+func cutName(s string) (name, rest string) {
+	if s == "" {
+		return "", ""
+	}
+	if i := strings.Index(s[1:], "@"); i >= 0 {
+		return s[:i+1], s[i+2:]
+	}
+	return s, ""
+}

@@ -1,0 +1,133 @@
+package inventory
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/gradle"
+	"merlon/internal/engine/sca/inventory/lock"
+	"merlon/internal/engine/sca/inventory/manifest"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file takes over the lock files that are graphs.
+
+// lockFile adds the packages of a lock file.
+func (inv *inventory) lockFile(f scan.File) {
+	// Of two lock files in one folder npm uses npm-shrinkwrap.json.
+	if dir, base := path.Split(f.Path); base == "package-lock.json" && inv.files[dir+"npm-shrinkwrap.json"] {
+		return
+	}
+	content, ok := inv.read(f)
+	if !ok {
+		return
+	}
+	g, err := lock.Read(lock.File{Path: f.Path, Content: content, Read: inv.other, Asks: inv.gradle.Requirements,
+		Below: func(name string) []string { return inv.below(f.Path, name) }})
+	if err != nil {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		return
+	}
+	var unfixed []string
+	for _, found := range g.Packages() {
+		pkg := found.Package
+		pkg.Path = f.Path
+		if pkg.Version == "" {
+			unfixed = append(unfixed, pkg.Name)
+		}
+		if !found.Foreign {
+			pkg.PURL = makePURL(pkg.Ecosystem, pkg.Name, pkg.Version)
+		}
+		if line := inv.lineIn(found.Manifest, pkg); line > 0 {
+			pkg.Manifest = &finding.Place{Path: found.Manifest, Line: line}
+		}
+		inv.packages = append(inv.packages, pkg)
+	}
+	if len(unfixed) > 0 {
+		inv.Degrade(scan.Reason{Code: "no-version", Path: f.Path, Message: "does not fix the version of " + List(unfixed)})
+	}
+}
+
+// other returns the content of another file of the tree, or nil.
+func (inv *inventory) other(file string) []byte {
+	if !inv.files[file] {
+		return nil
+	}
+	content, err := fs.ReadFile(inv.FS, file)
+	if err != nil || len(content) > maxManifest {
+		return nil // who reads the file itself says so
+	}
+	return content
+}
+
+// below returns the manifests with this name in the folder of the lock file and
+// below, those left out that have a lock file of the same name nearer to them.
+func (inv *inventory) below(file, name string) []string {
+	dir, base := path.Split(file)
+	var out []string
+	for _, m := range inv.named[name] {
+		if rest, ok := strings.CutPrefix(m, dir); ok && !inv.nearer(rest, dir, base) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// nearer reports whether a lock file stands in a folder between dir and the file.
+func (inv *inventory) nearer(rest, dir, base string) bool {
+	for at := path.Dir(rest); at != "."; at = path.Dir(at) {
+		if inv.files[dir+at+"/"+base] {
+			return true
+		}
+	}
+	return false
+}
+
+// lineIn returns the line on which a manifest asks for the package, or 0.
+func (inv *inventory) lineIn(file string, pkg finding.Package) int {
+	if file == "" || pkg.Scope != finding.Direct {
+		return 0
+	}
+	lines, known := inv.lines[file]
+	if !known {
+		lines = map[string]int{}
+		inv.lines[file] = lines
+		for _, r := range inv.asks(file) {
+			if name := comparable(pkg.Ecosystem, r.Name); lines[name] == 0 {
+				lines[name] = r.Line
+			}
+		}
+	}
+	return lines[comparable(pkg.Ecosystem, pkg.Name)]
+}
+
+// asks returns what a manifest asks for; nothing when it cannot be read, because
+// the lock file speaks for itself.
+func (inv *inventory) asks(file string) []manifest.Requirement {
+	if gradle.Reads(file) {
+		return inv.gradle.Requirements(file)
+	}
+	i := slices.IndexFunc(kinds, func(k manifest.Kind) bool { return k.Matches(file) })
+	if i < 0 || kinds[i].Read == nil {
+		return nil
+	}
+	asks, err := kinds[i].Read(inv.other(file))
+	if err != nil {
+		return nil
+	}
+	return asks
+}
+
+// comparable is the name as its ecosystem compares it.
+func comparable(ecosystem, name string) string {
+	switch ecosystem {
+	case "PyPI":
+		return lock.PythonName(name)
+	case "NuGet", "Packagist":
+		return strings.ToLower(name)
+	}
+	return name
+}

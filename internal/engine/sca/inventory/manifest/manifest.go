@@ -1,0 +1,309 @@
+// Package manifest reads what manifests ask for. A manifest may be data, which is
+// read, or a program, which is never run: of a program what is written out is
+// found by its form, and what it computes stays unknown.
+package manifest
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+)
+
+// A Requirement is what a manifest asks for.
+type Requirement struct {
+	Name    string
+	Version string // when the manifest allows only one
+	Wanted  string // the range as it is written; may be empty
+	Dev     bool   // only for development or tests
+	Line    int
+	Local   bool // a place in the file system: a part of the project
+}
+
+// maxRequirements bounds what is read of one manifest.
+const maxRequirements = 20_000
+
+// A Kind is a kind of manifest.
+type Kind struct {
+	Match     string   // of the file's name, as path.Match reads it
+	Ecosystem string   // of its packages, as OSV spells it
+	Locks     []string // any of them fixes the versions
+	Above     bool     // a lock file in a folder above counts too (workspaces)
+	Read      func(content []byte) ([]Requirement, error)
+	Whole     bool // it names every package with its version, like a lock file
+}
+
+// PythonLocks are the files that fix versions for a Python project.
+var PythonLocks = []string{"poetry.lock", "pdm.lock", "uv.lock", "pylock.toml", "Pipfile.lock", "requirements*.txt"}
+
+// Kinds lists the manifests that are read. Those of Maven and Gradle need more
+// than their own text, and have packages of their own.
+var Kinds = []Kind{
+	{Match: "package.json", Ecosystem: "npm", Locks: []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "deno.lock"}, Above: true, Read: PackageJSON},
+	{Match: "pyproject.toml", Ecosystem: "PyPI", Locks: PythonLocks, Above: true, Read: Pyproject},
+	{Match: "Pipfile", Ecosystem: "PyPI", Locks: []string{"Pipfile.lock"}, Read: Pipfile},
+	{Match: "setup.cfg", Ecosystem: "PyPI", Locks: PythonLocks, Above: true, Read: SetupCfg},
+	{Match: "composer.json", Ecosystem: "Packagist", Locks: []string{"composer.lock"}, Read: Composer},
+	{Match: "Gemfile", Ecosystem: "RubyGems", Locks: []string{"Gemfile.lock"}, Read: Gems},
+	{Match: "gems.rb", Ecosystem: "RubyGems", Locks: []string{"gems.locked"}, Read: Gems},
+	{Match: "*.gemspec", Ecosystem: "RubyGems", Locks: []string{"Gemfile.lock", "gems.locked"}, Above: true, Read: Gems},
+	{Match: "Cargo.toml", Ecosystem: "crates.io", Locks: []string{"Cargo.lock"}, Above: true, Read: Cargo},
+	{Match: "pubspec.yaml", Ecosystem: "Pub", Locks: []string{"pubspec.lock"}, Above: true, Read: Pubspec},
+	{Match: "mix.exs", Ecosystem: "Hex", Locks: []string{"mix.lock"}, Above: true, Read: Mix},
+	{Match: "rebar.config", Ecosystem: "Hex", Locks: []string{"rebar.lock"}, Above: true, Read: Rebar},
+	{Match: "Package.swift", Ecosystem: "SwiftURL", Locks: []string{"Package.resolved"}, Read: Swift},
+	{Match: "Podfile", Ecosystem: "CocoaPods", Locks: []string{"Podfile.lock"}, Read: Pods},
+	{Match: "conanfile.txt", Ecosystem: "ConanCenter", Locks: []string{"conan.lock"}, Read: Conan},
+	{Match: "conanfile.py", Ecosystem: "ConanCenter", Locks: []string{"conan.lock"}, Read: Conan},
+	{Match: "*.sbt", Ecosystem: "Maven", Locks: []string{"build.sbt.lock"}, Above: true, Read: Sbt},
+	{Match: "deps.edn", Ecosystem: "Maven", Read: Edn},
+	{Match: "project.clj", Ecosystem: "Maven", Read: Leiningen},
+	{Match: "libman.json", Ecosystem: "npm", Read: Libman, Whole: true},
+	{Match: "*.nuspec", Ecosystem: "NuGet", Read: Nuspec},
+	{Match: "*.vbproj", Ecosystem: "NuGet", Locks: []string{"packages.lock.json"}, Read: Project},
+	{Match: "*.fsproj", Ecosystem: "NuGet", Locks: []string{"packages.lock.json"}, Read: Project},
+	{Match: "bun.lockb", Ecosystem: "npm", Locks: []string{"bun.lock"}},
+}
+
+// Matches reports whether a file of this name is of the kind.
+func (k Kind) Matches(file string) bool {
+	ok, err := path.Match(k.Match, path.Base(file))
+	return err == nil && ok
+}
+
+// Fixed matches a requirement that only one version fulfils.
+var fixed = regexp.MustCompile(`^[=v]*\s*([0-9]+(\.[0-9A-Za-z_+-]+)*)$`)
+
+// FixedVersion returns the version when the text allows only that one, else "".
+func FixedVersion(text string) string {
+	if m := fixed.FindStringSubmatch(strings.TrimSpace(text)); m != nil {
+		return m[1]
+	}
+	return ""
+}
+
+// local reports whether a version is a place in the file system.
+func local(s string) bool {
+	return slices.ContainsFunc([]string{"./", "../", "/", "~/", "file:", "link:", "portal:", "workspace:"}, func(prefix string) bool {
+		return strings.HasPrefix(s, prefix)
+	}) || s == "." || s == ".."
+}
+
+// PackageJSON reads a package.json (https://docs.npmjs.com/cli/configuring-npm/package-json).
+func PackageJSON(content []byte) ([]Requirement, error) {
+	n, err := document.JSON(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for _, section := range []string{"dependencies", "optionalDependencies", "devDependencies"} {
+		for _, d := range n.Get(section).All() {
+			name, wanted := d.Key, d.Value()
+			if alias, ok := strings.CutPrefix(wanted, "npm:"); ok { // "npm:real@1.2.3"
+				if at := strings.LastIndexByte(alias, '@'); at > 0 {
+					name, wanted = alias[:at], alias[at+1:]
+				} else {
+					name, wanted = alias, ""
+				}
+			}
+			r := Requirement{Name: name, Wanted: wanted, Dev: section == "devDependencies", Line: d.Line, Local: local(wanted)}
+			if v := FixedVersion(wanted); strings.Count(v, ".") >= 2 {
+				r.Version = v
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// Composer reads a composer.json (https://getcomposer.org/doc/04-schema.md).
+// "php" and "ext-…" are parts of the platform.
+func Composer(content []byte) ([]Requirement, error) {
+	n, err := document.JSON(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for _, section := range []string{"require", "require-dev"} {
+		for _, d := range n.Get(section).All() {
+			if strings.Contains(d.Key, "/") {
+				out = append(out, Requirement{Name: d.Key, Version: FixedVersion(d.Value()), Wanted: d.Value(), Dev: section == "require-dev", Line: d.Line})
+			}
+		}
+	}
+	return out, nil
+}
+
+// Libman reads a libman.json (https://learn.microsoft.com/aspnet/core/client-side/libman).
+func Libman(content []byte) ([]Requirement, error) {
+	n, err := document.JSON(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for i := range n.Get("libraries").All() {
+		l := n.Get("libraries").Kids[i].Get("library")
+		provider := n.Get("libraries").Kids[i].Str("provider")
+		if provider == "" {
+			provider = n.Str("defaultProvider")
+		}
+		name := l.Value()
+		if name == "" || provider == "filesystem" {
+			continue
+		}
+		version := ""
+		if at := strings.LastIndexByte(name, '@'); at > 0 {
+			name, version = name[:at], name[at+1:]
+		}
+		out = append(out, Requirement{Name: name, Version: FixedVersion(version), Wanted: version, Line: l.Line})
+	}
+	return out, nil
+}
+
+// Pyproject reads what a pyproject.toml asks for: PEP 621, dependency groups
+// (PEP 735), Poetry's and PDM's tables.
+func Pyproject(content []byte) ([]Requirement, error) {
+	n, err := document.TOML(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	out = pythonList(out, n.At("project", "dependencies"), false)
+	for i := range n.At("project", "optional-dependencies").All() {
+		out = pythonList(out, &n.At("project", "optional-dependencies").Kids[i], false)
+	}
+	for _, groups := range []*document.Node{n.Get("dependency-groups"), n.At("tool", "pdm", "dev-dependencies")} {
+		for i := range groups.All() {
+			out = pythonList(out, &groups.Kids[i], true)
+		}
+	}
+	tool := n.At("tool", "poetry")
+	out = pythonTable(out, tool.Get("dependencies"), false)
+	out = pythonTable(out, tool.Get("dev-dependencies"), true)
+	for i := range tool.Get("group").All() {
+		g := &tool.Get("group").Kids[i]
+		out = pythonTable(out, g.Get("dependencies"), g.Key != "main")
+	}
+	return out, nil
+}
+
+// Pipfile reads a Pipfile (https://github.com/pypa/pipfile).
+func Pipfile(content []byte) ([]Requirement, error) {
+	n, err := document.TOML(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for i := range n.Kids {
+		if s := &n.Kids[i]; s.Kind == document.Object && (s.Key == "packages" || strings.HasSuffix(s.Key, "-packages")) {
+			out = pythonTable(out, s, s.Key == "dev-packages")
+		}
+	}
+	return out, nil
+}
+
+// python matches a requirement of PEP 508, and the only version that it allows.
+var python = regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(\(?\s*==\s*([0-9][^,;)*\s]*)\s*\)?\s*(?:;.*)?$)?`)
+
+// Python reads one requirement of PEP 508.
+func Python(text string) (Requirement, bool) {
+	m := python.FindStringSubmatch(text)
+	if m == nil {
+		return Requirement{}, false
+	}
+	wanted := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(text), m[1]))
+	_, address, at := strings.Cut(wanted, "@")
+	return Requirement{Name: m[1], Version: m[3], Wanted: wanted, Local: at && strings.HasPrefix(strings.TrimSpace(address), "file:")}, true
+}
+
+func pythonList(out []Requirement, list *document.Node, dev bool) []Requirement {
+	for i := range list.All() {
+		item := &list.Kids[i]
+		if r, ok := Python(item.Value()); ok {
+			r.Dev, r.Line = dev, item.Line
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func pythonTable(out []Requirement, table *document.Node, dev bool) []Requirement {
+	for _, d := range table.All() {
+		if d.Key == "python" {
+			continue
+		}
+		wanted := d.Value()
+		if d.Kind == document.Object {
+			wanted = d.Str("version")
+		}
+		r := Requirement{Name: d.Key, Wanted: wanted, Dev: dev, Line: d.Line, Local: d.Get("path") != nil}
+		if strings.HasPrefix(wanted, "==") || dotted.MatchString(wanted) {
+			r.Version = FixedVersion(wanted)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// dotted matches a bare version, which both tools read as exactly that one.
+var dotted = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)+$`)
+
+// Cargo reads a Cargo.toml (https://doc.rust-lang.org/cargo/reference/manifest.html).
+func Cargo(content []byte) ([]Requirement, error) {
+	n, err := document.TOML(content)
+	if err != nil {
+		return nil, err
+	}
+	out := cargoSections(nil, n)
+	out = cargoSections(out, n.Get("workspace"))
+	for i := range n.Get("target").All() {
+		out = cargoSections(out, &n.Get("target").Kids[i])
+	}
+	return out, nil
+}
+
+func cargoSections(out []Requirement, n *document.Node) []Requirement {
+	for _, section := range []string{"dependencies", "build-dependencies", "dev-dependencies"} {
+		for _, d := range n.Get(section).All() {
+			name, wanted := d.Key, d.Value()
+			if d.Kind == document.Object {
+				wanted = d.Str("version")
+				if real := d.Str("package"); real != "" {
+					name = real
+				}
+			}
+			r := Requirement{Name: name, Wanted: wanted, Dev: section == "dev-dependencies", Line: d.Line, Local: d.Get("path") != nil && d.Get("git") == nil}
+			if strings.HasPrefix(wanted, "=") { // a bare version is a range
+				r.Version = FixedVersion(wanted)
+			}
+			if !d.True("workspace") { // the workspace says which version
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// Pubspec reads a pubspec.yaml (https://dart.dev/tools/pub/dependencies).
+func Pubspec(content []byte) ([]Requirement, error) {
+	n, err := document.YAML(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for _, section := range []string{"dependencies", "dev_dependencies"} {
+		for _, d := range n.Get(section).All() {
+			if d.Get("sdk") != nil || d.Key == "flutter" { // a part of the kit
+				continue
+			}
+			wanted := d.Value()
+			if d.Kind == document.Object {
+				wanted = d.Str("version")
+			}
+			out = append(out, Requirement{Name: d.Key, Version: FixedVersion(wanted), Wanted: wanted, Dev: section == "dev_dependencies", Line: d.Line, Local: d.Get("path") != nil})
+		}
+	}
+	return out, nil
+}

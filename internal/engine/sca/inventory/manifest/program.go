@@ -1,0 +1,279 @@
+package manifest
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// This file reads manifests that are programs, by the form of what they write out.
+
+// find returns a requirement for each match of a pattern whose groups "name",
+// "group", "version" and "rest" are used. A line that is a comment is left out.
+func find(content []byte, pattern *regexp.Regexp, comment string) []Requirement {
+	var out []Requirement
+	seen := map[string]bool{}
+	line, offset := 1, 0
+	for _, m := range pattern.FindAllSubmatchIndex(content, maxRequirements) {
+		get := func(group string) (string, int) {
+			i := pattern.SubexpIndex(group)
+			if i < 0 || m[2*i] < 0 {
+				return "", -1
+			}
+			return string(content[m[2*i]:m[2*i+1]]), m[2*i]
+		}
+		name, at := get("name")
+		line += bytes.Count(content[offset:at], []byte("\n"))
+		offset = at
+		start := bytes.LastIndexByte(content[:at], '\n') + 1
+		if comment != "" && bytes.HasPrefix(bytes.TrimLeft(content[start:at], " \t"), []byte(comment)) {
+			continue
+		}
+		if g, _ := get("group"); g != "" {
+			name = g + ":" + name
+		}
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		version, _ := get("version")
+		rest, _ := get("rest")
+		out = append(out, Requirement{Name: name, Version: FixedVersion(version), Wanted: strings.TrimSpace(version + rest), Line: line})
+	}
+	return out
+}
+
+var (
+	gemCall    = regexp.MustCompile(`(?m)^[ \t]*(?:gem|[\w.]+\.add(?:_runtime|_development)?_dependency)[ (]+["'](?P<name>[A-Za-z0-9._-]+)["'](?P<rest>[^\n]*)`)
+	gemOnly    = regexp.MustCompile(`^[^"'#]*["']\s*(?:=\s*)?([0-9][0-9A-Za-z.]*)["']`)
+	gemPath    = regexp.MustCompile(`\bpath:|:path\s*=>`)
+	gemGroup   = regexp.MustCompile(`(?:\bgroups?:|:groups?\s*=>)\s*(\[[^\]]*\]|:\w+)`)
+	mixTuple   = regexp.MustCompile(`\{\s*:(?P<name>[a-z0-9_]+)\s*,(?P<rest>[^{}]*)\}`)
+	mixExact   = regexp.MustCompile(`^\s*"\s*==?\s*([0-9][^"]*)"`)
+	mixOnly    = regexp.MustCompile(`\bonly:\s*(\[[^\]]*\]|:\w+)`)
+	rebarTuple = regexp.MustCompile(`\{\s*(?P<name>[a-z0-9_]+)\s*,\s*(?:"(?P<version>[0-9][^"]*)"|"[^"]*"|\{\s*(?:git|pkg|hg)\b)`)
+	swiftCall  = regexp.MustCompile(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
+	podCall    = regexp.MustCompile(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
+	conanLine  = regexp.MustCompile(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>[^\s@#]+)`)
+	conanCall  = regexp.MustCompile(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
+	sbtText    = regexp.MustCompile(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
+	ednText    = regexp.MustCompile(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
+	leinText   = regexp.MustCompile(`\[\s*(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)\s+"(?P<version>[0-9][^"]*)"`)
+	section    = regexp.MustCompile(`(?m)^\s*\[+([^\[\]\n]+)\]+\s*(?:#.*)?$`)
+	cfgKey     = regexp.MustCompile(`(?m)^([A-Za-z_.-]+)\s*=[ \t]*`)
+)
+
+// Gems reads a Gemfile, gems.rb or gemspec.
+func Gems(content []byte) ([]Requirement, error) {
+	out := find(content, gemCall, "#")
+	develop := GemsInDevelopment(string(content))
+	for i := range out {
+		r := &out[i]
+		if m := gemOnly.FindStringSubmatch(r.Wanted); m != nil {
+			r.Version = m[1]
+		}
+		r.Local = gemPath.MatchString(r.Wanted)
+		r.Dev = develop[r.Name]
+	}
+	return out, nil
+}
+
+// GemsInDevelopment returns the gems that stand in groups for development or tests
+// only: in a block "group … do" or with the option "group".
+func GemsInDevelopment(text string) map[string]bool {
+	out := map[string]bool{}
+	var blocks []bool // of each open block, whether it is one for development
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if m := gemCall.FindStringSubmatch(line); m != nil {
+			name, rest := m[gemCall.SubexpIndex("name")], m[gemCall.SubexpIndex("rest")]
+			dev := len(blocks) > 0 && blocks[len(blocks)-1] || strings.Contains(line, "add_development_dependency")
+			if g := gemGroup.FindStringSubmatch(rest); g != nil {
+				dev = onlyDevelopment(g[1])
+			}
+			if known, ok := out[name]; !ok || known {
+				out[name] = dev
+			}
+			continue
+		}
+		switch {
+		case strings.HasSuffix(line, " do") || strings.Contains(line, " do |"):
+			inner := len(blocks) > 0 && blocks[len(blocks)-1]
+			if names, ok := strings.CutPrefix(line, "group"); ok {
+				inner = onlyDevelopment(strings.TrimSuffix(names, "do"))
+			}
+			blocks = append(blocks, inner)
+		case opensBlock(line):
+			blocks = append(blocks, len(blocks) > 0 && blocks[len(blocks)-1])
+		case (line == "end" || strings.HasPrefix(line, "end ")) && len(blocks) > 0:
+			blocks = blocks[:len(blocks)-1]
+		}
+	}
+	return out
+}
+
+// opensBlock reports whether a line of Ruby opens something that "end" closes.
+func opensBlock(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	switch word {
+	case "if", "unless", "case", "begin", "def", "while", "until", "class", "module":
+		return !strings.HasSuffix(line, " end")
+	}
+	return false
+}
+
+var symbol = regexp.MustCompile(`[A-Za-z_]+`)
+
+// onlyDevelopment reports whether every name in the text is a group that is not
+// shipped.
+func onlyDevelopment(groups string) bool {
+	names := symbol.FindAllString(groups, -1)
+	for _, g := range names {
+		switch g {
+		case "optional", "true", "false":
+		case "dev", "development", "test", "tests", "docs", "doc", "lint", "ci", "ut", "it":
+		default:
+			return false
+		}
+	}
+	return len(names) > 0
+}
+
+// Mix reads a mix.exs.
+func Mix(content []byte) ([]Requirement, error) {
+	var out []Requirement
+	for _, r := range find(content, mixTuple, "#") {
+		if !strings.ContainsAny(r.Wanted, `":`) {
+			continue
+		}
+		if m := mixExact.FindStringSubmatch(r.Wanted); m != nil {
+			r.Version = m[1]
+		}
+		if m := mixOnly.FindStringSubmatch(r.Wanted); m != nil {
+			r.Dev = onlyDevelopment(m[1])
+		}
+		r.Local = strings.Contains(r.Wanted, "path:") || strings.Contains(r.Wanted, "in_umbrella: true")
+		if strings.Contains(r.Wanted, `"`) || r.Local {
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// Rebar reads the list "deps" of a rebar.config.
+func Rebar(content []byte) ([]Requirement, error) {
+	at := bytes.Index(content, []byte("{deps"))
+	if at < 0 {
+		return nil, nil
+	}
+	end := len(content)
+	if i := bytes.Index(content[at:], []byte("}.")); i >= 0 {
+		end = at + i
+	}
+	var out []Requirement
+	for _, r := range find(content[at:end], rebarTuple, "%") {
+		if !slices.Contains([]string{"git", "hg", "pkg", "tag", "branch", "ref"}, r.Name) { // where it comes from
+			r.Line += bytes.Count(content[:at], []byte("\n"))
+			out = append(out, r)
+		}
+	}
+	return out, nil
+}
+
+// Swift reads a Package.swift; a package is known by its address.
+func Swift(content []byte) ([]Requirement, error) {
+	out := find(content, swiftCall, "//")
+	for i := range out {
+		out[i].Name = SwiftName(out[i].Name)
+	}
+	return out, nil
+}
+
+// SwiftName is the name of a package of the Swift package manager as OSV writes
+// it: the address without scheme and suffix.
+func SwiftName(address string) string {
+	address = strings.TrimPrefix(address, "git@")
+	for _, scheme := range []string{"https://", "http://", "ssh://git@", "ssh://", "git://"} {
+		address = strings.TrimPrefix(address, scheme)
+	}
+	if host, rest, ok := strings.Cut(address, ":"); ok && !strings.Contains(host, "/") {
+		address = host + "/" + rest
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(address, "/"), ".git")
+}
+
+// Pods reads a Podfile.
+func Pods(content []byte) ([]Requirement, error) {
+	out := find(content, podCall, "#")
+	for i := range out {
+		out[i].Local = gemPath.MatchString(out[i].Wanted)
+	}
+	return out, nil
+}
+
+// Conan reads a conanfile.txt or conanfile.py.
+func Conan(content []byte) ([]Requirement, error) {
+	if !bytes.Contains(content, []byte("ConanFile")) {
+		return inSections(content, section, conanLine, "requires"), nil
+	}
+	return find(content, conanCall, "#"), nil
+}
+
+// Sbt reads the build.sbt of Scala. "%%" adds the version of Scala to the name,
+// which only the tool knows; the name is told as it is written.
+func Sbt(content []byte) ([]Requirement, error) {
+	out := find(content, sbtText, "//")
+	for i := range out {
+		out[i].Dev = strings.Contains(out[i].Wanted, "% Test") || strings.Contains(out[i].Wanted, `% "test`)
+	}
+	return out, nil
+}
+
+// Edn reads a deps.edn of Clojure. A name without group is its own group.
+func Edn(content []byte) ([]Requirement, error) { return clojure(find(content, ednText, ";;")), nil }
+
+// Leiningen reads a project.clj of Clojure.
+func Leiningen(content []byte) ([]Requirement, error) {
+	return clojure(find(content, leinText, ";")), nil
+}
+
+func clojure(list []Requirement) []Requirement {
+	for i := range list {
+		if !strings.Contains(list[i].Name, ":") {
+			list[i].Name += ":" + list[i].Name
+		}
+	}
+	return list
+}
+
+// SetupCfg reads install_requires of a setup.cfg.
+func SetupCfg(content []byte) ([]Requirement, error) {
+	return inSections(content, cfgKey, cfgLine, "install_requires"), nil
+}
+
+var cfgLine = regexp.MustCompile(`(?m)^[ \t]+(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]\n]*\])?[ \t]*(?:==[ \t]*(?P<version>[0-9][^,;\s]*)[ \t]*|[<>=!~;@].*)?$`)
+
+// inSections applies the pattern to the sections whose name holds the word.
+func inSections(content []byte, heading, pattern *regexp.Regexp, word string) []Requirement {
+	var out []Requirement
+	at := heading.FindAllSubmatchIndex(content, -1)
+	for i, m := range at {
+		end := len(content)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		if !strings.Contains(string(content[m[2]:m[3]]), word) {
+			continue
+		}
+		before := bytes.Count(content[:m[1]], []byte("\n"))
+		for _, r := range find(content[m[1]:end], pattern, "#") {
+			r.Line += before
+			out = append(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package inventory
+
+import (
+	"path"
+
+	"golang.org/x/mod/modfile"
+
+	"merlon/internal/finding"
+)
+
+// This file tells direct dependencies from those that others bring, for the files
+// that readers of the library read.
+
+// roles is what a project says of its packages.
+type roles struct {
+	known  bool
+	direct map[string]bool
+}
+
+// apply sets the scope of a package.
+func (r roles) apply(pkg *finding.Package) {
+	switch {
+	case !r.known || pkg.Scope != finding.UnknownDependency:
+	case r.direct[pkg.Name]:
+		pkg.Scope = finding.Direct
+	default:
+		pkg.Scope = finding.Transitive
+	}
+}
+
+// rolesOf reads the roles of the packages of a file. What cannot be read stays
+// unknown: the reader of the format itself says when a file is malformed.
+func rolesOf(file string, content []byte) roles {
+	if path.Base(file) != "go.mod" {
+		return roles{}
+	}
+	f, err := modfile.Parse(file, content, nil)
+	if err != nil {
+		return roles{}
+	}
+	r := roles{known: true, direct: map[string]bool{"stdlib": true}}
+	for _, req := range f.Require {
+		r.direct[req.Mod.Path] = !req.Indirect
+	}
+	for _, rep := range f.Replace {
+		if r.direct[rep.Old.Path] {
+			r.direct[rep.New.Path] = true
+		}
+	}
+	return r
+}

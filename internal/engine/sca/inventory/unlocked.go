@@ -1,0 +1,98 @@
+package inventory
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/gradle"
+	"merlon/internal/engine/sca/inventory/manifest"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file takes over manifests whose lock file is missing: what they ask for is
+// a range, and what will be used is not known.
+
+// kinds lists the manifests that their own text is enough to read.
+var kinds = append(slices.Clone(manifest.Kinds),
+	manifest.Kind{Match: "*.versions.toml", Ecosystem: "Maven", Locks: gradle.Locks, Above: true, Read: gradle.Libraries})
+
+// unlocked reports what a manifest asks for when nothing fixes it.
+func (inv *inventory) unlocked(f scan.File) {
+	if gradle.Reads(f.Path) && !inv.locked(f.Path, gradle.Locks, false) {
+		inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven", Locks: gradle.Locks}, inv.gradle.Requirements(f.Path))
+	}
+	for _, k := range kinds {
+		if !k.Matches(f.Path) || inv.locked(f.Path, k.Locks, k.Above) {
+			continue
+		}
+		if k.Read == nil {
+			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a binary lock file, which is not read; write a text one beside it"})
+			continue
+		}
+		content, ok := inv.read(f)
+		if !ok {
+			continue
+		}
+		asked, err := k.Read(content)
+		if err != nil {
+			inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+			continue
+		}
+		inv.ask(f.Path, k, asked)
+	}
+}
+
+// locked reports whether one of the lock files stands beside the file, or above it.
+func (inv *inventory) locked(file string, locks []string, above bool) bool {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range locks {
+			if inv.files[path.Join(dir, name)] || strings.Contains(name, "*") && inv.any(dir, name) {
+				return true
+			}
+		}
+		if !above || dir == "." {
+			return false
+		}
+	}
+}
+
+// any reports whether a file of the folder has such a name.
+func (inv *inventory) any(dir, pattern string) bool {
+	return slices.ContainsFunc(inv.folders[dir], func(name string) bool {
+		ok, err := path.Match(pattern, name)
+		return err == nil && ok
+	})
+}
+
+// ask adds what the manifest asks for and says what is not known.
+func (inv *inventory) ask(file string, k manifest.Kind, asked []manifest.Requirement) {
+	var ranges []string
+	n := 0
+	for _, r := range asked {
+		if r.Name == "" || r.Local {
+			continue
+		}
+		n++
+		if r.Version == "" {
+			ranges = append(ranges, r.Name)
+		}
+		inv.packages = append(inv.packages, finding.Package{
+			Ecosystem: k.Ecosystem, Name: r.Name, Version: r.Version, PURL: makePURL(k.Ecosystem, r.Name, r.Version),
+			Path: file, Line: r.Line, Scope: finding.Direct, Dev: r.Dev,
+		})
+	}
+	if n == 0 || k.Whole && len(ranges) == 0 {
+		return
+	}
+	message := "has no lock file"
+	if len(k.Locks) > 0 {
+		message += " (" + k.Locks[0] + ")"
+	}
+	message += ": not known are the versions of what it brings"
+	if len(ranges) > 0 {
+		message += ", nor of " + List(ranges)
+	}
+	inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: message})
+}
