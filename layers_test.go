@@ -54,7 +54,8 @@ var mayImport = map[string]string{
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac",
+	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd",
 	"internal/report":         "internal/errs internal/finding internal/scan",
 
 	"internal/audit":    "internal/errs internal/tenant",

@@ -3,6 +3,7 @@
 package all
 
 import (
+	cicdgithub "merlon/internal/engine/cicd/github"
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
@@ -11,6 +12,7 @@ import (
 
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
+	cicdgithub.Analyzer,
 	sastcode.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,

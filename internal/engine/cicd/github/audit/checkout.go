@@ -1,0 +1,215 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/github/expression"
+	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/script"
+	"merlon/internal/finding"
+)
+
+// This file looks at what is checked out, what is left of it on the disk, and
+// what is run of it.
+
+// checkouts finds credentials that a checkout leaves behind.
+func checkouts(p *Pass, b workflow.Body) {
+	for i, s := range b.Steps {
+		a := workflow.Uses(s)
+		if a == nil || slug(a.Uses.Value) != "actions/checkout" || never(s) {
+			continue
+		}
+		keep := with(a, "persist-credentials")
+		if strings.EqualFold(keep, "false") {
+			continue
+		}
+		f := p.finding(p.atStep(s), "", "The checkout leaves its token on the disk for all later steps, %s", where(b, i))
+		if up := uploadsAll(b.Steps[i+1:], with(a, "path")); up != nil && before(a.Uses.Value, 6) {
+			f.Message = "The checkout leaves its token in .git/config, and " + stepName(b, index(b, up)) + " uploads the whole folder with it, " + where(b, i)
+			f.Severity, f.Confidence = finding.High, finding.Certain
+		} else if keep != "" {
+			f.Confidence = finding.Uncertain
+		}
+		p.Out(Rules["persisted-credentials"], f)
+	}
+}
+
+func with(a *actionlint.ExecAction, name string) string {
+	return strings.TrimSpace(workflow.With(a, name))
+}
+
+func index(b workflow.Body, s *actionlint.Step) int {
+	for i := range b.Steps {
+		if b.Steps[i] == s {
+			return i
+		}
+	}
+	return 0
+}
+
+// never reports whether the step's condition is always false.
+func never(s *actionlint.Step) bool {
+	if s.If == nil {
+		return false
+	}
+	v, ok := expression.Constant(expression.Condition(s.If.Value))
+	return ok && !expression.Truthy(v)
+}
+
+// before reports whether the version that uses names, by ref or by what is known
+// of it, is below the major version. What cannot be told counts as below.
+func before(uses string, major int) bool {
+	_, ref, _ := strings.Cut(uses, "@")
+	m := majorVersion.FindStringSubmatch(ref)
+	if m == nil {
+		return true
+	}
+	return len(m[1]) == 1 && int(m[1][0]-'0') < major
+}
+
+var majorVersion = regexp.MustCompile(`^v?(\d+)(?:\.|$)`)
+
+// uploadsAll returns the step that uploads the whole checkout as an artifact.
+func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
+	for _, s := range steps {
+		a := workflow.Uses(s)
+		if a == nil || slug(a.Uses.Value) != "actions/upload-artifact" || with(a, "include-hidden-files") == "false" {
+			continue
+		}
+		for _, up := range strings.Fields(with(a, "path")) {
+			up = strings.TrimSuffix(strings.TrimPrefix(up, "./"), "/")
+			if up == "." || up == "" || up == "${{github.workspace}}" || up == path && path != "" || up == "*" || up == "**" || up == ".git" {
+				return s
+			}
+		}
+		if strings.Contains(with(a, "path"), "github.workspace }}") && !strings.Contains(with(a, "path"), "github.workspace }}/") {
+			return s
+		}
+	}
+	return nil
+}
+
+var (
+	headInScript = regexp.MustCompile(`\bgh\s+pr\s+checkout\b|\bgit\s+(?:fetch|pull|checkout|switch|merge)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
+	headRef      = regexp.MustCompile(`refs/pull/|pull/\$\{\{|/merge\b`)
+	builds       = regexp.MustCompile(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
+	asked        = regexp.MustCompile(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
+)
+
+// untrustedCheckout finds workflows that strangers start with full rights and
+// that fetch, and run, what the strangers propose.
+func untrustedCheckout(p *Pass, b workflow.Body) {
+	event := p.startedBy([]string{"pull_request_target", "workflow_run", "issue_comment"})
+	if event == "" {
+		return
+	}
+	for i, s := range b.Steps {
+		what, ok := p.fetchesHead(b, i)
+		if !ok || never(s) {
+			continue
+		}
+		f := p.finding(p.atStep(s), "", "%s fetches %s, which a stranger wrote, %s", event, what, where(b, i))
+		runs, ok := p.runsAfter(b, i)
+		switch {
+		case ok:
+			f.Message = event + " fetches " + what + ", which a stranger wrote, with the secrets of this repository, and " + stepName(b, runs) + " runs it, " + where(b, i)
+			f.Steps = []finding.Step{
+				{Kind: finding.Source, Message: "fetches " + what, Location: location(p.File.Path, p.atStep(s))},
+				{Kind: finding.Sink, Message: "runs what was fetched", Location: location(p.File.Path, p.atStep(b.Steps[runs]))},
+			}
+		default:
+			f.Severity, f.Confidence = finding.Medium, finding.Likely
+		}
+		if guarded(b, s) {
+			f.Severity, f.Confidence = finding.Medium, finding.Uncertain
+		}
+		p.Out(Rules["untrusted-checkout"], f)
+		return // the first one says it all
+	}
+}
+
+// guarded reports whether a condition or an environment lets somebody decide.
+func guarded(b workflow.Body, s *actionlint.Step) bool {
+	if b.Job != nil && (b.Job.Environment != nil || b.Job.If != nil && asked.MatchString(b.Job.If.Value)) {
+		return true
+	}
+	return s.If != nil && asked.MatchString(s.If.Value)
+}
+
+// fetchesHead reports whether a step fetches what a stranger proposes, and what.
+func (p *Pass) fetchesHead(b workflow.Body, i int) (string, bool) {
+	s := b.Steps[i]
+	if r := workflow.Run(s); r != nil {
+		for _, l := range script.Lines(r.Run.Value) {
+			if headInScript.MatchString(l.Text) {
+				return "the head of the pull request", true
+			}
+		}
+		return "", false
+	}
+	a := workflow.Uses(s)
+	if a == nil || slug(a.Uses.Value) != "actions/checkout" {
+		return "", false
+	}
+	for _, name := range []string{"ref", "repository"} {
+		in := a.Inputs[name]
+		if in == nil || in.Value == nil {
+			continue
+		}
+		if headRef.MatchString(in.Value.Value) {
+			return short(in.Value.Value), true
+		}
+		for _, e := range expression.In(in.Value.Value) {
+			if e.Root == nil {
+				continue
+			}
+			for _, o := range p.Flow.Origins(e.Root, flow.Place{Body: b, Step: i}) {
+				if head(o) {
+					return short("${{" + e.Text + "}}"), true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// head reports whether the value names a stranger's commit, branch or repository.
+func head(o flow.Origin) bool {
+	for _, part := range []string{"pull_request.head", "head_ref", "workflow_run.head_", "workflow_run.pull_requests", "head_sha", "merge_commit_sha", "pull_request.number", "issue.number"} {
+		if strings.Contains(o.Context, part) {
+			return true
+		}
+	}
+	return o.Trust == flow.Anybody
+}
+
+// runsAfter returns the first step behind i that runs what is in the folder.
+func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
+	if r := workflow.Run(b.Steps[i]); r != nil && builds.MatchString(r.Run.Value) {
+		return i, true
+	}
+	for n := i + 1; n < len(b.Steps); n++ {
+		s := b.Steps[n]
+		if never(s) {
+			continue
+		}
+		if r := workflow.Run(s); r != nil && builds.MatchString(r.Run.Value) {
+			return n, true
+		}
+		if a := workflow.Uses(s); a != nil && (strings.HasPrefix(a.Uses.Value, "./") || buildActions[slug(a.Uses.Value)]) {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+// buildActions lists actions that run code of the folder.
+var buildActions = map[string]bool{
+	"docker/build-push-action": true, "gradle/gradle-build-action": true, "goreleaser/goreleaser-action": true, "pre-commit/action": true,
+	"cypress-io/github-action": true, "bahmutov/npm-install": true, "borales/actions-yarn": true, "golangci/golangci-lint-action": true,
+	"super-linter/super-linter": true, "github/super-linter": true, "actions/jekyll-build-pages": true, "pypa/cibuildwheel": true,
+}

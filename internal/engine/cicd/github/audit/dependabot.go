@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"path"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/finding"
+)
+
+// IsDependabot reports whether the path is that of Dependabot's configuration.
+func IsDependabot(p string) bool {
+	dir, base := path.Split(p)
+	return (base == "dependabot.yml" || base == "dependabot.yaml") && (dir == ".github/" || strings.HasSuffix(dir, "/.github/"))
+}
+
+// minimum is the delay in days below which a new version is taken for fresh.
+const minimum = 7
+
+// Dependabot checks the configuration. Its error is a *document.Error.
+func Dependabot(p string, b []byte, out func(*finding.Rule, finding.Finding)) error {
+	docs, err := document.Parse(b)
+	if err != nil {
+		return err
+	}
+	if len(docs) == 0 || !docs[0].Get("updates").IsList() {
+		return &document.Error{Line: 1, Message: "has no list of updates"}
+	}
+	src := document.NewSource(b)
+	report := func(id string, n *document.Node, message string) {
+		out(Rules[id], finding.Finding{Message: message, Location: location(p, src.Whole(n))})
+	}
+	groups := docs[0].Get("multi-ecosystem-groups")
+	for _, u := range docs[0].Get("updates").Items {
+		eco := u.Get("package-ecosystem")
+		if eco == nil {
+			continue
+		}
+		if x := u.Get("insecure-external-code-execution"); x.Text() == "allow" {
+			report("dependabot-execution", u.Key("insecure-external-code-execution"), "Updates of "+eco.Text()+" run code of the dependencies")
+		}
+		cooldown := u.Get("cooldown")
+		if cooldown == nil {
+			cooldown = groups.Get(u.Get("multi-ecosystem-group").Text()).Get("cooldown")
+		}
+		days := cooldown.Get("default-days")
+		n, err := strconv.Atoi(days.Text())
+		switch {
+		case cooldown == nil:
+			report("dependabot-cooldown", u.Key("package-ecosystem"), "New versions of "+eco.Text()+" packages are proposed without a delay")
+		case days == nil:
+			report("dependabot-cooldown", u.Key("cooldown"), "The delay for new versions of "+eco.Text()+" packages has no default-days")
+		case err == nil && n < minimum:
+			report("dependabot-cooldown", days, "New versions of "+eco.Text()+" packages are proposed after "+days.Text()+" days, fewer than 7")
+		}
+	}
+	return nil
+}

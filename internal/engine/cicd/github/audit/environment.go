@@ -1,0 +1,220 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/github/expression"
+	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/script"
+	"merlon/internal/finding"
+)
+
+// This file looks at what scripts do: to the variables of later steps, with code
+// from the network, with packages, and with secrets in their logs.
+
+// environmentFiles finds values of others that become variables or folders of
+// commands for the steps that follow.
+func environmentFiles(p *Pass, b workflow.Body) {
+	event := p.startedBy(privileged)
+	if event == "" && p.File.Workflow != nil {
+		return
+	}
+	for i, s := range b.Steps {
+		r := workflow.Run(s)
+		if r == nil {
+			continue
+		}
+		for _, file := range []string{"GITHUB_ENV", "GITHUB_PATH"} {
+			for _, w := range script.Writes(r.Run.Value, file) {
+				p.environmentWrite(b, i, file, w, event)
+			}
+		}
+	}
+}
+
+func (p *Pass) environmentWrite(b workflow.Body, i int, file string, w script.Write, event string) {
+	if !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" || !strings.ContainsAny(w.Value, "$`%|<") {
+		return
+	}
+	if w.Name == "" && file == "GITHUB_PATH" && ownFolder.MatchString(w.Value) {
+		return
+	}
+	r := workflow.Run(b.Steps[i])
+	at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
+	f := p.finding(at, "", "A value that is not fixed is written to %s, %s", file, where(b, i))
+	if event != "" {
+		f.Message += ", and " + event + " lets strangers start it"
+	}
+	worst, _ := flow.Worst(p.Flow.Shell(w.Value, r.Run.Value, flow.Place{Body: b, Step: i}))
+	switch {
+	case worst.Trust == flow.Anybody:
+		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + where(b, i)
+		f.Severity, f.Confidence = finding.High, finding.Certain
+		f.Steps = p.path(worst, at, file)
+	case event == "":
+		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+	case worst.Trust == flow.Safe && worst.Context != "":
+		f.Confidence = finding.Uncertain
+	}
+	p.Out(Rules["environment-injection"], f)
+}
+
+// ownFolder matches folders that the runner or the user's home give.
+var ownFolder = regexp.MustCompile(`^\s*echo\s+["']?(?:\$HOME|\$\{HOME\}|~|\$GITHUB_ACTION_PATH|\$\{\{\s*github\.action_path\s*\}\}|\$GITHUB_WORKSPACE|\$\{\{\s*github\.workspace\s*\}\}|\$RUNNER_TEMP|\$\(go env GOPATH\)|\$\(pwd\)|\$PWD)[\w./-]*["']?\s*$`)
+
+const unsecure = "ACTIONS_ALLOW_UNSECURE_COMMANDS"
+
+func insecureCommands(p *Pass, b workflow.Body) {
+	if b.Job != nil && len(p.File.Jobs()) > 0 && p.File.Jobs()[0] == b.Job {
+		p.unsecure(p.File.Workflow.Env, "for all jobs")
+	}
+	if b.Job != nil {
+		p.unsecure(b.Job.Env, inJob(b.Job))
+	}
+	for i, s := range b.Steps {
+		p.unsecure(s.Env, where(b, i))
+	}
+}
+
+func (p *Pass) unsecure(e *actionlint.Env, where string) {
+	if e == nil {
+		return
+	}
+	if e.Expression != nil {
+		p.report("insecure-commands", p.File.Place(e.Expression), finding.Uncertain, "Which variables are set is known only when the job runs; one could be %s, %s", unsecure, where)
+		return
+	}
+	v := e.Vars[strings.ToLower(unsecure)]
+	if v == nil || v.Value == nil {
+		return
+	}
+	if text := strings.TrimSpace(v.Value.Value); strings.EqualFold(text, "true") || text == "1" {
+		p.report("insecure-commands", p.File.Place(v.Name), "", "%s lets what a step prints set variables, %s", unsecure, where)
+	}
+}
+
+var (
+	fetched = regexp.MustCompile(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
+	traced  = regexp.MustCompile(`(?m)^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
+	printed = regexp.MustCompile(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
+	listed  = regexp.MustCompile(`(?m)^\s*(?:printenv|env|export\s+-p|set)\s*$`)
+)
+
+// scripts finds code from the network, and packages that no lock file fixes.
+func scripts(p *Pass, b workflow.Body) {
+	for i, s := range b.Steps {
+		r := workflow.Run(s)
+		if r == nil || never(s) {
+			continue
+		}
+		for _, l := range script.Lines(r.Run.Value) {
+			at := func() document.Place { return p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)) }
+			if fetched.MatchString(l.Text) {
+				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i), short(l.Text))
+			}
+			if what := script.AdHoc(l.Text); what != "" {
+				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what, where(b, i))
+			}
+		}
+	}
+}
+
+// debugging finds logs that show more than they should, and doors into the
+// runner.
+func debugging(p *Pass, b workflow.Body) {
+	var envs []*actionlint.Env
+	if b.Job != nil {
+		if p.File.Jobs()[0] == b.Job {
+			envs = append(envs, p.File.Workflow.Env)
+		}
+		envs = append(envs, b.Job.Env)
+	}
+	for i, s := range b.Steps {
+		envs = append(envs, s.Env)
+		if r := workflow.Run(s); r != nil {
+			p.shownSecrets(b, i, r)
+		}
+		a := workflow.Uses(s)
+		if a == nil || slug(a.Uses.Value) != "mxschmitt/action-tmate" && slug(a.Uses.Value) != "lhotari/action-upterm" {
+			continue
+		}
+		f := p.finding(p.File.Place(a.Uses), "", "%s opens the runner to whoever reads the log, %s", slug(a.Uses.Value), where(b, i))
+		if strings.EqualFold(with(a, "limit-access-to-actor"), "true") || with(a, "limit-access-to-users") != "" || s.If != nil {
+			f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		}
+		p.Out(Rules["debug-mode"], f)
+	}
+	for _, e := range envs {
+		for _, v := range workflow.Vars(e) {
+			name := strings.ToUpper(v.Name.Value)
+			if (name == "ACTIONS_STEP_DEBUG" || name == "ACTIONS_RUNNER_DEBUG") && v.Value != nil && expressionTrue(v.Value.Value) {
+				p.report("debug-mode", p.File.Place(v.Name), "", "%s fills the logs with everything that the runner knows", v.Name.Value)
+			}
+		}
+	}
+}
+
+func (p *Pass) shownSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
+	text := r.Run.Value
+	secret := strings.Contains(text, "secrets.") || secretIn(b.Steps[i].Env)
+	for _, l := range script.Lines(text) {
+		at := func() document.Place { return p.File.Part(r.Run, l.Offset, min(l.Length, len(text)-l.Offset)) }
+		switch {
+		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
+			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", where(b, i))
+		case secret && traced.MatchString(l.Text):
+			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s", where(b, i))
+		case secret && listed.MatchString(l.Text):
+			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s", where(b, i))
+		}
+	}
+}
+
+func secretIn(e *actionlint.Env) bool {
+	for _, v := range workflow.Vars(e) {
+		if v.Value == nil {
+			continue
+		}
+		for _, x := range expression.In(v.Value.Value) {
+			for _, u := range expression.Values(x.Root) {
+				if strings.HasPrefix(u.Path, "secrets.") && u.Path != "secrets.github_token" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// artifacts finds what other runs left and a privileged one takes up.
+func artifacts(p *Pass, b workflow.Body) {
+	if p.startedBy([]string{"workflow_run"}) == "" {
+		return
+	}
+	for i, s := range b.Steps {
+		taken := false
+		if a := workflow.Uses(s); a != nil {
+			name := slug(a.Uses.Value)
+			taken = name == "dawidd6/action-download-artifact" || name == "actions/download-artifact" && with(a, "run-id") != "" ||
+				name == "actions/github-script" && strings.Contains(with(a, "script"), "downloadArtifact")
+		}
+		if r := workflow.Run(s); r != nil {
+			taken = strings.Contains(r.Run.Value, "gh run download") || strings.Contains(r.Run.Value, "/artifacts/") && strings.Contains(r.Run.Value, "gh api")
+		}
+		if !taken {
+			continue
+		}
+		f := p.finding(p.atStep(s), "", "The artifact of a run that a stranger may have started is taken up, %s", where(b, i))
+		if n, ok := p.runsAfter(b, i); ok {
+			f.Message += ", and " + stepName(b, n) + " works on it"
+		} else {
+			f.Severity, f.Confidence = finding.Low, finding.Uncertain
+		}
+		p.Out(Rules["artifact-poisoning"], f)
+	}
+}

@@ -1,0 +1,125 @@
+// Package audit holds the checks of GitHub Actions: each looks at one workflow or
+// action, with the rest of the tree at hand, and reports what is wrong in it.
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A Pass is one file with what its checks need.
+type Pass struct {
+	Context    context.Context
+	File       *workflow.File
+	Tree       *workflow.Tree
+	Flow       *flow.Follower
+	Advisories scan.Advisories // may be nil
+	Out        func(*finding.Rule, finding.Finding)
+}
+
+// checks lists every check of a file; bodyChecks those of a job or an action.
+var checks = []func(*Pass){
+	triggers, permissions, names, concurrency, undocumented, jobs, expressions, misfeatures,
+}
+
+var bodyChecks = []func(*Pass, workflow.Body){
+	injection, checkouts, untrustedCheckout, caches, publishing, environmentFiles, insecureCommands,
+	conditions, uses, tools, scripts, artifacts, secretsOutside, debugging, apps,
+}
+
+// Run runs every check on the file.
+func (p *Pass) Run() error {
+	for _, c := range checks {
+		if err := p.Context.Err(); err != nil {
+			return err
+		}
+		c(p)
+	}
+	for _, b := range p.File.Bodies() {
+		for _, c := range bodyChecks {
+			if err := p.Context.Err(); err != nil {
+				return err
+			}
+			c(p, b)
+		}
+	}
+	return nil
+}
+
+// report tells a finding. An empty confidence is the rule's.
+func (p *Pass) report(id string, at document.Place, c finding.Confidence, format string, args ...any) {
+	p.Out(Rules[id], p.finding(at, c, format, args...))
+}
+
+func (p *Pass) finding(at document.Place, c finding.Confidence, format string, args ...any) finding.Finding {
+	return finding.Finding{Message: fmt.Sprintf(format, args...), Confidence: c, Location: location(p.File.Path, at)}
+}
+
+func location(path string, at document.Place) finding.Location {
+	return finding.Location{Path: path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column, EndColumn: at.EndColumn}
+}
+
+// where names a step of a body for people: in job "build", step 2 "Test".
+func where(b workflow.Body, i int) string {
+	var out string
+	if b.Job != nil {
+		out = "in job " + strconv.Quote(b.Job.ID.Value) + ", "
+	} else {
+		out = "in the action, "
+	}
+	return out + stepName(b, i)
+}
+
+func stepName(b workflow.Body, i int) string {
+	s := b.Steps[i]
+	if s.Name != nil && s.Name.Value != "" {
+		return fmt.Sprintf("step %d %q", i+1, short(s.Name.Value))
+	}
+	if a := workflow.Uses(s); a != nil {
+		return fmt.Sprintf("step %d (%s)", i+1, short(a.Uses.Value))
+	}
+	return "step " + strconv.Itoa(i+1)
+}
+
+func inJob(j *actionlint.Job) string { return "in job " + strconv.Quote(j.ID.Value) }
+
+// short cuts a text for a message.
+func short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return s
+}
+
+// atStep is the place of a step.
+func (p *Pass) atStep(s *actionlint.Step) document.Place {
+	if a := workflow.Uses(s); a != nil {
+		return p.File.Place(a.Uses)
+	}
+	if r := workflow.Run(s); r != nil && r.RunPos != nil {
+		return workflow.At(r.RunPos)
+	}
+	return workflow.At(s.Pos)
+}
+
+// strings calls visit for every text of the file that GitHub evaluates, which is
+// every scalar of the document.
+func (p *Pass) scalars(visit func(*document.Node)) {
+	p.File.Doc.Walk(func(n *document.Node) bool {
+		if n.Kind == document.Scalar {
+			visit(n)
+		}
+		return true
+	})
+}

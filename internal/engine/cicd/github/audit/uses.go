@@ -1,0 +1,305 @@
+package audit
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/github/expression"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/finding"
+)
+
+// This file looks at which actions are used, and how firmly they are named.
+
+func uses(p *Pass, b workflow.Body) {
+	for i, s := range b.Steps {
+		a := workflow.Uses(s)
+		if a == nil || never(s) {
+			continue
+		}
+		if ref, ok := strings.CutPrefix(a.Uses.Value, "docker://"); ok {
+			p.image(ref, p.File.Place(a.Uses), where(b, i))
+			continue
+		}
+		p.reference(a.Uses, where(b, i))
+		p.local(b, i, a)
+	}
+}
+
+var (
+	commit   = regexp.MustCompile(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	abridged = regexp.MustCompile(`^(?i)[0-9a-f]{7,39}$`)
+	digits   = regexp.MustCompile(`^\d+$`)
+	version  = regexp.MustCompile(`^v?\d+(?:\.\d+)*(?:[-+.]\w+)*$`)
+)
+
+// reference reports what is wrong with the name of an action or a reusable
+// workflow of another repository.
+func (p *Pass) reference(u *actionlint.String, where string) {
+	text := u.Value
+	if strings.HasPrefix(text, "./") || strings.HasPrefix(text, "$/") || strings.HasPrefix(text, "../") || strings.Contains(text, "${{") || text == "" {
+		return
+	}
+	at := p.File.Place(u)
+	name, ref, pinned := strings.Cut(text, "@")
+	if clean := path.Clean(name); clean != name && name != "" {
+		p.report("obfuscation", at, "", "The path of %s is written in a roundabout way: it is %s", short(text), clean)
+		name = clean
+	}
+	f := p.finding(at, "", "%s is named by %q, which can be moved, %s", short(name), short(ref), where)
+	switch {
+	case !pinned || ref == "":
+		f.Message = short(name) + " is named without a version " + where
+		f.Severity, f.Confidence = finding.High, finding.Certain
+		p.Out(Rules["unpinned-uses"], f)
+	case commit.MatchString(ref):
+	case abridged.MatchString(ref) && !digits.MatchString(ref):
+		f.Message = short(name) + " is named by a shortened commit, which a branch or tag of that name can take over, " + where
+		f.Severity = finding.Medium
+		p.Out(Rules["unpinned-uses"], f)
+	default:
+		p.symbolic(f, name, ref)
+	}
+	p.known(u, slug(text), ref, where)
+}
+
+// symbolic reports an action named by a tag or a branch.
+func (p *Pass) symbolic(f finding.Finding, name, ref string) {
+	owner, _, _ := strings.Cut(strings.ToLower(name), "/")
+	switch {
+	case owner == "actions" || owner == "github":
+		f.Severity, f.Confidence = finding.Low, finding.Uncertain
+	case !version.MatchString(ref):
+		f.Severity, f.Confidence = finding.Medium, finding.Likely
+	default:
+		f.Severity, f.Confidence = finding.Medium, finding.Uncertain
+	}
+	p.Out(Rules["unpinned-uses"], f)
+}
+
+// known reports actions of which something is known: flaws, an end, a name that
+// is nearly another's, and being unneeded.
+func (p *Pass) known(u *actionlint.String, slug, ref, where string) {
+	at := p.File.Place(u)
+	p.vulnerable(u, slug, ref, where)
+	if instead, ok := archived[slug]; ok {
+		p.report("archived-action", at, "", "%s is no longer maintained, %s%s", slug, where, instead)
+	}
+	if like := lookalike(slug); like != "" {
+		p.report("typosquat-uses", at, "", "%s looks like %s and belongs to somebody else, %s", slug, like, where)
+	}
+	if instead, ok := superfluous[slug]; ok {
+		p.report("superfluous-action", at, "", "%s does what the runner can do itself (%s), %s", slug, instead, where)
+	}
+}
+
+// vulnerable looks the action up in the vulnerability data, by its tag, or by the
+// version that the comment behind a commit names, and in the short list of our own.
+func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
+	v := ref
+	if commit.MatchString(ref) {
+		v = ""
+		if c, ok := p.File.Source.Comment(u.Pos.Line); ok {
+			v = commented.FindString(c)
+		}
+	}
+	v = strings.TrimPrefix(v, "v")
+	if v == "" || !version.MatchString(v) {
+		return
+	}
+	if p.Advisories != nil && p.Advisories.Knows("GitHub Actions") {
+		matches, err := p.Advisories.Match(p.Context, "GitHub Actions", slug, v)
+		if err == nil && len(matches) > 0 {
+			for _, m := range matches {
+				f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s", slug, v, m.Advisory.ID, short(m.Advisory.Summary), where)
+				f.Severity = m.Advisory.Severity
+				if m.Upgrade != "" {
+					f.Message += "; " + m.Upgrade + " clears it"
+				}
+				p.Out(Rules["known-vulnerable-action"], f)
+			}
+			return
+		}
+	}
+	for _, k := range flawed {
+		if k.action == slug && compare(v, k.from) >= 0 && compare(v, k.fixed) < 0 {
+			f := p.finding(p.File.Place(u), "", "%s %s has a known flaw, %s: %s, %s; %s clears it", slug, v, k.id, k.what, where, k.fixed)
+			f.Severity = k.severity
+			p.Out(Rules["known-vulnerable-action"], f)
+		}
+	}
+}
+
+var commented = regexp.MustCompile(`v?\d+(?:\.\d+)*`)
+
+// compare compares versions number by number. A missing number of the first is
+// the highest there is: @v4 is the newest of 4.
+func compare(a, b string) int {
+	x, y := strings.Split(strings.TrimPrefix(a, "v"), "."), strings.Split(b, ".")
+	for i := range y {
+		if i >= len(x) {
+			return 1
+		}
+		if len(x[i]) != len(y[i]) {
+			return len(x[i]) - len(y[i])
+		}
+		if c := strings.Compare(x[i], y[i]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// local finds local actions that come out of something else than the workflow's
+// own commit.
+func (p *Pass) local(b workflow.Body, i int, a *actionlint.ExecAction) {
+	if !strings.HasPrefix(a.Uses.Value, "./") {
+		return
+	}
+	for n := 0; n < i; n++ {
+		c := workflow.Uses(b.Steps[n])
+		if c == nil {
+			continue
+		}
+		other := slug(c.Uses.Value) == "actions/checkout" && (with(c, "ref") != "" || with(c, "repository") != "") && with(c, "path") == "" || slug(c.Uses.Value) == "actions/download-artifact" && with(c, "path") == ""
+		if other {
+			p.report("workspace-action", p.File.Place(a.Uses), "", "%s is taken from the folder that %s filled, not from the workflow's own commit, %s", short(a.Uses.Value), stepName(b, n), where(b, i))
+			return
+		}
+	}
+}
+
+// lookalike returns the well-known action that the name is one slip away from and
+// whose owner is another, or "".
+func lookalike(slug string) string {
+	owner, _, ok := strings.Cut(slug, "/")
+	if !ok || popular[slug] {
+		return ""
+	}
+	for known := range popular {
+		knownOwner, _, _ := strings.Cut(known, "/")
+		if owner != knownOwner && slip(slug, known) {
+			return known
+		}
+	}
+	return ""
+}
+
+// slip reports whether one omitted, added, changed or swapped character makes b
+// of a.
+func slip(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 || a == b {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if a[i+1:] == b[i+1:] {
+		return true
+	}
+	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+}
+
+// tools finds actions that fetch the newest version of a tool.
+func tools(p *Pass, b workflow.Body) {
+	for i, s := range b.Steps {
+		a := workflow.Uses(s)
+		if a == nil || never(s) {
+			continue
+		}
+		input, ok := fetches[slug(a.Uses.Value)]
+		if !ok {
+			continue
+		}
+		in := a.Inputs[input]
+		switch {
+		case in == nil || in.Value == nil || in.Value.Value == "":
+			p.report("unpinned-tool", p.File.Place(a.Uses), "", "%s fetches the newest version of its tool, %s", slug(a.Uses.Value), where(b, i))
+		case strings.EqualFold(in.Value.Value, "latest"):
+			p.report("unpinned-tool", p.File.Place(in.Name), "", "%s: latest fetches the newest version of the tool, %s", input, where(b, i))
+		case in.Value.ContainsExpression():
+			p.report("unpinned-tool", p.File.Place(in.Name), finding.Uncertain, "%s is known only when the job runs, %s", input, where(b, i))
+		}
+	}
+}
+
+// misfeatures finds what the platform offers and nobody should use.
+func misfeatures(p *Pass) {
+	if w := p.File.Workflow; w != nil {
+		p.shell(w.Defaults, "for all jobs")
+	}
+	for _, b := range p.File.Bodies() {
+		if b.Job != nil {
+			p.shell(b.Job.Defaults, inJob(b.Job))
+		}
+		for i, s := range b.Steps {
+			if r := workflow.Run(s); r != nil && r.Shell != nil && cmd.MatchString(r.Shell.Value) {
+				p.report("misfeature", p.File.Place(r.Shell), "", "The shell cmd is not made for scripts of others' values, %s", where(b, i))
+			}
+			a := workflow.Uses(s)
+			if a == nil || slug(a.Uses.Value) != "actions/setup-python" || a.Inputs["pip-install"] == nil {
+				continue
+			}
+			p.report("misfeature", p.File.Place(a.Inputs["pip-install"].Name), "", "pip-install puts packages into the interpreter itself, %s", where(b, i))
+		}
+	}
+}
+
+var cmd = regexp.MustCompile(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
+
+func (p *Pass) shell(d *actionlint.Defaults, where string) {
+	if d != nil && d.Run != nil && d.Run.Shell != nil && cmd.MatchString(d.Run.Shell.Value) {
+		p.report("misfeature", p.File.Place(d.Run.Shell), "", "The shell cmd is not made for scripts of others' values, %s", where)
+	}
+}
+
+// apps finds tokens of GitHub Apps that can do more than they need.
+func apps(p *Pass, b workflow.Body) {
+	for i, s := range b.Steps {
+		a := workflow.Uses(s)
+		if a == nil {
+			continue
+		}
+		name := slug(a.Uses.Value)
+		if name != "actions/create-github-app-token" && name != "tibdex/github-app-token" {
+			continue
+		}
+		if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
+			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is over, %s", where(b, i))
+		}
+		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" {
+			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of the owner, %s", where(b, i))
+		}
+		if !limited(a) {
+			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was given, %s", where(b, i))
+		}
+	}
+}
+
+func limited(a *actionlint.ExecAction) bool {
+	for name := range a.Inputs {
+		if strings.HasPrefix(name, "permission") {
+			return true
+		}
+	}
+	return false
+}
+
+func expressionTrue(text string) bool {
+	text = strings.TrimSpace(text)
+	if all := expression.In(text); len(all) == 1 {
+		v, ok := expression.Constant(all[0].Root)
+		return ok && expression.Truthy(v)
+	}
+	return strings.EqualFold(text, "true")
+}

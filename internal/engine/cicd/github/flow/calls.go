@@ -1,0 +1,215 @@
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/github/workflow"
+)
+
+// This file follows values through inputs, outputs of jobs, and matrices.
+
+// input returns the origins of an input: of an action, a reusable workflow, or a
+// workflow that is started by hand.
+func (f *Follower) input(name, path string, at Place, depth int) []Origin {
+	file := at.Body.File
+	calls := f.Tree.Callers(file)
+	if at.Call != nil {
+		calls = []workflow.Call{*at.Call}
+	}
+	var out []Origin
+	if file.Workflow != nil && at.Call == nil {
+		out = append(out, dispatched(file, name, path)...)
+	}
+	declared, fallback, harmless := declaredInput(file, name)
+	if harmless {
+		return append(out, one(Safe, path)...)
+	}
+	if !declared && len(out) > 0 {
+		return out
+	}
+	for _, c := range calls {
+		up := at.Up
+		if up == nil {
+			up = &Place{Body: workflow.Body{File: c.From, Job: c.Job, Steps: c.Body.Steps}, Step: slices.Index(c.Body.Steps, c.Step)}
+		}
+		value := given(c, name)
+		if value == nil {
+			out = append(out, f.orSafe(f.text(fallback, at, depth+1), path)...)
+			continue
+		}
+		out = append(out, f.orSafe(f.text(value, *up, depth+1), path)...)
+	}
+	// An action or reusable workflow of a public repository may have callers
+	// elsewhere.
+	if declared && at.Call == nil {
+		out = append(out, Origin{Trust: Callers, Context: path})
+	}
+	if len(out) == 0 {
+		return one(Unknown, path)
+	}
+	return out
+}
+
+// given returns what a call hands over as the input, or nil.
+func given(c workflow.Call, name string) *actionlint.String {
+	if c.Step != nil {
+		if a := workflow.Uses(c.Step); a != nil && a.Inputs[name] != nil {
+			return a.Inputs[name].Value
+		}
+		return nil
+	}
+	if in := c.Job.WorkflowCall.Inputs[name]; in != nil {
+		return in.Value
+	}
+	return nil
+}
+
+// declaredInput reports whether an action or a reusable workflow declares the
+// input, its default, and whether its type leaves no room for code.
+func declaredInput(file *workflow.File, name string) (declared bool, fallback *actionlint.String, harmless bool) {
+	if file.Action != nil {
+		for _, in := range file.Action.Inputs {
+			if in.Name == name {
+				return true, in.Default, false
+			}
+		}
+		return true, nil, false
+	}
+	call, ok := file.Workflow.FindWorkflowCallEvent()
+	if !ok {
+		return false, nil, false
+	}
+	for _, in := range call.Inputs {
+		if in.ID == name {
+			typed := in.Type == actionlint.WorkflowCallEventInputTypeBoolean || in.Type == actionlint.WorkflowCallEventInputTypeNumber
+			return true, in.Default, typed
+		}
+	}
+	return false, nil, false
+}
+
+// dispatched returns the origin of an input of a workflow that is started by hand.
+func dispatched(file *workflow.File, name, path string) []Origin {
+	e, ok := file.Event("workflow_dispatch").(*actionlint.WorkflowDispatchEvent)
+	if !ok {
+		return nil
+	}
+	in := e.Inputs[name]
+	if in == nil {
+		return nil
+	}
+	switch in.Type {
+	case actionlint.WorkflowDispatchEventInputTypeBoolean, actionlint.WorkflowDispatchEventInputTypeNumber, actionlint.WorkflowDispatchEventInputTypeChoice:
+		return one(Safe, path)
+	}
+	return one(Writers, path)
+}
+
+// jobOutput returns the origins of an output of another job.
+func (f *Follower) jobOutput(id, name, path string, at Place, depth int) []Origin {
+	w := at.Body.File.Workflow
+	if w == nil {
+		return one(Unknown, path)
+	}
+	job := w.Jobs[id]
+	if job == nil {
+		return one(Unknown, path)
+	}
+	there := Place{Body: workflow.Body{File: at.Body.File, Job: job, Steps: job.Steps}, Step: len(job.Steps), Call: at.Call, Up: at.Up}
+	if job.WorkflowCall != nil && job.WorkflowCall.Uses != nil {
+		return f.calledOutput(job, name, path, there, depth)
+	}
+	o := job.Outputs[name]
+	if o == nil || o.Value == nil {
+		return one(Unknown, path)
+	}
+	return f.orSafe(f.text(o.Value, there, depth+1), path)
+}
+
+// calledOutput returns the origins of an output of a reusable workflow.
+func (f *Follower) calledOutput(job *actionlint.Job, name, path string, at Place, depth int) []Origin {
+	to := f.Tree.Local(at.Body.File, job.WorkflowCall.Uses.Value)
+	if to == nil || to.Workflow == nil {
+		return one(Unknown, path)
+	}
+	call, ok := to.Workflow.FindWorkflowCallEvent()
+	if !ok || call.Outputs[name] == nil {
+		return one(Unknown, path)
+	}
+	c := workflow.Call{From: at.Body.File, Job: job}
+	there := Place{Body: workflow.Body{File: to}, Step: -1, Call: &c, Up: &at}
+	return f.orSafe(f.text(call.Outputs[name].Value, there, depth+1), path)
+}
+
+// matrix returns the origins of a value of the job's matrix.
+func (f *Follower) matrix(parts []string, path string, at Place, depth int) []Origin {
+	job := at.Body.Job
+	if job == nil || job.Strategy == nil || job.Strategy.Matrix == nil {
+		return one(Unknown, path)
+	}
+	m := job.Strategy.Matrix
+	at.Step = -1
+	var out []Origin
+	add := func(s *actionlint.String) { out = append(out, f.orSafe(f.text(s, at, depth+1), path)...) }
+	if m.Expression != nil {
+		add(m.Expression)
+		return out
+	}
+	if len(parts) < 2 {
+		return one(Unknown, path)
+	}
+	if row := m.Rows[parts[1]]; row != nil {
+		if row.Expression != nil {
+			add(row.Expression)
+		}
+		for _, v := range row.Values {
+			f.raw(v, add)
+		}
+	}
+	if m.Include != nil {
+		if m.Include.Expression != nil {
+			add(m.Include.Expression)
+		}
+		for _, c := range m.Include.Combinations {
+			if c.Expression != nil {
+				add(c.Expression)
+			}
+			if a := c.Assigns[parts[1]]; a != nil {
+				f.raw(a.Value, add)
+			}
+		}
+	}
+	if len(out) == 0 {
+		return one(Safe, path)
+	}
+	return out
+}
+
+// raw calls add for the expressions in a value of a matrix.
+func (f *Follower) raw(v actionlint.RawYAMLValue, add func(*actionlint.String)) {
+	switch v := v.(type) {
+	case *actionlint.RawYAMLString:
+		if strings.Contains(v.Value, "${{") {
+			add(&actionlint.String{Value: v.Value, Pos: v.Pos()})
+		}
+	case *actionlint.RawYAMLArray:
+		for _, e := range v.Elems {
+			f.raw(e, add)
+		}
+	case *actionlint.RawYAMLObject:
+		for _, k := range workflow.InOrder(v.Props, func(r actionlint.RawYAMLValue) *actionlint.Pos { return r.Pos() }) {
+			f.raw(k, add)
+		}
+	}
+}
+
+// Worst returns the origin that most people can choose, and false without one.
+func Worst(all []Origin) (Origin, bool) {
+	if len(all) == 0 {
+		return Origin{}, false
+	}
+	return slices.MaxFunc(all, func(a, b Origin) int { return int(a.Trust - b.Trust) }), true
+}

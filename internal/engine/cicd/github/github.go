@@ -1,0 +1,102 @@
+// Package github finds flaws in workflows and actions of GitHub Actions, and in
+// the configuration of Dependabot. Local actions and reusable workflows are
+// followed inside of the tree; nothing is fetched and nothing is run.
+package github
+
+import (
+	_ "embed" // the manual
+	"errors"
+	"io/fs"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/github/audit"
+	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds flaws in workflows of GitHub Actions.
+var Analyzer = &scan.Analyzer{
+	ID:       "cicd/github",
+	Version:  1,
+	Analysis: finding.CICD,
+	Doc:      doc,
+	Match:    match,
+	Project:  run,
+}
+
+func match(path string) bool {
+	return workflow.IsWorkflow(path) || workflow.IsAction(path) || audit.IsDependabot(path)
+}
+
+func run(p *scan.ProjectPass) error {
+	var files []*workflow.File
+	for _, f := range p.Files {
+		if !match(f.Path) {
+			continue
+		}
+		if err := p.Context.Err(); err != nil {
+			return err
+		}
+		b, ok := read(p, f)
+		if !ok {
+			continue
+		}
+		if audit.IsDependabot(f.Path) {
+			if err := audit.Dependabot(f.Path, b, p.Report); err != nil {
+				degrade(p, f.Path, err)
+			}
+			continue
+		}
+		w, err := workflow.Read(f.Path, b)
+		switch {
+		case workflow.NoAction(err):
+		case err != nil:
+			degrade(p, f.Path, err)
+		default:
+			files = append(files, w)
+		}
+	}
+	tree := workflow.NewTree(files)
+	for _, f := range files {
+		for _, fault := range f.Faults {
+			p.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Line: fault.Line, Message: fault.Message})
+		}
+		pass := &audit.Pass{Context: p.Context, File: f, Tree: tree, Flow: &flow.Follower{Tree: tree}, Advisories: p.Advisories, Out: p.Report}
+		if err := pass.Run(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read returns a file's content, and false when it cannot be had: too large or
+// unreadable, which it records.
+func read(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
+	if f.Size > document.MaxSize {
+		if workflow.IsAction(f.Path) {
+			return nil, false // no declaration of an action has that size
+		}
+		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: "is larger than 4 MiB"})
+		return nil, false
+	}
+	b, err := fs.ReadFile(p.FS, f.Path)
+	if err != nil {
+		p.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: err.Error()})
+		return nil, false
+	}
+	return b, true
+}
+
+func degrade(p *scan.ProjectPass, path string, err error) {
+	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
+	var e *document.Error
+	if errors.As(err, &e) {
+		r.Line, r.Message = e.Line, e.Message
+	}
+	p.Degrade(r)
+}

@@ -1,0 +1,258 @@
+// Package workflow reads what GitHub Actions runs: workflows, through
+// actionlint's syntax tree, and actions, whose action.yml actionlint does not
+// keep places for; both give steps of actionlint's type. It finds the local
+// actions and workflows that a step or a job uses.
+package workflow
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/document"
+)
+
+// A File is a workflow or an action.
+type File struct {
+	Path     string
+	Root     string // the folder of the repository, with a slash at its end, or ""
+	Source   *document.Source
+	Doc      *document.Node
+	Workflow *actionlint.Workflow // nil for an action
+	Action   *Action              // nil for a workflow
+	Faults   []Fault              // parts that could not be read
+}
+
+// A Fault is a part of a file that could not be read.
+type Fault struct {
+	Line    int
+	Message string
+}
+
+// An Action is what action.yml declares.
+type Action struct {
+	Name    string
+	Using   string // "composite", "docker", "node24", …
+	Inputs  []Input
+	Outputs map[string]*actionlint.String // value by name in lower case
+	Steps   []*actionlint.Step            // of a composite action
+	Image   *document.Node                // of a Docker action
+	Line    int                           // of runs
+}
+
+// An Input is what an action or a reusable workflow takes.
+type Input struct {
+	Name    string // lower case
+	Default *actionlint.String
+}
+
+// IsWorkflow reports whether the path is that of a workflow.
+func IsWorkflow(p string) bool {
+	dir, base := path.Split(p)
+	for _, forge := range []string{".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/"} {
+		if dir == forge || strings.HasSuffix(dir, "/"+forge) {
+			return yaml(base)
+		}
+	}
+	return false
+}
+
+// IsAction reports whether the path is that of an action's declaration.
+func IsAction(p string) bool {
+	base := path.Base(p)
+	return base == "action.yml" || base == "action.yaml"
+}
+
+func yaml(name string) bool {
+	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
+}
+
+// errNoAction says that a file called action.yml is something else.
+var errNoAction = errors.New("is not the declaration of an action")
+
+// NoAction reports whether Read refused a file called action.yml because it is
+// something else.
+func NoAction(err error) bool { return errors.Is(err, errNoAction) }
+
+// Read reads a workflow or an action by its path. Its error is a
+// *document.Error, or one that NoAction knows.
+func Read(p string, b []byte) (*File, error) {
+	docs, err := document.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 || !docs[0].IsMap() {
+		if IsAction(p) {
+			return nil, errNoAction
+		}
+		return nil, &document.Error{Line: 1, Message: "is not a map of on and jobs"}
+	}
+	f := &File{Path: p, Root: root(p), Source: document.NewSource(b), Doc: docs[0]}
+	if IsAction(p) && !IsWorkflow(p) {
+		if !f.Doc.Get("runs").IsMap() {
+			return nil, errNoAction
+		}
+		f.readAction()
+		return f, nil
+	}
+	return f, f.readWorkflow(b)
+}
+
+// root returns the folder of the repository by the path of a workflow.
+func root(p string) string {
+	for _, forge := range []string{".github/", ".gitea/", ".forgejo/"} {
+		if strings.HasPrefix(p, forge) {
+			return ""
+		}
+		if at := strings.LastIndex(p, "/"+forge); at >= 0 {
+			return p[:at+1]
+		}
+	}
+	return ""
+}
+
+func (f *File) readWorkflow(b []byte) error {
+	w, faults := actionlint.Parse(b)
+	if w == nil {
+		if len(faults) > 0 {
+			return &document.Error{Line: faults[0].Line, Message: oneLine(faults[0].Message)}
+		}
+		return &document.Error{Line: 1, Message: "is not a workflow"}
+	}
+	for _, e := range faults {
+		if !harmless(e.Message) {
+			f.Faults = append(f.Faults, Fault{e.Line, oneLine(e.Message)})
+		}
+	}
+	f.Workflow = w
+	f.readParallel()
+	if len(w.Jobs) == 0 {
+		return &document.Error{Line: 1, Message: "has no jobs"}
+	}
+	return nil
+}
+
+// harmless reports whether the fault leaves nothing unread that matters here:
+// keys that GitHub knows and the parser does not, and values of a wrong form that
+// stand alone.
+func harmless(message string) bool {
+	return !strings.Contains(message, "must be sequence node") && !strings.Contains(message, "must be mapping node") &&
+		!strings.Contains(message, "is mapping node but mapping node is expected") && !strings.Contains(message, "section should be a mapping")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// readParallel reads again the steps of jobs that run some at the same time
+// (steps: [{parallel: [step, …]}]), which the parser does not know.
+func (f *File) readParallel() {
+	jobs := f.Doc.Get("jobs")
+	if jobs == nil {
+		return
+	}
+	for _, e := range jobs.Entries {
+		steps := e.Value.Get("steps")
+		job := f.Workflow.Jobs[strings.ToLower(e.Key.Value)]
+		if job == nil || !steps.IsList() {
+			continue
+		}
+		if slices.ContainsFunc(steps.Items, func(n *document.Node) bool { return n.Get("parallel").IsList() }) {
+			job.Steps = Steps(steps)
+		}
+	}
+}
+
+func (f *File) readAction() {
+	runs := f.Doc.Get("runs")
+	a := &Action{
+		Name: f.Doc.Get("name").Text(), Using: strings.ToLower(runs.Get("using").Text()),
+		Steps: Steps(runs.Get("steps")), Image: runs.Get("image"), Line: runs.Line, Outputs: map[string]*actionlint.String{},
+	}
+	if inputs := f.Doc.Get("inputs"); inputs.IsMap() {
+		for _, e := range inputs.Entries {
+			in := Input{Name: strings.ToLower(e.Key.Value)}
+			if d := e.Value.Get("default"); d != nil {
+				in.Default = String(d)
+			}
+			a.Inputs = append(a.Inputs, in)
+		}
+	}
+	if outputs := f.Doc.Get("outputs"); outputs.IsMap() {
+		for _, e := range outputs.Entries {
+			if v := e.Value.Get("value"); v != nil {
+				a.Outputs[strings.ToLower(e.Key.Value)] = String(v)
+			}
+		}
+	}
+	if steps := runs.Get("steps"); steps != nil && !steps.IsList() && a.Using == "composite" {
+		f.Faults = append(f.Faults, Fault{steps.Line, "steps is not a list"})
+	}
+	f.Action = a
+}
+
+// String makes a string of the parser's type from a node.
+func String(n *document.Node) *actionlint.String {
+	return &actionlint.String{Value: n.Text(), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
+}
+
+// maybe is String for what may be absent.
+func maybe(n *document.Node) *actionlint.String {
+	if n == nil {
+		return nil
+	}
+	return String(n)
+}
+
+// Steps reads a list of steps. Those that run in parallel are steps like others.
+func Steps(list *document.Node) []*actionlint.Step {
+	if !list.IsList() {
+		return nil
+	}
+	var out []*actionlint.Step
+	for _, n := range list.Items {
+		if inner := n.Get("parallel"); inner.IsList() {
+			out = append(out, Steps(inner)...)
+			continue
+		}
+		if n.IsMap() {
+			out = append(out, step(n))
+		}
+	}
+	return out
+}
+
+func step(n *document.Node) *actionlint.Step {
+	s := &actionlint.Step{ID: maybe(n.Get("id")), If: maybe(n.Get("if")), Name: maybe(n.Get("name")), Env: env(n.Get("env")), Pos: &actionlint.Pos{Line: n.Line, Col: n.Column}}
+	if run := n.Get("run"); run != nil {
+		key := n.Key("run")
+		s.Exec = &actionlint.ExecRun{Run: String(run), Shell: maybe(n.Get("shell")), WorkingDirectory: maybe(n.Get("working-directory")),
+			RunPos: &actionlint.Pos{Line: key.Line, Col: key.Column}}
+		return s
+	}
+	if uses := n.Get("uses"); uses != nil {
+		a := &actionlint.ExecAction{Uses: String(uses), Inputs: map[string]*actionlint.Input{}}
+		if with := n.Get("with"); with.IsMap() {
+			for _, e := range with.Entries {
+				a.Inputs[strings.ToLower(e.Key.Value)] = &actionlint.Input{Name: String(e.Key), Value: String(e.Value)}
+			}
+		}
+		s.Exec = a
+	}
+	return s
+}
+
+func env(n *document.Node) *actionlint.Env {
+	if n == nil {
+		return nil
+	}
+	if !n.IsMap() {
+		return &actionlint.Env{Expression: String(n)}
+	}
+	out := &actionlint.Env{Vars: map[string]*actionlint.EnvVar{}}
+	for _, e := range n.Entries {
+		out.Vars[strings.ToLower(e.Key.Value)] = &actionlint.EnvVar{Name: String(e.Key), Value: String(e.Value)}
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package script
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file finds packages that a script installs past the project's lock file.
+
+var (
+	npmInstall = regexp.MustCompile(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|exec|dlx)|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
+	gemInstall = regexp.MustCompile(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
+)
+
+// AdHoc returns the command of a line that installs packages which no lock file
+// fixes, or "". Commands that follow a lock file, and local folders, are none.
+func AdHoc(line string) string {
+	for _, re := range []*regexp.Regexp{npmInstall, gemInstall} {
+		for _, m := range re.FindAllStringSubmatch(line, -1) {
+			verb, args := strings.Join(strings.Fields(m[1]), " "), packages(m[2])
+			if len(args) > 0 || always[verb] {
+				return strings.TrimSpace(m[1] + m[2])
+			}
+		}
+	}
+	return ""
+}
+
+// always lists commands that leave the lock file behind without any argument.
+var always = map[string]bool{"npm update": true, "npm up": true, "npm upgrade": true, "yarn upgrade": true, "pnpm update": true, "pnpm up": true, "pnpm upgrade": true, "bundle update": true, "gem update": true}
+
+// withValue lists options that take the next word.
+var withValue = map[string]bool{"-w": true, "--workspace": true, "--prefix": true, "-C": true, "--dir": true, "--cwd": true, "--registry": true,
+	"-v": true, "--version": true, "--filter": true, "-F": true, "--loglevel": true, "--install-dir": true, "-n": true, "--source": true, "-i": true}
+
+// packages returns the words that name packages of a registry.
+func packages(args string) []string {
+	var out []string
+	words := strings.Fields(args)
+	for i := 0; i < len(words); i++ {
+		w := strings.Trim(words[i], `"'`)
+		switch {
+		case withValue[w]:
+			i++
+		case strings.HasPrefix(w, "-") || w == "":
+		case w == "--" || w == "#":
+			return out
+		case strings.HasPrefix(w, ".") || strings.HasPrefix(w, "/") || strings.HasSuffix(w, ".tgz") || strings.HasSuffix(w, ".gem") || strings.HasPrefix(w, "$") || strings.ContainsAny(w, "<>"):
+		default:
+			out = append(out, w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,191 @@
+// Package script reads the shell scripts that pipelines hold, line by line: what
+// they write to the files of the runner, what they fetch and run, what they
+// install. It is no shell: it knows the forms in which people write these
+// things.
+package script
+
+import (
+	"regexp"
+	"strings"
+)
+
+// A Line is a logical line of a script: continued lines are one.
+type Line struct {
+	Text   string // continuations joined
+	Offset int    // of its first character that is not white space
+	Length int    // in the script, up to its last character
+}
+
+// Lines splits a script. Comments are left out.
+func Lines(text string) []Line {
+	var out []Line
+	for from := 0; from < len(text); {
+		end := from
+		for {
+			nl := strings.IndexByte(text[end:], '\n')
+			if nl < 0 {
+				end = len(text)
+				break
+			}
+			end += nl
+			if !strings.HasSuffix(strings.TrimRight(text[from:end], "\r"), "\\") || end+1 >= len(text) {
+				break
+			}
+			end++
+		}
+		raw := text[from:end]
+		lead := len(raw) - len(strings.TrimLeft(raw, " \t\r\n"))
+		trimmed := strings.TrimSpace(raw)
+		if trimmed != "" && !strings.HasPrefix(trimmed, "#") {
+			out = append(out, Line{Text: joined(trimmed), Offset: from + lead, Length: len(trimmed)})
+		}
+		from = end + 1
+	}
+	return out
+}
+
+var continued = regexp.MustCompile(`\\\r?\n\s*`)
+
+func joined(s string) string {
+	if !strings.Contains(s, "\n") {
+		return s
+	}
+	return continued.ReplaceAllString(s, " ")
+}
+
+// A Write is a value that a script hands to the runner.
+type Write struct {
+	Name   string // of the output or variable; "" when it is not plain to see
+	Value  string // how the script makes it
+	Offset int
+	Length int
+}
+
+var (
+	plainWrite = regexp.MustCompile(`(?i)(?:echo|printf|print|write-output|write-host|cat)\b\s*(?:-\w+\s+)*(?:['"]?%s\\n['"]?\s+)?['"]?([A-Za-z_][\w-]*)(=|<<)(.*)`)
+	quoteWrite = regexp.MustCompile(`^['"]([A-Za-z_][\w-]*)(=|<<)(.*)`)
+	oldCommand = regexp.MustCompile(`::set-(?:output|env) name=([\w-]+)::(.*)`)
+)
+
+// To matches a redirection into the runner's file, in a shell or PowerShell.
+func to(file string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
+}
+
+var files = map[string]*regexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"), "GITHUB_PATH": to("GITHUB_PATH")}
+
+// Writes returns what the script writes to GITHUB_OUTPUT, GITHUB_ENV or
+// GITHUB_PATH.
+func Writes(text, file string) []Write {
+	redirect := files[file]
+	lines := Lines(text)
+	var out []Write
+	for i, l := range lines {
+		at := redirect.FindStringIndex(l.Text)
+		if at == nil {
+			if m := oldCommand.FindStringSubmatch(l.Text); m != nil && old(file, l.Text) {
+				out = append(out, Write{Name: m[1], Value: m[2], Offset: l.Offset, Length: l.Length})
+			}
+			continue
+		}
+		before := strings.TrimSpace(l.Text[:at[0]])
+		switch {
+		case before == "}" || before == ")" || strings.HasPrefix(before, "done"):
+			out = append(out, group(lines[:i], before)...)
+		case strings.HasPrefix(strings.TrimSpace(l.Text), "cat") && strings.Contains(l.Text, "<<"):
+			out = append(out, heredoc(lines[i+1:], l)...)
+		default:
+			out = append(out, written(l, before))
+		}
+	}
+	return out
+}
+
+// old reports whether the line has the old command that does what the file does.
+func old(file, line string) bool {
+	return file == "GITHUB_OUTPUT" && strings.Contains(line, "::set-output") || file == "GITHUB_ENV" && strings.Contains(line, "::set-env")
+}
+
+func written(l Line, text string) Write {
+	w := Write{Value: text, Offset: l.Offset, Length: l.Length}
+	m := plainWrite.FindStringSubmatch(text)
+	if m == nil {
+		m = quoteWrite.FindStringSubmatch(text)
+	}
+	if m != nil {
+		w.Name, w.Value = m[1], strings.TrimRight(m[3], `"' |`)
+	}
+	return w
+}
+
+// group returns what the lines of { … } >> file write.
+func group(before []Line, closing string) []Write {
+	opening := map[string]string{"}": "{", ")": "("}[closing]
+	from := len(before)
+	for from > 0 {
+		from--
+		if before[from].Text == opening || opening == "" && strings.HasPrefix(before[from].Text, "for ") {
+			break
+		}
+	}
+	var out []Write
+	for i := from; i < len(before); i++ {
+		w := written(before[i], before[i].Text)
+		if w.Name != "" && strings.Contains(before[i].Text, "<<") && i+1 < len(before) {
+			w.Value = before[i+1].Text // the line between NAME<<EOF and EOF
+		}
+		if w.Name != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+var assigned = regexp.MustCompile(`^([A-Za-z_][\w-]*)=(.*)$`)
+
+// heredoc returns what the lines of cat <<EOF >> file write.
+func heredoc(rest []Line, first Line) []Write {
+	var out []Write
+	for _, l := range rest {
+		m := assigned.FindStringSubmatch(l.Text)
+		if m == nil {
+			break
+		}
+		out = append(out, Write{Name: m[1], Value: m[2], Offset: l.Offset, Length: l.Length})
+	}
+	if out == nil {
+		out = []Write{{Value: first.Text, Offset: first.Offset, Length: first.Length}}
+	}
+	return out
+}
+
+var assignment = regexp.MustCompile(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
+
+// Assignments returns the variables that the script sets, with how; the last one
+// of a name counts.
+func Assignments(text string) map[string]string {
+	out := map[string]string{}
+	for _, l := range Lines(text) {
+		if m := assignment.FindStringSubmatch(l.Text); m != nil {
+			out[m[1]] += " " + m[2]
+		}
+	}
+	return out
+}
+
+var variable = regexp.MustCompile(`\$(?:env:|\{env:|\{)?([A-Za-z_]\w*)`)
+
+// Variables returns the shell variables that a text expands.
+func Variables(text string) []string {
+	var out []string
+	for _, m := range variable.FindAllStringSubmatch(text, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// Runs reports whether the text holds the output of a command, $(…) or `…`, or
+// reads a pipe, whose text is not known.
+func Runs(text string) bool {
+	return strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "|") || strings.Contains(text, "<(")
+}
