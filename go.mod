@@ -3,6 +3,7 @@ module merlon
 go 1.26.3
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/betterleaks/betterleaks v1.7.0
 	github.com/chromedp/chromedp v0.22.0
@@ -13,6 +14,7 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/klauspost/compress v1.20.1
+	github.com/magiconair/properties v1.8.10
 	github.com/pandatix/go-cvss v0.6.4
 	github.com/pressly/goose/v3 v3.29.0
 	github.com/rhysd/actionlint v1.7.12
@@ -20,6 +22,7 @@ require (
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.43.0
 	github.com/riverqueue/river/riverdriver/riversqlite v0.43.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
+	github.com/spdx/tools-golang v0.5.7
 	github.com/tree-sitter-grammars/tree-sitter-hcl v1.2.0
 	github.com/tree-sitter-grammars/tree-sitter-kotlin v1.1.0
 	github.com/tree-sitter-grammars/tree-sitter-xml v0.7.0
@@ -65,8 +68,8 @@ require (
 require (
 	github.com/Masterminds/goutils v1.1.1 // indirect
 	github.com/Masterminds/sprig/v3 v3.3.0
+	github.com/anchore/go-struct-converter v0.1.0 // indirect
 	github.com/huandu/xstrings v1.5.0 // indirect
-	github.com/magiconair/properties v1.8.10
 	github.com/mattn/go-pointer v0.0.1 // indirect
 	github.com/moby/buildkit v0.32.2
 	github.com/shopspring/decimal v1.5.0 // indirect

@@ -52,11 +52,12 @@ var mayImport = map[string]string{
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd",
-	"internal/report":         "internal/errs internal/finding internal/scan",
+	"internal/sbom":           "internal/finding",
+	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",
 
 	"internal/audit":    "internal/errs internal/tenant",
 	"internal/job":      "internal/errs internal/run",
@@ -68,7 +69,7 @@ var mayImport = map[string]string{
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom",
 	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
@@ -79,7 +80,7 @@ var mayImport = map[string]string{
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive" +
+		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 

@@ -15,9 +15,11 @@ import (
 	"merlon/internal/engine/all"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/report/bill"
 	"merlon/internal/report/json"
 	"merlon/internal/report/sarif"
 	"merlon/internal/report/table"
+	"merlon/internal/sbom"
 	"merlon/internal/scan"
 )
 
@@ -25,7 +27,7 @@ type scanCommand struct {
 	Path string `arg:"" help:"Folder or file to analyse."`
 
 	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
-	Format   string   `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
+	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; stream, the messages as they come."`
 	Output   string   `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
 	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
 
@@ -201,6 +203,10 @@ func newReport(format string, w io.Writer) reportWriter {
 		return json.New(w)
 	case "sarif":
 		return sarif.New(w)
+	case "cyclonedx":
+		return bill.New(w, sbom.CycloneDX)
+	case "spdx":
+		return bill.New(w, sbom.SPDX)
 	case "stream":
 		return stream{scan.Encode(w)}
 	}

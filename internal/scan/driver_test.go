@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -431,5 +432,45 @@ func TestNamesAndLinesAreUTF8(t *testing.T) {
 	line := f.Snippet.Lines[0]
 	if len(line) > 402 || !strings.HasPrefix(line, "TODO \uFFFD") {
 		t.Errorf("line of %d bytes: %q", len(line), line)
+	}
+}
+
+// A file that is too large for others reaches an analyzer that reads streams.
+func TestStreams(t *testing.T) {
+	dir := t.TempDir()
+	for name, size := range map[string]int{"a.txt": 10, "big.txt": 200, "huge.txt": 900} {
+		if err := os.WriteFile(filepath.Join(dir, name), bytes.Repeat([]byte("x"), size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var read []string
+	run := func(p *scan.ProjectPass) error {
+		for _, f := range p.Files {
+			file, err := p.FS.Open(f.Path)
+			if err != nil {
+				return err
+			}
+			b, err := io.ReadAll(file)
+			if err := errors.Join(err, file.Close()); err != nil {
+				return err
+			}
+			read = append(read, fmt.Sprintf("%s %d", f.Path, len(b)))
+		}
+		if _, err := fs.ReadFile(p.FS, "big.txt"); err == nil {
+			t.Error("the large file can be read at once")
+		}
+		return nil
+	}
+	all := func(string) bool { return true }
+	a := &scan.Analyzer{ID: "sca/streams", Version: 1, Analysis: finding.SCA, Doc: "Streams", Match: all, Streams: all, Project: run}
+	var s scan.Summary
+	if err := scan.Run(t.Context(), scan.Options{Root: dir, Analyzers: []*scan.Analyzer{a}, Limits: scan.Limits{FileSize: 100, StreamSize: 500}}, &s); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"a.txt 10", "big.txt 200"}, read); diff != "" {
+		t.Errorf("read (-want +got):\n%s", diff)
+	}
+	if st := s.Statuses[0]; st.State != scan.Degraded || len(st.Reasons) != 1 || st.Reasons[0].Path != "huge.txt" {
+		t.Errorf("status %+v", st)
 	}
 }

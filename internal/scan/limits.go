@@ -8,6 +8,7 @@ import "time"
 type Limits struct {
 	Files        int           // regular files; 1,000,000
 	FileSize     int64         // bytes of one file; 32 MiB
+	StreamSize   int64         // bytes of one file that is read as a stream; 1 GiB
 	TotalSize    int64         // bytes of all files together; 16 GiB
 	Depth        int           // folders inside each other; 128
 	Findings     int           // of one analyzer in one file, or in one project; 100,000
@@ -18,6 +19,7 @@ type Limits struct {
 func (l Limits) withDefaults() Limits {
 	set(&l.Files, 1_000_000)
 	set(&l.FileSize, 32<<20)
+	set(&l.StreamSize, 1<<30)
 	set(&l.TotalSize, 16<<30)
 	set(&l.Depth, 128)
 	set(&l.Findings, 100_000)

@@ -39,6 +39,11 @@ type Analyzer struct {
 	// the analyzer, and each one out of reach (too large, unreadable) degrades it.
 	Match func(path string) bool
 
+	// Streams reports whether the analyzer reads the file as a stream, through the
+	// file system of its pass, so that it may have up to Limits.StreamSize bytes.
+	// Nil means none. It needs Project.
+	Streams func(path string) bool
+
 	// Exactly one of these is set; it says what the analyzer looks at. An error
 	// fails this analyzer here; it never fails the scan.
 	File    func(*FilePass) error    // one file at a time, several at once

@@ -33,6 +33,7 @@ type tree struct {
 	name  string   // of the folder or file, without its parents
 	dir   string   // on the host; empty for a single file
 	files []File   // within the limits, sorted
+	large []File   // too large for all but those who read streams
 	left  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
 
 	index   sync.Once
@@ -143,6 +144,9 @@ func (t *tree) enter(name string, limits Limits) error {
 // add lists the file, unless it is too large.
 func (t *tree) add(f File, limits Limits) bool {
 	if f.Size > limits.FileSize {
+		if f.Size <= limits.StreamSize {
+			t.large = append(t.large, f)
+		}
 		t.leave("too-large", fmt.Sprintf("%d bytes; a scan looks at files up to %d", f.Size, limits.FileSize), f.Path)
 		return false
 	}

@@ -20,10 +20,11 @@ type treeFS struct {
 // Open opens a listed file or a folder.
 func (t treeFS) Open(name string) (fs.File, error) {
 	e, err := t.find("open", name)
-	if err != nil {
+	switch {
+	case err != nil && t.isLarge(name):
+	case err != nil:
 		return nil, err
-	}
-	if e.IsDir() {
+	case e.IsDir():
 		return &openDir{entry: e, rest: t.entries[name]}, nil
 	}
 	f, err := t.openFile(name)
@@ -31,6 +32,11 @@ func (t treeFS) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return f, nil
+}
+
+// isLarge reports whether the file may be read as a stream only.
+func (t *tree) isLarge(name string) bool {
+	return slices.ContainsFunc(t.large, func(f File) bool { return f.Path == name })
 }
 
 // ReadFile returns the content of a listed file.

@@ -41,6 +41,9 @@ func Validate(analyzers []*Analyzer) error {
 		if n := count(a.File != nil, a.Project != nil, a.Live != nil); n != 1 {
 			fault("%d of File, Project and Live are set, not one", n)
 		}
+		if a.Streams != nil && a.Project == nil {
+			fault("Streams is set and Project is not")
+		}
 		if a.File != nil && a.Match == nil {
 			fault("File is set and Match is not")
 		}

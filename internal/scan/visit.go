@@ -1,8 +1,10 @@
 package scan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -107,11 +109,30 @@ func (d *driver) outOfReach(j *job) {
 	for _, r := range d.tree.left {
 		o := &outcome{}
 		isFile := r.Path != "" && r.Path[len(r.Path)-1] != '/'
-		if !isFile || j.wants(r.Path, o) {
+		if !isFile || j.wants(r.Path, o) && !j.streams(d.tree, r.Path) {
 			j.add(r)
 		}
 		j.merge(o)
 	}
+}
+
+// streams reports whether the analyzer reads a large file as a stream.
+func (j *job) streams(t *tree, path string) bool {
+	return j.Streams != nil && t.isLarge(path) && j.Streams(path)
+}
+
+// files lists what the analyzer may open, sorted.
+func (j *job) files(t *tree) []File {
+	out := t.files
+	for _, f := range t.large {
+		if j.streams(t, f.Path) {
+			out = append(slices.Clip(out), f)
+		}
+	}
+	if len(out) > len(t.files) {
+		slices.SortFunc(out, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
+	}
+	return out
 }
 
 // visit runs every File analyzer that wants the file. They share one reading of
@@ -234,7 +255,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 // project runs one Project analyzer.
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: d.tree.files, Code: d.Code, Workers: d.Workers,
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Workers: d.Workers,
 		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) }, Reporter: o.reporter("")}
 	if j.Needs.Advisories {
 		pass.Advisories = d.Advisories

@@ -7,6 +7,7 @@ import (
 
 	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
+	"merlon/internal/sbom"
 	"merlon/internal/scan"
 )
 
@@ -21,6 +22,7 @@ var Analyzer = &scan.Analyzer{
 	Doc:      doc,
 	Needs:    scan.Needs{Advisories: true},
 	Match:    inventory.Wanted,
+	Streams:  sbom.Names,
 	Project:  run,
 }
 

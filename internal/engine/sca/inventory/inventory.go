@@ -26,6 +26,7 @@ import (
 	"merlon/internal/engine/sca/inventory/lock"
 	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
+	"merlon/internal/sbom"
 	"merlon/internal/scan"
 )
 
@@ -61,7 +62,7 @@ func Take(t Tree) ([]finding.Package, error) {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
 		}
-		if installed(f.Path) {
+		if sbom.Names(f.Path) && inv.bill(f) || installed(f.Path) {
 			continue
 		}
 		if lock.Reads(f.Path) {
@@ -112,6 +113,9 @@ func Wanted(name string) bool {
 		return false // Take itself fails with the error
 	}
 	if lock.Reads(name) {
+		return true
+	}
+	if sbom.Names(name) {
 		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})

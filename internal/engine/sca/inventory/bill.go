@@ -1,0 +1,47 @@
+package inventory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"merlon/internal/sbom"
+	"merlon/internal/scan"
+)
+
+// This file takes a bill of materials for what it is: a list of packages, like a
+// lock file.
+
+// bill takes over the packages of a bill of materials; false when the file is none.
+func (inv *inventory) bill(f scan.File) bool {
+	file, err := inv.FS.Open(f.Path)
+	if err != nil {
+		inv.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: OneLine(err.Error())})
+		return true
+	}
+	defer func() { _ = file.Close() }() // it was only read from
+	bill, err := sbom.Read(file)
+	if errors.Is(err, sbom.ErrNoBill) {
+		return false
+	}
+	if err != nil {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a bill of materials: " + OneLine(err.Error())})
+		return true
+	}
+	for _, pkg := range bill.Packages {
+		pkg.Path = f.Path
+		inv.packages = append(inv.packages, pkg)
+	}
+	if bill.Unnamed > 0 {
+		inv.Degrade(scan.Reason{Code: "no-package-url", Path: f.Path, Message: fmt.Sprintf(
+			"%s no package URL of a known ecosystem, so nothing was looked up for them: %s", has(bill.Unnamed), OneLine(strings.Join(bill.Examples, ", ")))})
+	}
+	return true
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "1 component has"
+	}
+	return fmt.Sprintf("%d components have", n)
+}

@@ -1,0 +1,123 @@
+package sbom
+
+import (
+	"strings"
+
+	"github.com/google/osv-scalibr/purl"
+
+	"merlon/internal/finding"
+)
+
+// This file translates between package URLs
+// (https://github.com/package-url/purl-spec) and the ecosystems and names of
+// vulnerability records (https://ossf.github.io/osv-schema/#defined-ecosystems).
+
+// ecosystems gives the ecosystem of a type of package URL.
+var ecosystems = map[string]string{
+	purl.TypeNPM: "npm", purl.TypePyPi: "PyPI", purl.TypeMaven: "Maven", purl.TypeGolang: "Go", purl.TypeNuget: "NuGet",
+	purl.TypeGem: "RubyGems", purl.TypeComposer: "Packagist", purl.TypeCargo: "crates.io", purl.TypePub: "Pub", purl.TypeHex: "Hex",
+	purl.TypeConan: "ConanCenter", purl.TypeCocoapods: "CocoaPods", purl.TypeSwift: "SwiftURL", purl.TypeGithub: "GitHub Actions",
+	purl.TypeCran: "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami", "clojars": "Clojars",
+}
+
+// distributions gives the ecosystem of the packages of a distribution, by the
+// namespace of a package URL, and how its release is written.
+var distributions = map[string]struct {
+	ecosystem string
+	release   func(version string) string
+}{
+	"debian": {"Debian", major}, "ubuntu": {"Ubuntu", whole}, "alpine": {"Alpine", func(v string) string { return "v" + minor(v) }},
+	"wolfi": {"Wolfi", none}, "chainguard": {"Chainguard", none}, "rocky": {"Rocky Linux", major}, "almalinux": {"AlmaLinux", major},
+	"alma": {"AlmaLinux", major}, "redhat": {"Red Hat", none}, "rhel": {"Red Hat", none}, "opensuse": {"openSUSE", none}, "suse": {"SUSE", none},
+	"mageia": {"Mageia", major}, "openeuler": {"openEuler", none},
+}
+
+func whole(v string) string { return v }
+func none(string) string    { return "" }
+
+func major(v string) string {
+	v, _, _ = strings.Cut(v, ".")
+	return v
+}
+
+func minor(v string) string {
+	a, rest, ok := strings.Cut(v, ".")
+	if !ok {
+		return v
+	}
+	b, _, _ := strings.Cut(rest, ".")
+	return a + "." + b
+}
+
+// fromURL fills ecosystem, name and version from the package URL; false when it
+// cannot be read or names nothing that vulnerability records speak of.
+func fromURL(p *finding.Package, text string) bool {
+	u, err := purl.FromString(text)
+	if err != nil || u.Name == "" {
+		return false
+	}
+	p.PURL, p.Name, p.Version = text, u.Name, u.Version
+	if d, ok := distributions[u.Namespace]; ok && (u.Type == purl.TypeDebian || u.Type == purl.TypeApk || u.Type == purl.TypeRPM) {
+		q := map[string]string{}
+		for _, pair := range u.Qualifiers {
+			q[pair.Key] = pair.Value
+		}
+		p.Ecosystem = d.ecosystem
+		if release := d.release(releaseOf(q["distro"])); release != "" {
+			p.Ecosystem += ":" + release
+		}
+		if epoch := q["epoch"]; epoch != "" && epoch != "0" && !strings.Contains(u.Version, ":") {
+			p.Version = epoch + ":" + u.Version
+		}
+		// Records speak of source packages.
+		if source, _, _ := strings.Cut(q["upstream"], "@"); source != "" {
+			p.Name = source
+		}
+		return true
+	}
+	ecosystem, ok := ecosystems[u.Type]
+	if !ok {
+		return false
+	}
+	p.Ecosystem = ecosystem
+	switch {
+	case u.Namespace == "":
+	case u.Type == purl.TypeMaven || u.Type == "clojars":
+		p.Name = u.Namespace + ":" + u.Name
+	default:
+		p.Name = u.Namespace + "/" + u.Name
+	}
+	if u.Type == purl.TypeGolang {
+		p.Version = strings.TrimPrefix(u.Version, "v")
+	}
+	return true
+}
+
+// releaseOf returns the number in "debian-12", "alpine-3.19.1" or "12".
+func releaseOf(distro string) string {
+	if i := strings.LastIndexByte(distro, '-'); i >= 0 {
+		return distro[i+1:]
+	}
+	return distro
+}
+
+// genericURL names a package for which there is no type.
+func genericURL(p *finding.Package) string {
+	u := purl.PackageURL{Type: purl.TypeGeneric, Namespace: p.Ecosystem, Name: p.Name, Version: p.Version}
+	return u.String()
+}
+
+// split cuts the group off a package's name where its ecosystem has groups.
+func split(ecosystem, name string) (group, rest string) {
+	switch ecosystem {
+	case "Maven":
+		if group, rest, ok := strings.Cut(name, ":"); ok {
+			return group, rest
+		}
+	case "npm", "Packagist":
+		if i := strings.LastIndexByte(name, '/'); i > 0 {
+			return name[:i], name[i+1:]
+		}
+	}
+	return "", name
+}

@@ -1,0 +1,339 @@
+package sbom
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// A Bill is what was read of a bill of materials.
+type Bill struct {
+	Format   string // "CycloneDX" or "SPDX"
+	Version  string // of the format, as written
+	Subject  string // what it describes; may be empty
+	Packages []finding.Package
+
+	// Unnamed counts components that carry no package URL of an ecosystem, so that
+	// nothing can be looked up for them. A few of their names are in Examples.
+	Unnamed  int
+	Examples []string
+}
+
+// MaxComponents bounds the components of one bill, because it is somebody else's.
+const MaxComponents = 2_000_000
+
+// maxDepth bounds how deep components and unread values lie inside each other.
+const maxDepth = 64
+
+// ErrNoBill says that a text is no bill of materials at all.
+var ErrNoBill = errors.New("it is neither a CycloneDX nor an SPDX document")
+
+// Read reads a bill of materials in any of the formats, told apart by content.
+// Packages bear no path; their order is that of the bill. An error names what is
+// wrong and, where known, the line.
+func Read(r io.Reader) (*Bill, error) {
+	lines := &lineCounter{r: r}
+	in := bufio.NewReaderSize(lines, 1<<16)
+	if bom, err := in.Peek(3); err == nil && bytes.Equal(bom, []byte("\xef\xbb\xbf")) {
+		_, _ = in.Discard(3) // they were just seen
+	}
+	var first byte
+	for {
+		b, err := in.ReadByte()
+		if err != nil {
+			return nil, ErrNoBill
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(b)) {
+			first = b
+			break
+		}
+	}
+	if err := in.UnreadByte(); err != nil {
+		return nil, err
+	}
+	c := &collector{index: map[string]int{}, lines: lines}
+	var err error
+	switch first {
+	case '{':
+		err = readJSON(in, c)
+	case '<':
+		err = readXML(in, c)
+	default:
+		err = readTagValue(in, c)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.bill.Format == "" {
+		return nil, ErrNoBill
+	}
+	c.count()
+	c.connect()
+	return &c.bill, nil
+}
+
+// A collector gathers components and what depends on what.
+type collector struct {
+	bill  Bill
+	lines *lineCounter
+
+	seen       int
+	index      map[string]int // place in bill.Packages by reference
+	unnamed    []read         // those without a package URL; at most MaxComponents
+	developing []string       // references of what is for development only
+	root       []string       // references of the subject
+	edges      [][2]string
+}
+
+// A read is a component as any of the formats writes it.
+type read struct {
+	ref, group, name, version, url string
+	licenses                       []string
+	dev                            bool
+	line                           int
+}
+
+// add takes over a component.
+func (c *collector) add(r read) error {
+	if c.seen++; c.seen > MaxComponents {
+		return fmt.Errorf("it has more than %d components", MaxComponents)
+	}
+	p := finding.Package{Licenses: r.licenses, Dev: r.dev, Line: r.line}
+	if r.url == "" || !fromURL(&p, r.url) {
+		c.unnamed = append(c.unnamed, read{ref: r.ref, group: r.group, name: r.name, version: r.version})
+		return nil
+	}
+	if p.Version == "" {
+		p.Version = r.version
+	}
+	if r.ref != "" {
+		c.index[r.ref] = len(c.bill.Packages)
+	}
+	c.bill.Packages = append(c.bill.Packages, p)
+	return nil
+}
+
+// count says how many components nothing can be looked up for: those without a
+// package URL that are not the subject itself.
+func (c *collector) count() {
+	for _, r := range c.unnamed {
+		if r.ref != "" && slices.Contains(c.root, r.ref) {
+			continue
+		}
+		if c.bill.Unnamed++; len(c.bill.Examples) < 5 {
+			c.bill.Examples = append(c.bill.Examples, strings.TrimSpace(strings.TrimPrefix(r.group+"/"+r.name, "/")+" "+r.version))
+		}
+	}
+	for _, ref := range c.developing {
+		if i, ok := c.index[ref]; ok {
+			c.bill.Packages[i].Dev = true
+		}
+	}
+}
+
+// connect says which packages are direct, and how the others came in: by the
+// shortest way from the subject, and among those the first.
+func (c *collector) connect() {
+	if len(c.edges) == 0 {
+		return
+	}
+	children := map[string][]string{}
+	for _, e := range c.edges {
+		children[e[0]] = append(children[e[0]], e[1])
+	}
+	for _, list := range children {
+		slices.Sort(list)
+	}
+	done := map[string]bool{}
+	queue := make([]string, 0, len(c.root))
+	for _, ref := range c.root {
+		done[ref] = true
+		queue = append(queue, ref)
+	}
+	for len(queue) > 0 {
+		ref := queue[0]
+		queue = queue[1:]
+		for _, child := range children[ref] {
+			if done[child] {
+				continue
+			}
+			done[child] = true
+			queue = append(queue, child)
+			c.arrive(ref, child)
+		}
+	}
+}
+
+// arrive writes down that the child came in through the parent.
+func (c *collector) arrive(parent, child string) {
+	to, ok := c.index[child]
+	if !ok {
+		return
+	}
+	p := &c.bill.Packages[to]
+	if slices.Contains(c.root, parent) {
+		p.Scope = finding.Direct
+		return
+	}
+	p.Scope = finding.Transitive
+	if from, ok := c.index[parent]; ok {
+		via := c.bill.Packages[from]
+		if len(via.Via) < maxDepth {
+			p.Via = append(slices.Clone(via.Via), via.Name+"@"+via.Version)
+		}
+	}
+}
+
+// readJSON reads the members of the document one by one. CycloneDX says what it is
+// in "bomFormat", SPDX in "spdxVersion"; either may come after the components.
+func readJSON(in io.Reader, c *collector) error {
+	d := json.NewDecoder(in)
+	if _, err := d.Token(); err != nil {
+		return c.wrong(d, err)
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return c.wrong(d, err)
+		}
+		name, _ := key.(string)
+		if err := c.member(d, name); err != nil {
+			return c.wrong(d, err)
+		}
+	}
+	_, err := d.Token()
+	return c.wrong(d, err)
+}
+
+// wrong adds the line to an error of reading.
+func (c *collector) wrong(d *json.Decoder, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("line %d: %w", c.lines.at(d.InputOffset()), err)
+}
+
+// member reads one member of the document.
+func (c *collector) member(d *json.Decoder, name string) error {
+	switch name {
+	case "bomFormat":
+		return text(d, func(s string) { c.bill.Format = s })
+	case "specVersion":
+		return text(d, func(s string) { c.bill.Version = s })
+	case "spdxVersion":
+		c.bill.Format = "SPDX"
+		return text(d, func(s string) { c.bill.Version = strings.TrimPrefix(s, "SPDX-") })
+	case "name":
+		return text(d, func(s string) { c.bill.Subject = s })
+	case "metadata":
+		return c.metadata(d)
+	case "components":
+		return each(d, func() error { return c.cyclone(d, 0) })
+	case "dependencies":
+		return each(d, func() error { return c.dependency(d) })
+	case "packages":
+		return each(d, func() error { return c.spdxPackage(d) })
+	case "documentDescribes":
+		return each(d, func() error { return text(d, func(s string) { c.root = append(c.root, s) }) })
+	case "relationships":
+		return each(d, func() error { return c.relationship(d) })
+	}
+	return skip(d)
+}
+
+// text reads a string; anything else is skipped.
+func text(d *json.Decoder, use func(string)) error {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return err
+	}
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		use(s)
+	}
+	return nil
+}
+
+// element reads an element of a list into a value, and returns the line on which it
+// begins. The decoder knows only where an element ends, so it is read as a text
+// first.
+func (c *collector) element(d *json.Decoder, v any) (line int, err error) {
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return 0, err
+	}
+	return c.lines.at(d.InputOffset() - int64(len(raw))), json.Unmarshal(raw, v)
+}
+
+// each calls do before each element of an array. null stands for an empty one.
+func each(d *json.Decoder, do func() error) error {
+	t, err := d.Token()
+	if err != nil || t == nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return errors.New("a list is expected here")
+	}
+	for d.More() {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+// skip reads past a value without keeping it.
+func skip(d *json.Decoder) error {
+	depth := 0
+	for {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			depth++
+		case json.Delim('}'), json.Delim(']'):
+			depth--
+		}
+		if depth == 0 {
+			return nil
+		}
+	}
+}
+
+// A lineCounter knows the line of each place in what was read through it.
+type lineCounter struct {
+	r      io.Reader
+	offset int64
+	breaks []int64 // offsets of line breaks
+}
+
+func (l *lineCounter) Read(b []byte) (int, error) {
+	n, err := l.r.Read(b)
+	for i, c := range b[:n] {
+		if c == '\n' {
+			l.breaks = append(l.breaks, l.offset+int64(i))
+		}
+	}
+	l.offset += int64(n)
+	return n, err
+}
+
+// at returns the line of the place, beginning at 1. White space before the
+// document makes it no more than a few lines wrong.
+func (l *lineCounter) at(offset int64) int {
+	i, _ := slices.BinarySearch(l.breaks, offset)
+	return i + 1
+}

@@ -1,0 +1,242 @@
+package sbom
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// jsonComponent is the part of a component that is used.
+type jsonComponent struct {
+	Ref        string          `json:"bom-ref"`
+	Group      string          `json:"group"`
+	Name       string          `json:"name"`
+	Version    string          `json:"version"`
+	Scope      string          `json:"scope"`
+	PURL       string          `json:"purl"`
+	Licenses   json.RawMessage `json:"licenses"`
+	Components json.RawMessage `json:"components"`
+}
+
+// metadata reads what the bill describes.
+func (c *collector) metadata(d *json.Decoder) error {
+	var m struct {
+		Component *jsonComponent `json:"component"`
+	}
+	if err := d.Decode(&m); err != nil {
+		return err
+	}
+	if m.Component != nil {
+		c.bill.Subject = m.Component.Name
+		if m.Component.Ref != "" {
+			c.root = append(c.root, m.Component.Ref)
+		}
+	}
+	return nil
+}
+
+// cyclone reads a component and those inside of it.
+func (c *collector) cyclone(d *json.Decoder, depth int) error {
+	if depth > maxDepth {
+		return fmt.Errorf("components lie more than %d deep inside each other", maxDepth)
+	}
+	var x jsonComponent
+	line, err := c.element(d, &x)
+	if err != nil {
+		return err
+	}
+	if depth > 0 {
+		line = 0 // the decoder of an inner list begins anew
+	}
+	if err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: x.PURL,
+		licenses: cycloneLicenses(x.Licenses), dev: x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line}); err != nil {
+		return err
+	}
+	if len(x.Components) == 0 {
+		return nil
+	}
+	inner := json.NewDecoder(strings.NewReader(string(x.Components)))
+	return each(inner, func() error { return c.cyclone(inner, depth+1) })
+}
+
+// cycloneLicenses returns the licences of a component; a list of another shape
+// has none.
+func cycloneLicenses(raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
+	var choices []struct {
+		Expression string `json:"expression"`
+		License    struct {
+			ID   string `json:"id"`
+			Name string `json:"name"`
+		} `json:"license"`
+	}
+	if json.Unmarshal(raw, &choices) != nil {
+		return nil
+	}
+	var out []string
+	for _, l := range choices {
+		for _, s := range []string{l.Expression, l.License.ID, l.License.Name} {
+			if s != "" {
+				out = append(out, s)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// dependency reads what a component depends on.
+func (c *collector) dependency(d *json.Decoder) error {
+	var x struct {
+		Ref       string   `json:"ref"`
+		DependsOn []string `json:"dependsOn"`
+	}
+	if err := d.Decode(&x); err != nil {
+		return err
+	}
+	for _, child := range x.DependsOn {
+		if err := c.edge(x.Ref, child); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxEdges bounds what depends on what.
+const maxEdges = 10 * MaxComponents
+
+func (c *collector) edge(from, to string) error {
+	if len(c.edges) >= maxEdges {
+		return fmt.Errorf("it has more than %d dependencies", maxEdges)
+	}
+	c.edges = append(c.edges, [2]string{from, to})
+	return nil
+}
+
+// xmlComponent is the part of a component that is used.
+type xmlComponent struct {
+	Ref      string `xml:"bom-ref,attr"`
+	Group    string `xml:"group"`
+	Name     string `xml:"name"`
+	Version  string `xml:"version"`
+	Scope    string `xml:"scope"`
+	PURL     string `xml:"purl"`
+	Licenses struct {
+		Expression string `xml:"expression"`
+		License    []struct {
+			ID   string `xml:"id"`
+			Name string `xml:"name"`
+		} `xml:"license"`
+	} `xml:"licenses"`
+	Components []xmlComponent `xml:"components>component"`
+}
+
+type xmlDependency struct {
+	Ref      string          `xml:"ref,attr"`
+	Children []xmlDependency `xml:"dependency"`
+}
+
+// readXML reads CycloneDX in XML. Entities other than the five of XML itself do
+// not exist for it.
+func readXML(in io.Reader, c *collector) error {
+	d := xml.NewDecoder(in)
+	at := func(err error) error {
+		line, _ := d.InputPos()
+		return fmt.Errorf("line %d: %w", line, err)
+	}
+	for depth := 0; ; {
+		t, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return at(err)
+		}
+		switch t := t.(type) {
+		case xml.StartElement:
+			if depth == 0 && (t.Name.Local != "bom" || !strings.HasPrefix(t.Name.Space, "http://cyclonedx.org/schema/bom")) {
+				return ErrNoBill
+			}
+			entered, err := c.xmlElement(d, t)
+			if err != nil {
+				return at(err)
+			}
+			if entered {
+				depth++
+			}
+		case xml.EndElement:
+			depth--
+		}
+	}
+}
+
+// xmlElement reads one element; true when its children are still to be read.
+func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error) {
+	switch t.Name.Local {
+	case "bom":
+		c.bill.Format, c.bill.Version = "CycloneDX", t.Name.Space[strings.LastIndexByte(t.Name.Space, '/')+1:]
+		return true, nil
+	case "components", "dependencies":
+		return true, nil
+	case "metadata":
+		var m struct {
+			Component xmlComponent `xml:"component"`
+		}
+		err := d.DecodeElement(&m, &t)
+		c.bill.Subject = m.Component.Name
+		if m.Component.Ref != "" {
+			c.root = append(c.root, m.Component.Ref)
+		}
+		return false, err
+	case "component":
+		line, _ := d.InputPos()
+		var x xmlComponent
+		if err := d.DecodeElement(&x, &t); err != nil {
+			return false, err
+		}
+		return false, c.xml(&x, line)
+	case "dependency":
+		var x xmlDependency
+		if err := d.DecodeElement(&x, &t); err != nil {
+			return false, err
+		}
+		for _, child := range x.Children {
+			if err := c.edge(x.Ref, child.Ref); err != nil {
+				return false, err
+			}
+		}
+		return false, nil
+	}
+	return false, d.Skip()
+}
+
+// xml takes over a component and those inside of it.
+func (c *collector) xml(x *xmlComponent, line int) error {
+	var licenses []string
+	if x.Licenses.Expression != "" {
+		licenses = append(licenses, x.Licenses.Expression)
+	}
+	for _, l := range x.Licenses.License {
+		if l.ID != "" {
+			licenses = append(licenses, l.ID)
+		} else if l.Name != "" {
+			licenses = append(licenses, l.Name)
+		}
+	}
+	err := c.add(read{ref: x.Ref, group: x.Group, name: x.Name, version: x.Version, url: strings.TrimSpace(x.PURL), licenses: licenses,
+		dev: x.Scope == string(cdx.ScopeExcluded) || x.Scope == string(cdx.ScopeOptional), line: line})
+	for i := range x.Components {
+		if err != nil {
+			return err
+		}
+		err = c.xml(&x.Components[i], line)
+	}
+	return err
+}

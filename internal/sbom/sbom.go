@@ -1,0 +1,232 @@
+// Package sbom writes and reads bills of materials: CycloneDX 1.6 in JSON and SPDX
+// 2.3 in JSON are written; CycloneDX in JSON and XML, of any version, and SPDX 2 in
+// JSON and as tag-value text are read. Both ways work element by element, so that a
+// bill of hundreds of thousands of components costs little more than its packages.
+//
+// Formats: https://cyclonedx.org/docs/1.6/json/, https://spdx.github.io/spdx-spec/v2.3/.
+package sbom
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"merlon/internal/finding"
+)
+
+// A Document is what a bill is made of.
+type Document struct {
+	Subject     string // what the bill describes: a project, a folder
+	Version     string // of the subject; may be empty
+	Tool        string // who made the bill
+	ToolVersion string
+	Created     time.Time
+	Packages    []finding.Package
+
+	// Vulnerabilities are written into CycloneDX; SPDX 2 has no place for them.
+	Vulnerabilities []Vulnerability
+}
+
+// A Vulnerability is an advisory that affects packages of the bill.
+type Vulnerability struct {
+	Advisory *finding.Advisory
+	Package  finding.Package
+	Upgrade  string // the smallest version that clears it; may be empty
+}
+
+// A component is one package, wherever in the tree it was seen.
+type component struct {
+	ref      string
+	pkg      finding.Package // of its first place
+	places   []place
+	licenses []string
+	dev      bool // in all of its places
+	children []int
+}
+
+type place struct {
+	path string
+	line int
+}
+
+// A graph is the components of a document, sorted by reference, and what depends
+// on what.
+type graph struct {
+	components []component
+	direct     []int // components that the subject asks for itself
+}
+
+// makeGraph joins the packages that are the same, and connects them: a package's
+// way in ends with its parent.
+func makeGraph(packages []finding.Package) *graph {
+	g := &graph{}
+	byKey := map[[3]string]int{}  // ecosystem, name, version
+	inFile := map[[2]string]int{} // path, name@version
+	named := map[string]bool{}    // references that are taken
+	owner := make([]int, len(packages))
+	for i := range packages {
+		p := &packages[i]
+		key := [3]string{p.Ecosystem, p.Name, p.Version}
+		at, ok := byKey[key]
+		if !ok {
+			at = len(g.components)
+			byKey[key] = at
+			g.components = append(g.components, component{ref: reference(p, named), pkg: *p, dev: true})
+		}
+		owner[i] = at
+		inFile[[2]string{p.Path, p.Name + "@" + p.Version}] = at
+		g.components[at].see(p)
+	}
+	direct := map[int]bool{}
+	for i := range packages {
+		p := &packages[i]
+		parent, known := 0, false
+		if n := len(p.Via); n > 0 {
+			parent, known = inFile[[2]string{p.Path, p.Via[n-1]}]
+		}
+		switch {
+		case known && parent != owner[i]:
+			g.components[parent].children = append(g.components[parent].children, owner[i])
+		case p.Scope == finding.Direct:
+			direct[owner[i]] = true
+		}
+	}
+	g.sort(direct)
+	return g
+}
+
+// see adds one place of a package to its component.
+func (c *component) see(p *finding.Package) {
+	c.dev = c.dev && p.Dev
+	c.licenses = append(c.licenses, p.Licenses...)
+	if p.Path != "" {
+		c.places = append(c.places, place{p.Path, p.Line})
+	}
+}
+
+// sort orders everything, so that equal scans give equal bills.
+func (g *graph) sort(direct map[int]bool) {
+	order := make([]int, len(g.components))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(g.components[a].ref, g.components[b].ref) })
+	position := make([]int, len(order))
+	sorted := make([]component, len(order))
+	for to, from := range order {
+		position[from] = to
+		sorted[to] = g.components[from]
+	}
+	for i := range sorted {
+		c := &sorted[i]
+		for j := range c.children {
+			c.children[j] = position[c.children[j]]
+		}
+		slices.Sort(c.children)
+		c.children = slices.Compact(c.children)
+		slices.Sort(c.licenses)
+		c.licenses = slices.Compact(c.licenses)
+		slices.SortFunc(c.places, func(a, b place) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line)) })
+		c.places = slices.Compact(c.places)
+	}
+	g.components = sorted
+	for from := range direct {
+		g.direct = append(g.direct, position[from])
+	}
+	slices.Sort(g.direct)
+}
+
+// reference returns a name for the package that no other has: its package URL,
+// or one of the type generic.
+func reference(p *finding.Package, named map[string]bool) string {
+	ref := p.PURL
+	if ref == "" {
+		ref = genericURL(p)
+	}
+	for base, n := ref, 2; named[ref]; n++ {
+		ref = fmt.Sprintf("%s#%d", base, n)
+	}
+	named[ref] = true
+	return ref
+}
+
+// keys returns the place of each component by what makes a package the same.
+func (g *graph) keys() map[[3]string]int {
+	out := make(map[[3]string]int, len(g.components))
+	for i := range g.components {
+		p := &g.components[i].pkg
+		out[[3]string{p.Ecosystem, p.Name, p.Version}] = i
+	}
+	return out
+}
+
+// serial returns an identifier (RFC 9562, version 5 made with SHA-256 cut to fit)
+// that depends on what the bill says.
+func (d *Document) serial(g *graph) uuid.UUID {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %d\n", d.Subject, d.Version, d.Created.UnixNano())
+	for i := range g.components {
+		fmt.Fprintf(h, "%q\n", g.components[i].ref)
+	}
+	return uuid.NewHash(h, uuid.NameSpaceURL, nil, 5)
+}
+
+// license returns the licences of a component as one SPDX expression; "" when
+// there is none, and false when what is known is not written as an expression.
+func license(list []string) (string, bool) {
+	for _, l := range list {
+		if !expression(l) {
+			return strings.Join(list, ", "), false
+		}
+	}
+	if len(list) == 1 {
+		return list[0], true
+	}
+	parts := make([]string, len(list))
+	for i, l := range list {
+		if parts[i] = l; strings.Contains(l, " ") {
+			parts[i] = "(" + l + ")"
+		}
+	}
+	return strings.Join(parts, " AND "), true
+}
+
+// expression reports whether the text has the letters of an SPDX licence
+// expression (SPDX 2.3, annex D) and the words of one.
+func expression(s string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '(' || r == ')' })
+	if len(words) == 0 || len(words)%2 == 0 {
+		return false
+	}
+	for i, w := range words {
+		operator := w == "AND" || w == "OR" || w == "WITH"
+		if operator != (i%2 == 1) {
+			return false
+		}
+		if strings.IndexFunc(w, func(r rune) bool { return !idLetter(r) }) >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func idLetter(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '+' || r == ':'
+}
+
+// Names reports whether a file of this name is usually a bill of materials.
+func Names(file string) bool {
+	name := strings.ToLower(path.Base(file))
+	for _, suffix := range []string{".cdx.json", ".cdx.xml", ".spdx.json", ".spdx"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"bom.json", "bom.xml", "sbom.json", "sbom.xml", "cyclonedx.json", "cyclonedx.xml", "spdx.json"}, name)
+}

@@ -1,0 +1,237 @@
+package sbom
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+
+	"merlon/internal/finding"
+)
+
+// subjectRef names the described subject inside of a bill.
+const subjectRef = "subject"
+
+// CycloneDX writes the document as CycloneDX 1.6 in JSON.
+func CycloneDX(w io.Writer, d *Document) error {
+	g := makeGraph(d.Packages)
+	out := list{w: bufio.NewWriterSize(w, 1<<16)}
+	metadata := cdx.Metadata{
+		Timestamp: d.Created.UTC().Format(time.RFC3339),
+		Tools:     &cdx.ToolsChoice{Components: &[]cdx.Component{{Type: cdx.ComponentTypeApplication, Name: d.Tool, Version: d.ToolVersion}}},
+		Component: &cdx.Component{BOMRef: subjectRef, Type: cdx.ComponentTypeApplication, Name: d.Subject, Version: d.Version},
+	}
+	out.text(`{"$schema":"http://cyclonedx.org/schema/bom-1.6.schema.json","bomFormat":"CycloneDX","specVersion":"1.6","serialNumber":"urn:uuid:` +
+		d.serial(g).String() + `","version":1,"metadata":`)
+	out.value(metadata)
+	out.begin(`,"components":[`)
+	for i := range g.components {
+		out.element(cycloneComponent(&g.components[i]))
+	}
+	out.end()
+	out.begin(`,"dependencies":[`)
+	out.element(cycloneDependency(g, subjectRef, g.direct))
+	for i := range g.components {
+		out.element(cycloneDependency(g, g.components[i].ref, g.components[i].children))
+	}
+	out.end()
+	if len(d.Vulnerabilities) > 0 {
+		out.begin(`,"vulnerabilities":[`)
+		for _, v := range cycloneVulnerabilities(g, d.Vulnerabilities) {
+			out.element(v)
+		}
+		out.end()
+	}
+	out.text("}\n")
+	return out.close()
+}
+
+// cycloneComponent describes a package.
+func cycloneComponent(c *component) cdx.Component {
+	group, name := split(c.pkg.Ecosystem, c.pkg.Name)
+	out := cdx.Component{BOMRef: c.ref, Type: cdx.ComponentTypeLibrary, Group: group, Name: name, Version: c.pkg.Version, PackageURL: c.pkg.PURL}
+	if c.dev {
+		out.Scope = cdx.ScopeOptional
+		out.Properties = &[]cdx.Property{{Name: "merlon:development", Value: "true"}}
+	}
+	if text, ok := license(c.licenses); ok {
+		out.Licenses = &cdx.Licenses{{Expression: text}}
+	} else if text != "" {
+		out.Licenses = &cdx.Licenses{{License: &cdx.License{Name: text}}}
+	}
+	if len(c.places) > 0 {
+		occurrences := make([]cdx.EvidenceOccurrence, len(c.places))
+		for i, at := range c.places {
+			occurrences[i].Location = at.path
+			if at.line > 0 {
+				occurrences[i].Line = &at.line
+			}
+		}
+		out.Evidence = &cdx.Evidence{Occurrences: &occurrences}
+	}
+	return out
+}
+
+// cycloneDependency tells what a component depends on.
+func cycloneDependency(g *graph, ref string, children []int) cdx.Dependency {
+	out := cdx.Dependency{Ref: ref}
+	if len(children) > 0 {
+		refs := make([]string, len(children))
+		for i, child := range children {
+			refs[i] = g.components[child].ref
+		}
+		out.Dependencies = &refs
+	}
+	return out
+}
+
+// cycloneVulnerabilities joins what one advisory says of several packages.
+func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability {
+	keys := g.keys()
+	byID := map[string]*cdx.Vulnerability{}
+	affected := map[string]map[string]string{} // reference to the upgrade, by advisory
+	for i := range list {
+		v := &list[i]
+		at, ok := keys[[3]string{v.Package.Ecosystem, v.Package.Name, v.Package.Version}]
+		if !ok || v.Advisory == nil {
+			continue
+		}
+		if byID[v.Advisory.ID] == nil {
+			byID[v.Advisory.ID] = cycloneVulnerability(v.Advisory)
+			affected[v.Advisory.ID] = map[string]string{}
+		}
+		affected[v.Advisory.ID][g.components[at].ref] = v.Upgrade
+	}
+	var out []cdx.Vulnerability
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		v := byID[id]
+		var affects []cdx.Affects
+		var advice []string
+		for _, ref := range slices.Sorted(maps.Keys(affected[id])) {
+			affects = append(affects, cdx.Affects{Ref: ref})
+			if upgrade := affected[id][ref]; upgrade != "" {
+				advice = append(advice, fmt.Sprintf("%s: upgrade to %s", ref, upgrade))
+			}
+		}
+		v.Affects, v.Recommendation = &affects, strings.Join(advice, "\n")
+		out = append(out, *v)
+	}
+	return out
+}
+
+func cycloneVulnerability(a *finding.Advisory) *cdx.Vulnerability {
+	out := &cdx.Vulnerability{BOMRef: a.ID, ID: a.ID, Source: source(a.ID), Description: a.Summary, Detail: a.Details, Published: a.Published, Updated: a.Modified}
+	rating := cdx.VulnerabilityRating{Severity: cdx.Severity(a.Severity)}
+	if a.CVSSVector != "" {
+		score := a.CVSS
+		rating.Score, rating.Vector, rating.Method = &score, a.CVSSVector, method(a.CVSSVersion)
+	}
+	out.Ratings = &[]cdx.VulnerabilityRating{rating}
+	var cwes []int
+	for _, name := range a.CWE {
+		if n, err := strconv.Atoi(strings.TrimPrefix(name, "CWE-")); err == nil && n > 0 {
+			cwes = append(cwes, n)
+		}
+	}
+	if len(cwes) > 0 {
+		out.CWEs = &cwes
+	}
+	var advisories []cdx.Advisory
+	for _, r := range a.References {
+		advisories = append(advisories, cdx.Advisory{Title: r.Type, URL: r.URL})
+	}
+	if len(advisories) > 0 {
+		out.Advisories = &advisories
+	}
+	var others []cdx.VulnerabilityReference
+	for _, alias := range a.Aliases {
+		if alias != a.ID {
+			others = append(others, cdx.VulnerabilityReference{ID: alias, Source: source(alias)})
+		}
+	}
+	if len(others) > 0 {
+		out.References = &others
+	}
+	return out
+}
+
+// source tells who gives identifiers of this form.
+func source(id string) *cdx.Source {
+	switch {
+	case strings.HasPrefix(id, "CVE-"):
+		return &cdx.Source{Name: "NVD", URL: "https://nvd.nist.gov/vuln/detail/" + id}
+	case strings.HasPrefix(id, "GHSA-"):
+		return &cdx.Source{Name: "GitHub", URL: "https://github.com/advisories/" + id}
+	}
+	return &cdx.Source{Name: "OSV", URL: "https://osv.dev/vulnerability/" + id}
+}
+
+// method names a version of CVSS.
+func method(version string) cdx.ScoringMethod {
+	switch {
+	case strings.HasPrefix(version, "2"):
+		return cdx.ScoringMethodCVSSv2
+	case version == "3.1":
+		return cdx.ScoringMethodCVSSv31
+	case strings.HasPrefix(version, "3"):
+		return cdx.ScoringMethodCVSSv3
+	case strings.HasPrefix(version, "4"):
+		return cdx.ScoringMethodCVSSv4
+	}
+	return cdx.ScoringMethodOther
+}
+
+// A list writes a JSON document whose long arrays come element by element. The
+// first error stays.
+type list struct {
+	w     *bufio.Writer
+	first bool
+	err   error
+}
+
+func (l *list) text(s string) {
+	if l.err == nil {
+		_, l.err = l.w.WriteString(s)
+	}
+}
+
+func (l *list) value(v any) {
+	b, err := json.Marshal(v)
+	if l.err == nil {
+		l.err = err
+	}
+	l.text(string(b))
+}
+
+func (l *list) begin(s string) {
+	l.text(s)
+	l.first = true
+}
+
+func (l *list) element(v any) {
+	if !l.first {
+		l.text(",")
+	}
+	l.first = false
+	l.text("\n")
+	l.value(v)
+}
+
+func (l *list) end() { l.text("]") }
+
+func (l *list) close() error {
+	if l.err == nil {
+		l.err = l.w.Flush()
+	}
+	if l.err != nil {
+		return fmt.Errorf("write bill of materials: %w", l.err)
+	}
+	return nil
+}
