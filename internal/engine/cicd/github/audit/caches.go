@@ -92,9 +92,9 @@ func (p *Pass) publishesBy(b workflow.Body) string {
 			return "a release branch starts the workflow"
 		}
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
-		if a == nil || never(s) {
+		if a == nil {
 			continue
 		}
 		off, ok := publishers[slug(a.Uses.Value)]
@@ -113,9 +113,9 @@ func caches(p *Pass, b workflow.Body) {
 	if why == "" {
 		return
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
-		if a == nil || never(s) || p.notOnTags(s.If) {
+		if a == nil || p.notOnTags(s.If) {
 			continue
 		}
 		c, ok := cachers[slug(a.Uses.Value)]
@@ -208,10 +208,7 @@ var uploads = regexp.MustCompile(`python[\d.]*\s+(?:-\S+\s+)*-m\s+(?:twine\s+upl
 
 func publishing(p *Pass, b workflow.Body) {
 	signs := p.mayIdentify(b)
-	for i, s := range b.Steps {
-		if never(s) {
-			continue
-		}
+	for i, s := range live(b) {
 		if r := workflow.Run(s); r != nil && !signs {
 			for _, l := range script.Lines(r.Run.Value) {
 				if (publish.MatchString(l.Text) || uploads.MatchString(l.Text)) && !harmlessPublish.MatchString(l.Text) && !strings.HasPrefix(l.Text, "echo ") {

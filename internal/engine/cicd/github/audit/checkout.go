@@ -18,9 +18,9 @@ import (
 
 // checkouts finds credentials that a checkout leaves behind.
 func checkouts(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
-		if a == nil || slug(a.Uses.Value) != "actions/checkout" || never(s) {
+		if a == nil || slug(a.Uses.Value) != "actions/checkout" {
 			continue
 		}
 		keep := with(a, "persist-credentials")
@@ -49,15 +49,6 @@ func index(b workflow.Body, s *actionlint.Step) int {
 		}
 	}
 	return 0
-}
-
-// never reports whether the step's condition is always false.
-func never(s *actionlint.Step) bool {
-	if s.If == nil {
-		return false
-	}
-	v, ok := expression.Constant(expression.Condition(s.If.Value))
-	return ok && !expression.Truthy(v)
 }
 
 // before reports whether the version that uses names, by ref or by what is known
@@ -107,9 +98,9 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 	if event == "" {
 		return
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		what, ok := p.fetchesHead(b, i)
-		if !ok || never(s) {
+		if !ok {
 			continue
 		}
 		f := p.finding(p.atStep(s), "", "%s fetches %s, which a stranger wrote, %s", event, what, where(b, i))
@@ -194,7 +185,7 @@ func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
 	}
 	for n := i + 1; n < len(b.Steps); n++ {
 		s := b.Steps[n]
-		if never(s) {
+		if never(s.If) {
 			continue
 		}
 		if r := workflow.Run(s); r != nil && builds.MatchString(r.Run.Value) {

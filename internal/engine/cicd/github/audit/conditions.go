@@ -18,7 +18,7 @@ func conditions(p *Pass, b workflow.Body) {
 	if b.Job != nil && b.Job.If != nil {
 		p.condition(b.Job.If, inJob(b.Job))
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		if s.If != nil {
 			p.condition(s.If, where(b, i))
 		}
@@ -163,11 +163,8 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 				_, member = expression.Constant(x.Index)
 			}
 			allSecrets = allSecrets || strings.EqualFold(n.Name, "secrets") && !member
-		case *actionlint.ObjectDerefNode:
-			unredacted = unredacted || fromSecret(n.Receiver)
-		case *actionlint.IndexAccessNode:
-			unredacted = unredacted || fromSecret(n.Operand)
 		case *actionlint.FuncCallNode:
+			unredacted = unredacted || fromSecret(n)
 			roundabout = roundabout || reducible(n)
 		case *actionlint.LogicalOpNode:
 			falsy = falsy || ternary(n)
@@ -187,13 +184,9 @@ func (p *Pass) expression(root actionlint.ExprNode, at func() document.Place) {
 	}
 }
 
-func fromSecret(n actionlint.ExprNode) bool {
-	c, ok := n.(*actionlint.FuncCallNode)
-	if !ok || !strings.EqualFold(c.Callee, "fromjson") || len(c.Args) != 1 {
-		return false
-	}
-	path := expression.Path(c.Args[0])
-	return strings.HasPrefix(path, "secrets.")
+// fromSecret reports whether the call takes a secret apart.
+func fromSecret(c *actionlint.FuncCallNode) bool {
+	return strings.EqualFold(c.Callee, "fromjson") && len(c.Args) == 1 && strings.HasPrefix(expression.Path(c.Args[0]), "secrets.")
 }
 
 // ternary reports whether the node is a && b || c with a b that is never true.

@@ -24,7 +24,7 @@ func environmentFiles(p *Pass, b workflow.Body) {
 	if event == "" && p.File.Workflow != nil {
 		return
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		r := workflow.Run(s)
 		if r == nil {
 			continue
@@ -76,7 +76,7 @@ func insecureCommands(p *Pass, b workflow.Body) {
 	if b.Job != nil {
 		p.unsecure(b.Job.Env, inJob(b.Job))
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		p.unsecure(s.Env, where(b, i))
 	}
 }
@@ -107,9 +107,9 @@ var (
 
 // scripts finds code from the network, and packages that no lock file fixes.
 func scripts(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		r := workflow.Run(s)
-		if r == nil || never(s) {
+		if r == nil {
 			continue
 		}
 		for _, l := range script.Lines(r.Run.Value) {
@@ -134,7 +134,7 @@ func debugging(p *Pass, b workflow.Body) {
 		}
 		envs = append(envs, b.Job.Env)
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		envs = append(envs, s.Env)
 		if r := workflow.Run(s); r != nil {
 			p.shownSecrets(b, i, r)
@@ -196,7 +196,7 @@ func artifacts(p *Pass, b workflow.Body) {
 	if p.startedBy([]string{"workflow_run"}) == "" {
 		return
 	}
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		taken := false
 		if a := workflow.Uses(s); a != nil {
 			name := slug(a.Uses.Value)

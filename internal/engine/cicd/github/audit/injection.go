@@ -83,7 +83,7 @@ func slug(uses string) string {
 }
 
 func injection(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		texts := sinks(s)
 		for _, v := range workflow.InOrder(texts, func(v *actionlint.String) *actionlint.Pos { return v.Pos }) {
 			name := ""
@@ -111,7 +111,7 @@ func (p *Pass) inject(b workflow.Body, i int, name string, v *actionlint.String,
 	worst, ok := flow.Worst(p.Flow.Origins(e.Root, flow.Place{Body: b, Step: i}))
 	text := short("${{" + e.Text + "}}")
 	if !ok || worst.Trust == flow.Safe || worst.Trust == flow.Secret {
-		if _, constant := expression.Constant(e.Root); !constant && len(expression.Values(e.Root)) > 0 {
+		if _, constant := expression.Constant(e.Root); !constant && len(expression.All(e.Root)) > 0 {
 			p.report("expression-in-script", at, "", "%s is put into %s before it runs, %s", text, name, where(b, i))
 		}
 		return

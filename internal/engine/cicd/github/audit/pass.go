@@ -5,12 +5,14 @@ package audit
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strconv"
 	"strings"
 
 	"github.com/rhysd/actionlint"
 
 	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
@@ -100,6 +102,30 @@ func short(s string) string {
 		return string(r[:79]) + "…"
 	}
 	return s
+}
+
+// live yields the steps that can run: whose condition, and whose job's, is not
+// always false.
+func live(b workflow.Body) iter.Seq2[int, *actionlint.Step] {
+	return func(yield func(int, *actionlint.Step) bool) {
+		if b.Job != nil && never(b.Job.If) {
+			return
+		}
+		for i, s := range b.Steps {
+			if !never(s.If) && !yield(i, s) {
+				return
+			}
+		}
+	}
+}
+
+// never reports whether the condition is always false.
+func never(cond *actionlint.String) bool {
+	if cond == nil {
+		return false
+	}
+	v, ok := expression.Constant(expression.Condition(cond.Value))
+	return ok && !expression.Truthy(v)
 }
 
 // atStep is the place of a step.

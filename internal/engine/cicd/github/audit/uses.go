@@ -15,9 +15,9 @@ import (
 // This file looks at which actions are used, and how firmly they are named.
 
 func uses(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
-		if a == nil || never(s) {
+		if a == nil {
 			continue
 		}
 		if ref, ok := strings.CutPrefix(a.Uses.Value, "docker://"); ok {
@@ -212,9 +212,9 @@ func slip(a, b string) bool {
 
 // tools finds actions that fetch the newest version of a tool.
 func tools(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
-		if a == nil || never(s) {
+		if a == nil {
 			continue
 		}
 		input, ok := fetches[slug(a.Uses.Value)]
@@ -242,7 +242,7 @@ func misfeatures(p *Pass) {
 		if b.Job != nil {
 			p.shell(b.Job.Defaults, inJob(b.Job))
 		}
-		for i, s := range b.Steps {
+		for i, s := range live(b) {
 			if r := workflow.Run(s); r != nil && r.Shell != nil && cmd.MatchString(r.Shell.Value) {
 				p.report("misfeature", p.File.Place(r.Shell), "", "The shell cmd is not made for scripts of others' values, %s", where(b, i))
 			}
@@ -265,7 +265,7 @@ func (p *Pass) shell(d *actionlint.Defaults, where string) {
 
 // apps finds tokens of GitHub Apps that can do more than they need.
 func apps(p *Pass, b workflow.Body) {
-	for i, s := range b.Steps {
+	for i, s := range live(b) {
 		a := workflow.Uses(s)
 		if a == nil {
 			continue
@@ -280,7 +280,7 @@ func apps(p *Pass, b workflow.Body) {
 		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" {
 			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of the owner, %s", where(b, i))
 		}
-		if !limited(a) {
+		if len(a.Inputs) > 0 && !limited(a) { // without any, with is an expression
 			p.report("github-app", p.File.Place(a.Uses), "", "The token of the app has every right that the app was given, %s", where(b, i))
 		}
 	}

@@ -81,9 +81,9 @@ func Parse(text string) (actionlint.ExprNode, error) {
 }
 
 // Condition reads the value of an if: one expression, with or without braces. A
-// text around an expression is nil.
+// text around an expression, white space too, is nil: it is true whatever the
+// expression is.
 func Condition(text string) actionlint.ExprNode {
-	text = strings.TrimSpace(text)
 	if strings.Contains(text, "${{") {
 		if all := In(text); len(all) == 1 && all[0].Offset == 0 && all[0].Length == len(text) {
 			return all[0].Root
@@ -240,8 +240,6 @@ func logical(n *actionlint.LogicalOpNode) (any, bool) {
 		return r, rok
 	case lok:
 		return l, true
-	case rok && Truthy(r) != and: // false && …, or … || true, whatever the left is
-		return r, true
 	}
 	return nil, false
 }
