@@ -57,6 +57,7 @@ type measure struct {
 // measures lists them in the order of the table.
 var measures = []measure{
 	{"goats", goats},
+	{"pipelines", pipelines},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
