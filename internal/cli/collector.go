@@ -16,15 +16,15 @@ import (
 // small heap has doubled costs it a quarter of its time, and one of a million lines an
 // eighth of it.
 
-// easyHeap is how much garbage there may be before it is collected, in bytes, however
-// little else there is.
-const easyHeap = 256 << 20
+// easyTotal is how much memory a scan may take that has less than half of it in use,
+// in bytes.
+const easyTotal = 512 << 20
 
-// easyPart is the part of the machine's memory that garbage may be beyond that.
+// easyPart is the part of the machine's memory that garbage may be in a larger scan.
 const easyPart = 12
 
 // Bounds of the setting, in percent of what is in use: as is usual, with much in use
-// where the machine has the memory, and with little.
+// where the machine has the memory, and with next to nothing.
 const (
 	usualPercent = 100
 	easyPercent  = 600
@@ -64,8 +64,10 @@ func percent(live, memory uint64) int {
 	if live == 0 {
 		return mostPercent
 	}
-	easy := min(memory/easyPart*100/live, easyPercent)
-	return int(min(max(easyHeap*100/live, easy, usualPercent), mostPercent))
+	if live < easyTotal/2 {
+		return int(min((easyTotal-live)*100/live, mostPercent))
+	}
+	return int(max(min(memory/easyPart*100/live, easyPercent), usualPercent))
 }
 
 // memory returns how much memory there is for the process, in bytes, as the files of

@@ -14,9 +14,9 @@ func TestPercent(t *testing.T) {
 		live, memory uint64
 		want         int
 	}{
-		{0, none, 1000}, {1 << 20, none, 1000}, {64 << 20, none, 400}, {128 << 20, none, 200}, {256 << 20, none, 100}, {4 << 30, none, 100},
-		{32 << 20, small, 800}, {64 << 20, small, 600}, {128 << 20, small, 400}, {256 << 20, small, 200}, {400 << 20, small, 128}, {1 << 30, small, 100},
-		{64 << 20, large, 600}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
+		{0, none, 1000}, {1 << 20, none, 1000}, {64 << 20, none, 700}, {128 << 20, none, 300}, {256 << 20, none, 100}, {4 << 30, none, 100},
+		{128 << 20, small, 300}, {256 << 20, small, 200}, {400 << 20, small, 128}, {1 << 30, small, 100},
+		{64 << 20, large, 700}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
 	} {
 		if got := percent(c.live, c.memory); got != c.want {
 			t.Errorf("with %d bytes in use of %d: got %d, want %d", c.live, c.memory, got, c.want)
@@ -57,7 +57,7 @@ func TestRelax(t *testing.T) {
 		t.Errorf("the user's setting became %d", got)
 	}
 	relax(func(string) string { return "" })
-	held := make([]byte, easyHeap)
+	held := make([]byte, easyTotal/2)
 	for end := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
 		runtime.GC()
 		if got := debug.SetGCPercent(mostPercent); got < mostPercent {

@@ -16,6 +16,7 @@
 package json
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,16 +100,42 @@ func (r *Report) Close() error {
 		s.BySeverity[severity] = r.Findings[severity]
 	}
 	tail, err := json.Marshal(struct {
-		Rules     []*finding.Rule    `json:"rules"`
-		Packages  []*finding.Package `json:"packages"`
-		Scan      scan.Config        `json:"scan"`
-		Analyzers []scan.Status      `json:"analyzers"`
-		Summary   summary            `json:"summary"`
-	}{r.rules, r.seen, r.Setup, r.Statuses, s})
+		Scan      scan.Config   `json:"scan"`
+		Analyzers []scan.Status `json:"analyzers"`
+		Summary   summary       `json:"summary"`
+	}{r.Setup, r.Statuses, s})
 	if err != nil {
 		return fmt.Errorf("write JSON: %w", err)
 	}
+	out := bufio.NewWriter(r.w)
+	fmt.Fprint(out, "],\n\"rules\":[")
+	if err := elements(out, r.rules); err != nil {
+		return err
+	}
+	fmt.Fprint(out, "],\n\"packages\":[")
+	if err := elements(out, r.seen); err != nil {
+		return err
+	}
 	// The tail is an object of its own; its members continue the document's.
-	_, err = fmt.Fprintf(r.w, "],\n%s\n", tail[1:])
-	return err
+	fmt.Fprintf(out, "],\n%s\n", tail[1:])
+	return out.Flush() // with the first error of all writes
+}
+
+// elements writes the elements of a list one by one: there may be hundreds of
+// thousands.
+func elements[T any](w io.Writer, list []T) error {
+	for i, v := range list {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("write JSON: %w", err)
+		}
+		separator := ",\n"
+		if i == 0 {
+			separator = "\n"
+		}
+		if _, err := fmt.Fprintf(w, "%s%s", separator, b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
