@@ -17,6 +17,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,13 @@ type Meta struct {
 	Records    int              `json:"records"` // that are in force and name a package
 	Ecosystems map[string]Count `json:"ecosystems"`
 
+	EPSS *Feed `json:"epss,omitempty"` // nil when none was imported
+	KEV  *Feed `json:"kev,omitempty"`
+
+	// Mirror remembers what was fetched, so that the next update fetches only what
+	// has changed since; nil when nothing was.
+	Mirror *Mirror `json:"mirror,omitempty"`
+
 	// Unreadable names the records that could not be read at all, so that it is
 	// not known which packages they are about. UnreadableMore counts those beyond
 	// the first MaxMalformed.
@@ -42,8 +50,25 @@ type Meta struct {
 
 // A Count says how much is known of an ecosystem.
 type Count struct {
-	Records  int `json:"records"`
-	Packages int `json:"packages"`
+	Records  int       `json:"records"`
+	Packages int       `json:"packages"`
+	Newest   time.Time `json:"newest,omitzero"` // the latest modification of one of the records
+}
+
+// A Mirror is how far the data follows a mirror.
+type Mirror struct {
+	Base    string                  `json:"base"` // its address, without credentials
+	Checked time.Time               `json:"checked"`
+	Files   map[string]MirroredFile `json:"files"` // by their path below the base
+}
+
+// A MirroredFile is a file of a mirror as it was when it was taken.
+type MirroredFile struct {
+	Checked  time.Time `json:"checked"`            // when it was last asked for, with success
+	Tag      string    `json:"tag,omitempty"`      // its ETag
+	Modified string    `json:"modified,omitempty"` // its Last-Modified
+	Digest   string    `json:"digest,omitempty"`   // SHA-256 of it
+	Through  time.Time `json:"through,omitzero"`   // records modified until then were taken
 }
 
 // A File is an open data file. It is safe for concurrent use.
@@ -52,6 +77,8 @@ type File struct {
 	digest string
 	src    io.ReaderAt
 	close  func() error
+
+	feeds [feedKinds]feedTable
 
 	hashes []uint64 // sorted; the places below belong to them
 	places []place
@@ -80,7 +107,7 @@ type heldChunk struct {
 }
 
 // maxHeld bounds the decoded chunks that a File keeps.
-const maxHeld = 1024
+const maxHeld = 4096
 
 // Open opens a data file, or builds one in a temporary file from an OSV folder or
 // zip. Close removes that file again.
@@ -113,7 +140,7 @@ func isDataFile(path string) (bool, error) {
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, fmt.Errorf("read %s: %w", path, err)
 	}
-	return string(b[:]) == magic, nil
+	return strings.HasPrefix(string(b[:]), magicName), nil
 }
 
 // openSource builds a data file from OSV records in a temporary folder.
@@ -169,8 +196,15 @@ func (f *File) Data() scan.AdvisoryData { return f.meta.data(f.digest) }
 func (m Meta) data(digest string) scan.AdvisoryData {
 	return scan.AdvisoryData{
 		Digest: digest, Imported: m.Imported, Newest: m.Newest, Records: m.Records,
-		Unreadable: len(m.Unreadable) + m.UnreadableMore,
+		Unreadable: len(m.Unreadable) + m.UnreadableMore, EPSS: m.EPSS.data(), KEV: m.KEV.data(),
 	}
+}
+
+func (f *Feed) data() *scan.FeedData {
+	if f == nil {
+		return nil
+	}
+	return &scan.FeedData{Version: f.Version, Date: f.Date, Entries: f.Entries}
 }
 
 // Knows implements scan.Advisories.

@@ -217,14 +217,14 @@ func TestMatchMergesAliases(t *testing.T) {
 			CWE:        []string{"CWE-79"}, Severity: finding.Critical,
 			CVSS: 9.8, CVSSVersion: "3.1", CVSSVector: "CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H",
 		},
-		Introduced: "0", Fixed: []string{"1.3.0"}, Upgrade: "1.3.0", // 1.2.0 is still in a record's range
+		Introduced: "0", Fixed: []string{"1.3.0"}, Upgrade: "1.3.0", UpgradeAll: "9.0.0", // 1.2.0 is still in a record's range
 	}, {
 		Advisory: &finding.Advisory{
 			ID: "CVE-2021-1", CVE: "CVE-2021-1", Aliases: []string{"CVE-2021-1", "PYSEC-3"}, Summary: "CVE-2021-1",
 			Modified: "2024-02-01T00:00:00Z", Severities: []finding.AdvisorySeverity{}, References: []finding.AdvisoryReference{},
 			CWE: []string{}, Severity: finding.Low,
 		},
-		Introduced: "0", Fixed: []string{"9.0.0"}, Upgrade: "9.0.0",
+		Introduced: "0", Fixed: []string{"9.0.0"}, Upgrade: "9.0.0", UpgradeAll: "9.0.0",
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("matches (-want +got):\n%s", diff)
@@ -235,8 +235,8 @@ func TestUpgrade(t *testing.T) {
 	f, _ := build(t, map[string]string{"X.json": one("X-1", "PyPI", "django",
 		`"ranges":[{"type":"ECOSYSTEM","events":[{"introduced":"2.2"},{"fixed":"2.2.28"},{"introduced":"3.2"},{"fixed":"3.2.13"},{"introduced":"4.0"},{"last_affected":"4.0.3"}]}]`)})
 	for version, want := range map[string]scan.AdvisoryMatch{
-		"2.2.1": {Introduced: "2.2", Fixed: []string{"2.2.28", "3.2.13"}, Upgrade: "2.2.28"},
-		"3.2.1": {Introduced: "3.2", Fixed: []string{"2.2.28", "3.2.13"}, Upgrade: "3.2.13"},
+		"2.2.1": {Introduced: "2.2", Fixed: []string{"2.2.28", "3.2.13"}, Upgrade: "2.2.28", UpgradeAll: "2.2.28"},
+		"3.2.1": {Introduced: "3.2", Fixed: []string{"2.2.28", "3.2.13"}, Upgrade: "3.2.13", UpgradeAll: "3.2.13"},
 		"4.0.3": {Introduced: "4.0", Fixed: []string{"2.2.28", "3.2.13"}},
 	} {
 		got, err := f.Match(t.Context(), "PyPI", "django", version)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -23,9 +22,10 @@ import (
 
 // BuildOptions say what to build from what.
 type BuildOptions struct {
-	Sources  []string // OSV folders, zips and files
+	Sources  []string // OSV folders, zips and files, feeds, and data files
 	Previous string   // a data file whose records stay unless a source has them at least as new; may be empty
 	Output   string   // replaced when the build succeeds
+	Mirror   *Mirror  // where the sources come from; nil: what the previous data file says stays
 	Now      time.Time
 }
 
@@ -44,7 +44,12 @@ type Report struct {
 	Unchanged int
 	Older     int // than the same record already there; not taken
 	Withdrawn int // or about no package; they match nothing
-	Skipped   int // JSON files that are not OSV records
+	Skipped   int // JSON and CSV files that are something else
+	Feeds     int // EPSS and KEV files
+
+	OlderFeeds []string // than those already there; not taken
+
+	PreviousLost bool // the previous data file was of another version of the format
 
 	Malformed     []Malformed // at most MaxMalformed
 	MalformedMore int         // beyond those
@@ -88,6 +93,9 @@ type builder struct {
 	ids        map[string]known
 	unreadable map[string]string // id by file name → name for people
 	refs       []ref
+	held       []*File // data files whose records are taken over
+	feeds      [feedKinds]*feed
+	modified   []int64         // of each record, in milliseconds
 	dead       map[uint32]bool // records replaced by a later one of the same import
 	numbers    uint32
 
@@ -102,7 +110,8 @@ type builder struct {
 type known struct {
 	modified int64
 	number   uint32
-	previous bool // only in the previous data file, so far
+	previous bool // only in a data file, so far
+	held     int  // in which
 	salvaged bool
 }
 
@@ -142,57 +151,39 @@ func (b *builder) close() {
 }
 
 func (b *builder) run(ctx context.Context, o BuildOptions) error {
-	previous, err := b.openPrevious(o.Previous)
+	defer b.closeHeld()
+	sources, err := b.openHeld(o)
 	if err != nil {
 		return err
 	}
-	if previous != nil {
-		defer func() { _ = previous.Close() }() // read only
-	}
-	for _, source := range o.Sources {
-		before := b.report.Read
+	for _, source := range sources {
+		before := b.report.Read + b.report.Feeds
 		if err := readSource(ctx, source, b.take); err != nil {
 			return err
 		}
-		if b.report.Read == before && len(b.report.Malformed) == 0 {
-			return errs.E(errs.Invalid, "%s holds no OSV records", source)
+		if b.report.Read+b.report.Feeds == before && len(b.report.Malformed) == 0 {
+			return errs.E(errs.Invalid, "%s holds no OSV records, EPSS scores or KEV catalogue", source)
 		}
 	}
-	if previous != nil {
-		if err := b.copyPrevious(ctx, previous); err != nil {
-			return fmt.Errorf("read the previous advisories: %w", err)
+	for i := range b.held {
+		if err := b.copyHeld(ctx, i); err != nil {
+			return fmt.Errorf("copy advisories: %w", err)
 		}
 	}
 	if err := b.flushChunk(); err != nil {
 		return err
 	}
+	if o.Mirror != nil {
+		b.report.Mirror = o.Mirror
+	}
 	return b.finish(o.Now)
 }
 
-// openPrevious notes which records the previous data file holds.
-func (b *builder) openPrevious(path string) (*File, error) {
-	if path == "" {
-		return nil, nil
+func fromMillis(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
 	}
-	f, err := openFile(path)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range f.meta.Unreadable {
-		b.unreadable[fileID(name)] = name
-	}
-	b.report.UnreadableMore = f.meta.UnreadableMore
-	err = f.eachRecord(func(number uint32, raw string) error {
-		d := decoder{s: raw}
-		id, modified, _ := d.head()
-		// A clone, because id is a piece of a chunk and would keep all of it.
-		b.ids[strings.Clone(id)] = known{modified: millis(modified), number: number, previous: true}
-		return d.err
-	})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read the previous advisories: %w", err), f.Close())
-	}
-	return f, nil
+	return time.UnixMilli(ms).UTC()
 }
 
 func millis(t time.Time) int64 {
@@ -206,6 +197,10 @@ func millis(t time.Time) int64 {
 func (b *builder) take(in input) error {
 	if errors.Is(in.err, errNotOSV) {
 		b.report.Skipped++
+		return nil
+	}
+	if in.feed != nil {
+		b.takeFeed(in.name, in.feed)
 		return nil
 	}
 	b.report.Read++
@@ -250,13 +245,17 @@ func (b *builder) take(in input) error {
 
 // malformed notes a record that breaks the format.
 func (b *builder) malformed(in input) {
+	b.addMalformed(Malformed{in.name, cut(in.err.Error(), 300)})
+	if in.record == nil && !in.isFeed {
+		b.noteUnreadable(in.name)
+	}
+}
+
+func (b *builder) addMalformed(m Malformed) {
 	if len(b.report.Malformed) < MaxMalformed {
-		b.report.Malformed = append(b.report.Malformed, Malformed{in.name, cut(in.err.Error(), 300)})
+		b.report.Malformed = append(b.report.Malformed, m)
 	} else {
 		b.report.MalformedMore++
-	}
-	if in.record == nil {
-		b.noteUnreadable(in.name)
 	}
 }
 
@@ -272,11 +271,10 @@ func (b *builder) noteUnreadable(name string) {
 func (b *builder) add(r *record) (uint32, error) {
 	b.buf.b = b.buf.b[:0]
 	b.buf.details(&r.details)
-	number, err := b.addRaw(string(b.buf.b))
+	number, err := b.addRaw(string(b.buf.b), r.modified)
 	if err != nil {
 		return 0, err
 	}
-	b.noteNewest(r.modified)
 	for i := range r.affected {
 		r.affected[i].number = number
 		if err := b.addAffected(&r.affected[i]); err != nil {
@@ -293,8 +291,10 @@ func (b *builder) noteNewest(t time.Time) {
 }
 
 // addRaw writes an encoded record and returns its number.
-func (b *builder) addRaw(raw string) (uint32, error) {
+func (b *builder) addRaw(raw string, modified time.Time) (uint32, error) {
 	number := b.numbers
+	b.modified = append(b.modified, millis(modified))
+	b.noteNewest(modified)
 	b.numbers++
 	b.chunk.text(raw)
 	if len(b.chunk.b) >= chunkSize {
@@ -327,46 +327,6 @@ func (b *builder) addAffected(a *affected) error {
 	return b.spill.write(raw)
 }
 
-// copyPrevious takes over the records of the previous data file that no source
-// had.
-func (b *builder) copyPrevious(ctx context.Context, f *File) error {
-	renumbered := make(map[uint32]uint32)
-	err := f.eachRecord(func(old uint32, raw string) error {
-		d := decoder{s: raw}
-		id, modified, _ := d.head()
-		if k := b.ids[id]; !k.previous || k.number != old {
-			return d.err
-		}
-		number, err := b.addRaw(raw)
-		renumbered[old] = number
-		b.noteNewest(modified)
-		return errors.Join(d.err, err)
-	})
-	if err != nil {
-		return err
-	}
-	for i := range f.places {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		blk, err := f.block(i)
-		if err != nil {
-			return err
-		}
-		for j := range blk.list {
-			number, ok := renumbered[blk.list[j].number]
-			if !ok {
-				continue
-			}
-			blk.list[j].number = number
-			if err := b.addAffected(&blk.list[j]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // finish writes blocks and tables.
 func (b *builder) finish(now time.Time) error {
 	if err := b.spill.flush(); err != nil {
@@ -375,7 +335,7 @@ func (b *builder) finish(now time.Time) error {
 	slices.SortFunc(b.refs, func(x, y ref) int {
 		return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.number, y.number), cmp.Compare(x.offset, y.offset))
 	})
-	c := newCounter(b.numbers)
+	c := newCounter(b.modified)
 	var index encoder
 	for rest := b.refs; len(rest) > 0; {
 		n := 1

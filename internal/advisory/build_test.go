@@ -241,7 +241,7 @@ func TestMetaIsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"imported":"2026-11-20T09:00:00Z","newest":"2024-01-01T00:00:00Z","records":1,"ecosystems":{"npm":{"records":1,"packages":1}}}`
+	want := `{"imported":"2026-11-20T09:00:00Z","newest":"2024-01-01T00:00:00Z","records":1,"ecosystems":{"npm":{"records":1,"packages":1,"newest":"2024-01-01T00:00:00Z"}}}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}

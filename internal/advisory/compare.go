@@ -23,6 +23,7 @@ var errNoOrder = errors.New("versions of this ecosystem cannot be compared")
 // not safe for concurrent use.
 type comparer struct {
 	base   string
+	plain  int // versions of at most so many numbers have the plain order
 	parsed map[string]parsed
 }
 
@@ -33,13 +34,25 @@ type parsed struct {
 
 func newComparer(ecosystem string) *comparer {
 	base, _ := splitEcosystem(ecosystem)
-	return &comparer{base: base, parsed: map[string]parsed{}}
+	return &comparer{base: base, plain: plainOrder[base]}
+}
+
+// valid returns an error when the text is no version.
+func (c *comparer) valid(s string) error {
+	if n := plainNumbers(s).n; n > 0 && n <= c.plain {
+		return nil
+	}
+	_, err := c.parse(s)
+	return err
 }
 
 func (c *comparer) parse(s string) (semantic.Version, error) {
 	p, ok := c.parsed[s]
 	if !ok {
 		p.version, p.err = parseVersion(s, c.base)
+		if c.parsed == nil {
+			c.parsed = map[string]parsed{}
+		}
 		c.parsed[s] = p
 	}
 	return p.version, p.err
@@ -81,6 +94,9 @@ func isCommit(s string) bool {
 
 // compare orders two versions that parse accepted.
 func (c *comparer) compare(a, b string) (int, error) {
+	if x, y := plainNumbers(a), plainNumbers(b); x.n > 0 && y.n > 0 && max(x.n, y.n) <= c.plain {
+		return x.compare(y), nil
+	}
 	va, err := c.parse(a)
 	if err != nil {
 		return 0, err
@@ -144,8 +160,7 @@ func (c *comparer) equalsOne(list []string, version string) (bool, error) {
 	if len(list) == 0 {
 		return false, nil
 	}
-	v, err := c.parse(version)
-	if err != nil {
+	if err := c.valid(version); err != nil {
 		return false, err
 	}
 	lead := leadingNumber(version)
@@ -153,11 +168,10 @@ func (c *comparer) equalsOne(list []string, version string) (bool, error) {
 		if leadingNumber(other) != lead {
 			continue
 		}
-		w, err := c.parse(other)
-		if err != nil {
+		if c.valid(other) != nil {
 			continue // an odd spelling equals itself only, and that was looked at
 		}
-		if n, err := v.Compare(w); err == nil && n == 0 {
+		if n, err := c.compare(version, other); err == nil && n == 0 {
 			return true, nil
 		}
 	}
@@ -183,7 +197,7 @@ func (c *comparer) inRange(events []event, version string) (hit, error) {
 	if everything(events) {
 		return hit{affected: true, introduced: "0"}, nil
 	}
-	if _, err := c.parse(version); err != nil {
+	if err := c.valid(version); err != nil {
 		return hit{}, err
 	}
 	before, err := c.beforeLimits(events, version)
@@ -275,7 +289,7 @@ func btoi(b bool) int {
 // clears returns the versions that end a range of the records and are in none
 // of them, lowest first, and the lowest of those above the present version.
 func (c *comparer) clears(records []*affected, present string) (fixes []string, upgrade string) {
-	for _, candidate := range c.fixedVersions(records) {
+	for _, candidate := range c.fixedVersions(records, "") {
 		clear := !slices.ContainsFunc(records, func(a *affected) bool {
 			h, err := c.affects(a, candidate)
 			return h.affected || err != nil
@@ -291,15 +305,41 @@ func (c *comparer) clears(records []*affected, present string) (fixes []string, 
 	return fixes, upgrade
 }
 
-// fixedVersions lists the versions of "fixed" events in their order, each once.
-func (c *comparer) fixedVersions(records []*affected) []string {
+// upgradeAll returns the lowest fixed version above the present one that no record
+// affects, as far as that can be decided. A record that says nothing readable of
+// any version is left out: it would rule out all of them.
+func (c *comparer) upgradeAll(list []affected, present string) string {
+	records := make([]*affected, len(list))
+	for i := range list {
+		records[i] = &list[i]
+	}
+	for _, candidate := range c.fixedVersions(records, present) {
+		if !slices.ContainsFunc(records, func(a *affected) bool {
+			h, err := c.affects(a, candidate)
+			return h.affected || err != nil && a.problem == ""
+		}) {
+			return candidate
+		}
+	}
+	return ""
+}
+
+// fixedVersions lists the versions of "fixed" events in their order, each once;
+// only those above a version, unless that is empty.
+func (c *comparer) fixedVersions(records []*affected, above string) []string {
 	var out []string
 	for _, a := range records {
 		for _, events := range a.ranges {
 			for _, e := range events {
-				if _, err := c.parse(e.version); err == nil && e.kind == fixed && !slices.Contains(out, e.version) {
-					out = append(out, e.version)
+				if e.kind != fixed || c.valid(e.version) != nil || slices.Contains(out, e.version) {
+					continue
 				}
+				if above != "" {
+					if n, err := c.compare(e.version, above); err != nil || n <= 0 {
+						continue
+					}
+				}
+				out = append(out, e.version)
 			}
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sort"
 
 	"github.com/klauspost/compress/zstd"
+
+	"merlon/internal/errs"
 )
 
 // This file reads the data file.
@@ -33,9 +35,14 @@ func newFile(src io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
+// errOtherFormat says that another version of the program wrote a data file.
+var errOtherFormat = errors.New("the data file is of another version of merlon")
+
 // tables is the part of the file that is read when it is opened.
 type tables struct {
-	chunks, index, meta string
+	chunks, index string
+	feeds         [feedKinds]feedTable
+	meta          string
 }
 
 // readTail finds and checks the tables.
@@ -43,18 +50,25 @@ func (f *File) readTail(size int64) (tables, error) {
 	if size < int64(len(magic)+tailSize+digestLen) {
 		return tables{}, damaged("it is too short")
 	}
+	head := make([]byte, len(magic))
+	if _, err := f.src.ReadAt(head, 0); err != nil {
+		return tables{}, fmt.Errorf("read the beginning: %w", err)
+	}
+	if string(head) != magic {
+		return tables{}, errs.Wrap(errs.Invalid, errOtherFormat, "import the vulnerability records again")
+	}
 	b := make([]byte, tailSize+digestLen)
 	end := size - int64(len(b))
 	if _, err := f.src.ReadAt(b, end); err != nil {
 		return tables{}, fmt.Errorf("read the tail: %w", err)
 	}
-	var at [4]uint64 // chunk table, index, meta, records
+	var at [6]uint64 // chunk table, index, EPSS, KEV, meta, records
 	for i := range at {
 		at[i] = binary.LittleEndian.Uint64(b[8*i:])
 	}
 	sum := binary.LittleEndian.Uint32(b[tailSize-4:])
 	f.digest = hex.EncodeToString(b[tailSize:])
-	if at[0] < uint64(len(magic)) || at[0] > at[1] || at[1] > at[2] || at[2] > uint64(end) || at[3] > 1<<31 {
+	if at[0] < uint64(len(magic)) || !slices.IsSorted(at[:5]) || at[4] > uint64(end) || at[5] > 1<<31 {
 		return tables{}, damaged("its parts are not where they should be")
 	}
 	body := make([]byte, uint64(end)-at[0])
@@ -64,9 +78,10 @@ func (f *File) readTail(size int64) (tables, error) {
 	if checksum(append(slices.Clone(b[:tailSize-4]), body...)) != sum {
 		return tables{}, damaged("the checksum of its tables is wrong")
 	}
-	f.total = uint32(at[3])
+	f.total = uint32(at[5])
 	s := string(body)
-	return tables{s[:at[1]-at[0]], s[at[1]-at[0] : at[2]-at[0]], s[at[2]-at[0]:]}, nil
+	part := func(i int) string { return s[at[i]-at[0] : at[i+1]-at[0]] }
+	return tables{part(0), part(1), [...]feedTable{feedTable(part(2)), feedTable(part(3))}, s[at[4]-at[0]:]}, nil
 }
 
 // readTables decodes the tables.
@@ -87,6 +102,10 @@ func (f *File) readTables(t tables) error {
 	for s := t.index; s != ""; s = s[indexEntry:] {
 		f.hashes = append(f.hashes, u64(s))
 		f.places = append(f.places, place{u64(s[8:]), u32(s[16:])})
+	}
+	f.feeds = t.feeds
+	if !f.feeds[epss].sorted() || !f.feeds[kev].sorted() {
+		return damaged("a table is not sorted")
 	}
 	if !slices.IsSorted(f.hashes) || !slices.IsSortedFunc(f.chunks, func(a, b chunkPlace) int { return int(a.first) - int(b.first) }) {
 		return damaged("a table is not sorted")

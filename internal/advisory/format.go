@@ -15,12 +15,14 @@ import (
 // text is its length and its bytes.
 //
 //	magic                                       8 bytes, names the version of the format
-//	chunks      zstd(record …)                  what records say, by number; about 16 KiB each
+//	chunks      zstd(record …)                  what records say, by number; about 4 KiB each
 //	blocks      text table, affected …, crc     what records say of one package
 //	chunk table {first record, offset, length} …
 //	index       {hash, offset, length} …        sorted by the hash of the package's key
+//	epss        {cve, score, percentile} …      sorted by CVE (feed.go)
+//	kev         {cve, days, ransomware} …       the same
 //	meta        JSON
-//	tail        offsets of the four parts above, count of records, crc of everything from the chunk table on
+//	tail        offsets of the five parts above, count of records, crc of everything from the chunk table on
 //	digest      SHA-256 of everything before it
 //
 // A look-up costs a binary search in the index, which is held in memory, and one
@@ -28,11 +30,12 @@ import (
 // an answer.
 
 const (
-	magic     = "MERLADV1"
-	tailSize  = 4*8 + 4
+	magicName = "MERLADV" // of all versions
+	magic     = magicName + "2"
+	tailSize  = 6*8 + 4
 	digestLen = 32
 
-	chunkSize  = 16 << 10 // of text, before compression
+	chunkSize  = 4 << 10  // of text, before compression: a look-up decompresses one for each record it returns
 	maxChunk   = 64 << 20 // one record may be longer than chunkSize
 	maxBlock   = 64 << 20
 	chunkEntry = 20
@@ -273,6 +276,11 @@ func (t *table) affected(e *encoder, a *affected) {
 	}
 	t.putAll(e, a.versions)
 	t.put(e, a.problem)
+	e.int(len(a.symbols))
+	for _, s := range a.symbols {
+		t.put(e, s.Path)
+		t.putAll(e, s.Names)
+	}
 }
 
 // A block is the decoded form.
@@ -342,5 +350,8 @@ func (d *tableDecoder) affected() affected {
 	}
 	a.versions = d.takeAll()
 	a.problem = d.take()
+	for range d.count() {
+		a.symbols = append(a.symbols, finding.Symbols{Path: d.take(), Names: d.takeAll()})
+	}
 	return a
 }

@@ -34,6 +34,10 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 	}
 	compare := newComparer(ecosystem)
 	hits, undecided := evaluate(compare, list, version)
+	if len(hits) == 0 {
+		return nil, undecided
+	}
+	upgradeAll := compare.upgradeAll(list, version)
 	var out []scan.AdvisoryMatch
 	for _, group := range components(list) {
 		m, ok, err := f.match(compare, group, hits, version)
@@ -41,6 +45,8 @@ func (f *File) Match(ctx context.Context, ecosystem, name, version string) ([]sc
 			return nil, err
 		}
 		if ok {
+			m.UpgradeAll = upgradeAll
+			f.exploitation(m.Advisory)
 			out = append(out, m)
 		}
 	}
@@ -66,7 +72,7 @@ func evaluate(compare *comparer, list []affected, version string) (map[*affected
 	if len(undecided) == 0 {
 		return hits, nil
 	}
-	if _, err := compare.parse(version); err != nil {
+	if err := compare.valid(version); err != nil {
 		cause = err
 	}
 	more := ""
@@ -121,6 +127,7 @@ func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hi
 		if h, ok := hits[a]; ok {
 			found = true
 			m.Introduced = cmp.Or(m.Introduced, h.introduced)
+			m.Symbols = addSymbols(m.Symbols, a.symbols)
 		}
 	}
 	if !found {
@@ -142,6 +149,17 @@ func (f *File) match(compare *comparer, group []*affected, hits map[*affected]hi
 	}
 	m.Advisory = merge(records)
 	return m, true, nil
+}
+
+// addSymbols joins what two records of a flaw say. A record that names none takes
+// nothing away.
+func addSymbols(list, more []finding.Symbols) []finding.Symbols {
+	for _, s := range more {
+		if !slices.ContainsFunc(list, func(o finding.Symbols) bool { return o.Path == s.Path && slices.Equal(o.Names, s.Names) }) {
+			list = append(list, s)
+		}
+	}
+	return list
 }
 
 // merge makes one advisory of the records of a flaw.

@@ -69,6 +69,7 @@ type affected struct {
 	label      string
 	ranges     [][]event
 	versions   []string
+	symbols    []finding.Symbols
 	problem    string // why this cannot be compared with a version; empty when it can
 }
 
@@ -146,13 +147,20 @@ type osvDatabase struct {
 	severity string
 	cwe      []string
 	info     string // RustSec: "unmaintained", "unsound", "notice"
+	symbols  []finding.Symbols
 }
 
+// databaseMembers are those that are read; most databases have others only.
+var databaseMembers = [][]byte{[]byte(`"severity"`), []byte(`"cwe_ids"`), []byte(`"informational"`), []byte(`"imports"`), []byte(`"affects"`)}
+
+// UnmarshalJSON implements json.Unmarshaler.
 func (d *osvDatabase) UnmarshalJSON(b []byte) error {
-	if !bytes.Contains(b, []byte(`"severity"`)) && !bytes.Contains(b, []byte(`"cwe_ids"`)) && !bytes.Contains(b, []byte(`"informational"`)) {
+	if !slices.ContainsFunc(databaseMembers, func(name []byte) bool { return bytes.Contains(b, name) }) {
 		return nil
 	}
 	var m struct {
+		Imports  any `json:"imports"`
+		Affects  any `json:"affects"`
 		Severity any `json:"severity"`
 		CWE      any `json:"cwe_ids"`
 		Info     any `json:"informational"`
@@ -162,6 +170,7 @@ func (d *osvDatabase) UnmarshalJSON(b []byte) error {
 	}
 	d.severity, _ = m.Severity.(string)
 	d.info, _ = m.Info.(string)
+	d.symbols = append(goSymbols(m.Imports), rustSymbols(m.Affects)...)
 	list, _ := m.CWE.([]any)
 	for _, v := range list {
 		if s, ok := v.(string); ok && strings.HasPrefix(s, "CWE-") && len(s) <= 16 {
@@ -318,6 +327,7 @@ func (o *osvAffected) reduce(r *record) (affected, bool) {
 	if a.label == "" {
 		a.label = o.Ecosystem.label()
 	}
+	a.symbols = append(o.Ecosystem.symbols, o.Database.symbols...)
 	for _, v := range a.versions {
 		if len(v) > maxVersion {
 			a.problem = "a version is longer than 256 bytes"
@@ -356,7 +366,7 @@ func (o *osvRange) reduce(ecosystem string) ([]event, error) {
 				continue
 			}
 			wild := m.kind == introduced && *m.version == "0" || m.kind == limit && *m.version == "*"
-			if _, err := compare.parse(*m.version); err != nil && !wild && !errors.Is(err, errNoOrder) {
+			if err := compare.valid(*m.version); err != nil && !wild && !errors.Is(err, errNoOrder) {
 				return nil, err
 			}
 			starts = starts || m.kind == introduced

@@ -33,6 +33,8 @@ const (
 type input struct {
 	name   string // for people
 	record *record
+	feed   *feed
+	isFeed bool // or should be one
 	err    error
 }
 
@@ -89,6 +91,7 @@ type batch struct {
 type rawFile struct {
 	name string
 	data []byte
+	csv  bool
 	err  error // instead of data
 }
 
@@ -97,11 +100,24 @@ func (b *batch) parse() {
 	for _, f := range b.files {
 		in := input{name: f.name, err: f.err}
 		if f.err == nil {
-			in.record, in.err = parse(f.name, f.data)
+			in.parse(f)
 		}
 		b.out = append(b.out, in)
 	}
 	b.files = nil
+}
+
+// parse reads the file as what it is.
+func (in *input) parse(f rawFile) {
+	if f.csv {
+		in.feed, in.err = parseCSV(f.name, f.data)
+		in.isFeed = true
+		return
+	}
+	if in.record, in.err = parse(f.name, f.data); errors.Is(in.err, errNotOSV) {
+		in.feed, in.err = parseKEV(f.data)
+		in.isFeed = true
+	}
 }
 
 // A walker reads a source and sends batches.
@@ -164,6 +180,10 @@ func (w *walker) named(name string, open func() (io.ReadCloser, error), size int
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json":
 		return w.json(name, open, size)
+	case ".csv", ".gz":
+		if lower := strings.ToLower(name); strings.HasSuffix(lower, ".csv") || strings.HasSuffix(lower, ".csv.gz") {
+			return w.csv(name, open)
+		}
 	case ".zip":
 		if depth >= maxNesting {
 			return w.add(rawFile{name: name, err: errors.New("zips are nested too deep")})
@@ -178,19 +198,31 @@ func (w *walker) json(name string, open func() (io.ReadCloser, error), size int6
 	if size > maxRecord {
 		return w.add(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
 	}
+	data, err := readAll(open, maxRecord)
+	return w.add(rawFile{name: name, data: data, err: err})
+}
+
+// csv reads a table that may be a feed.
+func (w *walker) csv(name string, open func() (io.ReadCloser, error)) error {
+	data, err := readAll(open, maxFeed)
+	return w.add(rawFile{name: name, csv: true, data: data, err: err})
+}
+
+// readAll reads a file of at most limit bytes.
+func readAll(open func() (io.ReadCloser, error), limit int64) ([]byte, error) {
 	r, err := open()
 	if err != nil {
-		return w.add(rawFile{name: name, err: fmt.Errorf("cannot open it: %w", err)})
+		return nil, fmt.Errorf("cannot open it: %w", err)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxRecord+1))
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	_ = r.Close() // read only
 	switch {
 	case err != nil:
-		return w.add(rawFile{name: name, err: fmt.Errorf("cannot read it: %w", err)})
-	case len(data) > maxRecord:
-		return w.add(rawFile{name: name, err: fmt.Errorf("the record is larger than %d MiB", maxRecord>>20)})
+		return nil, fmt.Errorf("cannot read it: %w", err)
+	case int64(len(data)) > limit:
+		return nil, fmt.Errorf("it is larger than %d MiB", limit>>20)
 	}
-	return w.add(rawFile{name: name, data: data})
+	return data, nil
 }
 
 // zip reads the files of a zip. One inside of a zip is first copied to a

@@ -14,18 +14,21 @@ import (
 
 // writeTables ends the file.
 func (b *builder) writeTables(index encoder) error {
+	feeds := b.writeFeeds(b.report.Imported)
 	meta, err := json.Marshal(b.report.Meta)
 	if err != nil {
 		return fmt.Errorf("describe the data file: %w", err)
 	}
-	chunks := b.out.offset
+	parts := [][]byte{b.table.b, index.b, feeds[epss], feeds[kev], meta}
+	at := b.out.offset
 	var tail encoder
-	tail.u64(chunks)
-	tail.u64(chunks + uint64(len(b.table.b)))
-	tail.u64(chunks + uint64(len(b.table.b)+len(index.b)))
+	for _, part := range parts {
+		tail.u64(at)
+		at += uint64(len(part))
+	}
 	tail.u64(uint64(b.numbers))
-	tail.u32(checksum(slices.Concat(tail.b, b.table.b, index.b, meta)))
-	for _, part := range [][]byte{b.table.b, index.b, meta, tail.b} {
+	tail.u32(checksum(slices.Concat(tail.b, slices.Concat(parts...))))
+	for _, part := range append(parts, tail.b) {
 		if err := b.out.write(part); err != nil {
 			return err
 		}
@@ -77,8 +80,9 @@ func (o *output) flush() error {
 
 // A counter counts records and packages by ecosystem.
 type counter struct {
-	by  map[string]*tally
-	all tally
+	by       map[string]*tally
+	all      tally
+	modified []int64 // of each record, in milliseconds
 }
 
 // A tally counts each record once.
@@ -86,13 +90,14 @@ type tally struct {
 	seen     []uint64 // a bit for each record
 	n        int
 	packages int
+	newest   int64 // in milliseconds
 }
 
-func newCounter(records uint32) *counter {
-	return &counter{by: map[string]*tally{}, all: newTally(records)}
+func newCounter(modified []int64) *counter {
+	return &counter{by: map[string]*tally{}, all: newTally(len(modified)), modified: modified}
 }
 
-func newTally(records uint32) tally { return tally{seen: make([]uint64, records/64+1)} }
+func newTally(records int) tally { return tally{seen: make([]uint64, records/64+1)} }
 
 func (t *tally) add(number uint32) {
 	if bit := uint64(1) << (number % 64); t.seen[number/64]&bit == 0 {
@@ -111,6 +116,7 @@ func (c *counter) add(b *block) {
 	t.packages++
 	for i := range b.list {
 		t.add(b.list[i].number)
+		t.newest = max(t.newest, c.modified[b.list[i].number])
 		c.all.add(b.list[i].number)
 	}
 }
@@ -118,7 +124,7 @@ func (c *counter) add(b *block) {
 func (c *counter) ecosystems() map[string]Count {
 	out := map[string]Count{}
 	for base, t := range c.by {
-		out[base] = Count{Records: t.n, Packages: t.packages}
+		out[base] = Count{Records: t.n, Packages: t.packages, Newest: fromMillis(t.newest)}
 	}
 	return out
 }

@@ -110,6 +110,8 @@ type advisoryBody struct {
 	Severities        []advisorySeverity    `json:"severities"`
 	Packages          []advisoryPackageBody `json:"packages"`
 	VulnerabilityType finding.Analysis      `json:"vulnerabilityType"`
+	EPSS              *finding.EPSS         `json:"epss,omitempty" doc:"How likely it is exploited."`
+	KEV               *finding.KEV          `json:"kev,omitempty" doc:"Set when it is known to be exploited."`
 }
 
 type advisoryCWE struct {
@@ -141,6 +143,7 @@ type advisoryPackageBody struct {
 	Introduced   string `json:"introduced"`
 	Fixed        string `json:"fixed"`
 	FixAvailable bool   `json:"fixAvailable"`
+	FixedAll     string `json:"fixedAll" doc:"The lowest later version that no known advisory affects."`
 }
 
 // autofixBody is an upgrade that clears an advisory.

@@ -116,7 +116,7 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 		GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: a.Summary, Details: a.Details,
 		SeverityGH: strings.ToUpper(string(r.Severity)), SchemaVersion: a.SchemaVer, ModifiedAt: a.Modified, PublishedAt: a.Published,
 		CWEs: []advisoryCWE{}, Aliases: []advisoryAlias{}, References: []advisoryReference{}, Severities: []advisorySeverity{},
-		Packages: []advisoryPackageBody{}, VulnerabilityType: r.Analysis,
+		Packages: []advisoryPackageBody{}, VulnerabilityType: r.Analysis, EPSS: a.EPSS, KEV: a.KEV,
 	}
 	id := func(kind string, i int) string { return triage.Derived(kind, ruleID, strconv.Itoa(i)) }
 	for i, c := range a.CWE {
@@ -137,7 +137,7 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 	// Of the versions that clear the advisory only one later than the present helps.
 	out.Packages = []advisoryPackageBody{{
 		ID: id("package", 0), Ecosystem: match.Package.Ecosystem, PackageName: match.Package.Name,
-		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "",
+		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "", FixedAll: match.UpgradeAll,
 	}}
 	return out
 }

@@ -286,6 +286,10 @@ type AdvisoryAnswer struct {
 	Imported time.Time `json:"imported"`
 	Newest   time.Time `json:"newest" doc:"The latest modification of a record."`
 	AgeHours int64     `json:"ageHours" doc:"Hours between the import and the scan."`
+	Ages     scan.Ages `json:"ages" doc:"How old each part was at the end of the scan, in days."`
+
+	EPSS *scan.FeedData `json:"epss,omitempty" doc:"Which scores of the Exploit Prediction Scoring System were used."`
+	KEV  *scan.FeedData `json:"kev,omitempty" doc:"Which catalogue of known exploited vulnerabilities was used."`
 }
 
 // scanSummary returns the run in the terms of the wire.
@@ -323,7 +327,7 @@ func (a *API) scanAnswer(r run.Run) ScanAnswer {
 	if d := r.Outcome.Advisories; d != nil {
 		out.Advisories = &AdvisoryAnswer{
 			Digest: d.Digest, Records: d.Records, Imported: d.Imported, Newest: d.Newest,
-			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour),
+			AgeHours: int64(max(0, r.EndedAt.Sub(d.Imported)) / time.Hour), Ages: d.Ages(r.EndedAt), EPSS: d.EPSS, KEV: d.KEV,
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ type advisoriesCommand struct {
 
 type importCommand struct {
 	config.Store `embed:""`
-	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of records in the OSV format. New ones are added to those that are there; of two versions of a record the newer stays."`
+	Source       []string `arg:"" name:"path" type:"path" help:"Folder, zip or file of records in the OSV format, an EPSS table, a KEV catalogue, or a bundle (merlon advisories export). New ones are added to those that are there; of two versions of a record the newer stays."`
 	Output       string   `type:"path" placeholder:"FILE" help:"Write a data file for merlon scan --advisories, and leave the database alone. Records that the file holds already stay."`
 }
 
@@ -100,16 +100,38 @@ func printReport(w io.Writer, r *advisory.Report) error {
 			p.f("  and %d more\n", r.MalformedMore)
 		}
 	}
-	p.f("In force: %d records, the newest of %s, in %d KiB.\n\n", r.Records, day(r.Newest), r.Size>>10)
+	for _, text := range r.OlderFeeds {
+		p.f("Not taken: %s.\n", text)
+	}
+	if r.PreviousLost {
+		p.f("The data that was there is of another version of merlon and could not be taken over: import all of it again.\n")
+	}
+	p.f("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, day(r.Newest), r.Size>>10)
+	p.feeds(r.Meta)
+	p.f("\n")
 	return errors.Join(p.err, printEcosystems(w, r.Ecosystems))
+}
+
+// feeds says what is known of exploitation.
+func (p *printer) feeds(m advisory.Meta) {
+	for _, f := range []struct {
+		name, what string
+		feed       *advisory.Feed
+	}{{"EPSS", "scores", m.EPSS}, {"KEV", "known exploited vulnerabilities", m.KEV}} {
+		if f.feed == nil {
+			p.f("%s: none.\n", f.name)
+		} else {
+			p.f("%s: %d %s of %s, imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date), day(f.feed.Imported))
+		}
+	}
 }
 
 func printEcosystems(w io.Writer, all map[string]advisory.Count) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	p := printer{w: t}
-	p.f("ecosystem\trecords\tpackages\t\n")
+	p.f("ecosystem\trecords\tpackages\tnewest\t\n")
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		p.f("%s\t%d\t%d\t\n", name, all[name].Records, all[name].Packages)
+		p.f("%s\t%d\t%d\t%s\t\n", name, all[name].Records, all[name].Packages, day(all[name].Newest))
 	}
 	return errors.Join(p.err, t.Flush())
 }
@@ -152,6 +174,7 @@ func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
 			p.f("  %s\n", name)
 		}
 	}
+	p.feeds(meta)
 	p.f("\n")
 	return errors.Join(p.err, printEcosystems(host.Stdout, meta.Ecosystems))
 }

@@ -52,12 +52,36 @@ type Advisory struct {
 	CVSS        float64             `json:"cvss"` // 0 when no vector can be scored
 	CVSSVersion string              `json:"cvssVersion,omitempty"`
 	CVSSVector  string              `json:"cvssVector,omitempty"`
+
+	// What is known of its exploitation; nil when the data says nothing of it.
+	EPSS *EPSS `json:"epss,omitempty"`
+	KEV  *KEV  `json:"kev,omitempty"`
 }
 
 // An AdvisorySeverity is a severity as the record spells it.
 type AdvisorySeverity struct {
 	Type  string `json:"type"` // CVSS_V2, CVSS_V3, CVSS_V4
 	Score string `json:"score"`
+}
+
+// EPSS is how likely a flaw is exploited within thirty days, by the Exploit
+// Prediction Scoring System (https://www.first.org/epss/).
+type EPSS struct {
+	Score      float64 `json:"score"`      // probability, 0 to 1
+	Percentile float64 `json:"percentile"` // share of all flaws that score lower or the same, 0 to 1
+}
+
+// KEV says that a flaw is in the catalogue of known exploited vulnerabilities.
+type KEV struct {
+	Added      string `json:"added,omitempty"` // day, "2021-12-10"; empty when unknown
+	Due        string `json:"due,omitempty"`   // the day by which the catalogue wants it mended
+	Ransomware bool   `json:"ransomware,omitempty"`
+}
+
+// Symbols are flawed functions and types of one package or module of a library.
+type Symbols struct {
+	Path  string   `json:"path,omitempty"`  // import path
+	Names []string `json:"names,omitempty"` // "Parse", "Decoder.Decode"; none: the whole of it
 }
 
 // An AdvisoryReference is an address that tells more.
@@ -72,4 +96,5 @@ type PackageMatch struct {
 	Introduced string   `json:"introduced,omitempty"` // the first affected version of the matching range
 	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
 	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
+	UpgradeAll string   `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
 }

@@ -122,6 +122,8 @@ type Advisories interface {
 type AdvisoryMatch struct {
 	Advisory   *finding.Advisory
 	Introduced string
-	Fixed      []string // lowest first
-	Upgrade    string   // smallest version above the present one that clears it; empty when none
+	Fixed      []string          // lowest first
+	Upgrade    string            // smallest version above the present one that clears it; empty when none
+	UpgradeAll string            // smallest version above the present one that no known advisory affects; empty when none
+	Symbols    []finding.Symbols // the flawed parts, where a record names them
 }

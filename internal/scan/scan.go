@@ -135,6 +135,45 @@ type AdvisoryData struct {
 	// Unreadable counts records that could not be read at the import, so that it
 	// is not known which packages they are about.
 	Unreadable int `json:"unreadable,omitempty"`
+
+	// What is known of exploitation; nil when it was not imported.
+	EPSS *FeedData `json:"epss,omitempty"`
+	KEV  *FeedData `json:"kev,omitempty"`
+}
+
+// Ages says how old the data was when a scan began, in days. What was not
+// imported, or has no date, is nil.
+type Ages struct {
+	Records  *int `json:"recordsDays,omitempty"`  // since the latest modification of a record
+	Imported *int `json:"importedDays,omitempty"` // since the import
+	EPSS     *int `json:"epssDays,omitempty"`
+	KEV      *int `json:"kevDays,omitempty"`
+}
+
+// Ages returns how old the data is at a time.
+func (d *AdvisoryData) Ages(at time.Time) Ages {
+	days := func(since time.Time) *int {
+		if since.IsZero() || at.IsZero() {
+			return nil
+		}
+		n := max(0, int(at.Sub(since).Hours()/24))
+		return &n
+	}
+	out := Ages{Records: days(d.Newest), Imported: days(d.Imported)}
+	if d.EPSS != nil {
+		out.EPSS = days(d.EPSS.Date)
+	}
+	if d.KEV != nil {
+		out.KEV = days(d.KEV.Date)
+	}
+	return out
+}
+
+// FeedData says which scores, or which catalogue, a scan used.
+type FeedData struct {
+	Version string    `json:"version,omitempty"`
+	Date    time.Time `json:"date"` // the day that they are of
+	Entries int       `json:"entries"`
 }
 
 // A Progress tells how far a scan is.

@@ -51,9 +51,9 @@ type entry struct {
 
 // A reportedRule is a rule of the report.
 type reportedRule struct {
-	id       string // inside the organization
-	sum      uint64
-	cvss     float64
+	id  string // inside the organization
+	sum uint64
+	threat
 	severity finding.Severity
 }
 
@@ -92,16 +92,8 @@ func (r *report) Rule(rule *finding.Rule) error {
 	if err != nil {
 		return err
 	}
-	r.rules[rule.ID] = reportedRule{id: RuleID(r.sc.Organization, rule.ID), sum: s, cvss: cvssOf(rule), severity: rule.Severity}
+	r.rules[rule.ID] = reportedRule{id: RuleID(r.sc.Organization, rule.ID), sum: s, threat: threatOf(rule), severity: rule.Severity}
 	return nil
-}
-
-// cvssOf is the CVSS score of a rule's advisory, or 0.
-func cvssOf(r *finding.Rule) float64 {
-	if r.Advisory == nil {
-		return 0
-	}
-	return clamp(r.Advisory.CVSS, 0, 10)
 }
 
 // Package keeps the package's identifier and sum.
@@ -159,8 +151,10 @@ func (r *report) Finding(f *finding.Finding) error {
 	r.places[place] = true
 	s, err := sum(struct {
 		*finding.Finding
-		CVSS float64
-	}{f, rule.cvss})
+		CVSS      float64
+		EPSS      float64 `json:",omitempty"`
+		Exploited bool    `json:",omitempty"`
+	}{f, rule.cvss, rule.epss, rule.exploited})
 	if err != nil {
 		return err
 	}

@@ -77,11 +77,11 @@ func typicalCVSS(s finding.Severity) float64 {
 
 func clamp(v, low, high float64) float64 { return max(low, min(high, v)) }
 
-// The weights of a priority's parts. The probability of exploitation (EPSS)
-// would weigh 0.25; no data source for it is connected, so the others share its
-// weight.
+// The weights of a priority's parts. Where there is no probability of exploitation
+// (EPSS), the others share its weight.
 const (
 	weightCVSS    = 0.35
+	weightEPSS    = 0.25
 	weightExploit = 0.25
 	weightContext = 0.15
 )
@@ -89,15 +89,18 @@ const (
 // Factors are what a priority is made of.
 type Factors struct {
 	CVSS           float64 // 0 to 10
+	Scored         bool    // EPSS is known
+	EPSS           float64 // percentile, 0 to 1
 	Exploitability float64 // 0 to 1
 	Context        float64 // how much the project matters, 0 to 1
 }
 
-// The exploitability of a flaw of which nothing is known, and of one in code that
-// does not reach production.
+// The exploitability of a flaw of which nothing is known, of one in code that does
+// not reach production, and of one that attackers are known to use.
 const (
-	Theoretical    = 0.35
-	NotExploitable = 0.05
+	Theoretical       = 0.35
+	NotExploitable    = 0.05
+	ActivelyExploited = 0.95
 )
 
 // Unspecified is the context of a project of which nothing is known.
@@ -106,7 +109,12 @@ const Unspecified = 0.5
 // Composite returns the priority score in thousandths.
 func (f Factors) Composite() int {
 	score := weightCVSS*f.CVSS/10 + weightExploit*f.Exploitability + weightContext*f.Context
-	return int(math.Round(score / (weightCVSS + weightExploit + weightContext) * 1000))
+	weight := weightCVSS + weightExploit + weightContext
+	if f.Scored {
+		score += weightEPSS * f.EPSS
+		weight += weightEPSS
+	}
+	return int(math.Round(score / weight * 1000))
 }
 
 // PriorityOf returns the band of a priority score in thousandths.
@@ -124,10 +132,34 @@ func PriorityOf(score int) Priority {
 	return VeryLow
 }
 
+// A threat is what a rule's advisory says of how bad a flaw is.
+type threat struct {
+	cvss      float64 // 0 when there is none
+	epss      float64 // percentile
+	scored    bool    // epss is known
+	exploited bool    // by somebody, as is known
+}
+
+func threatOf(r *finding.Rule) threat {
+	a := r.Advisory
+	if a == nil {
+		return threat{}
+	}
+	// A malicious package is an attack that goes on.
+	t := threat{cvss: clamp(a.CVSS, 0, 10), exploited: a.KEV != nil || a.Malicious}
+	if a.EPSS != nil {
+		t.epss, t.scored = clamp(a.EPSS.Percentile, 0, 1), true
+	}
+	return t
+}
+
 // factorsOf returns what is known of a reported finding.
-func factorsOf(f *finding.Finding, cvss float64) Factors {
-	out := Factors{CVSS: cvss, Exploitability: Theoretical, Context: Unspecified}
-	if cvss <= 0 {
+func factorsOf(f *finding.Finding, t threat) Factors {
+	out := Factors{CVSS: t.cvss, Scored: t.scored, EPSS: t.epss, Exploitability: Theoretical, Context: Unspecified}
+	if t.exploited {
+		out.Exploitability = ActivelyExploited
+	}
+	if t.cvss <= 0 {
 		out.CVSS = typicalCVSS(f.Severity)
 	}
 	// A dependency's file says where it is declared, not where it runs.

@@ -65,6 +65,29 @@ func TestPriority(t *testing.T) {
 	}
 }
 
+// TestThreat takes the probability of exploitation, and whether it is known, from
+// the advisory.
+func TestThreat(t *testing.T) {
+	f := &finding.Finding{Severity: finding.High, Package: &finding.PackageMatch{}}
+	for name, c := range map[string]struct {
+		advisory *finding.Advisory
+		want     int
+	}{
+		"nothing known":    {&finding.Advisory{CVSS: 8}, 590},                                                    // (0.28 + 0.0875 + 0.075) / 0.75
+		"scored":           {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{Score: 0.9, Percentile: 0.99}}, 690}, // 0.28 + 0.2475 + 0.0875 + 0.075
+		"scored low":       {&finding.Advisory{CVSS: 8, EPSS: &finding.EPSS{}}, 442},
+		"exploited":        {&finding.Advisory{CVSS: 8, KEV: &finding.KEV{}, EPSS: &finding.EPSS{Percentile: 0.99}}, 840},
+		"malicious":        {&finding.Advisory{Malicious: true}, 788}, // typical CVSS of high: (0.27825 + 0.2375 + 0.075) / 0.75
+		"out of its range": {&finding.Advisory{CVSS: 80, EPSS: &finding.EPSS{Percentile: 7}}, 763},
+		"no advisory":      {nil, 588},
+	} {
+		got := factorsOf(f, threatOf(&finding.Rule{Advisory: c.advisory})).Composite()
+		if got != c.want {
+			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
 func TestDemoted(t *testing.T) {
 	for path, want := range map[string]bool{
 		"src/main/A.java": false, "src/test/java/A.java": true, "internal/store/store_test.go": true, "pkg/test_x.py": true, "test_data.py": true,
@@ -76,7 +99,7 @@ func TestDemoted(t *testing.T) {
 		}
 	}
 	f := &finding.Finding{Severity: finding.High, Location: finding.Location{Path: "vendor/package-lock.json"}, Package: &finding.PackageMatch{}}
-	if got := factorsOf(f, 8).Exploitability; got != Theoretical {
+	if got := factorsOf(f, threat{cvss: 8}).Exploitability; got != Theoretical {
 		t.Errorf("a dependency is demoted by where it is declared: %v", got)
 	}
 }

@@ -155,7 +155,7 @@ func (d *differ) Finding(f *finding.Finding) error {
 	rule := d.in.report.rules[f.RuleID]
 	row := Row{
 		Place: e.place, Code: e.code, Flaw: s.flaw, RuleID: rule.id, Sum: e.sum, Report: f,
-		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.cvss).Composite(),
+		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.threat).Composite(),
 		Cell: Cell{Analysis: f.Analysis, Severity: f.Severity, Status: ToVerify},
 	}
 	row.Cell.Priority = PriorityOf(row.Score)

@@ -8,7 +8,8 @@
 //	  "analyzers":[scan.Status, …],       how each analyzer ended, and why
 //	  "summary":  {"complete": bool,      every analyzer looked at everything
 //	               "total": int, "bySeverity": {…}, "byAnalysis": {…},
-//	               "files": int, "packages": int}
+//	               "files": int, "packages": int,
+//	               "advisoriesAges": scan.Ages}    when there is vulnerability data
 //	}
 //
 // Lists are never null. The members of each object are those of the Go types
@@ -48,6 +49,9 @@ type summary struct {
 	ByAnalysis map[finding.Analysis]int `json:"byAnalysis"`
 	Files      int                      `json:"files"`
 	Packages   int                      `json:"packages"`
+
+	// AdvisoriesAges is how old the vulnerability data was; nil without any.
+	AdvisoriesAges *scan.Ages `json:"advisoriesAges,omitempty"`
 }
 
 // Config begins the document.
@@ -96,6 +100,10 @@ func (r *Report) Close() error {
 	}
 	s := summary{Complete: r.Complete(), Total: r.Total(), BySeverity: map[finding.Severity]int{}, ByAnalysis: r.ByAnalysis,
 		Files: r.Setup.Files, Packages: r.Packages}
+	if a := r.Setup.Advisories; a != nil {
+		ages := a.Ages(r.Setup.Started)
+		s.AdvisoriesAges = &ages
+	}
 	for _, severity := range finding.Severities {
 		s.BySeverity[severity] = r.Findings[severity]
 	}

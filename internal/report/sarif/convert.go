@@ -36,6 +36,12 @@ func describe(r *finding.Rule) reportingDescriptor {
 			"precision":         precision(r.Confidence),
 		},
 	}
+	if a := r.Advisory; a != nil && a.EPSS != nil {
+		d.Properties["epss"] = a.EPSS
+	}
+	if a := r.Advisory; a != nil && a.KEV != nil {
+		d.Properties["kev"] = a.KEV
+	}
 	return d
 }
 
@@ -202,6 +208,7 @@ func properties(s *scan.Summary) map[string]any {
 	p := map[string]any{"files": s.Setup.Files, "analyses": s.Setup.Analyses, "analyzers": s.Statuses, "packages": s.Packages}
 	if a := s.Setup.Advisories; a != nil {
 		p["advisories"] = a
+		p["advisoriesAges"] = a.Ages(s.Setup.Started)
 		if !a.Newest.IsZero() {
 			p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
 		}

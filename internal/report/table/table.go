@@ -59,6 +59,9 @@ func (r *Report) flush() error {
 // Rule keeps the name of a rule.
 func (r *Report) Rule(m *finding.Rule) error {
 	r.rules[m.ID] = cmp.Or(m.Name, m.ID)
+	if a := m.Advisory; a != nil && a.KEV != nil {
+		r.rules[m.ID] += " (known to be exploited)"
+	}
 	return nil
 }
 
@@ -76,6 +79,9 @@ func evidence(f *finding.Finding) string {
 		text := p.Name + " " + p.Version
 		if f.Package.Upgrade != "" {
 			text += ", fixed in " + f.Package.Upgrade
+		}
+		if all := f.Package.UpgradeAll; all != "" && all != f.Package.Upgrade {
+			text += ", all of its flaws in " + all
 		}
 		return text
 	case f.Secret != nil:
@@ -160,16 +166,36 @@ func (r *Report) totals() {
 		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))
 	}
 	if a := r.Setup.Advisories; a != nil {
-		age := "of unknown age"
-		if !a.Newest.IsZero() {
-			age = "up to " + a.Newest.UTC().Format(time.DateOnly)
+		ages := a.Ages(r.Setup.Started)
+		fmt.Fprintf(&r.page, "\nVulnerability data: %s %s", count(a.Records, "record"), upTo(a.Newest, ages.Records))
+		for _, f := range []struct {
+			name string
+			data *scan.FeedData
+			age  *int
+		}{{"EPSS", a.EPSS, ages.EPSS}, {"KEV", a.KEV, ages.KEV}} {
+			if f.data == nil {
+				fmt.Fprintf(&r.page, "; no %s", f.name)
+			} else {
+				fmt.Fprintf(&r.page, "; %s %s", f.name, upTo(f.data.Date, f.age))
+			}
 		}
-		fmt.Fprintf(&r.page, " Vulnerability data: %s %s.", count(a.Records, "record"), age)
+		fmt.Fprint(&r.page, ".")
 	}
 	if r.Setup.Files == 0 {
 		fmt.Fprint(&r.page, " There was no file to look at.")
 	}
 	fmt.Fprintln(&r.page)
+}
+
+// upTo says how old data is.
+func upTo(newest time.Time, age *int) string {
+	switch {
+	case newest.IsZero():
+		return "of unknown age"
+	case age == nil:
+		return "up to " + newest.UTC().Format(time.DateOnly)
+	}
+	return fmt.Sprintf("up to %s (%s old)", newest.UTC().Format(time.DateOnly), count(*age, "day"))
 }
 
 func count(n int, noun string) string {

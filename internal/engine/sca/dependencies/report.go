@@ -178,7 +178,7 @@ func makeFinding(m *match) finding.Finding {
 	return finding.Finding{
 		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: what.String(), Language: language(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
-		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
+		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll},
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }
