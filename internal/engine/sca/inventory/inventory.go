@@ -22,9 +22,11 @@ import (
 	scalibrlog "github.com/google/osv-scalibr/log"
 	"github.com/google/osv-scalibr/purl"
 
+	"merlon/internal/engine/sca/inventory/dotnet"
 	"merlon/internal/engine/sca/inventory/gradle"
 	"merlon/internal/engine/sca/inventory/lock"
 	"merlon/internal/engine/sca/inventory/manifest"
+	"merlon/internal/engine/sca/inventory/maven"
 	"merlon/internal/finding"
 	"merlon/internal/sbom"
 	"merlon/internal/scan"
@@ -58,6 +60,8 @@ func Take(t Tree) ([]finding.Package, error) {
 		}
 	}
 	inv.gradle = gradle.Build{Read: inv.other, Names: func(folder string) []string { return inv.folders[folder] }}
+	inv.maven = maven.New(inv.named["pom.xml"], inv.other)
+	inv.dotnet = dotnet.New(slices.Concat(inv.named["*.csproj"], inv.named["*.vbproj"], inv.named["*.fsproj"]), inv.other)
 	for _, f := range t.Files {
 		if err := t.Context.Err(); err != nil {
 			return nil, err
@@ -78,12 +82,14 @@ func Take(t Tree) ([]finding.Package, error) {
 // kindOf returns the name by which files are looked for below a lock file, or "".
 func kindOf(file string) string {
 	switch base := path.Base(file); base {
-	case "package.json", "Cargo.toml", "mix.exs":
+	case "package.json", "Cargo.toml", "mix.exs", "pom.xml":
 		return base
 	default:
 		switch ext := path.Ext(base); ext {
 		case ".csproj", ".vbproj", ".fsproj":
 			return "*" + ext
+		case ".pom":
+			return "pom.xml"
 		}
 	}
 	return ""
@@ -119,8 +125,8 @@ func Wanted(name string) bool {
 		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
-	return slices.ContainsFunc(readers, func(r reader) bool { return r.FileRequired(api) }) ||
-		gradle.Reads(name) || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
+	return slices.ContainsFunc(readers, func(r reader) bool { return r.reads(name, api) }) ||
+		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || kindOf(name) == "pom.xml" || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 
 // installed reports whether the file lies in a folder of installed packages:
@@ -142,6 +148,8 @@ type inventory struct {
 	named    map[string][]string       // paths of the manifests that lock files look for
 	lines    map[string]map[string]int // of each manifest, the lines of what it asks for
 	gradle   gradle.Build
+	maven    *maven.Project
+	dotnet   *dotnet.Solution
 	packages []finding.Package
 }
 
@@ -151,7 +159,7 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 	api := simplefileapi.New(f.Path, info)
 	var content []byte
 	for _, r := range readers {
-		if !r.FileRequired(api) || inv.locked(f.Path, r.locks, true) {
+		if !r.reads(f.Path, api) || inv.locked(f.Path, r.locks, true) {
 			continue
 		}
 		if content == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/sca/inventory/dotnet"
 	"merlon/internal/engine/sca/inventory/gradle"
 	"merlon/internal/engine/sca/inventory/lock"
 	"merlon/internal/engine/sca/inventory/manifest"
@@ -109,6 +110,13 @@ func (inv *inventory) lineIn(file string, pkg finding.Package) int {
 func (inv *inventory) asks(file string) []manifest.Requirement {
 	if gradle.Reads(file) {
 		return inv.gradle.Requirements(file)
+	}
+	if dotnet.Reads(file) {
+		asks, err := inv.dotnet.Requirements(file)
+		if err != nil {
+			return nil
+		}
+		return asks
 	}
 	i := slices.IndexFunc(kinds, func(k manifest.Kind) bool { return k.Matches(file) })
 	if i < 0 || kinds[i].Read == nil {

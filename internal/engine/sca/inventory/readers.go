@@ -2,28 +2,26 @@ package inventory
 
 import (
 	"io/fs"
+	"path"
 	"strings"
 	"time"
 
 	cpb "github.com/google/osv-scalibr/binary/proto/config_go_proto"
 	"github.com/google/osv-scalibr/extractor"
 	"github.com/google/osv-scalibr/extractor/filesystem"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/csproj"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/nugetcpm"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/packagesconfig"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/paketlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/golang/gomod"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/cabal"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/stacklock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/gradleverificationmetadataxml"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/java/pomxml"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/julia/manifesttoml"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/pylock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/requirements"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/setup"
+	"github.com/google/osv-scalibr/extractor/filesystem/language/python/wheelegg"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/r/renvlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/swift/packageresolved"
-	"github.com/google/osv-scalibr/extractor/filesystem/misc/githubactions"
 
 	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
@@ -38,32 +36,45 @@ type reader struct {
 	scope     finding.Dependency // of its packages, when the file itself says no more
 	includes  bool               // its files may include others
 	partial   string             // why its packages are not all; empty when they are
+	only      func(string) bool  // of the files that it would read; nil for all
 	locks     []string           // beside or above one of these its files are not read
 }
 
-const (
-	mavenPartial = "Maven has no lock file: the packages that its dependencies bring, and versions that a parent or an imported list outside of the tree fixes, are not known"
-	nugetPartial = "without packages.lock.json the packages that its dependencies bring are not known"
-	setupPartial = "without a lock file the packages that its dependencies bring are not known"
-)
+const setupPartial = "without a lock file the packages that its dependencies bring are not known"
 
 var readers = []reader{
 	{make: gomod.New, ecosystem: "Go"},
 	{make: requirements.New, ecosystem: "PyPI", scope: finding.Direct, includes: true},
 	{make: pylock.New, ecosystem: "PyPI"},
+	{make: wheelegg.New, ecosystem: "PyPI", only: isInstalledPython},
 	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial, locks: manifest.PythonLocks},
-	{make: pomxml.New, ecosystem: "Maven", scope: finding.Direct, partial: mavenPartial},
 	{make: gradleverificationmetadataxml.New, ecosystem: "Maven"},
 	{make: packagesconfig.New, ecosystem: "NuGet"},
-	{make: csproj.New, ecosystem: "NuGet", scope: finding.Direct, partial: nugetPartial, locks: []string{"packages.lock.json"}},
-	{make: nugetcpm.New, ecosystem: "NuGet", scope: finding.Direct},
 	{make: paketlock.New, ecosystem: "NuGet"},
 	{make: packageresolved.New, ecosystem: "SwiftURL"},
 	{make: renvlock.New, ecosystem: "CRAN"},
 	{make: cabal.New, ecosystem: "Hackage"},
 	{make: stacklock.New, ecosystem: "Hackage"},
 	{make: manifesttoml.New, ecosystem: "Julia"},
-	{make: githubactions.New, ecosystem: "GitHub Actions", scope: finding.Direct},
+}
+
+// reads reports whether the reader wants the file.
+func (r reader) reads(file string, api filesystem.FileAPI) bool {
+	return (r.only == nil || r.only(file)) && r.FileRequired(api)
+}
+
+// isInstalledPython reports whether the file describes an installed package. An
+// .egg-info elsewhere is what building the project itself leaves behind.
+func isInstalledPython(file string) bool {
+	dir := path.Dir(file)
+	switch path.Base(file) {
+	case "METADATA":
+		return strings.HasSuffix(dir, ".dist-info")
+	case "PKG-INFO":
+		above := path.Base(path.Dir(dir))
+		return strings.HasSuffix(dir, ".egg-info") && (above == "site-packages" || above == "dist-packages")
+	}
+	return false
 }
 
 // pinned reports whether the version that a reader gives is the one that will be

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/sca/inventory/dotnet"
 	"merlon/internal/engine/sca/inventory/gradle"
 	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
@@ -22,6 +23,15 @@ var kinds = append(slices.Clone(manifest.Kinds),
 func (inv *inventory) unlocked(f scan.File) {
 	if gradle.Reads(f.Path) && !inv.locked(f.Path, gradle.Locks, false) {
 		inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven", Locks: gradle.Locks}, inv.gradle.Requirements(f.Path))
+	}
+	if dotnet.Reads(f.Path) && !inv.locked(f.Path, dotnet.Locks, false) {
+		inv.project(f)
+	}
+	if isWorkflow(f.Path) {
+		inv.workflow(f)
+	}
+	if path.Base(f.Path) == "pom.xml" || strings.HasSuffix(f.Path, ".pom") {
+		inv.pom(f)
 	}
 	for _, k := range kinds {
 		if !k.Matches(f.Path) || inv.locked(f.Path, k.Locks, k.Above) {
@@ -42,6 +52,32 @@ func (inv *inventory) unlocked(f scan.File) {
 		}
 		inv.ask(f.Path, k, asked)
 	}
+}
+
+// project adds what a project of .NET asks for.
+func (inv *inventory) project(f scan.File) {
+	if _, ok := inv.read(f); !ok {
+		return
+	}
+	asked, err := inv.dotnet.Requirements(f.Path)
+	if err != nil {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		return
+	}
+	inv.ask(f.Path, manifest.Kind{Ecosystem: "NuGet", Locks: dotnet.Locks}, asked)
+}
+
+// pom adds what a pom.xml asks for. Maven has no lock file.
+func (inv *inventory) pom(f scan.File) {
+	if _, ok := inv.read(f); !ok {
+		return
+	}
+	asked, outside, err := inv.maven.Requirements(f.Path)
+	if err != nil {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		return
+	}
+	inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven"}, asked, outside...)
 }
 
 // locked reports whether one of the lock files stands beside the file, or above it.
@@ -66,8 +102,9 @@ func (inv *inventory) any(dir, pattern string) bool {
 	})
 }
 
-// ask adds what the manifest asks for and says what is not known.
-func (inv *inventory) ask(file string, k manifest.Kind, asked []manifest.Requirement) {
+// ask adds what the manifest asks for and says what is not known, and what outside
+// of the tree may know it.
+func (inv *inventory) ask(file string, k manifest.Kind, asked []manifest.Requirement, outside ...string) {
 	var ranges []string
 	n := 0
 	for _, r := range asked {
@@ -93,6 +130,9 @@ func (inv *inventory) ask(file string, k manifest.Kind, asked []manifest.Require
 	message += ": not known are the versions of what it brings"
 	if len(ranges) > 0 {
 		message += ", nor of " + List(ranges)
+		if len(outside) > 0 {
+			message += ", which may be fixed outside of the tree by " + List(outside)
+		}
 	}
 	inv.Degrade(scan.Reason{Code: "no-lock-file", Path: file, Message: message})
 }

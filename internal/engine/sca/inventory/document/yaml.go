@@ -16,7 +16,11 @@ func YAML(content []byte) (*Node, error) {
 	if p.done {
 		return root, nil
 	}
-	if err := p.block(root, p.indent, 0); err != nil {
+	read := func() error { return p.block(root, p.indent, 0) }
+	if p.text[0] == '{' || p.text[0] == '[' {
+		read = func() error { return p.scalar(root, p.text, -1, 0) }
+	}
+	if err := read(); err != nil {
 		return nil, err
 	}
 	if !p.done {

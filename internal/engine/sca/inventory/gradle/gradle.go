@@ -129,7 +129,7 @@ func read(text string, vars map[string]string, libs Catalog) []manifest.Requirem
 // fixedVersion returns the version when the text allows only one.
 func fixedVersion(text string) string {
 	text = strings.TrimSuffix(strings.TrimSpace(text), "!!")
-	if text == "" || strings.ContainsAny(text, "+[](),${} ") || strings.HasPrefix(text, "latest.") {
+	if text == "" || strings.ContainsAny(text, "+[](),${} ") || !strings.ContainsAny(text, "0123456789") {
 		return ""
 	}
 	return text

@@ -41,7 +41,7 @@ func (b *builder) yarnClassic() error {
 			name, wanted = cutName(real)
 		}
 		n := Node{Name: name, Version: e.version, Line: e.line, Foreign: fromRepository(e.resolved) || fromRepository(wanted)}
-		n.Local = local(wanted) && !strings.HasSuffix(wanted, ".tgz")
+		n.Local = local(wanted) && !strings.HasSuffix(wanted, ".tgz") && !strings.HasPrefix(e.resolved, "http")
 		at[i] = b.add(n, e.keys...)
 	}
 	for i, e := range entries {

@@ -62,8 +62,6 @@ var Kinds = []Kind{
 	{Match: "project.clj", Ecosystem: "Maven", Read: Leiningen},
 	{Match: "libman.json", Ecosystem: "npm", Read: Libman, Whole: true},
 	{Match: "*.nuspec", Ecosystem: "NuGet", Read: Nuspec},
-	{Match: "*.vbproj", Ecosystem: "NuGet", Locks: []string{"packages.lock.json"}, Read: Project},
-	{Match: "*.fsproj", Ecosystem: "NuGet", Locks: []string{"packages.lock.json"}, Read: Project},
 	{Match: "bun.lockb", Ecosystem: "npm", Locks: []string{"bun.lock"}},
 }
 

@@ -30,7 +30,6 @@ func TestAsks(t *testing.T) {
 		{"conanfile.py", Conan, "class A(ConanFile):\n    requires = \"zlib/1.2.11\", \"boost/[>1.70]@user/stable\"\n", "zlib@1.2.11 boost@"},
 		{"project.clj", Leiningen, "(defproject x \"1.0\"\n :dependencies [[org.clojure/clojure \"1.10.0\"] [ring \"1.8.0\"]])", "org.clojure:clojure@1.10.0 ring:ring@1.8.0"},
 		{"nuspec", Nuspec, `<package><metadata><dependencies><group><dependency id="A" version="[1.0.0]"/><dependency id="B" version="[1.0,2.0)"/><dependency id="C" version="1.*"/></group></dependencies></metadata></package>`, "A@1.0.0 B@1.0 C@"},
-		{"vbproj", Project, `<Project><ItemGroup><PackageReference Include="A" Version="1.0.0" PrivateAssets="all"/><PackageReference Include="B"><Version>2.0.0</Version></PackageReference><PackageReference Include="C" Version="$(V)"/></ItemGroup></Project>`, "A@1.0.0! B@2.0.0 C@"},
 		{"gemspec", Gems, "  spec.add_dependency \"a\", \">= 1\"\n  s.add_development_dependency('b')\n", "a@ b@!"},
 		{"Cargo.toml", Cargo, "[package]\nname = \"x\"\nversion = \"1.0.0\"\n[dependencies]\na = \"1\"\nb = { version = \"=2.0.0\" }\nc = \"=3.1.0\"\n[target.'cfg(unix)'.dependencies]\nd = \"1\"\n[profile.release]\nlto = true\n", "a@ b@2.0.0 c@3.1.0 d@"},
 		{"pubspec.yaml", Pubspec, "name: x\nenvironment:\n  sdk: '>=2'\ndependencies:\n  flutter:\n    sdk: flutter\n  a: ^1.0.0\n  b: 2.0.0\ndev_dependencies:\n  c: any\n", "a@ b@2.0.0 c@!"},

@@ -1,0 +1,200 @@
+// Package dotnet reads what the projects of .NET ask for
+// (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files),
+// with the versions that stand in properties, in files that are imported, and in a
+// central list of versions
+// (https://learn.microsoft.com/nuget/consume-packages/central-package-management).
+package dotnet
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/manifest"
+)
+
+// Central is the name of the file with the central list of versions.
+const Central = "Directory.Packages.props"
+
+// Locks names the files that fix the versions of a project.
+var Locks = []string{"packages.lock.json"}
+
+// shared are the files that every project below their folder takes in.
+var shared = []string{"Directory.Build.props", Central, "Directory.Build.targets", "Packages.props"}
+
+// maxFolders bounds how far up shared files are looked for, maxImports how many
+// files a project takes in.
+const (
+	maxFolders = 64
+	maxImports = 100
+)
+
+// A Solution is a tree with projects.
+type Solution struct {
+	read     func(path string) []byte // nil when the file is not there
+	projects []string
+	docs     map[string]*document.Node
+	asked    map[string]bool // lower-case names that a project asks for; nil before they are known
+}
+
+// New returns the solution of the projects. Read returns a file, or nil.
+func New(projects []string, read func(path string) []byte) *Solution {
+	return &Solution{read: read, projects: projects, docs: map[string]*document.Node{}}
+}
+
+// Reads reports whether the file is a project or one that projects take in.
+func Reads(file string) bool {
+	switch path.Ext(file) {
+	case ".csproj", ".vbproj", ".fsproj":
+		return true
+	}
+	return slices.Contains(shared, path.Base(file))
+}
+
+// doc reads a file, once; nil when it cannot be read.
+func (s *Solution) doc(file string) *document.Node {
+	if known, ok := s.docs[file]; ok {
+		return known
+	}
+	var n *document.Node
+	if content := s.read(file); content != nil {
+		n, _ = document.XML(content) // Requirements says so when it reads the file itself
+	}
+	s.docs[file] = n
+	return n
+}
+
+// A scope is what a project sees.
+type scope struct {
+	properties map[string]string
+	versions   map[string]string // of the central list, by lower-case name
+}
+
+// scopeOf returns what the file sees: the shared files of the folders above, what
+// they import, and itself.
+func (s *Solution) scopeOf(file string) scope {
+	out := scope{properties: map[string]string{}, versions: map[string]string{}}
+	var folders []string
+	for dir := path.Dir(file); len(folders) < maxFolders; dir = path.Dir(dir) {
+		folders = append(folders, dir)
+		if dir == "." {
+			break
+		}
+	}
+	seen := map[string]bool{}
+	for _, dir := range slices.Backward(folders) {
+		for _, name := range shared {
+			s.take(path.Join(dir, name), &out, seen)
+		}
+	}
+	s.take(file, &out, seen)
+	return out
+}
+
+// take takes a file in with what it imports.
+func (s *Solution) take(file string, out *scope, seen map[string]bool) {
+	if seen[file] || len(seen) > maxImports {
+		return
+	}
+	n := s.doc(file)
+	if n == nil {
+		return
+	}
+	seen[file] = true
+	for _, i := range n.Named("Import") {
+		target := expand(i.Str("@Project"), map[string]string{"MSBuildThisFileDirectory": ""})
+		if target = strings.ReplaceAll(target, `\`, "/"); target != "" && !strings.Contains(target, "$(") {
+			s.take(path.Join(path.Dir(file), target), out, seen)
+		}
+	}
+	for _, group := range n.Named("PropertyGroup") {
+		for _, p := range group.All() {
+			if v := p.Value(); v != "" && !strings.HasPrefix(p.Key, "@") {
+				out.properties[p.Key] = expand(v, out.properties)
+			}
+		}
+	}
+	for _, v := range n.Named("PackageVersion", "GlobalPackageReference") {
+		if name, version := nameOf(v), attribute(v, "Version"); name != "" && version != "" {
+			out.versions[strings.ToLower(name)] = version
+		}
+	}
+}
+
+// Requirements returns what a file asks for. Of a central list these are the
+// packages that no project of the tree asks for by itself.
+func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
+	n, err := document.XML(s.read(file))
+	if err != nil {
+		return nil, err
+	}
+	seen := s.scopeOf(file)
+	var out []manifest.Requirement
+	for _, e := range n.Named("PackageReference", "GlobalPackageReference", "PackageVersion") {
+		name := nameOf(e)
+		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" && s.asks(name) {
+			continue
+		}
+		wanted := attribute(e, "VersionOverride")
+		if wanted == "" {
+			wanted = attribute(e, "Version")
+		}
+		if wanted == "" {
+			wanted = seen.versions[strings.ToLower(name)]
+		}
+		wanted = expand(wanted, seen.properties)
+		out = append(out, manifest.Requirement{
+			Name: name, Version: manifest.NuGetVersion(wanted), Wanted: wanted, Line: e.Line,
+			Dev: strings.EqualFold(attribute(e, "PrivateAssets"), "all"),
+		})
+	}
+	return out, nil
+}
+
+// asks reports whether a project of the tree asks for the package.
+func (s *Solution) asks(name string) bool {
+	if s.asked == nil {
+		s.asked = map[string]bool{}
+		for _, file := range s.projects {
+			for _, e := range s.doc(file).Named("PackageReference") {
+				s.asked[strings.ToLower(nameOf(e))] = true
+			}
+		}
+	}
+	return s.asked[strings.ToLower(name)]
+}
+
+func nameOf(e *document.Node) string {
+	if name := e.Str("@Include"); name != "" {
+		return name
+	}
+	return e.Str("@Update")
+}
+
+// attribute returns an attribute, or the text of the element of that name.
+func attribute(e *document.Node, name string) string {
+	if v := e.Str("@" + name); v != "" {
+		return v
+	}
+	return e.Str(name)
+}
+
+var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_.]*)\)`)
+
+// expand replaces $(Name) by what is known; else it stays.
+func expand(text string, properties map[string]string) string {
+	for range 10 {
+		if !strings.Contains(text, "$(") || len(text) > 1000 {
+			break
+		}
+		text = reference.ReplaceAllStringFunc(text, func(ref string) string {
+			if v, ok := properties[ref[2:len(ref)-1]]; ok {
+				return v
+			}
+			return ref
+		})
+	}
+	return text
+}

@@ -1,0 +1,334 @@
+// Package maven resolves what the pom.xml files of a tree ask for, from what is
+// present: parents, properties, profiles that are active by default, dependency
+// management and imported lists (https://maven.apache.org/pom.html). Nothing is
+// fetched: what stands outside of the tree is named.
+package maven
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/manifest"
+)
+
+// maxDepth bounds parents of parents, and imports of imports.
+const maxDepth = 50
+
+// A Project is the pom.xml files of a tree.
+type Project struct {
+	read  func(path string) []byte
+	files map[string]bool
+	poms  map[string]*pom
+	byID  map[string][]*pom // by group:artifact
+}
+
+// New returns the project of the files. Read returns a file, or nil.
+func New(files []string, read func(path string) []byte) *Project {
+	p := &Project{read: read, files: map[string]bool{}, poms: map[string]*pom{}}
+	for _, f := range files {
+		p.files[f] = true
+	}
+	return p
+}
+
+// A dependency is an element <dependency>.
+type dependency struct {
+	group, artifact, version, scope, kind string
+	line                                  int
+}
+
+func (d dependency) id() string { return d.group + ":" + d.artifact }
+
+// A pom is one file as it is written, with the profiles that are active by default
+// taken in.
+type pom struct {
+	path                     string
+	group, artifact, version string
+	parent                   *dependency
+	relative                 string
+	properties               map[string]string
+	managed, dependencies    []dependency
+	model                    *model
+	busy                     bool
+}
+
+// A model is what a pom is with its parents.
+type model struct {
+	properties map[string]string
+	managed    map[string]string // version by group:artifact
+	outside    []string          // parents and lists that are not in the tree
+}
+
+// pom reads a file, once.
+func (p *Project) pom(file string) (*pom, error) {
+	if known, ok := p.poms[file]; ok {
+		return known, nil
+	}
+	n, err := document.XML(p.read(file))
+	if err != nil {
+		return nil, err
+	}
+	root := n.Get("project")
+	m := &pom{
+		path: file, group: root.Str("groupId"), artifact: root.Str("artifactId"), version: root.Str("version"),
+		relative: "../pom.xml", properties: map[string]string{},
+	}
+	if parent := root.Get("parent"); parent != nil {
+		d := element(parent)
+		m.parent = &d
+		if r := parent.Get("relativePath"); r != nil {
+			m.relative = r.Value()
+		}
+		if m.group == "" {
+			m.group = d.group
+		}
+		if m.version == "" {
+			m.version = d.version
+		}
+	}
+	m.take(root)
+	for _, profile := range root.Get("profiles").All() {
+		if profile.At("activation", "activeByDefault").Value() == "true" {
+			m.take(&profile)
+		}
+	}
+	p.poms[file] = m
+	return m, nil
+}
+
+// take takes in the properties and dependencies of a project or a profile.
+func (m *pom) take(n *document.Node) {
+	for _, e := range n.Get("properties").All() {
+		m.properties[e.Key] = e.Value()
+	}
+	for _, e := range n.At("dependencyManagement", "dependencies").All() {
+		if e.Key == "dependency" {
+			m.managed = append(m.managed, element(&e))
+		}
+	}
+	for _, e := range n.Get("dependencies").All() {
+		if e.Key == "dependency" {
+			m.dependencies = append(m.dependencies, element(&e))
+		}
+	}
+}
+
+func element(n *document.Node) dependency {
+	return dependency{
+		group: n.Str("groupId"), artifact: n.Str("artifactId"), version: n.Str("version"), scope: n.Str("scope"), kind: n.Str("type"),
+		line: n.Get("artifactId").LineOr(n.Line),
+	}
+}
+
+// Requirements returns what a pom asks for, without the modules of the tree, and
+// the parents and lists outside of the tree that may fix versions.
+func (p *Project) Requirements(file string) (asks []manifest.Requirement, outside []string, err error) {
+	m, err := p.pom(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	model := p.modelOf(m, 0)
+	for _, d := range m.dependencies {
+		d = d.expand(model.properties)
+		if d.group == "" || d.artifact == "" || strings.Contains(d.group+d.artifact, "${") || p.module(d) {
+			continue
+		}
+		if d.version == "" {
+			d.version = model.managed[d.id()]
+		}
+		asks = append(asks, manifest.Requirement{Name: d.id(), Version: fixedVersion(d.version), Wanted: d.version, Dev: d.scope == "test", Line: d.line})
+	}
+	return asks, model.outside, nil
+}
+
+// module reports whether the dependency is another module of the tree.
+func (p *Project) module(d dependency) bool {
+	p.index()
+	return len(p.byID[d.id()]) > 0
+}
+
+// index reads all files, once, to know them by group and artifact.
+func (p *Project) index() {
+	if p.byID != nil {
+		return
+	}
+	p.byID = map[string][]*pom{}
+	for _, file := range slices.Sorted(keys(p.files)) {
+		m, err := p.pom(file)
+		if err != nil {
+			continue // said when the file itself is read
+		}
+		p.byID[m.group+":"+m.artifact] = append(p.byID[m.group+":"+m.artifact], m)
+	}
+}
+
+func keys(m map[string]bool) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// find returns the pom of the tree with these coordinates, or nil. A version that
+// holds a property may be any.
+func (p *Project) find(d dependency) *pom {
+	p.index()
+	for _, m := range p.byID[d.id()] {
+		if d.version == "" || m.version == d.version || strings.Contains(m.version+d.version, "${") {
+			return m
+		}
+	}
+	return nil
+}
+
+// parentOf returns the parent when it is in the tree, else nil.
+func (p *Project) parentOf(m *pom) *pom {
+	if m.relative != "" {
+		at := path.Join(path.Dir(m.path), m.relative)
+		if !p.files[at] {
+			at = path.Join(at, "pom.xml")
+		}
+		if p.files[at] && at != m.path {
+			if parent, err := p.pom(at); err == nil && parent.artifact == m.parent.artifact && (parent.group == m.parent.group || parent.group == "") {
+				return parent
+			}
+		}
+	}
+	if parent := p.find(*m.parent); parent != m {
+		return parent
+	}
+	return nil
+}
+
+// modelOf resolves a pom with its parents and imports. One that is its own
+// ancestor stands alone.
+func (p *Project) modelOf(m *pom, depth int) *model {
+	if m.model != nil {
+		return m.model
+	}
+	out := &model{properties: map[string]string{}, managed: map[string]string{}}
+	if m.busy || depth > maxDepth {
+		return out
+	}
+	m.busy = true
+	defer func() { m.busy = false }()
+	if m.parent != nil {
+		if parent := p.parentOf(m); parent != nil {
+			above := p.modelOf(parent, depth+1)
+			for k, v := range above.properties {
+				out.properties[k] = v
+			}
+			for k, v := range above.managed {
+				out.managed[k] = v
+			}
+			out.outside = append(out.outside, above.outside...)
+		} else {
+			out.outside = append(out.outside, "the parent "+m.parent.id()+" "+m.parent.version)
+		}
+		for _, prefix := range []string{"project.parent.", "parent."} {
+			out.properties[prefix+"version"], out.properties[prefix+"groupId"] = m.parent.version, m.parent.group
+		}
+	}
+	for k, v := range m.properties {
+		out.properties[k] = v
+	}
+	for _, prefix := range []string{"project.", "pom.", ""} {
+		out.properties[prefix+"version"], out.properties[prefix+"groupId"], out.properties[prefix+"artifactId"] = m.version, m.group, m.artifact
+	}
+	p.manage(m, out, depth)
+	m.model = out
+	return out
+}
+
+// manage adds the dependency management of a pom; its own entries count more than
+// imported ones, and those more than the parents', of which properties may have
+// been set anew.
+func (p *Project) manage(m *pom, out *model, depth int) {
+	imported := map[string]string{}
+	own := map[string]string{}
+	for _, d := range m.managed {
+		d = d.expand(out.properties)
+		if d.scope != "import" || d.kind != "pom" {
+			own[d.id()] = d.version
+			continue
+		}
+		list := p.find(d)
+		if list == nil {
+			out.outside = append(out.outside, "the list "+d.id()+" "+d.version)
+			continue
+		}
+		model := p.modelOf(list, depth+1)
+		for k, v := range model.managed {
+			if _, known := imported[k]; !known { // the first import wins
+				imported[k] = v
+			}
+		}
+		out.outside = append(out.outside, model.outside...)
+	}
+	for _, list := range []map[string]string{imported, own} {
+		for k, v := range list {
+			out.managed[k] = v
+		}
+	}
+	// A child may give a property of its parent another value.
+	for parent, n := m, 0; parent.parent != nil && n < maxDepth; n++ {
+		if parent = p.parentOf(parent); parent == nil {
+			break
+		}
+		for _, d := range parent.managed {
+			if !strings.Contains(d.version, "${") || strings.Contains(d.version, "${project.") || d.scope == "import" {
+				continue
+			}
+			d = d.expand(out.properties)
+			if _, known := own[d.id()]; !known {
+				out.managed[d.id()] = d.version
+			}
+		}
+	}
+}
+
+func (d dependency) expand(properties map[string]string) dependency {
+	d.group, d.artifact, d.version = expand(d.group, properties), expand(d.artifact, properties), expand(d.version, properties)
+	d.scope, d.kind = expand(d.scope, properties), expand(d.kind, properties)
+	return d
+}
+
+var reference = regexp.MustCompile(`\$\{([^${}]+)\}`)
+
+// expand replaces ${name} by what is known; else it stays.
+func expand(text string, properties map[string]string) string {
+	for range 20 {
+		if !strings.Contains(text, "${") || len(text) > 1000 {
+			break
+		}
+		next := reference.ReplaceAllStringFunc(text, func(ref string) string {
+			if v, ok := properties[ref[2:len(ref)-1]]; ok && v != ref {
+				return v
+			}
+			return ref
+		})
+		if next == text {
+			break
+		}
+		text = next
+	}
+	return text
+}
+
+// fixedVersion returns the version when the text allows only one.
+func fixedVersion(text string) string {
+	text = strings.TrimSpace(text)
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") && !strings.Contains(inner, ",") {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	if strings.ContainsAny(text, "[](),${} ") || !strings.ContainsAny(text, "0123456789") {
+		return ""
+	}
+	return text
+}

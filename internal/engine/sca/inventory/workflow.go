@@ -1,0 +1,95 @@
+package inventory
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file reads which actions workflows and actions of GitHub use
+// (https://docs.github.com/actions/reference/workflow-syntax-for-github-actions).
+
+// isWorkflow reports whether the file is a workflow or the description of an action.
+func isWorkflow(file string) bool {
+	ext := path.Ext(file)
+	if ext != ".yml" && ext != ".yaml" {
+		return false
+	}
+	dir, base := path.Split(file)
+	return strings.HasSuffix("/"+dir, "/.github/workflows/") || strings.TrimSuffix(base, ext) == "action"
+}
+
+var (
+	commitID       = regexp.MustCompile(`^[0-9a-f]{40}$|^[0-9a-f]{64}$`)
+	commentVersion = regexp.MustCompile(`^#\s*(?:[\w./@-]*@)?(?:tag[=:]\s*|pin\s+@?)?(v?[0-9]+(?:\.[0-9A-Za-z_-]+)*)\b`)
+)
+
+// workflow adds the actions that a file uses. One that is fixed to a commit has
+// the version that the comment behind it names, as tools that keep such commits up
+// to date write it.
+func (inv *inventory) workflow(f scan.File) {
+	content, ok := inv.read(f)
+	if !ok {
+		return
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(content, &doc); err != nil {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
+		return
+	}
+	var steps []*yaml.Node
+	for _, root := range doc.Content {
+		if jobs := member(root, "jobs"); jobs != nil && jobs.Kind == yaml.MappingNode {
+			for i := 1; i < len(jobs.Content); i += 2 {
+				steps = append(steps, jobs.Content[i])
+				steps = append(steps, items(member(jobs.Content[i], "steps"))...)
+			}
+		}
+		steps = append(steps, items(member(member(root, "runs"), "steps"))...)
+	}
+	for _, s := range steps {
+		uses := member(s, "uses")
+		if uses == nil || uses.Kind != yaml.ScalarNode {
+			continue
+		}
+		name, version, ok := strings.Cut(uses.Value, "@")
+		parts := strings.Split(name, "/")
+		if !ok || len(parts) < 2 || strings.HasPrefix(name, ".") || strings.Contains(name, ":") || strings.Contains(uses.Value, "${{") {
+			continue // an action of the tree, an image, or one that is computed
+		}
+		if m := commentVersion.FindStringSubmatch(uses.LineComment); m != nil && commitID.MatchString(version) {
+			version = m[1]
+		}
+		name = parts[0] + "/" + parts[1]
+		inv.packages = append(inv.packages, finding.Package{
+			Ecosystem: "GitHub Actions", Name: name, Version: version, PURL: makePURL("GitHub Actions", name, version),
+			Path: f.Path, Line: uses.Line, Scope: finding.Direct,
+		})
+	}
+}
+
+// member returns the value of a name in a mapping, or nil.
+func member(n *yaml.Node, name string) *yaml.Node {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == name {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}
+
+// items returns the items of a sequence.
+func items(n *yaml.Node) []*yaml.Node {
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	return n.Content
+}
