@@ -58,6 +58,7 @@ type measure struct {
 var measures = []measure{
 	{"goats", goats},
 	{"pipelines", pipelines},
+	{"checkov", checkov},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

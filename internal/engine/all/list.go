@@ -4,6 +4,7 @@ package all
 
 import (
 	cicdgithub "merlon/internal/engine/cicd/github"
+	iaccloud "merlon/internal/engine/iac/cloud"
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
@@ -13,6 +14,7 @@ import (
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
 	cicdgithub.Analyzer,
+	iaccloud.Analyzer,
 	sastcode.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,

@@ -1,0 +1,176 @@
+package rules
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/terraform"
+	"merlon/internal/finding"
+)
+
+// This file asks the rules of a project.
+
+// Check returns where the project breaks rules, in the order of the places. An
+// error means that the context ended or that the rules cannot be read.
+func Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
+	lib, err := load()
+	if err != nil {
+		return nil, err
+	}
+	r := &run{lib: lib, graph: newGraph(p), seen: map[string]bool{}}
+	for _, m := range p.Modules {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, resource := range m.Resources {
+			key := resource.Type
+			if resource.Data {
+				key = "data." + key
+			}
+			for _, c := range lib.checks[key] {
+				r.check(c, &subject{resource: resource, module: m, body: resource.Body, address: resource.Address})
+			}
+		}
+		for _, b := range m.Providers {
+			if len(b.Labels) > 0 {
+				for _, c := range lib.checks["provider."+b.Labels[0]] {
+					r.check(c, &subject{module: m, body: b, address: "provider." + b.Labels[0]})
+				}
+			}
+		}
+	}
+	for _, f := range functions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		f.find(r.graph, func(m Match) { m.Rule = f.rule; r.report(m) })
+	}
+	slices.SortStableFunc(r.matches, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Place.Path, b.Place.Path), cmp.Compare(a.Place.StartLine, b.Place.StartLine), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Address, b.Address))
+	})
+	return r.matches, nil
+}
+
+// run is one run of the rules.
+type run struct {
+	lib     *library
+	graph   *graph
+	matches []Match
+	seen    map[string]bool
+}
+
+// subject is what a rule is asked of.
+type subject struct {
+	resource *terraform.Resource
+	module   *terraform.Module
+	body     *terraform.Block
+	address  string
+}
+
+// report keeps a match. Instances of one block that break a rule in the same
+// place are one flaw.
+func (r *run) report(m Match) {
+	if m.Place.Path == "" && m.Resource != nil {
+		m.Place = m.Resource.Body.Place
+	}
+	if m.Resource != nil {
+		m.Address = m.Resource.Address
+		m.Module = m.Resource.Module
+	}
+	key := fmt.Sprint(m.Rule.ID, m.Place.Path, m.Place.StartLine, m.Place.StartColumn)
+	if m.Resource != nil {
+		key += m.Resource.Type + "." + m.Resource.Name
+	}
+	if r.seen[key] {
+		return
+	}
+	r.seen[key] = true
+	r.matches = append(r.matches, m)
+}
+
+// check asks one rule of one subject.
+func (r *run) check(c *check, s *subject) {
+	blocks := []*terraform.Block{s.body}
+	if c.each != nil {
+		blocks = nil
+		for _, h := range follow(s.body, c.each) {
+			if b, ok := h.Value.(*terraform.Block); ok && !h.Unsure {
+				blocks = append(blocks, b)
+			}
+		}
+		// An attribute that holds objects leads to its value, not to a block.
+		if len(blocks) == 0 && len(c.each) == 1 {
+			blocks = s.body.All(c.each[0].name)
+		}
+	}
+	for _, b := range blocks {
+		if b.Unsure || !all(c.when, s.body, b) {
+			continue
+		}
+		broken, place, bad := firstBroken(c.must, s.body, b)
+		if len(c.must) > 0 && !bad {
+			continue
+		}
+		if len(c.with) > 0 && s.resource != nil && r.graph.satisfied(c.with, s.resource) != no {
+			continue
+		}
+		if place.Path == "" {
+			place = b.Place
+		}
+		r.report(Match{Rule: c.rule, Resource: s.resource, Module: s.module, Address: s.address, Place: place, Message: message(c, s, broken)})
+	}
+}
+
+// all reports whether every condition surely holds somewhere.
+func all(list []*condition, root, b *terraform.Block) bool {
+	for _, c := range list {
+		at := b
+		if c.root {
+			at = root
+		}
+		got := no
+		for _, h := range c.hits(at) {
+			got = max(got, c.holds(h))
+		}
+		if got != yes {
+			return false
+		}
+	}
+	return true
+}
+
+// firstBroken returns the first condition that surely does not hold everywhere,
+// and where. The place has no path when the argument is absent.
+func firstBroken(list []*condition, root, b *terraform.Block) (*condition, finding.Location, bool) {
+	for _, c := range list {
+		at := b
+		if c.root {
+			at = root
+		}
+		for _, h := range c.hits(at) {
+			if c.holds(h) == no {
+				if h.Attr == nil && h.Value == nil && h.Block == at {
+					return c, finding.Location{}, true
+				}
+				return c, h.Place, true
+			}
+		}
+	}
+	return nil, finding.Location{}, false
+}
+
+// message says what is wrong with the resource.
+func message(c *check, s *subject, broken *condition) string {
+	title := strings.TrimSuffix(c.rule.Name, ".")
+	if broken == nil {
+		return s.address + ": " + title + "."
+	}
+	var path []string
+	for _, p := range append(slices.Clone(c.each), broken.path...) {
+		path = append(path, p.name)
+	}
+	return fmt.Sprintf("%s: %s (%s).", s.address, title, strings.Join(path, "."))
+}

@@ -1,0 +1,114 @@
+package rules
+
+import (
+	"merlon/internal/engine/iac/terraform"
+)
+
+// This file joins resources: which one speaks of which.
+
+// graph is the resources of a project by type, and who names whom.
+type graph struct {
+	project *terraform.Project
+	types   map[string][]*terraform.Resource
+	named   map[*terraform.Resource][]*terraform.Resource // by whom a resource is named
+}
+
+func newGraph(p *terraform.Project) *graph {
+	g := &graph{project: p, types: map[string][]*terraform.Resource{}, named: map[*terraform.Resource][]*terraform.Resource{}}
+	for _, m := range p.Modules {
+		for _, r := range m.Resources {
+			if r.Data {
+				g.types["data."+r.Type] = append(g.types["data."+r.Type], r)
+			} else {
+				g.types[r.Type] = append(g.types[r.Type], r)
+			}
+			for _, to := range r.Refs() {
+				g.named[to] = append(g.named[to], r)
+			}
+		}
+	}
+	return g
+}
+
+// related is a resource that may satisfy a rule for another.
+type related struct {
+	kind string
+	by   string
+	must []*condition
+}
+
+// satisfied reports whether a related resource satisfies its conditions for the
+// resource.
+func (g *graph) satisfied(list []related, r *terraform.Resource) truth {
+	out := no
+	for _, w := range list {
+		for _, other := range g.types[w.kind] {
+			speaks := g.speaksOf(other, w.by, r)
+			if speaks == no {
+				continue
+			}
+			t := speaks
+			for _, c := range w.must {
+				for _, h := range c.hits(other.Body) {
+					t = min(t, c.holds(h))
+				}
+			}
+			out = max(out, t)
+		}
+	}
+	return out
+}
+
+// speaksOf reports whether the argument of one resource names the other: by a
+// reference, or by its name as a text.
+func (g *graph) speaksOf(other *terraform.Resource, by string, r *terraform.Resource) truth {
+	out := no
+	for _, h := range other.Body.Lookup(by) {
+		if h.Attr == nil {
+			continue
+		}
+		for _, ref := range h.Attr.Refs {
+			if ref == r {
+				return yes
+			}
+		}
+		switch v := h.Value.(type) {
+		case terraform.Unknown:
+			if len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root {
+				out = unknown
+			}
+		case string:
+			if v != "" && len(h.Attr.Refs) == 0 && other.Module.Root == r.Module.Root && calledLike(r, v) {
+				return yes
+			}
+		case []any:
+			for _, e := range v {
+				if text, ok := e.(string); ok && text != "" && len(h.Attr.Refs) == 0 && calledLike(r, text) {
+					return yes
+				}
+			}
+		}
+	}
+	return out
+}
+
+// calledLike reports whether the text is the resource's name for the provider.
+func calledLike(r *terraform.Resource, text string) bool {
+	for _, name := range []string{"bucket", "name", "identifier", "cluster_identifier", "id"} {
+		if v, ok := r.Body.Value(name).(string); ok && v == text {
+			return true
+		}
+	}
+	return false
+}
+
+// pointing returns the resources of the type whose argument names the resource.
+func (g *graph) pointing(kind, by string, r *terraform.Resource) []*terraform.Resource {
+	var out []*terraform.Resource
+	for _, other := range g.types[kind] {
+		if g.speaksOf(other, by, r) == yes {
+			out = append(out, other)
+		}
+	}
+	return out
+}

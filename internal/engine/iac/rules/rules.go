@@ -1,0 +1,243 @@
+// Package rules holds our own rules for cloud resources. Most are data: which
+// argument of which resource must have which value, one file for each provider and
+// service, written from the providers' documentation and from the benchmarks of
+// the Center for Internet Security. Those that follow one resource to another, or
+// read a policy, are functions.
+//
+// A rule speaks only of what is known. An argument whose value nobody knows before
+// the provider is asked is silent.
+package rules
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/engine/iac/terraform"
+	"merlon/internal/finding"
+)
+
+//go:embed data/*.yaml
+var data embed.FS
+
+// Prefix stands before the id of each rule.
+const Prefix = "iac/cloud/"
+
+// A Match is a place where a rule is broken.
+type Match struct {
+	Rule     *finding.Rule
+	Resource *terraform.Resource // nil for a provider or an output
+	Module   *terraform.Module
+	Address  string
+	Message  string
+	Place    finding.Location
+	Steps    []finding.Step // beyond the calls of the module
+}
+
+// group is a set of checks that share their texts.
+type group struct {
+	ID       string   `yaml:"id"`
+	Title    string   `yaml:"title"`
+	Severity string   `yaml:"severity"`
+	CWE      string   `yaml:"cwe"`
+	CIS      string   `yaml:"cis"`
+	Why      string   `yaml:"why"`
+	Fix      string   `yaml:"fix"`
+	Types    []string `yaml:"types"`
+	Each     string   `yaml:"each"`
+	When     []string `yaml:"when"`
+	Must     []string `yaml:"must"`
+	// With lists resources that may satisfy the rule instead: see related.
+	With  []with `yaml:"with"`
+	Cases []kind `yaml:"cases"`
+}
+
+// kind is one check of a group, a rule of its own.
+type kind struct {
+	What     string   `yaml:"what"`
+	ID       string   `yaml:"id"`
+	CIS      string   `yaml:"cis"`
+	Severity string   `yaml:"severity"`
+	Types    []string `yaml:"types"`
+	Each     string   `yaml:"each"`
+	When     []string `yaml:"when"`
+	Must     []string `yaml:"must"`
+	With     []with   `yaml:"with"`
+}
+
+// with names a resource that speaks of the one under check: "aws_s3_bucket_versioning"
+// whose argument By names it.
+type with struct {
+	Type string   `yaml:"type"`
+	By   string   `yaml:"by"`
+	Must []string `yaml:"must"`
+}
+
+// check is a declarative rule, ready to be asked.
+type check struct {
+	rule  *finding.Rule
+	types []string
+	each  []step
+	when  []*condition
+	must  []*condition
+	with  []related
+}
+
+// library is all rules.
+type library struct {
+	checks map[string][]*check // by type
+	rules  []*finding.Rule
+}
+
+// load reads the rules, once in a process.
+var load = sync.OnceValues(func() (*library, error) {
+	lib := &library{checks: map[string][]*check{}}
+	names, err := fs.Glob(data, "data/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		text, err := data.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var groups []group
+		decoder := yaml.NewDecoder(strings.NewReader(string(text)))
+		decoder.KnownFields(true)
+		if err := decoder.Decode(&groups); err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		for i := range groups {
+			if err := lib.add(&groups[i], strings.TrimSuffix(path.Base(name), ".yaml"), seen); err != nil {
+				return nil, fmt.Errorf("read %s: %w", name, err)
+			}
+		}
+	}
+	for _, f := range functions {
+		lib.rules = append(lib.rules, f.rule)
+	}
+	return lib, nil
+})
+
+// Rules returns every rule.
+func Rules() ([]*finding.Rule, error) {
+	lib, err := load()
+	if err != nil {
+		return nil, err
+	}
+	return lib.rules, nil
+}
+
+// add makes the checks of a group.
+func (lib *library) add(g *group, file string, seen map[string]bool) error {
+	if len(g.Cases) == 0 {
+		g.Cases = []kind{{Types: g.Types, Each: g.Each, When: g.When, Must: g.Must, With: g.With}}
+		g.Types, g.When, g.Must, g.With, g.Each = nil, nil, nil, nil, ""
+	}
+	for _, k := range g.Cases {
+		c, err := k.check(g)
+		if err != nil {
+			return fmt.Errorf("rule %s: %w", g.ID, err)
+		}
+		if seen[c.rule.ID] {
+			return fmt.Errorf("rule %s: the id stands twice", c.rule.ID)
+		}
+		seen[c.rule.ID] = true
+		c.rule.Language = languages[file]
+		lib.rules = append(lib.rules, c.rule)
+		for _, t := range c.types {
+			lib.checks[t] = append(lib.checks[t], c)
+		}
+	}
+	return nil
+}
+
+// languages is what the findings of all files are written in.
+var languages = map[string]string{}
+
+// check reads the lines of a rule.
+func (k kind) check(g *group) (*check, error) {
+	c := &check{types: append(append([]string(nil), g.Types...), k.Types...)}
+	if len(c.types) == 0 {
+		return nil, fmt.Errorf("no types")
+	}
+	id, title := g.ID, g.Title
+	if k.What != "" || k.ID != "" {
+		suffix := k.ID
+		if suffix == "" {
+			_, short, _ := strings.Cut(c.types[0], "_")
+			suffix = strings.ReplaceAll(short, "_", "-")
+		}
+		id += "-" + suffix
+		title = strings.ReplaceAll(title, "{what}", k.What)
+	}
+	c.rule = describe(id, title, g, firstOf(k.Severity, g.Severity), firstOf(k.CIS, g.CIS))
+	if c.rule.Severity.Rank() == 0 || g.Why == "" || g.Fix == "" || g.CWE == "" || title == "" {
+		return nil, fmt.Errorf("severity, cwe, title, why and fix are needed")
+	}
+	if each := firstOf(k.Each, g.Each); each != "" {
+		one, err := parseCondition(each)
+		if err != nil {
+			return nil, err
+		}
+		c.each = one.path
+	}
+	var err error
+	if c.when, err = parseAll(g.When, k.When); err != nil {
+		return nil, err
+	}
+	if c.must, err = parseAll(g.Must, k.Must); err != nil {
+		return nil, err
+	}
+	for _, w := range append(append([]with(nil), g.With...), k.With...) {
+		must, err := parseAll(w.Must, nil)
+		if err != nil {
+			return nil, err
+		}
+		c.with = append(c.with, related{w.Type, w.By, must})
+	}
+	if len(c.must) == 0 && len(c.with) == 0 {
+		return nil, fmt.Errorf("nothing must hold")
+	}
+	return c, nil
+}
+
+func parseAll(lists ...[]string) ([]*condition, error) {
+	var out []*condition
+	for _, list := range lists {
+		for _, text := range list {
+			c, err := parseCondition(text)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// describe makes the rule that people read.
+func describe(id, title string, g *group, severity, cis string) *finding.Rule {
+	r := &finding.Rule{
+		ID: Prefix + id, Analysis: finding.IaC, Name: title, ShortDescription: title + ".",
+		Description: g.Why, HowToPrevent: g.Fix, CWE: []string{g.CWE}, OWASP: []string{"A05:2021"},
+		Severity: finding.Severity(severity), Confidence: finding.Certain, Language: "terraform",
+	}
+	if cis != "" {
+		r.Description += "\n\nBenchmark: " + cis + "."
+	}
+	return r
+}

@@ -1,0 +1,283 @@
+package terraform
+
+import (
+	"math"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/finding"
+)
+
+// This file shows evaluated modules in the form that the query library asks: one
+// document for each file of a module instance, {"resource": {TYPE: {NAME: …}}},
+// where what is not known, and what names a resource, is a text: "${…}".
+
+// Documents returns the documents of the project.
+func (p *Project) Documents() []*document.Document {
+	var out []*document.Document
+	seen := map[string]int{}
+	for _, m := range p.Modules {
+		for _, f := range m.scope.folder.files {
+			d := &document.Document{Platform: document.Terraform, Format: document.HCL, Path: f.name, Index: seen[f.name], Unit: m.Root.Dir, Text: f.text}
+			if strings.HasSuffix(f.name, ".json") {
+				d.Format = document.JSON
+			}
+			if m.Address != "" {
+				d.Prefix = m.Address + "."
+			}
+			t := &tree{values: map[string]any{}, lines: &document.Node{Line: 1, Fields: map[string]*document.Node{}}}
+			for _, b := range m.ofFile(f.name) {
+				t.add(b)
+			}
+			if len(t.values) == 0 {
+				continue
+			}
+			seen[f.name]++
+			d.Root, d.Lines = t.values, t.lines
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// ofFile returns the blocks of the module that stand in the file, of resources
+// the first instance.
+func (m *Module) ofFile(name string) []*Block {
+	var out []*Block
+	for _, b := range m.Others {
+		if b.Place.Path == name {
+			out = append(out, b)
+		}
+	}
+	seen := map[*node]bool{}
+	for _, r := range m.Resources {
+		if r.Body.Place.Path == name && !seen[r.declaration] {
+			seen[r.declaration] = true
+			out = append(out, r.Body)
+		}
+	}
+	return out
+}
+
+// tree is a map of a document with its places.
+type tree struct {
+	values map[string]any
+	lines  *document.Node
+}
+
+func newTree(at finding.Location) *tree {
+	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Fields: map[string]*document.Node{}}}
+}
+
+// add puts a block below its type and labels. Blocks of the same name are a list.
+func (t *tree) add(b *Block) {
+	name := b.Type
+	for _, label := range b.Labels {
+		below, ok := t.values[name].(map[string]any)
+		if !ok {
+			if t.values[name] != nil {
+				return // an attribute of the same name
+			}
+			below = map[string]any{}
+			t.values[name] = below
+			t.lines.Fields[name] = &document.Node{Line: b.Place.StartLine, Column: b.Place.StartColumn, Fields: map[string]*document.Node{}}
+		}
+		t = &tree{below, t.lines.Fields[name]}
+		name = label
+	}
+	body := blockTree(b)
+	switch old := t.values[name].(type) {
+	case nil:
+		t.values[name], t.lines.Fields[name] = body.values, body.lines
+	case []any:
+		node := t.lines.Fields[name]
+		t.values[name] = append(old, body.values)
+		node.Items = append(node.Items, body.lines)
+		node.Line, node.Column = body.lines.Line, body.lines.Column
+	default:
+		node := &document.Node{Line: body.lines.Line, Column: body.lines.Column, Items: []*document.Node{t.lines.Fields[name], body.lines}}
+		t.values[name], t.lines.Fields[name] = []any{old, body.values}, node
+	}
+}
+
+// blockTree shows the body of a block.
+func blockTree(b *Block) *tree {
+	t := newTree(b.Place)
+	for name, a := range b.Attributes {
+		value, node := a.document()
+		t.values[name], t.lines.Fields[name] = value, node
+	}
+	for _, inner := range b.Blocks {
+		t.add(inner)
+	}
+	return t
+}
+
+// document shows an attribute and its places.
+func (a *Attribute) document() (any, *document.Node) {
+	node := &document.Node{Line: a.Place.StartLine, Column: a.Place.StartColumn}
+	if a.expr == nil {
+		return texted(a.Value, "unknown"), node
+	}
+	s := &shower{source: a.expr.source}
+	value, inner := s.show(a.expr.expr, a.Value)
+	node.Fields, node.Items = inner.Fields, inner.Items
+	return value, node
+}
+
+// shower shows expressions of one file.
+type shower struct{ source *source }
+
+// show returns the value of an expression as the documents have it.
+func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
+	at := s.source.location(e.Range())
+	node := &document.Node{Line: at.StartLine, Column: at.StartColumn}
+	switch e := e.(type) {
+	case *counted:
+		return s.show(e.Expression, value)
+	case *hclsyntax.ParenthesesExpr:
+		return s.show(e.Expression, value)
+	case *hclsyntax.TemplateWrapExpr:
+		return s.show(e.Wrapped, value)
+	case *hclsyntax.LiteralValueExpr:
+		return texted(flatten(e.Val).value, ""), node
+	case *hclsyntax.TupleConsExpr:
+		list, _ := value.([]any)
+		out := make([]any, 0, len(e.Exprs))
+		for i, item := range e.Exprs {
+			v, n := s.show(item, element(list, i, len(e.Exprs)))
+			out, node.Items = append(out, v), append(node.Items, n)
+		}
+		return out, node
+	case *hclsyntax.ObjectConsExpr:
+		object, _ := value.(map[string]any)
+		out := map[string]any{}
+		node.Fields = map[string]*document.Node{}
+		for _, item := range e.Items {
+			name := s.key(item.KeyExpr)
+			v, n := s.show(item.ValueExpr, field(object, name))
+			where := s.source.location(item.KeyExpr.Range())
+			n.Line, n.Column = where.StartLine, where.StartColumn
+			out[name], node.Fields[name] = v, n
+		}
+		return out, node
+	case *hclsyntax.TemplateExpr:
+		if text, ok := value.(string); ok {
+			return text, node
+		}
+		return s.template(e), node
+	case *hclsyntax.ScopeTraversalExpr:
+		if !s.followed(e, value) {
+			return "${" + s.source.slice(e.Range()) + "}", node
+		}
+	}
+	return texted(value, s.source.slice(e.Range())), node
+}
+
+// followed reports whether a name is shown by its value: those of resources stay,
+// because rules join resources by them.
+func (s *shower) followed(e *hclsyntax.ScopeTraversalExpr, value any) bool {
+	switch e.Traversal.RootName() {
+	case "var", "local", "each", "count", "path":
+		return true
+	case "module":
+		text, ok := value.(string)
+		return !ok || !Symbolic(text)
+	case "data":
+		words := rootWords(e.Traversal)
+		return len(words) > 3 && words[1] == "aws_iam_policy_document" && words[3] == "json"
+	}
+	return false
+}
+
+// template shows a template whose value is not known, part by part.
+func (s *shower) template(e *hclsyntax.TemplateExpr) string {
+	var b strings.Builder
+	for _, part := range e.Parts {
+		if l, ok := part.(*hclsyntax.LiteralValueExpr); ok {
+			if text, ok := flatten(l.Val).value.(string); ok {
+				b.WriteString(text)
+				continue
+			}
+		}
+		b.WriteString("${" + s.source.slice(part.Range()) + "}")
+	}
+	return b.String()
+}
+
+// key returns the text of an object's key.
+func (s *shower) key(e hclsyntax.Expression) string {
+	if name, ok := key(e); ok {
+		return name
+	}
+	if k, ok := e.(*hclsyntax.ObjectConsKeyExpr); ok {
+		if name, ok := key(k.Wrapped); ok {
+			return name
+		}
+		e = k.Wrapped
+	}
+	return "${" + s.source.slice(e.Range()) + "}"
+}
+
+// element returns an element of a list that has as many as were written.
+func element(list []any, i, written int) any {
+	if len(list) == written {
+		return list[i]
+	}
+	return Unknown{}
+}
+
+// field returns a member of an object.
+func field(object map[string]any, name string) any {
+	if v, ok := object[name]; ok {
+		return v
+	}
+	return Unknown{}
+}
+
+// texted replaces what is not known by the text of the expression, and whole
+// numbers by integers.
+func texted(v any, text string) any {
+	switch v := v.(type) {
+	case Unknown:
+		return "${" + text + "}"
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return int64(v)
+		}
+		return v
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = texted(e, text)
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, e := range v {
+			out[k] = texted(e, text)
+		}
+		return out
+	}
+	return v
+}
+
+// items adds the places of the keys of an object, or of the objects of a list.
+func (e *expression) items(to map[string]finding.Location) {
+	hclsyntax.VisitAll(e.expr, func(n hclsyntax.Node) hcl.Diagnostics {
+		object, ok := n.(*hclsyntax.ObjectConsExpr)
+		if !ok {
+			return nil
+		}
+		for _, item := range object.Items {
+			name := (&shower{e.source}).key(item.KeyExpr)
+			if _, ok := to[name]; !ok {
+				to[name] = e.source.location(hcl.RangeBetween(item.KeyExpr.Range(), item.ValueExpr.Range()))
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,460 @@
+package terraform
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"merlon/internal/finding"
+)
+
+// This file makes instances: of resources by count and for_each, of modules, and
+// of blocks by dynamic blocks.
+
+// instance is one turn of count or for_each.
+type instance struct {
+	suffix string // "[0]"
+	index  cty.Value
+	frame  frame
+}
+
+// instances evaluates count and for_each. known is false when their value is not:
+// there is then one instance, which stands for all.
+func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
+	if a := b.attribute("count"); a != nil {
+		v := s.value(a.expr, b.source, nil)
+		n, ok := whole(v)
+		if !ok {
+			return []instance{{frame: frame{"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})}}}, "count", false
+		}
+		if n > maxInstances {
+			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: a.where.Start.Line, Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
+			n = maxInstances
+		}
+		for i := range n {
+			index := cty.NumberIntVal(int64(i))
+			list = append(list, instance{"[" + strconv.Itoa(i) + "]", index, frame{"count": cty.ObjectVal(map[string]cty.Value{"index": index})}})
+		}
+		return list, "count", true
+	}
+	if a := b.attribute("for_each"); a != nil {
+		pairs, ok := s.pairs(s.value(a.expr, b.source, nil), b)
+		if !ok {
+			return []instance{{frame: eachFrame(cty.UnknownVal(cty.String), cty.DynamicVal)}}, "for_each", false
+		}
+		for _, p := range pairs {
+			list = append(list, instance{fmt.Sprintf("[%q]", p.name), cty.StringVal(p.name), eachFrame(p.key, p.value)})
+		}
+		return list, "for_each", true
+	}
+	return []instance{{frame: frame{}}}, "", true
+}
+
+func eachFrame(key, value cty.Value) frame {
+	return frame{"each": cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
+}
+
+// pair is one element that for_each goes over.
+type pair struct {
+	name       string
+	key, value cty.Value
+}
+
+// pairs returns the elements of the value of for_each, and false when they are
+// not known.
+func (s *scope) pairs(v cty.Value, b *block) ([]pair, bool) {
+	v, marks := v.Unmark()
+	if !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
+		return nil, false
+	}
+	if _, ok := marks[symbolicMark{}]; ok && !shows(flatten(v).value) {
+		return nil, false
+	}
+	delete(marks, symbolicMark{})
+	var out []pair
+	for it := v.ElementIterator(); it.Next(); {
+		if len(out) == maxInstances {
+			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line, Message: fmt.Sprintf("for_each has more than %d elements: the first were looked at", maxInstances)})
+			break
+		}
+		k, e := it.Element()
+		if v.Type().IsSetType() {
+			k = e
+		}
+		plainKey, _ := k.Unmark()
+		if !plainKey.IsKnown() || plainKey.IsNull() {
+			return nil, false
+		}
+		name := ""
+		switch plainKey.Type() {
+		case cty.String:
+			name = plainKey.AsString()
+		case cty.Number:
+			name = plainKey.AsBigFloat().Text('f', -1)
+		default:
+			return nil, false
+		}
+		out = append(out, pair{name, k.WithMarks(marks), e.WithMarks(marks)})
+	}
+	return out, true
+}
+
+// resource returns the value of a resource, all instances of it.
+func (s *scope) resource(key string, from *source) cty.Value {
+	n, ok := pick(s.nodes[key], func(n *node) *source { return n.block.source }, from)
+	if !ok {
+		return cty.DynamicVal
+	}
+	s.expand(n)
+	return n.value
+}
+
+// expand evaluates a resource, once.
+func (s *scope) expand(n *node) {
+	if n.busy {
+		s.loader.problem(Problem{Code: "cycle", Path: n.block.source.name, Line: n.block.header.Start.Line, Message: n.address + " needs itself"})
+	}
+	if n.busy || n.done {
+		return
+	}
+	n.busy, n.value = true, cty.DynamicVal
+	list, kind, _ := s.instances(n.block)
+	var values []cty.Value
+	objects := map[string]cty.Value{}
+	for _, in := range list {
+		if s.loader.resources++; s.loader.resources > maxResources || s.loader.ctx.Err() != nil {
+			s.loader.problem(Problem{Code: "too-complex", Path: n.block.source.name, Line: n.block.header.Start.Line, Message: fmt.Sprintf("there are more than %d resources", maxResources)})
+			break
+		}
+		in.frame["self"] = cty.DynamicVal
+		r := &Resource{Address: n.address + in.suffix, Type: n.block.labels[0], Name: n.block.labels[1], Data: n.data, Module: s.module, declaration: n}
+		b := &builder{scope: s, values: map[string]cty.Value{}}
+		r.Body = b.block(n.block, in.frame, true)
+		n.instances = append(n.instances, r)
+		v := s.object(n, r, b.values)
+		values = append(values, v)
+		if kind == "for_each" && in.index != cty.NilVal {
+			objects[in.index.AsString()] = v
+		}
+	}
+	n.busy, n.done = false, true
+	switch {
+	case kind == "" && len(values) == 1:
+		n.value = values[0]
+	case kind == "count":
+		n.value = cty.TupleVal(values)
+	case kind == "for_each" && len(objects) == len(values):
+		n.value = cty.ObjectVal(objects)
+	}
+}
+
+// object makes the value of an instance: its arguments, and texts for what is
+// asked of it that it has not.
+func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Value {
+	if r.Data && r.Type == "aws_iam_policy_document" {
+		values["json"] = policyDocument(r)
+	}
+	for _, name := range []string{"id", "arn", "name"} {
+		if _, ok := values[name]; !ok {
+			values[name] = symbol(n.key + "." + name)
+		}
+	}
+	for name, further := range s.deep[n.key] {
+		if _, ok := values[name]; ok || name == "" {
+			continue
+		}
+		values[name] = cty.DynamicVal
+		if !further {
+			values[name] = symbol(n.key + "." + name)
+		}
+	}
+	return cty.ObjectVal(values).Mark(refMark{r})
+}
+
+// builder evaluates the body of a block.
+type builder struct {
+	scope  *scope
+	values map[string]cty.Value // of the outermost block's attributes
+}
+
+// meta lists the arguments that are Terraform's own.
+var meta = map[string]bool{"count": true, "for_each": true, "depends_on": true, "provider": true, "providers": true}
+
+// block evaluates a block.
+func (b *builder) block(from *block, f frame, outer bool) *Block {
+	out := &Block{Type: from.kind, Labels: from.labels, Place: from.source.location(from.header), Attributes: map[string]*Attribute{}}
+	for i := range from.attributes {
+		a := &from.attributes[i]
+		if outer && meta[a.name] {
+			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: from.source.location(a.whole), expr: &expression{a, from.source}}
+			continue
+		}
+		v := b.scope.value(a.expr, from.source, f)
+		if weight(v, maxValue) >= maxValue {
+			v = cty.DynamicVal
+		}
+		if outer {
+			b.values[a.name] = v
+		}
+		out.Attributes[a.name] = b.attribute(a, from.source, v)
+	}
+	for _, inner := range from.blocks {
+		if inner.kind == "dynamic" && len(inner.labels) == 1 {
+			b.dynamic(out, inner, f)
+			continue
+		}
+		out.Blocks = append(out.Blocks, b.block(inner, f, false))
+	}
+	if outer {
+		b.blockValues(out)
+	}
+	return out
+}
+
+// blockValues makes the nested blocks that others ask for readable: as a list,
+// the way providers show them, of what is known.
+func (b *builder) blockValues(out *Block) {
+	for _, inner := range out.Blocks {
+		if _, ok := b.values[inner.Type]; !ok {
+			b.values[inner.Type] = cty.DynamicVal
+		}
+	}
+}
+
+// attribute turns an evaluated argument.
+func (b *builder) attribute(a *attribute, from *source, v cty.Value) *Attribute {
+	p := flatten(v)
+	return &Attribute{Name: a.name, Value: p.value, Refs: p.refs, Sensitive: p.sensitive, Place: from.location(a.whole), expr: &expression{a, from}}
+}
+
+// expression is where an attribute came from.
+type expression struct {
+	*attribute
+	source *source
+}
+
+// dynamic adds the blocks that a dynamic block makes.
+func (b *builder) dynamic(to *Block, d *block, f frame) {
+	var content *block
+	for _, inner := range d.blocks {
+		if inner.kind == "content" {
+			content = inner
+		}
+	}
+	each := d.attribute("for_each")
+	if content == nil || each == nil {
+		return
+	}
+	iterator := d.labels[0]
+	if a := d.attribute("iterator"); a != nil {
+		if word := hcl.ExprAsKeyword(a.expr); word != "" {
+			iterator = word
+		}
+	}
+	made := &block{kind: d.labels[0], source: d.source, header: d.header, attributes: content.attributes, blocks: content.blocks}
+	add := func(key, value cty.Value, unsure bool) {
+		inner := frame{}
+		for k, v := range f {
+			inner[k] = v
+		}
+		inner[iterator] = cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})
+		one := b.block(made, inner, false)
+		one.Unsure = unsure
+		to.Blocks = append(to.Blocks, one)
+	}
+	pairs, ok := b.scope.elements(b.scope.value(each.expr, d.source, f), d)
+	if !ok {
+		if to.Open == nil {
+			to.Open = map[string]bool{}
+		}
+		to.Open[d.labels[0]] = true
+		add(cty.DynamicVal, cty.DynamicVal, true)
+		return
+	}
+	for _, p := range pairs {
+		if b.scope.loader.blocks++; b.scope.loader.blocks > maxBodyBlocks {
+			b.scope.loader.problem(Problem{Code: "too-complex", Path: d.source.name, Line: d.header.Start.Line, Message: fmt.Sprintf("dynamic blocks make more than %d blocks", maxBodyBlocks)})
+			return
+		}
+		add(p.key, p.value, false)
+	}
+}
+
+// elements is pairs for a dynamic block, whose elements need no names.
+func (s *scope) elements(v cty.Value, b *block) ([]pair, bool) {
+	v, marks := v.Unmark()
+	if !v.IsKnown() || v.IsNull() || !v.CanIterateElements() {
+		return nil, v.IsKnown() && v.IsNull()
+	}
+	if _, ok := marks[symbolicMark{}]; ok && !shows(flatten(v).value) {
+		return nil, false
+	}
+	delete(marks, symbolicMark{})
+	var out []pair
+	for it := v.ElementIterator(); it.Next() && len(out) < maxInstances; {
+		k, e := it.Element()
+		if v.Type().IsSetType() {
+			k = e
+		}
+		out = append(out, pair{"", k.WithMarks(marks), e.WithMarks(marks)})
+	}
+	return out, true
+}
+
+// call returns the outputs of a module block, all instances of it.
+func (s *scope) call(name string, from *source) cty.Value {
+	b, ok := pick(s.calls[name], ofBlock, from)
+	if !ok {
+		return cty.DynamicVal
+	}
+	if v, ok := s.children[b]; ok {
+		return v
+	}
+	s.children[b] = cty.DynamicVal // a module that needs its own outputs has none
+	target := s.target(b)
+	if target == nil {
+		return cty.DynamicVal
+	}
+	list, kind, known := s.instances(b)
+	var values []cty.Value
+	objects := map[string]cty.Value{}
+	for _, in := range list {
+		v := s.enter(target, b, in)
+		values = append(values, v)
+		if in.index != cty.NilVal && kind == "for_each" {
+			objects[in.index.AsString()] = v
+		}
+	}
+	switch {
+	case kind == "" && len(values) == 1:
+		s.children[b] = values[0]
+	case kind == "count":
+		s.children[b] = cty.TupleVal(values)
+	case known:
+		s.children[b] = cty.ObjectVal(objects)
+	}
+	return s.children[b]
+}
+
+// enter evaluates one instance of a module and returns its outputs. They are
+// evaluated now, so that nothing of the caller is needed afterwards.
+func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
+	if len(s.module.Calls) >= maxCalls || len(s.loader.project.Modules) >= maxModules {
+		s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: b.header.Start.Line, Message: "modules call each other too deeply or too often"})
+		return cty.DynamicVal
+	}
+	m := &Module{Dir: target.dir, Address: "module." + b.labels[0] + in.suffix, Root: s.module.Root}
+	if s.module.Address != "" {
+		m.Address = s.module.Address + "." + m.Address
+	}
+	m.Calls = append(slices.Clone(s.module.Calls), Call{Name: b.labels[0], Place: b.source.location(b.header)})
+	child := s.loader.scope(target, m, s)
+	for _, a := range b.attributes {
+		if a.name != "source" && a.name != "version" && !meta[a.name] {
+			child.given[a.name] = s.value(a.expr, b.source, in.frame)
+		}
+	}
+	outputs := map[string]cty.Value{}
+	for name, list := range child.outputs {
+		if a := list[0].attribute("value"); a != nil {
+			outputs[name] = child.value(a.expr, list[0].source, nil)
+			if weight(outputs[name], maxValue) >= maxValue {
+				outputs[name] = cty.DynamicVal
+			}
+		}
+	}
+	child.finish()
+	return cty.ObjectVal(outputs)
+}
+
+// target returns the folder of a called module, or nil, with the reason told.
+func (s *scope) target(b *block) *folder {
+	where := localSource(s.folder.dir, b)
+	if where == "" {
+		where = s.loader.installed(s.module, b)
+	}
+	to := s.loader.dirs[where]
+	switch {
+	case to != nil && len(to.files) > 0:
+		for p := s; p != nil; p = p.parent {
+			if p.folder == to {
+				s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + " calls itself"})
+				return nil
+			}
+		}
+		return to
+	case where != "":
+		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + ": the folder " + where + " holds no Terraform"})
+	case b.attribute("source") != nil:
+		s.loader.problem(Problem{Code: "unavailable", Path: b.source.name, Line: b.header.Start.Line, Message: "module " + b.labels[0] + " is not part of the tree, and nothing is fetched"})
+	}
+	return nil
+}
+
+// finish evaluates everything that nobody has asked for.
+func (s *scope) finish() {
+	m := s.module
+	for _, f := range s.folder.files {
+		for _, b := range f.blocks {
+			switch b.kind {
+			case "resource", "data", "ephemeral":
+			case "module":
+				if len(b.labels) > 0 {
+					s.call(b.labels[0], b.source)
+				}
+				m.Others = append(m.Others, s.plainBlock(b))
+			case "output":
+				out := s.plainBlock(b)
+				m.Others = append(m.Others, out)
+				if len(b.labels) > 0 {
+					o := &Output{Name: b.labels[0], Body: out, Value: out.Attributes["value"]}
+					if a := out.Attributes["sensitive"]; a != nil {
+						o.Sensitive = a.Value == true
+					}
+					m.Outputs = append(m.Outputs, o)
+				}
+			case "provider":
+				out := s.plainBlock(b)
+				m.Providers = append(m.Providers, out)
+				m.Others = append(m.Others, out)
+			default:
+				m.Others = append(m.Others, s.plainBlock(b))
+			}
+		}
+	}
+	for _, list := range s.nodes {
+		for _, n := range list {
+			s.expand(n)
+			m.Resources = append(m.Resources, n.instances...)
+		}
+	}
+	sortResources(m.Resources)
+}
+
+// plainBlock evaluates a block that is no resource.
+func (s *scope) plainBlock(b *block) *Block {
+	build := &builder{scope: s, values: map[string]cty.Value{}}
+	return build.block(b, frame{}, b.kind == "module")
+}
+
+// sortResources puts resources in the order of their places, then addresses.
+func sortResources(list []*Resource) {
+	slices.SortFunc(list, func(a, b *Resource) int {
+		return cmp.Or(place(a.Body, b.Body), cmp.Compare(a.Address, b.Address))
+	})
+}
+
+func place(a, b *Block) int {
+	if a == nil || b == nil {
+		return 0
+	}
+	return compare(a.Place, b.Place)
+}
+
+func compare(a, b finding.Location) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.StartLine, b.StartLine), cmp.Compare(a.StartColumn, b.StartColumn))
+}

@@ -1,0 +1,119 @@
+package terraform
+
+import (
+	"encoding/json"
+
+	"github.com/zclconf/go-cty/cty"
+)
+
+// This file writes the policy that the data source aws_iam_policy_document makes,
+// in the form that IAM reads
+// (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html).
+
+// policyDocument returns the attribute json of the data source. What is not known
+// in it stands as a text; a document whose statements are not known is unknown.
+func policyDocument(r *Resource) cty.Value {
+	b := r.Body
+	if b.Open["statement"] {
+		return cty.UnknownVal(cty.String)
+	}
+	doc := map[string]any{"Version": "2012-10-17"}
+	if v, ok := b.Value("version").(string); ok {
+		doc["Version"] = v
+	}
+	if v, ok := b.Value("policy_id").(string); ok {
+		doc["Id"] = v
+	}
+	statements := []any{}
+	for _, name := range []string{"source_policy_documents", "override_policy_documents"} {
+		list, _ := b.Value(name).([]any)
+		for _, item := range list {
+			var other struct{ Statement []any }
+			if text, ok := item.(string); ok && json.Unmarshal([]byte(text), &other) == nil {
+				statements = append(statements, other.Statement...)
+			}
+		}
+	}
+	for _, s := range b.All("statement") {
+		statements = append(statements, statement(s))
+	}
+	doc["Statement"] = statements
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return cty.UnknownVal(cty.String)
+	}
+	v := cty.StringVal(string(text))
+	if Symbolic(string(text)) {
+		v = v.Mark(symbolicMark{})
+	}
+	for _, ref := range b.refs() {
+		v = v.Mark(refMark{ref})
+	}
+	return v
+}
+
+// statement returns one statement.
+func statement(s *Block) map[string]any {
+	out := map[string]any{"Effect": "Allow"}
+	for name, to := range map[string]string{"sid": "Sid", "effect": "Effect"} {
+		if v, ok := s.Value(name).(string); ok {
+			out[to] = v
+		}
+	}
+	for name, to := range map[string]string{"actions": "Action", "not_actions": "NotAction", "resources": "Resource", "not_resources": "NotResource"} {
+		if s.Attributes[name] != nil {
+			out[to] = texts(s.Value(name), name)
+		}
+	}
+	for name, to := range map[string]string{"principals": "Principal", "not_principals": "NotPrincipal"} {
+		who := map[string]any{}
+		for _, p := range s.All(name) {
+			kind, _ := p.Value("type").(string)
+			list := texts(p.Value("identifiers"), "identifiers")
+			if kind == "*" {
+				out[to] = "*"
+				continue
+			}
+			old, _ := who[kind].([]any)
+			who[kind] = append(old, list...)
+		}
+		if _, ok := out[to]; !ok && len(who) > 0 {
+			out[to] = who
+		}
+	}
+	conditions := map[string]any{}
+	for _, c := range s.All("condition") {
+		test, _ := c.Value("test").(string)
+		variable, _ := c.Value("variable").(string)
+		inner, _ := conditions[test].(map[string]any)
+		if inner == nil {
+			inner = map[string]any{}
+			conditions[test] = inner
+		}
+		inner[variable] = texts(c.Value("values"), "values")
+	}
+	if len(conditions) > 0 || s.Open["condition"] {
+		out["Condition"] = conditions
+	}
+	return out
+}
+
+// texts returns a list of texts; what is not known is a text that says so.
+func texts(v any, name string) []any {
+	list, ok := v.([]any)
+	if !ok {
+		if one, ok := v.(string); ok {
+			return []any{one}
+		}
+		return []any{"${" + name + "}"}
+	}
+	out := make([]any, 0, len(list))
+	for _, e := range list {
+		if text, ok := e.(string); ok {
+			out = append(out, text)
+		} else {
+			out = append(out, "${"+name+"}")
+		}
+	}
+	return out
+}

@@ -1,0 +1,438 @@
+package terraform
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/ext/typeexpr"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+)
+
+// This file looks up what names stand for in one module. A name is evaluated when
+// it is first asked for, once; one that needs itself is unknown.
+
+// scope is one use of a module under evaluation.
+type scope struct {
+	loader *loader
+	folder *folder
+	module *Module
+	parent *scope
+	given  map[string]cty.Value // values of variables, from the call or from files
+	from   map[string]attribute
+
+	variables map[string][]*block
+	locals    map[string][]local
+	nodes     map[string][]*node // by "type.name", "data.type.name"
+	calls     map[string][]*block
+	outputs   map[string][]*block
+	children  map[*block]cty.Value
+
+	memo      map[string]cty.Value
+	busy      map[string]bool
+	functions map[string]function.Function
+	deep      map[string]map[string]bool // what is asked of each name: "var.x", "aws_s3_bucket.b"
+}
+
+// local is one value of a locals block.
+type local struct {
+	attribute
+	source *source
+}
+
+// node is a resource as it is written, in one module instance.
+type node struct {
+	block     *block
+	key       string
+	address   string
+	data      bool
+	busy      bool
+	done      bool
+	value     cty.Value
+	instances []*Resource
+}
+
+// scope prepares a use of a module.
+func (l *loader) scope(d *folder, m *Module, parent *scope) *scope {
+	d.used = true
+	l.project.Modules = append(l.project.Modules, m)
+	s := &scope{loader: l, folder: d, module: m, parent: parent, given: map[string]cty.Value{}, variables: map[string][]*block{}, locals: map[string][]local{},
+		nodes: map[string][]*node{}, calls: map[string][]*block{}, outputs: map[string][]*block{}, children: map[*block]cty.Value{},
+		memo: map[string]cty.Value{}, busy: map[string]bool{}, deep: map[string]map[string]bool{}}
+	m.scope = s
+	s.functions = l.functionTable(s)
+	for _, f := range d.files {
+		for _, b := range f.blocks {
+			s.declare(f, b)
+		}
+	}
+	return s
+}
+
+// declare makes a block known by its name.
+func (s *scope) declare(f *source, b *block) {
+	s.note(b)
+	switch {
+	case b.kind == "variable" && len(b.labels) > 0:
+		s.variables[b.labels[0]] = append(s.variables[b.labels[0]], b)
+	case b.kind == "output" && len(b.labels) > 0:
+		s.outputs[b.labels[0]] = append(s.outputs[b.labels[0]], b)
+	case b.kind == "module" && len(b.labels) > 0:
+		s.calls[b.labels[0]] = append(s.calls[b.labels[0]], b)
+	case b.kind == "locals":
+		for _, a := range b.attributes {
+			s.locals[a.name] = append(s.locals[a.name], local{a, f})
+		}
+	case (b.kind == "resource" || b.kind == "data" || b.kind == "ephemeral") && len(b.labels) > 1:
+		n := &node{block: b, data: b.kind != "resource", address: b.labels[0] + "." + b.labels[1]}
+		if b.kind != "resource" {
+			n.address = b.kind + "." + n.address
+		}
+		n.key = n.address
+		if s.module.Address != "" {
+			n.address = s.module.Address + "." + n.address
+		}
+		s.nodes[n.key] = append(s.nodes[n.key], n)
+	}
+}
+
+// note records which attributes are asked of each name, so that those that only
+// the provider knows can be stood for by a text.
+func (s *scope) note(b *block) {
+	for _, a := range b.attributes {
+		for _, t := range a.expr.Variables() {
+			words := rootWords(t)
+			if len(words) == 0 {
+				continue
+			}
+			name, rest := subject(words)
+			if s.deep[name] == nil {
+				s.deep[name] = map[string]bool{}
+			}
+			if len(rest) > 0 {
+				s.deep[name][rest[0]] = s.deep[name][rest[0]] || len(rest) > 1
+			} else if len(t) > len(words) {
+				s.deep[name][""] = true
+			}
+		}
+		if strings.Contains(b.source.slice(a.whole), "*]") {
+			s.noteSplats(a.expr)
+		}
+	}
+	for _, inner := range b.blocks {
+		s.note(inner)
+	}
+}
+
+// noteSplats records what is asked of each element: aws_subnet.a[*].id.
+func (s *scope) noteSplats(e hclsyntax.Expression) {
+	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+		splat, ok := n.(*hclsyntax.SplatExpr)
+		if !ok {
+			return nil
+		}
+		each, ok := splat.Each.(*hclsyntax.RelativeTraversalExpr)
+		if !ok || len(each.Traversal) == 0 {
+			return nil
+		}
+		if attr, ok := each.Traversal[0].(hcl.TraverseAttr); ok {
+			for _, t := range splat.Source.Variables() {
+				if words := rootWords(t); len(words) > 0 {
+					name, _ := subject(words)
+					if s.deep[name] == nil {
+						s.deep[name] = map[string]bool{}
+					}
+					s.deep[name][attr.Name] = s.deep[name][attr.Name] || len(each.Traversal) > 1
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// rootWords returns the names of a traversal, without its indexes.
+func rootWords(t hcl.Traversal) []string {
+	var out []string
+	for _, step := range t {
+		switch step := step.(type) {
+		case hcl.TraverseRoot:
+			out = append(out, step.Name)
+		case hcl.TraverseAttr:
+			out = append(out, step.Name)
+		}
+	}
+	return out
+}
+
+// subject splits the names of a traversal into what is named and what is asked of
+// it.
+func subject(words []string) (string, []string) {
+	n := 2
+	switch words[0] {
+	case "data", "ephemeral":
+		n = 3
+	case "path", "terraform", "each", "count", "self":
+		n = 1
+	}
+	n = min(n, len(words))
+	return strings.Join(words[:n], "."), words[n:]
+}
+
+// setValues takes the values that files beside the root module give, in the order
+// in which Terraform reads them: terraform.tfvars, then *.auto.tfvars by name.
+// Without any of these, a single other file of values is taken.
+func (s *scope) setValues(d *folder) {
+	var first, auto, other []*source
+	for _, f := range d.values {
+		switch base := path.Base(f.name); {
+		case strings.HasPrefix(base, "terraform.tfvars"):
+			first = append(first, f)
+		case strings.Contains(base, ".auto.tfvars"):
+			auto = append(auto, f)
+		default:
+			other = append(other, f)
+		}
+	}
+	list := append(first, auto...)
+	if len(list) == 0 && len(other) == 1 {
+		list = other
+	}
+	for _, f := range list {
+		for _, b := range f.blocks {
+			for _, a := range b.attributes {
+				if v, diags := a.expr.Value(nil); !diags.HasErrors() {
+					s.given[a.name] = v
+				}
+			}
+		}
+	}
+}
+
+// pick returns the declaration that a file means: its own, if a folder that is
+// not one module declares the name twice.
+func pick[T any](list []T, file func(T) *source, from *source) (T, bool) {
+	var none T
+	for _, item := range list {
+		if file(item) == from {
+			return item, true
+		}
+	}
+	if len(list) == 0 {
+		return none, false
+	}
+	return list[0], true
+}
+
+func ofBlock(b *block) *source { return b.source }
+
+// variable returns the value of a variable.
+func (s *scope) variable(name string, from *source) cty.Value {
+	b, ok := pick(s.variables[name], ofBlock, from)
+	if !ok {
+		return cty.DynamicVal
+	}
+	return s.once("var."+name+"@"+b.source.name, b, func() cty.Value {
+		v := s.variableValue(name, b)
+		if a := b.attribute("sensitive"); a != nil {
+			if on, diags := a.expr.Value(nil); !diags.HasErrors() && on.IsKnown() && !on.IsNull() && on.Type() == cty.Bool && on.True() {
+				v = v.Mark(sensitiveMark{})
+			}
+		}
+		return v
+	})
+}
+
+func (s *scope) variableValue(name string, b *block) cty.Value {
+	want, defaults := cty.DynamicPseudoType, (*typeexpr.Defaults)(nil)
+	if a := b.attribute("type"); a != nil {
+		if t, d, diags := typeexpr.TypeConstraintWithDefaults(a.expr); !diags.HasErrors() {
+			want, defaults = t, d
+		}
+	}
+	v, ok := s.given[name]
+	if !ok {
+		if a := b.attribute("default"); a != nil {
+			if d, diags := a.expr.Value(nil); !diags.HasErrors() {
+				v, ok = d, true
+			}
+		}
+	}
+	if !ok {
+		text := want == cty.String || want == cty.DynamicPseudoType && !anyTrue(s.deep["var."+name]) && len(s.deep["var."+name]) == 0
+		if text {
+			return symbol("var." + name)
+		}
+		return cty.UnknownVal(want)
+	}
+	if defaults != nil && !v.IsNull() && v.IsWhollyKnown() && !v.ContainsMarked() {
+		v = defaults.Apply(v)
+	}
+	if c, err := convert.Convert(v, want); err == nil {
+		return c
+	}
+	if v.ContainsMarked() {
+		return cty.UnknownVal(want).WithSameMarks(v)
+	}
+	return v
+}
+
+func anyTrue(m map[string]bool) bool { return slices.Contains(slices.Collect(maps.Values(m)), true) }
+
+// once evaluates a name, once.
+func (s *scope) once(name string, b *block, make func() cty.Value) cty.Value {
+	if v, ok := s.memo[name]; ok {
+		return v
+	}
+	if s.busy[name] {
+		s.loader.problem(Problem{Code: "cycle", Path: b.source.name, Line: b.header.Start.Line, Message: strings.Split(name, "@")[0] + " needs itself"})
+		return cty.DynamicVal
+	}
+	s.busy[name] = true
+	v := make()
+	delete(s.busy, name)
+	if weight(v, maxValue) >= maxValue {
+		s.loader.problem(Problem{Code: "too-large", Path: b.source.name, Line: b.header.Start.Line, Message: strings.Split(name, "@")[0] + " is too large to be followed"})
+		v = cty.DynamicVal
+	}
+	s.memo[name] = v
+	return v
+}
+
+// local returns the value of a local.
+func (s *scope) local(name string, from *source) cty.Value {
+	l, ok := pick(s.locals[name], func(l local) *source { return l.source }, from)
+	if !ok {
+		return cty.DynamicVal
+	}
+	return s.once("local."+name+"@"+l.source.name, &block{source: l.source, header: l.where}, func() cty.Value {
+		return s.value(l.expr, l.source, nil)
+	})
+}
+
+// frame holds the names that hold inside of one instance: count, each, iterators.
+type frame map[string]cty.Value
+
+// value evaluates an expression; what cannot be evaluated is unknown.
+func (s *scope) value(e hclsyntax.Expression, from *source, f frame) (v cty.Value) {
+	defer func() {
+		if r := recover(); r != nil {
+			stop, ok := r.(tooMuch)
+			if !ok {
+				stop.what = "an expression could not be evaluated"
+			}
+			s.loader.problem(Problem{Code: "too-complex", Path: from.name, Line: e.Range().Start.Line, Message: stop.what})
+			v = cty.DynamicVal
+		}
+	}()
+	if literal, ok := e.(*hclsyntax.LiteralValueExpr); ok {
+		return literal.Val
+	}
+	v, diags := e.Value(s.context(e, from, f))
+	if diags.HasErrors() {
+		return cty.DynamicVal.WithMarks(s.marks(e, from, f))
+	}
+	return v
+}
+
+// marks returns the marks of the resources that an expression names, for one that
+// could not be evaluated.
+func (s *scope) marks(e hclsyntax.Expression, from *source, f frame) cty.ValueMarks {
+	out := cty.ValueMarks{}
+	for _, v := range s.context(e, from, f).Variables {
+		_, marks := v.UnmarkDeep()
+		for m := range marks {
+			if _, ok := m.(refMark); ok {
+				out[m] = struct{}{}
+			}
+		}
+	}
+	return out
+}
+
+// context holds the names that the expression needs.
+func (s *scope) context(e hclsyntax.Expression, from *source, f frame) *hcl.EvalContext {
+	needs := map[string]map[string]bool{}
+	for _, t := range e.Variables() {
+		words := rootWords(t)
+		if len(words) == 0 {
+			continue
+		}
+		if needs[words[0]] == nil {
+			needs[words[0]] = map[string]bool{}
+		}
+		if len(words) > 1 {
+			needs[words[0]][strings.Join(words[1:min(len(words), 3)], ".")] = true
+		}
+	}
+	out := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: s.functions}
+	for root, names := range needs {
+		if v, ok := f[root]; ok {
+			out.Variables[root] = v
+			continue
+		}
+		out.Variables[root] = s.rootValue(root, names, from)
+	}
+	return out
+}
+
+// rootValue returns the object that a root name stands for, with the asked names
+// in it.
+func (s *scope) rootValue(root string, names map[string]bool, from *source) cty.Value {
+	object := map[string]cty.Value{}
+	for name := range names {
+		first, rest, _ := strings.Cut(name, ".")
+		switch root {
+		case "var":
+			object[first] = s.variable(first, from)
+		case "local":
+			object[first] = s.local(first, from)
+		case "module":
+			object[first] = s.call(first, from)
+		case "path":
+			object[first] = s.pathValue(first)
+		case "terraform":
+			object[first] = cty.StringVal("default")
+		case "data", "ephemeral":
+			inner := map[string]cty.Value{}
+			if old, ok := object[first]; ok {
+				inner = old.AsValueMap()
+			}
+			inner[rest] = s.resource(root+"."+first+"."+rest, from)
+			object[first] = cty.ObjectVal(inner)
+		case "each", "count", "self":
+			return cty.DynamicVal
+		default:
+			object[first] = s.resource(root+"."+first, from)
+		}
+	}
+	if len(object) == 0 {
+		return cty.DynamicVal
+	}
+	return cty.ObjectVal(object)
+}
+
+// pathValue returns path.module and its like, relative to the root module, as
+// Terraform has them.
+func (s *scope) pathValue(name string) cty.Value {
+	if name != "module" {
+		return cty.StringVal(".")
+	}
+	root, here := s.module.Root.Dir, s.module.Dir
+	up := ""
+	for root != "." && here != root && !strings.HasPrefix(here, root+"/") {
+		root, up = path.Dir(root), up+"../"
+	}
+	rel := strings.TrimPrefix(strings.TrimPrefix(here, root), "/")
+	if root == "." {
+		rel = here
+	}
+	if rel == "" {
+		rel = "."
+	}
+	return cty.StringVal(path.Clean(up + rel))
+}

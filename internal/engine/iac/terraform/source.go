@@ -1,0 +1,388 @@
+package terraform
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	hcljson "github.com/hashicorp/hcl/v2/json"
+	"github.com/zclconf/go-cty/cty"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file reads files into blocks: one form for the native syntax and for JSON.
+
+// source is a file.
+type source struct {
+	name   string
+	text   []byte
+	lines  *scan.Lines
+	blocks []*block
+}
+
+// block is a block as it is written.
+type block struct {
+	kind       string // "resource"
+	labels     []string
+	source     *source
+	header     hcl.Range
+	attributes []attribute
+	blocks     []*block
+}
+
+type attribute struct {
+	name  string
+	where hcl.Range // of the name
+	whole hcl.Range
+	expr  hclsyntax.Expression
+	raw   hcl.Expression // in JSON, before it was turned
+}
+
+// attribute returns the attribute of the name, or nil.
+func (b *block) attribute(name string) *attribute {
+	for i := range b.attributes {
+		if b.attributes[i].name == name {
+			return &b.attributes[i]
+		}
+	}
+	return nil
+}
+
+// location returns the range as a place.
+func (s *source) location(r hcl.Range) finding.Location {
+	from, to := clamp(r.Start.Byte, len(s.text)), clamp(r.End.Byte, len(s.text))
+	out := finding.Location{Path: s.name}
+	out.StartLine, out.StartColumn = s.lines.Position(from)
+	out.EndLine, out.EndColumn = s.lines.Position(max(from, to))
+	return out
+}
+
+// sortAttributes puts them in the order in which they are written.
+func sortAttributes(list []attribute) {
+	slices.SortFunc(list, func(a, b attribute) int { return cmp.Compare(a.whole.Start.Byte, b.whole.Start.Byte) })
+}
+
+func clamp(n, most int) int { return max(0, min(n, most)) }
+
+// slice returns the text of a range.
+func (s *source) slice(r hcl.Range) string {
+	from, to := clamp(r.Start.Byte, len(s.text)), clamp(r.End.Byte, len(s.text))
+	return string(s.text[from:max(from, to)])
+}
+
+// read adds a file to its folder.
+func (l *loader) read(name string) {
+	if info, err := fs.Stat(l.fs, name); err == nil && info.Size() > maxFile {
+		l.problem(Problem{Code: "too-large", Path: name, Message: fmt.Sprintf("the file is larger than %d MB", maxFile>>20)})
+		return
+	}
+	text, err := fs.ReadFile(l.fs, name)
+	if err != nil {
+		l.problem(Problem{Code: "unreadable", Path: name, Message: err.Error()})
+		return
+	}
+	s := &source{name: name, text: text, lines: scan.NewLines(text)}
+	parse := l.native
+	if strings.HasSuffix(name, ".json") {
+		parse = l.json
+	}
+	if p := parse(s); p != nil {
+		p.Path = name
+		l.problem(*p)
+	}
+	d := l.dirs[path.Dir(name)]
+	if d == nil {
+		d = &folder{dir: path.Dir(name)}
+		l.dirs[d.dir] = d
+	}
+	if values(name) {
+		d.values = append(d.values, s)
+	} else if len(s.blocks) > 0 {
+		d.files = append(d.files, s)
+	}
+}
+
+// native reads HCL's own syntax. A file with errors gives the blocks that could
+// be read.
+func (l *loader) native(s *source) *Problem {
+	tokens, _ := hclsyntax.LexConfig(s.text, s.name, hcl.InitialPos)
+	if p := measure(tokens); p != nil {
+		return p
+	}
+	file, diags := hclsyntax.ParseConfig(s.text, s.name, hcl.InitialPos)
+	var problem *Problem
+	for _, d := range diags {
+		if d.Severity == hcl.DiagError {
+			problem = &Problem{Code: "malformed", Message: d.Summary}
+			if d.Subject != nil {
+				problem.Line = d.Subject.Start.Line
+			}
+			break
+		}
+	}
+	body, ok := file.Body.(*hclsyntax.Body)
+	if !ok {
+		return problem
+	}
+	hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+	top := nativeBlock(s, &hclsyntax.Block{Body: body})
+	s.blocks = top.blocks
+	if values(s.name) && len(top.attributes) > 0 {
+		s.blocks = []*block{{kind: "values", source: s, attributes: top.attributes}}
+	}
+	return problem
+}
+
+// measure refuses texts whose shape would need a deep stack: the parser and the
+// evaluator call themselves for each level.
+func measure(tokens hclsyntax.Tokens) *Problem {
+	depth, operators := 0, 0
+	for _, t := range tokens {
+		switch t.Type {
+		case hclsyntax.TokenOBrace, hclsyntax.TokenOBrack, hclsyntax.TokenOParen, hclsyntax.TokenTemplateInterp, hclsyntax.TokenTemplateControl, hclsyntax.TokenOQuote:
+			depth++
+		case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote:
+			depth--
+		case hclsyntax.TokenEqual, hclsyntax.TokenComma:
+			operators = 0
+		case hclsyntax.TokenIdent, hclsyntax.TokenNewline, hclsyntax.TokenComment, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenNumberLit:
+		default:
+			operators++
+		}
+		if depth > maxDepth || operators > maxOperators {
+			return &Problem{Code: "too-complex", Line: t.Range.Start.Line, Message: "an expression is nested too deeply or too long to be evaluated"}
+		}
+	}
+	return nil
+}
+
+// nativeBlock turns a parsed block, in the order in which it is written.
+func nativeBlock(s *source, b *hclsyntax.Block) *block {
+	out := &block{kind: b.Type, labels: b.Labels, source: s, header: b.DefRange()}
+	for name, a := range b.Body.Attributes {
+		out.attributes = append(out.attributes, attribute{name: name, where: a.NameRange, whole: a.SrcRange, expr: a.Expr})
+	}
+	sortAttributes(out.attributes)
+	for _, inner := range b.Body.Blocks {
+		out.blocks = append(out.blocks, nativeBlock(s, inner))
+	}
+	return out
+}
+
+// labelled gives the number of labels of the blocks of a file in JSON.
+var labelled = map[string]int{"resource": 2, "data": 2, "ephemeral": 2, "module": 1, "variable": 1, "output": 1, "provider": 1, "check": 1,
+	"locals": 0, "terraform": 0, "import": 0, "moved": 0, "removed": 0}
+
+// json reads the JSON syntax, or a file of values in it.
+func (l *loader) json(s *source) *Problem {
+	if p := measureJSON(s.text); p != nil {
+		return p
+	}
+	file, diags := hcljson.Parse(s.text, s.name)
+	if diags.HasErrors() {
+		p := &Problem{Code: "malformed", Message: diags[0].Summary}
+		if diags[0].Subject != nil {
+			p.Line = diags[0].Subject.Start.Line
+		}
+		return p
+	}
+	attributes, _ := file.Body.JustAttributes()
+	top := &block{kind: "values", source: s}
+	for name, a := range attributes {
+		top.attributes = append(top.attributes, attribute{name: name, where: a.NameRange, whole: a.Range, raw: a.Expr})
+	}
+	sortAttributes(top.attributes)
+	if values(s.name) {
+		for i := range top.attributes {
+			top.attributes[i].expr = l.fromJSON(s, top.attributes[i].raw)
+		}
+		s.blocks = []*block{top}
+		return nil
+	}
+	for _, a := range top.attributes {
+		n, ok := labelled[a.name]
+		if !ok {
+			continue
+		}
+		l.jsonBlocks(s, &block{kind: a.name, source: s, header: a.where}, a.raw, n)
+	}
+	return nil
+}
+
+// jsonBlocks adds the blocks that a member of a JSON object stands for.
+func (l *loader) jsonBlocks(s *source, b *block, e hcl.Expression, labels int) {
+	if list, diags := hcl.ExprList(e); !diags.HasErrors() {
+		for _, item := range list {
+			l.jsonBlocks(s, b, item, labels)
+		}
+		return
+	}
+	pairs, diags := hcl.ExprMap(e)
+	if diags.HasErrors() {
+		return
+	}
+	if labels > 0 {
+		for _, p := range pairs {
+			if name, ok := key(p.Key); ok {
+				l.jsonBlocks(s, &block{kind: b.kind, source: s, header: p.Key.Range(), labels: append(append([]string(nil), b.labels...), name)}, p.Value, labels-1)
+			}
+		}
+		return
+	}
+	out := &block{kind: b.kind, labels: b.labels, source: s, header: b.header}
+	for _, p := range pairs {
+		name, ok := key(p.Key)
+		switch {
+		case !ok || name == "//":
+		case name == "dynamic":
+			l.jsonDynamic(s, out, p.Value)
+		default:
+			out.attributes = append(out.attributes, attribute{name: name, where: p.Key.Range(), whole: hcl.RangeBetween(p.Key.Range(), p.Value.Range()), expr: l.fromJSON(s, p.Value), raw: p.Value})
+		}
+	}
+	s.blocks = append(s.blocks, out)
+}
+
+// jsonDynamic adds dynamic blocks, with their content.
+func (l *loader) jsonDynamic(s *source, to *block, e hcl.Expression) {
+	inner := &source{name: s.name, text: s.text, lines: s.lines}
+	l.jsonBlocks(inner, &block{kind: "dynamic", header: e.Range()}, e, 1)
+	for _, d := range inner.blocks {
+		d.source = s
+		if a := d.attribute("content"); a != nil {
+			content := &source{name: s.name, text: s.text, lines: s.lines}
+			l.jsonBlocks(content, &block{kind: "content", header: a.where}, a.raw, 0)
+			for _, c := range content.blocks {
+				c.source = s
+			}
+			d.blocks = content.blocks
+		}
+		to.blocks = append(to.blocks, d)
+	}
+}
+
+// measureJSON refuses JSON that is nested too deeply: the parser calls itself.
+func measureJSON(text []byte) *Problem {
+	depth, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		}
+		if depth > maxDepth {
+			return &Problem{Code: "too-complex", Line: 1 + bytes.Count(text[:i], []byte("\n")), Message: "the file is nested too deeply"}
+		}
+	}
+	return nil
+}
+
+// fromJSON turns an expression of the JSON syntax into the native form. Its
+// strings are templates.
+func (l *loader) fromJSON(s *source, e hcl.Expression) hclsyntax.Expression {
+	if pairs, diags := hcl.ExprMap(e); !diags.HasErrors() {
+		out := &hclsyntax.ObjectConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
+		for _, p := range pairs {
+			if name, ok := key(p.Key); ok {
+				out.Items = append(out.Items, hclsyntax.ObjectConsItem{
+					KeyExpr:   &hclsyntax.LiteralValueExpr{Val: cty.StringVal(name), SrcRange: p.Key.Range()},
+					ValueExpr: l.fromJSON(s, p.Value)})
+			}
+		}
+		return out
+	}
+	if items, diags := hcl.ExprList(e); !diags.HasErrors() {
+		out := &hclsyntax.TupleConsExpr{SrcRange: e.Range(), OpenRange: e.StartRange()}
+		for _, item := range items {
+			out.Exprs = append(out.Exprs, l.fromJSON(s, item))
+		}
+		return out
+	}
+	v, diags := e.Value(nil)
+	literal := &hclsyntax.LiteralValueExpr{Val: v, SrcRange: e.Range()}
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String || !strings.ContainsAny(v.AsString(), "$%") {
+		return literal
+	}
+	start := e.Range().Start
+	start.Byte, start.Column = start.Byte+1, start.Column+1
+	text := []byte(v.AsString())
+	tokens, _ := hclsyntax.LexTemplate(text, s.name, start)
+	if p := measure(tokens); p != nil {
+		l.problem(Problem{Code: p.Code, Message: p.Message, Path: s.name, Line: start.Line})
+		return literal
+	}
+	template, diags := hclsyntax.ParseTemplate(text, s.name, start)
+	if diags.HasErrors() {
+		return literal
+	}
+	hclsyntax.VisitAll(template, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+	return template
+}
+
+// key returns the text of a key that needs no evaluation.
+func key(e hcl.Expression) (string, bool) {
+	v, diags := e.Value(nil)
+	if diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.String {
+		if word := hcl.ExprAsKeyword(e); word != "" {
+			return word, true
+		}
+		return "", false
+	}
+	return v.AsString(), true
+}
+
+// counted is an expression whose every evaluation is counted. It stands around
+// the bodies of for expressions, so that one that never ends is stopped.
+type counted struct {
+	hclsyntax.Expression
+	loader *loader
+}
+
+// tooMuch is what an evaluation beyond the limits panics with; it is caught where
+// the evaluation begins.
+type tooMuch struct{ what string }
+
+// Value evaluates the expression.
+func (c *counted) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	v, diags := c.Expression.Value(ctx)
+	c.loader.spend(v)
+	return v, diags
+}
+
+// spend counts one step and the text of its result.
+func (l *loader) spend(v cty.Value) {
+	l.steps++
+	v, _ = v.Unmark()
+	if v != cty.NilVal && v.Type() == cty.String && v.IsKnown() && !v.IsNull() {
+		l.text += len(v.AsString())
+	}
+	if l.steps > maxSteps || l.text > maxText {
+		panic(tooMuch{"the expressions take too many steps"})
+	}
+	if l.steps%1024 == 0 && l.ctx.Err() != nil {
+		panic(tooMuch{"the scan was stopped"})
+	}
+}
+
+// count puts counters into for expressions.
+func (l *loader) count(n hclsyntax.Node) {
+	if e, ok := n.(*hclsyntax.ForExpr); ok {
+		if _, done := e.ValExpr.(*counted); !done {
+			e.ValExpr = &counted{e.ValExpr, l}
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/test/table"
+)
+
+// This file measures the breadth of the rules for Terraform on labelled examples:
+// folders whose resources are called pass… where a certain flaw is absent and
+// fail… where it is present. A folder is covered when some rule tells of a failing
+// resource and of no passing one. No rule was written with half of the folders in
+// view: that half is a row of its own.
+
+const checkovFloor = 0.40
+
+// An example is one folder, and whether it is covered.
+type example struct {
+	Folder  string   `json:"folder"`
+	Aside   bool     `json:"aside"` // kept aside when the rules were written
+	Covered bool     `json:"covered"`
+	By      []string `json:"by,omitempty"`    // rules that cover it
+	Noisy   []string `json:"noisy,omitempty"` // rules that tell of both
+}
+
+// labelled is a resource of an example: the lines of its block.
+type labelled struct {
+	first, last int
+	fail        bool
+}
+
+func checkov(ctx context.Context, b *bench) ([]table.Row, error) {
+	root := filepath.Join(b.corpora, "checkov", "tests", "terraform", "checks", "resource")
+	examples, files, err := labels(root)
+	if err != nil {
+		return nil, err
+	}
+	r, cost, err := b.scan(ctx, root, "--analyses", "iac")
+	if err != nil {
+		return nil, err
+	}
+	type told struct{ pass, fail bool }
+	rules := map[string]map[string]*told{} // by folder and rule
+	for _, f := range r.Findings {
+		folder := filepath.ToSlash(filepath.Dir(f.Location.Path))
+		for _, l := range files[f.Location.Path] {
+			if f.Location.StartLine < l.first || f.Location.StartLine > l.last {
+				continue
+			}
+			if rules[folder] == nil {
+				rules[folder] = map[string]*told{}
+			}
+			t := rules[folder][f.RuleID]
+			if t == nil {
+				t = &told{}
+				rules[folder][f.RuleID] = t
+			}
+			t.fail, t.pass = t.fail || l.fail, t.pass || !l.fail
+		}
+	}
+	for _, e := range examples {
+		for id, t := range rules[e.Folder] {
+			switch {
+			case t.fail && !t.pass:
+				e.Covered, e.By = true, append(e.By, id)
+			case t.fail:
+				e.Noisy = append(e.Noisy, id)
+			}
+		}
+		slices.Sort(e.By)
+		slices.Sort(e.Noisy)
+	}
+	if err := keep(b, "checkov", examples); err != nil {
+		return nil, err
+	}
+	all, seen, aside := share(examples, nil), share(examples, new(false)), share(examples, new(true))
+	return []table.Row{{Measure: "labelled Terraform examples, covered", Floor: "≥ " + table.Percent(checkovFloor), Measured: table.Percent(all),
+		Met:  table.Verdict(all >= checkovFloor),
+		Note: fmt.Sprintf("%d folders; %s of the half that was looked at, %s of the half kept aside; %s; by provider %s", len(examples), table.Percent(seen), table.Percent(aside), table.Spent(cost), providers(examples))}}, nil
+}
+
+// share returns the covered part of the examples, of one half if one is named.
+func share(examples []*example, aside *bool) float64 {
+	n, covered := 0, 0
+	for _, e := range examples {
+		if aside == nil || e.Aside == *aside {
+			n++
+			if e.Covered {
+				covered++
+			}
+		}
+	}
+	return float64(covered) / float64(max(n, 1))
+}
+
+// providers tells the covered examples of each provider.
+func providers(examples []*example) string {
+	counts := map[string][2]int{}
+	for _, e := range examples {
+		name, _, _ := strings.Cut(e.Folder, "/")
+		c := counts[name]
+		c[1]++
+		if e.Covered {
+			c[0]++
+		}
+		counts[name] = c
+	}
+	var out []string
+	for name, c := range counts {
+		out = append(out, fmt.Sprintf("%s %d/%d", name, c[0], c[1]))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+var labelledResource = regexp.MustCompile(`^resource\s+"?[a-z0-9_]+"?\s+"?([A-Za-z0-9_-]+)"?\s*\{`)
+
+// labels finds the folders that hold both kinds of resources, and the resources
+// of each file.
+func labels(root string) ([]*example, map[string][]labelled, error) {
+	files := map[string][]labelled{}
+	has := map[string][2]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".tf" || !strings.Contains(rel, "example_") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		files[rel] = resources(string(text))
+		h := has[filepath.ToSlash(filepath.Dir(rel))]
+		for _, l := range files[rel] {
+			h[0], h[1] = h[0] || !l.fail, h[1] || l.fail
+		}
+		has[filepath.ToSlash(filepath.Dir(rel))] = h
+		return nil
+	})
+	var out []*example
+	for folder, h := range has {
+		if h[0] && h[1] {
+			sum := sha256.Sum256([]byte(filepath.Base(folder)))
+			out = append(out, &example{Folder: folder, Aside: sum[0] >= 0x80})
+		}
+	}
+	slices.SortFunc(out, func(a, b *example) int { return strings.Compare(a.Folder, b.Folder) })
+	return out, files, err
+}
+
+// resources returns the labelled resources of a file. A block ends where the next
+// line with a closing brace in the first column is.
+func resources(text string) []labelled {
+	var out []labelled
+	var open *labelled
+	for i, line := range strings.Split(text, "\n") {
+		if m := labelledResource.FindStringSubmatch(line); m != nil {
+			name := strings.ToLower(m[1])
+			fail := strings.HasPrefix(name, "fail")
+			open = nil
+			if fail || strings.HasPrefix(name, "pass") {
+				open = &labelled{first: i + 1, last: i + 1, fail: fail}
+				if strings.HasSuffix(strings.TrimSpace(line), "}") {
+					out = append(out, *open)
+					open = nil
+				}
+			}
+			continue
+		}
+		if open != nil && strings.HasPrefix(line, "}") {
+			open.last = i + 1
+			out = append(out, *open)
+			open = nil
+		}
+	}
+	return out
+}
