@@ -16,6 +16,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/build"
 	"io"
 	"io/fs"
 	"os"
@@ -44,6 +45,7 @@ type bench struct {
 	advisories string // folder of vulnerability records, as OSV's export lays them out
 	out        string // folder of results by case
 	merlon     string // the program to measure
+	kics       string // folder of the KICS module
 	timeout    time.Duration
 }
 
@@ -59,6 +61,7 @@ var measures = []measure{
 	{"goats", goats},
 	{"pipelines", pipelines},
 	{"checkov", checkov},
+	{"kics", kicsTests},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {
@@ -99,6 +102,7 @@ func parse(args []string) (*bench, []measure, error) {
 	flags.StringVar(&b.advisories, "advisories", "../shared/advisories", "folder of vulnerability records")
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
+	flags.StringVar(&b.kics, "kics", kicsModule(), "folder of the module github.com/Checkmarx/kics/v2, with its queries and their tests")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+strings.Join(names(), ", "))
 	flags.DurationVar(&b.timeout, "timeout", 20*time.Minute, "for one run of a program")
 	if err := flags.Parse(args); err != nil {
@@ -119,7 +123,7 @@ func parse(args []string) (*bench, []measure, error) {
 			return nil, nil, err
 		}
 	}
-	for _, path := range []*string{&b.corpora, &b.peers, &b.advisories, &b.out, &b.merlon} {
+	for _, path := range []*string{&b.corpora, &b.peers, &b.advisories, &b.out, &b.merlon, &b.kics} {
 		var err error
 		if *path, err = filepath.Abs(*path); err != nil {
 			return nil, nil, err
@@ -130,6 +134,11 @@ func parse(args []string) (*bench, []measure, error) {
 		return nil, nil, err
 	}
 	return b, chosen, os.MkdirAll(b.out, 0o755)
+}
+
+// kicsModule is where the module cache holds the module once it was downloaded.
+func kicsModule() string {
+	return filepath.Join(build.Default.GOPATH, "pkg", "mod", "github.com", "!checkmarx", "kics", "v2@v2.2.0")
 }
 
 func names() []string {

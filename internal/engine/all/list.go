@@ -5,6 +5,7 @@ package all
 import (
 	cicdgithub "merlon/internal/engine/cicd/github"
 	iaccloud "merlon/internal/engine/iac/cloud"
+	iacconfiguration "merlon/internal/engine/iac/configuration"
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
@@ -15,6 +16,7 @@ import (
 var Analyzers = []*scan.Analyzer{
 	cicdgithub.Analyzer,
 	iaccloud.Analyzer,
+	iacconfiguration.Analyzer,
 	sastcode.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,

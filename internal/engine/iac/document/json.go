@@ -155,6 +155,9 @@ func (d *jsonDecoder) object(lines *Node) (map[string]any, error) {
 			return nil, d.fault("expected a field or the end of an object")
 		}
 		at := d.place()
+		if len(root) == 0 { // an object in a list is told by its first field, as in YAML
+			lines.Line, lines.Column = at.Line, at.Column
+		}
 		key, err := d.str()
 		if err != nil {
 			return nil, err

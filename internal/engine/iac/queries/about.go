@@ -1,0 +1,155 @@
+package queries
+
+import (
+	"encoding/json"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/finding"
+)
+
+// about describes a query, in the words of its authors.
+type about struct {
+	ID          string               `json:"id"`
+	Name        string               `json:"queryName"`
+	Severity    string               `json:"severity"`
+	Category    string               `json:"category"`
+	Description string               `json:"descriptionText"`
+	URL         string               `json:"descriptionUrl"`
+	CWE         string               `json:"cwe"`
+	Cloud       string               `json:"cloudProvider"`
+	Override    map[string]overrides `json:"override"`
+}
+
+// overrides is what a query that covers several versions of a format says of one
+// of them; empty fields hold for all.
+type overrides struct {
+	ID          string `json:"id"`
+	Name        string `json:"queryName"`
+	Severity    string `json:"severity"`
+	Description string `json:"descriptionText"`
+	URL         string `json:"descriptionUrl"`
+}
+
+// names gives the platforms as rule identifiers and people name them.
+var names = map[document.Platform]struct{ id, name string }{
+	document.Ansible:         {"ansible", "Ansible"},
+	document.ARM:             {"arm", "Azure Resource Manager"},
+	document.Buildah:         {"buildah", "Buildah"},
+	document.CICD:            {"workflow", "GitHub Actions"},
+	document.CloudFormation:  {"cloudformation", "CloudFormation"},
+	document.Compose:         {"compose", "Docker Compose"},
+	document.Crossplane:      {"crossplane", "Crossplane"},
+	document.Dockerfile:      {"dockerfile", "Dockerfile"},
+	document.GoogleDeploy:    {"google-deployment", "Google Deployment Manager"},
+	document.GRPC:            {"grpc", "gRPC"},
+	document.Knative:         {"knative", "Knative"},
+	document.Kubernetes:      {"kubernetes", "Kubernetes"},
+	document.OpenAPI:         {"openapi", "OpenAPI"},
+	document.Pulumi:          {"pulumi", "Pulumi"},
+	document.ServerlessFrame: {"serverless", "Serverless Framework"},
+	document.Terraform:       {"terraform", "Terraform"},
+}
+
+// ruleOf makes the rule of a query for one platform. The name of the query's folder
+// is permanent, so the rule is named by it.
+func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
+	all, err := p.about()
+	if err != nil {
+		return nil, err
+	}
+	a := all[query]
+	slug := strings.NewReplacer("_", "-", "/", "-", " ", "-", ".", "-").Replace(p.queries[query].Name)
+	id := "iac/" + names[p.name].id + "/" + strings.ToLower(slug)
+	if o, ok := a.Override[override]; ok && override != "" {
+		id += "-v" + strings.NewReplacer(".", "-").Replace(strings.TrimSuffix(override, ".0"))
+		a.Name, a.Description = or(o.Name, a.Name), or(o.Description, a.Description)
+		a.Severity, a.URL = or(o.Severity, a.Severity), or(o.URL, a.URL)
+	}
+	severity, confidence := grade(a.Severity)
+	return &finding.Rule{
+		ID: id, Analysis: finding.IaC, Name: a.Name,
+		ShortDescription: sentence(a.Name),
+		Description:      sentence(a.Description) + benchmark(p.name, p.queries[query].Name),
+		HowToPrevent:     prevention(a),
+		CWE:              weaknesses(a),
+		OWASP:            []string{"A05:2021"},
+		Severity:         severity, Confidence: confidence,
+		Language: names[p.name].name,
+		Link:     a.URL,
+	}, nil
+}
+
+// grade turns a query's severity into ours. INFO tells of things to know more than
+// of flaws: it is low, and unsure.
+func grade(severity string) (finding.Severity, finding.Confidence) {
+	switch strings.ToUpper(severity) {
+	case "CRITICAL":
+		return finding.Critical, finding.Certain
+	case "HIGH":
+		return finding.High, finding.Certain
+	case "MEDIUM":
+		return finding.Medium, finding.Certain
+	case "LOW":
+		return finding.Low, finding.Likely
+	}
+	return finding.Low, finding.Uncertain
+}
+
+// byCategory is the weakness of a query that names none.
+var byCategory = map[string]string{
+	"Access Control": "284", "Availability": "400", "Backup": "693", "Best Practices": "710",
+	"Build Process": "1357", "Encryption": "311", "Insecure Configurations": "16", "Insecure Defaults": "1188",
+	"Networking and Firewall": "668", "Observability": "778", "Resource Management": "400",
+	"Secret Management": "798", "Structure and Semantics": "710", "Supply-Chain": "1357",
+}
+
+func weaknesses(a about) []string {
+	cwe := strings.TrimPrefix(strings.TrimSpace(a.CWE), "CWE-")
+	if cwe == "" {
+		cwe = byCategory[a.Category]
+	}
+	if cwe == "" {
+		return nil
+	}
+	return []string{"CWE-" + cwe}
+}
+
+// prevention says what to do in general; each finding says what is expected in its
+// place.
+func prevention(a about) string {
+	text := "Change the resource so that it meets what the finding says is expected, in the code and not by hand: the next deployment would undo it."
+	if a.URL != "" {
+		text += " The [documentation](" + a.URL + ") tells the attribute and its values."
+	}
+	return text
+}
+
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s != "" && !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+func or(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// UnmarshalJSON takes a description whose override holds something else than
+// objects: such an entry overrides nothing.
+func (o *overrides) UnmarshalJSON(b []byte) error {
+	type plain overrides
+	var p plain
+	if len(b) > 0 && b[0] == '{' {
+		if err := json.Unmarshal(b, &p); err != nil {
+			return err
+		}
+	}
+	*o = overrides(p)
+	return nil
+}

@@ -1,0 +1,82 @@
+package queries
+
+import "merlon/internal/engine/iac/document"
+
+// This file chooses what documents can trigger.
+
+// maxWord bounds the strings of a document that are looked up; the longest word
+// that a query needs is shorter.
+const maxWord = 200
+
+// wordsOf marks the words of the platform that the documents hold.
+func (p *platform) wordsOf(docs []*document.Document) []bool {
+	held := make([]bool, len(p.words))
+	mark := func(s string) {
+		if len(s) <= maxWord {
+			if i, ok := p.words[s]; ok {
+				held[i] = true
+			}
+		}
+	}
+	var visit func(v any)
+	visit = func(v any) {
+		switch v := v.(type) {
+		case string:
+			mark(v)
+		case map[string]any:
+			for key, below := range v {
+				mark(key)
+				visit(below)
+			}
+		case []any:
+			for _, below := range v {
+				visit(below)
+			}
+		}
+	}
+	for _, d := range docs {
+		visit(d.Root)
+		mark(d.Path)
+	}
+	return held
+}
+
+// A choice says which rules of a query some documents can trigger.
+type choice struct {
+	query int
+	rules []bool // by position in query.Rules
+}
+
+// choose returns the queries that documents with the words can trigger.
+func (p *platform) choose(held []bool) []choice {
+	var out []choice
+	for i, q := range p.queries {
+		var rules []bool
+		for j, r := range q.Rules {
+			if met(r.Needs, held) {
+				if rules == nil {
+					rules = make([]bool, len(q.Rules))
+				}
+				rules[j] = true
+			}
+		}
+		if rules != nil {
+			out = append(out, choice{i, rules})
+		}
+	}
+	return out
+}
+
+// met reports whether of each list one word is held.
+func met(needs [][]int, held []bool) bool {
+	for _, one := range needs {
+		any := false
+		for _, word := range one {
+			any = any || held[word]
+		}
+		if !any {
+			return false
+		}
+	}
+	return true
+}

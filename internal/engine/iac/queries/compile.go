@@ -1,0 +1,187 @@
+package queries
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"golang.org/x/sync/errgroup"
+)
+
+// prepared is a query that can be asked, with some of its rules.
+type prepared struct {
+	rules []bool
+	eval  rego.PreparedEvalQuery
+}
+
+// prepare compiles what is chosen and was not compiled before in this process.
+// Queries are compiled in as many batches as there are workers: those of one batch
+// share the compiled library.
+func (p *platform) prepare(ctx context.Context, chosen []choice, workers int) (map[int]*prepared, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var missing []choice
+	for _, c := range chosen {
+		if have := p.prepared[c.query]; have == nil || !covers(have.rules, c.rules) {
+			if have != nil {
+				c.rules = union(have.rules, c.rules)
+			}
+			missing = append(missing, c)
+		}
+	}
+	if err := p.compile(ctx, missing, workers); err != nil {
+		return nil, err
+	}
+	out := make(map[int]*prepared, len(chosen))
+	for _, c := range chosen {
+		out[c.query] = p.prepared[c.query]
+	}
+	return out, nil
+}
+
+// minBatch is the number of queries below which another copy of the library costs
+// more than a second worker saves.
+const minBatch = 24
+
+func (p *platform) compile(ctx context.Context, missing []choice, workers int) error {
+	if len(missing) == 0 {
+		return nil
+	}
+	source, err := p.source()
+	if err != nil {
+		return err
+	}
+	batches := max(1, min(workers, len(missing)/minBatch))
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	for b := range batches {
+		group.Go(func() error {
+			var mine []choice
+			for i := b; i < len(missing); i += batches {
+				mine = append(mine, missing[i])
+			}
+			done, err := p.batch(ctx, source, mine)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for i, c := range mine {
+				p.prepared[c.query] = done[i]
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// The queries are written in the language as it was before version 1.
+const language = ast.RegoV0
+
+// batch compiles some queries with one compiler. Every query calls its package
+// "Cx": each gets a package of its own below that.
+func (p *platform) batch(ctx context.Context, source string, chosen []choice) ([]*prepared, error) {
+	modules := make(map[string]*ast.Module, len(chosen)+2)
+	for name, text := range map[string]string{"common": p.library.common, "platform": p.rego} {
+		if strings.TrimSpace(text) == "" {
+			continue
+		}
+		m, err := ast.ParseModuleWithOpts(name, text, ast.ParserOptions{RegoVersion: language})
+		if err != nil {
+			return nil, fmt.Errorf("parse the %s library of %s: %w", name, p.name, err)
+		}
+		modules[name] = m
+	}
+	for _, c := range chosen {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		q := p.queries[c.query]
+		m, err := ast.ParseModuleWithOpts(q.Name, source[q.At:q.At+q.Size], ast.ParserOptions{RegoVersion: language})
+		if err != nil {
+			return nil, fmt.Errorf("parse %s: %w", q.Name, err)
+		}
+		m.Package.Path = packageOf(c.query)
+		m.Rules = keep(m.Rules, q, c.rules)
+		modules["query/"+q.Name] = m
+	}
+	compiler := ast.NewCompiler().WithDefaultRegoVersion(language).WithCapabilities(capabilities())
+	if compiler.Compile(modules); compiler.Failed() {
+		return nil, fmt.Errorf("compile the queries of %s: %w", p.name, compiler.Errors)
+	}
+	out := make([]*prepared, len(chosen))
+	for i, c := range chosen {
+		eval, err := rego.New(
+			rego.ParsedQuery(ask(c.query)), rego.Compiler(compiler), rego.Store(p.library.data), rego.SetRegoVersion(language),
+		).PrepareForEval(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("prepare %s: %w", p.queries[c.query].Name, err)
+		}
+		out[i] = &prepared{rules: c.rules, eval: eval}
+	}
+	return out, nil
+}
+
+// keep returns the rules of a module without those that yield results and were not
+// chosen.
+func keep(rules []*ast.Rule, q query, chosen []bool) []*ast.Rule {
+	leave := map[int]bool{}
+	for i, r := range q.Rules {
+		leave[r.At] = !chosen[i]
+	}
+	var out []*ast.Rule
+	for i, r := range rules {
+		if !leave[i] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func packageOf(query int) ast.Ref {
+	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("Cx"), ast.StringTerm(fmt.Sprintf("q%d", query))}
+}
+
+// ask is the question "result = data.Cx.q7.CxPolicy".
+func ask(query int) ast.Body {
+	policy := append(packageOf(query), ast.StringTerm("CxPolicy"))
+	return ast.NewBody(ast.Equality.Expr(ast.VarTerm("result"), ast.NewTerm(policy)))
+}
+
+// capabilities is the language without the functions that reach out of the
+// evaluator: to the network, to the host, to the process.
+var capabilities = sync.OnceValue(func() *ast.Capabilities {
+	c := *ast.CapabilitiesForThisVersion(ast.CapabilitiesRegoVersion(language))
+	c.AllowNet = []string{}
+	c.Builtins = nil
+	for _, b := range ast.Builtins {
+		switch name := b.Name; {
+		case name == "http.send", name == "opa.runtime", name == "trace", name == "print",
+			strings.HasPrefix(name, "net.lookup"), strings.HasPrefix(name, "providers."), strings.HasPrefix(name, "rego."),
+			strings.HasPrefix(name, "rand."), strings.HasPrefix(name, "uuid."):
+		default:
+			c.Builtins = append(c.Builtins, b)
+		}
+	}
+	return &c
+})
+
+func covers(have, want []bool) bool {
+	for i, w := range want {
+		if w && !have[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func union(a, b []bool) []bool {
+	out := make([]bool, len(a))
+	for i := range a {
+		out[i] = a[i] || b[i]
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+// Package queries asks documents the queries of the KICS project: about 1,700
+// modules in the Rego language, each of which knows one mistake in infrastructure
+// code of one platform. They are run by the Open Policy Agent's evaluator in this
+// process, without its built-in functions that reach the network or the host.
+//
+// What a scan pays for is what its files can trigger: for each rule of a query it
+// is known which words a document must hold for the rule to have a result, so most
+// are never compiled.
+package queries
+
+import (
+	"archive/zip"
+	"bytes"
+	_ "embed" // the library
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/open-policy-agent/opa/v1/storage"
+	"github.com/open-policy-agent/opa/v1/storage/inmem"
+
+	"merlon/internal/engine/iac/document"
+)
+
+//go:generate go run ./generate
+
+// archive is what generate writes: the queries, under the Apache licence 2.0 that
+// NOTICE tells of.
+//
+//go:embed library.zip
+var archive []byte
+
+// A library is the opened archive with what was made of it so far. It is shared by
+// all scans of the process.
+type library struct {
+	files  map[string]*zip.File
+	common string        // Rego that all platforms use
+	data   storage.Store // constants of the common Rego
+
+	mu        sync.Mutex
+	platforms map[document.Platform]*platform
+}
+
+// open reads the archive, once a process.
+var open = sync.OnceValues(func() (*library, error) {
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	if err != nil {
+		return nil, fmt.Errorf("read the library of queries: %w", err)
+	}
+	l := &library{files: map[string]*zip.File{}, platforms: map[document.Platform]*platform{}}
+	for _, f := range z.File {
+		l.files[f.Name] = f
+	}
+	common, err := l.read("common.rego")
+	if err != nil {
+		return nil, err
+	}
+	l.common = string(common)
+	var data map[string]any
+	if err := l.decode("common.json", &data); err != nil {
+		return nil, err
+	}
+	l.data = inmem.NewFromObjectWithOpts(data, inmem.OptRoundTripOnWrite(false), inmem.OptReturnASTValuesOnRead(true))
+	return l, nil
+})
+
+func (l *library) read(name string) ([]byte, error) {
+	f, ok := l.files[name]
+	if !ok {
+		return nil, fmt.Errorf("the library of queries has no %s", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", name, err)
+	}
+	defer func() { _ = r.Close() }() // it was only read from
+	b := bytes.NewBuffer(make([]byte, 0, f.UncompressedSize64+bytes.MinRead))
+	if _, err := io.Copy(b, r); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+func (l *library) decode(name string, into any) error {
+	b, err := l.read(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		return fmt.Errorf("decode %s: %w", name, err)
+	}
+	return nil
+}
+
+// A platform is the queries of one kind of document.
+type platform struct {
+	name    document.Platform
+	library *library
+	words   map[string]int
+	queries []query
+	rego    string // what the platform's queries share
+
+	about func() ([]about, error) // describes the queries, by position
+
+	source func() (string, error) // all modules, one after the other
+
+	mu       sync.Mutex
+	prepared map[int]*prepared // by position of the query
+}
+
+// A query is one module of the archive.
+type query struct {
+	Name  string `json:"name"`
+	At    int    `json:"at"`
+	Size  int    `json:"size"`
+	Rules []struct {
+		At    int     `json:"at"`
+		Needs [][]int `json:"needs"`
+	} `json:"rules"`
+}
+
+// platform returns the queries of one platform; nil when there are none.
+func (l *library) platform(name document.Platform) (*platform, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if p, ok := l.platforms[name]; ok {
+		return p, nil
+	}
+	dir := string(name) + "/"
+	if l.files[dir+"index.json"] == nil {
+		return nil, nil
+	}
+	var index struct {
+		Words   []string `json:"words"`
+		Queries []query  `json:"queries"`
+	}
+	if err := l.decode(dir+"index.json", &index); err != nil {
+		return nil, err
+	}
+	shared, err := l.read(dir + "library.rego")
+	if err != nil {
+		return nil, err
+	}
+	p := &platform{
+		name: name, library: l, queries: index.Queries, rego: string(shared),
+		words: make(map[string]int, len(index.Words)), prepared: map[int]*prepared{},
+	}
+	for i, word := range index.Words {
+		p.words[word] = i
+	}
+	p.about = sync.OnceValues(func() ([]about, error) {
+		var all []about
+		if err := l.decode(dir+"about.json", &all); err != nil {
+			return nil, err
+		}
+		if len(all) != len(p.queries) {
+			return nil, fmt.Errorf("%s: %d descriptions for %d queries", name, len(all), len(p.queries))
+		}
+		return all, nil
+	})
+	p.source = sync.OnceValues(func() (string, error) {
+		b, err := l.read(dir + "source.rego")
+		return string(b), err
+	})
+	l.platforms[name] = p
+	return p, nil
+}

@@ -1,0 +1,234 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// docs reads a YAML text as documents of one unit.
+func docs(t *testing.T, platform document.Platform, name, text string) []*document.Document {
+	t.Helper()
+	trees, err := document.DecodeYAML([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*document.Document
+	for i, tree := range trees {
+		out = append(out, &document.Document{
+			Platform: platform, Format: document.YAML, Path: name, Index: i, Unit: "unit", Root: tree.Root, Lines: tree.Lines, Text: []byte(text),
+		})
+	}
+	return out
+}
+
+const bucket = `Resources:
+  Site:
+    Type: AWS::S3::Bucket
+    Properties:
+      AccessControl: PublicRead
+`
+
+func TestRun(t *testing.T) {
+	flaws, failures, err := Run(t.Context(), docs(t, document.CloudFormation, "stack.yaml", bucket), 2)
+	if err != nil || len(failures) > 0 {
+		t.Fatalf("%v, failures %v", err, failures)
+	}
+	found := false
+	for _, f := range flaws {
+		if f.Rule.ID == "iac/cloudformation/aws-s3-bucket-acl-allows-read-to-all-users" {
+			found = true
+			if f.Line != 5 || f.Path != "stack.yaml" || f.Kind != "AWS::S3::Bucket" || f.Expected == "" || f.Actual == "" {
+				t.Errorf("the flaw is %+v", f)
+			}
+		}
+	}
+	if !found {
+		t.Errorf("the public bucket is not among %d flaws", len(flaws))
+	}
+}
+
+// Every query of every platform compiles with our restricted functions, and has a
+// rule with all that a rule must say.
+func TestLibraryIsWhole(t *testing.T) {
+	l, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	ids := map[string]string{}
+	for _, name := range document.Platforms {
+		p, err := l.platform(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p == nil {
+			continue
+		}
+		held := make([]bool, len(p.words))
+		for i := range held {
+			held[i] = true
+		}
+		all := p.choose(held)
+		if len(all) != len(p.queries) {
+			t.Errorf("%s: %d of %d queries can be triggered at all", name, len(all), len(p.queries))
+		}
+		if _, err := p.prepare(t.Context(), all, 2); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		about, err := p.about()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.queries {
+			overrides := []string{""}
+			for o := range about[i].Override {
+				overrides = append(overrides, o)
+			}
+			for _, o := range overrides {
+				r, err := p.ruleOf(i, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := fmt.Sprint(name, p.queries[i].Name, o)
+				if other := ids[r.ID]; other != "" {
+					t.Errorf("%s and %s are both %s", key, other, r.ID)
+				}
+				ids[r.ID] = key
+				if r.Name == "" || r.Description == "" || len(r.CWE) == 0 || r.Severity.Rank() == 0 || r.Confidence == "" || len(r.ID) > 200 {
+					t.Errorf("%s: an incomplete rule: %+v", key, r)
+				}
+			}
+		}
+		count += len(p.queries)
+	}
+	if count < 1690 {
+		t.Errorf("there are %d queries, want the whole library", count)
+	}
+}
+
+// What is not compiled has no results: the choice by words loses nothing.
+func TestChoiceLosesNothing(t *testing.T) {
+	stack := docs(t, document.CloudFormation, "stack.yaml", bucket)
+	l, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := l.platform(document.CloudFormation)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := make([]bool, len(p.words))
+	for i := range held {
+		held[i] = true
+	}
+	every, chosen := p.choose(held), p.choose(p.wordsOf(stack))
+	if len(chosen) == 0 || len(chosen) > len(every)/4 {
+		t.Errorf("%d of %d queries are chosen for one bucket", len(chosen), len(every))
+	}
+	u := &unit{platform: p, docs: stack}
+	if err := u.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	count := func(list []choice) int {
+		ready, err := p.prepare(t.Context(), list, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, c := range list {
+			q := question{unit: u, query: c.query, prepared: ready[c.query]}
+			results, err := q.ask(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += len(results)
+		}
+		return n
+	}
+	if a, b := count(chosen), count(every); a != b || a == 0 {
+		t.Errorf("the chosen queries have %d results, all have %d", a, b)
+	}
+}
+
+func TestNoReachOut(t *testing.T) {
+	for _, call := range []string{
+		`http.send({"method": "GET", "url": "http://localhost"})`, `opa.runtime()`, `net.lookup_ip_addr("localhost")`,
+	} {
+		_, err := rego.New(
+			rego.Query("x = "+call), rego.SetRegoVersion(language), rego.Capabilities(capabilities()),
+		).PrepareForEval(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "undefined function") {
+			t.Errorf("%s: %v, want an undefined function", call, err)
+		}
+	}
+}
+
+// A query that does not end is stopped, and says so.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := Run(ctx, docs(t, document.CloudFormation, "stack.yaml", bucket), 1)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled run: %v", err)
+	}
+}
+
+func TestSplitBoundsUnits(t *testing.T) {
+	var list []*document.Document
+	for range maxUnit + 1 {
+		list = append(list, &document.Document{Unit: "a"})
+	}
+	list = append(list, &document.Document{}, &document.Document{})
+	var sizes []int
+	for _, u := range split(&platform{}, list) {
+		sizes = append(sizes, len(u.docs))
+	}
+	if fmt.Sprint(sizes) != fmt.Sprint([]int{maxUnit, 1, 1, 1}) {
+		t.Errorf("units of %v documents", sizes)
+	}
+}
+
+func TestNeedsAreKept(t *testing.T) {
+	if !met([][]int{{0, 1}, {2}}, []bool{false, true, true}) || met([][]int{{0}, {1}}, []bool{true, false}) || !met(nil, nil) {
+		t.Error("a rule is chosen when of each list one word is there")
+	}
+	m := ast.MustParseModuleWithOpts("package Cx\nCxPolicy[r] { r := 1 }\nf(x) { x }\nCxPolicy[r] { r := 2 }", ast.ParserOptions{RegoVersion: language})
+	q := query{}
+	for _, at := range []int{0, 2} {
+		q.Rules = append(q.Rules, struct {
+			At    int     `json:"at"`
+			Needs [][]int `json:"needs"`
+		}{At: at})
+	}
+	if got := len(keep(m.Rules, q, []bool{false, true})); got != 2 {
+		t.Errorf("%d rules are kept, want the function and the chosen one", got)
+	}
+}
+
+func BenchmarkFirstFinding(b *testing.B) {
+	trees, err := document.DecodeYAML([]byte(bucket))
+	if err != nil {
+		b.Fatal(err)
+	}
+	d := &document.Document{Platform: document.CloudFormation, Path: "stack.yaml", Root: trees[0].Root, Lines: trees[0].Lines, Text: []byte(bucket)}
+	l, err := open()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		l.mu.Lock()
+		l.platforms = map[document.Platform]*platform{} // as in a new process
+		l.mu.Unlock()
+		if _, _, err := Run(b.Context(), []*document.Document{d}, 2); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

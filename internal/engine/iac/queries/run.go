@@ -1,0 +1,299 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"golang.org/x/sync/errgroup"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/finding"
+)
+
+// A Flaw is what a query found in a document.
+type Flaw struct {
+	Rule     *finding.Rule
+	Document *document.Document
+
+	Path         string // of the file in which it is written
+	Line, Column int    // from 1; the column is 0 when it is unknown
+
+	Kind     string   // of the resource: "aws_s3_bucket"; "" when the query does not say
+	Name     string   // of the resource
+	Expected string   // what should be there
+	Actual   string   // what is there
+	Key      string   // the query's own words for the place
+	Steps    []string // the path of the value in the document, when the query gives it
+}
+
+// A Failure is a query that could not be asked of some documents.
+type Failure struct {
+	Query string
+	Path  string // of the first document
+	Err   error
+}
+
+// Time bounds one query on one unit of documents.
+const Time = 10 * time.Second
+
+// maxResults bounds what is taken of one query on one unit.
+const maxResults = 10_000
+
+// maxUnit bounds the documents that are looked at together: queries that compare
+// each with each take the square of it.
+const maxUnit = 300
+
+// Run asks the documents of all platforms the queries that they can trigger, on at
+// most so many goroutines, and returns the flaws in an order that depends on the
+// documents only. A query that fails fails alone; an error means that nothing can
+// be said.
+func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, []Failure, error) {
+	l, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	r := run{workers: max(1, workers), texts: texts{byDocument: map[*document.Document]*lines{}}}
+	for _, name := range document.Platforms {
+		var mine []*document.Document
+		for _, d := range docs {
+			if d.Platform == name {
+				mine = append(mine, d)
+			}
+		}
+		if len(mine) == 0 {
+			continue
+		}
+		p, err := l.platform(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if p == nil {
+			continue
+		}
+		if err := r.add(ctx, p, mine); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := r.ask(ctx); err != nil {
+		return nil, nil, err
+	}
+	return r.flaws()
+}
+
+// A unit is documents that are deployed together.
+type unit struct {
+	platform *platform
+	docs     []*document.Document
+	input    ast.Value
+}
+
+// A question is one query to one unit, with its answer.
+type question struct {
+	unit     *unit
+	query    int
+	prepared *prepared
+
+	results []any
+	err     error
+}
+
+type run struct {
+	workers   int
+	questions []*question
+	texts     texts
+}
+
+// add compiles what the documents of a platform can trigger and notes whom to ask
+// what.
+func (r *run) add(ctx context.Context, p *platform, docs []*document.Document) error {
+	units := split(p, docs)
+	chosen := make([][]choice, len(units))
+	all := map[int][]bool{}
+	for i, u := range units {
+		chosen[i] = p.choose(p.wordsOf(u.docs))
+		for _, c := range chosen[i] {
+			if have, ok := all[c.query]; ok {
+				c.rules = union(have, c.rules)
+			}
+			all[c.query] = c.rules
+		}
+	}
+	var every []choice
+	for query, rules := range all {
+		every = append(every, choice{query, rules})
+	}
+	slices.SortFunc(every, func(a, b choice) int { return a.query - b.query })
+	ready, err := p.prepare(ctx, every, r.workers)
+	if err != nil {
+		return err
+	}
+	for i, u := range units {
+		for _, c := range chosen[i] {
+			r.questions = append(r.questions, &question{unit: u, query: c.query, prepared: ready[c.query]})
+		}
+	}
+	return nil
+}
+
+// split puts the documents of one unit together, in their order. A unit that is too
+// large for queries that compare each with each is cut.
+func split(p *platform, docs []*document.Document) []*unit {
+	var units []*unit
+	byName := map[string]*unit{}
+	for i, d := range docs {
+		name := d.Unit
+		if name == "" {
+			name = fmt.Sprintf("\x00%d", i)
+		}
+		u := byName[name]
+		if u == nil || len(u.docs) >= maxUnit {
+			u = &unit{platform: p}
+			byName[name] = u
+			units = append(units, u)
+		}
+		u.docs = append(u.docs, d)
+	}
+	return units
+}
+
+// ask puts all questions.
+func (r *run) ask(ctx context.Context) error {
+	var units []*unit
+	for _, q := range r.questions {
+		if len(units) == 0 || units[len(units)-1] != q.unit {
+			units = append(units, q.unit)
+		}
+	}
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(r.workers)
+	for _, u := range units {
+		group.Go(func() error { return u.prepare() })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	group, inner = errgroup.WithContext(ctx)
+	group.SetLimit(r.workers)
+	for _, part := range parts(r.questions) {
+		group.Go(func() error {
+			for _, q := range part {
+				if err := inner.Err(); err != nil {
+					return err
+				}
+				q.results, q.err = q.ask(inner)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// parts cuts the questions into pieces that are worth a goroutine.
+func parts(questions []*question) [][]*question {
+	const size = 32
+	var out [][]*question
+	for part := range slices.Chunk(questions, size) {
+		out = append(out, part)
+	}
+	return out
+}
+
+// prepare turns the documents into what the evaluator reads, once for all queries.
+func (u *unit) prepare() error {
+	list := make([]*ast.Term, len(u.docs))
+	for i, d := range u.docs {
+		v, err := ast.InterfaceToValue(d.Root)
+		if err != nil {
+			return fmt.Errorf("prepare %s: %w", d.Path, err)
+		}
+		o, ok := v.(ast.Object)
+		if !ok {
+			return fmt.Errorf("prepare %s: a document is %T, not an object", d.Path, v)
+		}
+		o.Insert(ast.StringTerm("id"), ast.StringTerm(strconv.Itoa(i)))
+		o.Insert(ast.StringTerm("file"), ast.StringTerm(d.Path))
+		list[i] = ast.NewTerm(o)
+	}
+	u.input = ast.NewObject([2]*ast.Term{ast.StringTerm("document"), ast.ArrayTerm(list...)})
+	return nil
+}
+
+// ask evaluates the query. It has a time of its own, so that one that does not end
+// does not take the others with it.
+func (q *question) ask(ctx context.Context) (results []any, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the evaluator gave up: %v", p)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, Time)
+	defer cancel()
+	set, err := q.prepared.eval.Eval(ctx, rego.EvalParsedInput(q.unit.input))
+	if err != nil {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, fmt.Errorf("it did not end within %s", Time)
+		}
+		return nil, err
+	}
+	if len(set) == 0 {
+		return nil, nil
+	}
+	results, _ = set[0].Bindings["result"].([]any)
+	if len(results) > maxResults {
+		return results[:maxResults], fmt.Errorf("it has %d results; the first %d were taken", len(results), maxResults)
+	}
+	return results, nil
+}
+
+// flaws turns the answers into flaws.
+func (r *run) flaws() ([]Flaw, []Failure, error) {
+	var flaws []Flaw
+	var failures []Failure
+	type key struct {
+		platform *platform
+		query    int
+		override string
+	}
+	rules := map[key]*finding.Rule{}
+	for _, q := range r.questions {
+		p := q.unit.platform
+		if q.err != nil {
+			failures = append(failures, Failure{Query: p.queries[q.query].Name, Path: q.unit.docs[0].Path, Err: q.err})
+		}
+		for _, one := range q.results {
+			answer, ok := read(one)
+			if !ok || answer.document >= len(q.unit.docs) {
+				failures = append(failures, Failure{
+					Query: p.queries[q.query].Name, Path: q.unit.docs[0].Path, Err: errors.New("it has a result that names no document"),
+				})
+				continue
+			}
+			k := key{p, q.query, answer.override}
+			if rules[k] == nil {
+				rule, err := p.ruleOf(q.query, answer.override)
+				if err != nil {
+					return nil, nil, err
+				}
+				rules[k] = rule
+			}
+			if f, ok := r.texts.flaw(q.unit.docs[answer.document], answer); ok {
+				f.Rule = rules[k]
+				flaws = append(flaws, f)
+			}
+		}
+	}
+	return flaws, failures, nil
+}
+
+// texts keeps the lines of documents in which was searched.
+type texts struct {
+	mu         sync.Mutex
+	byDocument map[*document.Document]*lines
+}

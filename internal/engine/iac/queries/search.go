@@ -1,0 +1,213 @@
+package queries
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file finds the line that a search key leads to. A search key is how queries
+// name places: words that the lines of the written file hold, from the outside in,
+// with dots between. "a=b" and "a[b]" are two words on one line; what stands in
+// "{{" and "}}" is taken as it is, dots and all. Each word is looked for from the
+// line of the one before it on, in the line where it stands most alone. This is
+// the search of the project that the queries come from: they are written for it.
+
+// A step is the word, or the two, of one line.
+type step struct{ first, second string }
+
+var indexed = regexp.MustCompile(`^([A-Za-z\d-_]+)\[([A-Za-z\d-_\x00]+)\]$`)
+
+// steps reads a search key.
+func steps(key string) []step {
+	plain, quoted := cut(key)
+	var out []step
+	words := strings.Split(plain, ".")
+	for i, w := range words {
+		if strings.Contains(w, "$ref") { // the dots of a reference are its own
+			words = append(words[:i], strings.Join(words[i:], "."))
+			break
+		}
+	}
+	n := 0
+	restore := func(s string) string {
+		for strings.IndexByte(s, 0) >= 0 && n < len(quoted) {
+			s = strings.Replace(s, "\x00", quoted[n], 1)
+			n++
+		}
+		return s
+	}
+	for _, w := range words {
+		if at := indexed.FindStringSubmatch(w); at != nil {
+			out = append(out, step{restore(at[1]), restore(at[2])})
+		} else if first, second, ok := strings.Cut(w, "="); ok && !strings.Contains(second, "=") {
+			out = append(out, step{restore(first), restore(second)})
+		} else {
+			out = append(out, step{restore(w), ""})
+		}
+	}
+	return out
+}
+
+// cut takes out what stands in braces and leaves a zero byte in its place.
+func cut(key string) (plain string, quoted []string) {
+	var b strings.Builder
+	depth, from := 0, 0
+	for i := 0; i < len(key); i++ {
+		switch {
+		case strings.HasPrefix(key[i:], "{{"):
+			if depth == 0 {
+				from = i + 2
+			}
+			depth++
+			i++
+		case depth > 0 && strings.HasPrefix(key[i:], "}}"):
+			if depth == 1 {
+				for i+2 < len(key) && key[i+2] == '}' { // "{{a}}}" quotes "a}"
+					i++
+				}
+				quoted = append(quoted, key[from:i])
+				b.WriteByte(0)
+			}
+			depth--
+			i++
+		case depth == 0 && key[i] != 0:
+			b.WriteByte(key[i])
+		}
+	}
+	return b.String(), quoted
+}
+
+// lines is a text to search in.
+type lines struct {
+	text  []string
+	bicep bool
+}
+
+// newLines returns the lines of a file. In a Dockerfile and a shell script, an
+// instruction of several lines stands on its first.
+func newLines(text []byte, format document.Format) *lines {
+	l := &lines{bicep: format == document.Bicep}
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	l.text = strings.Split(string(text), "\n")
+	if format == document.Containers || format == document.Shell {
+		join(l.text)
+	}
+	for i, line := range l.text {
+		l.text[i] = strings.TrimLeft(line, " \t\r\f\v")
+	}
+	return l
+}
+
+var continues = regexp.MustCompile(`.\s+\\\s*$`)
+
+// join puts continued lines together, in place; comments between them do not end
+// the instruction.
+func join(text []string) {
+	for i := 0; i < len(text); i++ {
+		if strings.HasPrefix(strings.TrimSpace(text[i]), "#") || !continues.MatchString(text[i]) {
+			continue
+		}
+		var b strings.Builder
+		j := i
+		for {
+			line := text[j]
+			more := continues.MatchString(line) || j > i && strings.HasPrefix(strings.TrimSpace(line), "#") || strings.TrimSpace(line) == ""
+			b.WriteString(strings.TrimSuffix(strings.TrimRight(line, " \t\r"), `\`))
+			if j > i {
+				text[j] = ""
+			}
+			if j++; !more || j >= len(text) {
+				break
+			}
+		}
+		text[i] = b.String()
+		i = j - 1
+	}
+}
+
+// search returns the line, from 1, that the search key leads to as far as its words
+// are found; 0 when the first is nowhere.
+func (l *lines) search(key string) int {
+	at, found := 0, false
+	if i := strings.LastIndexByte(key, '^'); i >= 0 { // the line to begin with
+		if n, err := strconv.Atoi(key[i+1:]); err == nil && n >= 0 {
+			key, at = key[:i], n
+		}
+	}
+	for _, s := range steps(key) {
+		if l.bicep {
+			s.first = strings.NewReplacer("resources", "resource", "parameters", "param", "variables", "variable").Replace(s.first)
+		}
+		next, ok := l.nearest(s, at)
+		if !ok {
+			break
+		}
+		at, found = next, true
+	}
+	if !found {
+		return 0
+	}
+	return at + 1
+}
+
+// nearest returns the first line, from one on, in which the words of a step stand
+// most alone.
+func (l *lines) nearest(s step, from int) (int, bool) {
+	if s.first == "" {
+		return 0, false
+	}
+	best, at := -1, 0
+	for i := max(from, 0); i < len(l.text) && best != 0; i++ {
+		d, ok := measure(l.text[i], s)
+		if ok && (best < 0 || d < best) {
+			best, at = d, i
+		}
+	}
+	return at, best >= 0
+}
+
+// measure says how much more than the words of a step stands with them in a line.
+func measure(line string, s step) (int, bool) {
+	i := strings.Index(line, s.first)
+	if i < 0 {
+		return 0, false
+	}
+	d := distance(fragment(line, s.first), s.first)
+	if s.second != "" {
+		rest := line[i+len(s.first):]
+		if !strings.Contains(rest, s.second) {
+			return 0, false
+		}
+		d += distance(fragment(rest, s.second), s.second)
+	}
+	return d, true
+}
+
+// fragment returns the word of the line, between spaces, that holds the string, without
+// the quotes and the colon of a key.
+func fragment(line, s string) string {
+	start := strings.Index(line, s)
+	end := start + len(s)
+	start = strings.LastIndexByte(line[:start], ' ') + 1
+	if i := strings.IndexByte(line[end:], ' '); i >= 0 {
+		end += i
+	} else {
+		end = len(line)
+	}
+	f := line[start:end]
+	f = strings.TrimSuffix(f, ":")
+	f = strings.TrimSuffix(f, `"`)
+	return strings.TrimPrefix(f, `"`)
+}
+
+// distance is the Levenshtein distance of two strings of which one holds the other:
+// the letters to delete.
+func distance(a, b string) int {
+	n := utf8.RuneCountInString(a) - utf8.RuneCountInString(b)
+	return max(n, -n)
+}
