@@ -1,0 +1,149 @@
+// Package bicep reads Bicep files into the form of the JSON templates that they
+// become, as the query library expects it:
+//
+//	{"parameters": {name: {"type", "defaultValue", …}}, "variables": {name: {"value"}},
+//	 "resources": [{"identifier", "type", "apiVersion", "name", "properties", …, "resources": […]}]}
+//
+// A child stands in its parent's "resources", with its type relative to it.
+// Expressions stand between brackets, as in a template: "[parameters('x')]"; a
+// variable whose value is known stands for its value. A loop is its body once. The
+// language: https://learn.microsoft.com/azure/azure-resource-manager/bicep/file.
+package bicep
+
+import (
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/errs"
+)
+
+// MaxSize bounds a file, in bytes.
+const MaxSize = 4 << 20
+
+// Decode reads a file. Errors are a *document.Malformed, or errs.TooLarge; what
+// stands before a mistake is returned with it.
+func Decode(name string, text []byte) (*document.Document, error) {
+	if len(text) > MaxSize {
+		return nil, errs.E(errs.TooLarge, "%d bytes; Bicep files are read up to %d", len(text), MaxSize)
+	}
+	values := 0
+	p, err := newParser(&lexer{src: strings.TrimPrefix(string(text), "\ufeff"), line: 1, begins: true}, 0, &values)
+	if err != nil {
+		return nil, err
+	}
+	declarations, err := p.declarations()
+	if len(declarations) == 0 {
+		return nil, err
+	}
+	c := converter{params: map[string]bool{}, vars: map[string]*expr{}, open: map[string]bool{}}
+	root, lines := c.file(declarations)
+	return &document.Document{
+		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text,
+	}, err
+}
+
+// A converter turns declarations into a document.
+type converter struct {
+	params map[string]bool
+	vars   map[string]*expr
+	open   map[string]bool // variables that are being followed
+	made   int             // values made of variables
+}
+
+// file makes the whole document.
+func (c *converter) file(declarations []*declaration) (map[string]any, *document.Node) {
+	for _, d := range declarations {
+		switch d.word {
+		case "param":
+			c.params[d.name.text] = true
+		case "var":
+			c.vars[d.name.text] = d.value
+		}
+	}
+	params, variables := map[string]any{}, map[string]any{}
+	at := map[string]*document.Node{}
+	for _, key := range []string{"parameters", "variables", "resources"} {
+		at[key] = &document.Node{Line: 1, Fields: map[string]*document.Node{}}
+	}
+	var resources []*resource
+	for _, d := range declarations {
+		key := d.name.text
+		switch d.word {
+		case "param":
+			params[key], at["parameters"].Fields[key] = c.param(d)
+		case "var":
+			value, lines := c.value(d.value)
+			variables[key] = map[string]any{"value": value}
+			at["variables"].Fields[key] = under(d, map[string]*document.Node{"value": lines})
+		case "resource":
+			resources = append(resources, c.resource(d))
+		}
+	}
+	list, lines := nest(resources)
+	at["resources"].Items, at["resources"].Fields = lines, nil
+	return map[string]any{"parameters": params, "variables": variables, "resources": list},
+		&document.Node{Line: 1, Column: 1, Fields: at}
+}
+
+// under makes the node of a declaration.
+func under(d *declaration, fields map[string]*document.Node) *document.Node {
+	for _, n := range fields {
+		if n.Line == 0 {
+			n.Line = d.line
+		}
+	}
+	return &document.Node{Line: d.line, Fields: fields}
+}
+
+// param makes a parameter with its decorators.
+func (c *converter) param(d *declaration) (map[string]any, *document.Node) {
+	kind, _, _ := strings.Cut(d.kind, "?")
+	out := map[string]any{"type": kind}
+	lines := map[string]*document.Node{"type": {Line: d.last}}
+	if d.value != nil {
+		var at *document.Node
+		out["defaultValue"], at = c.value(d.value)
+		at.Line = d.last
+		lines["defaultValue"] = at
+	}
+	c.decorate(d, out, lines)
+	if _, secure := out["secure"]; secure {
+		delete(out, "secure")
+		switch kind {
+		case "string":
+			out["type"] = "secureString"
+		case "object":
+			out["type"] = "secureObject"
+		}
+	}
+	return out, under(d, lines)
+}
+
+// decorate adds what decorators say: "@minLength(3)", "@allowed([…])", "@secure()".
+func (c *converter) decorate(d *declaration, out map[string]any, lines map[string]*document.Node) {
+	for _, e := range d.decorators {
+		if e.what != call {
+			continue
+		}
+		var values []any
+		for _, item := range e.items {
+			v, _ := c.value(item)
+			values = append(values, v)
+		}
+		key := e.name
+		var value any = values
+		switch {
+		case key == "description" && len(values) > 0:
+			key, value = "metadata", map[string]any{"description": values[0]}
+		case key == "allowed" && len(values) > 0:
+			key, value = "allowedValues", values[0]
+		case key == "metadata" && len(values) > 0,
+			strings.HasPrefix(key, "max") && len(values) > 0, strings.HasPrefix(key, "min") && len(values) > 0:
+			value = values[0]
+		case values == nil:
+			value = []any{}
+		}
+		out[key] = value
+		lines[key] = &document.Node{Line: e.line, Column: e.column}
+	}
+}

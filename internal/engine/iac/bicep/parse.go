@@ -1,0 +1,296 @@
+package bicep
+
+import (
+	"strings"
+
+	"merlon/internal/errs"
+)
+
+// This file reads tokens into declarations and expressions.
+
+// Limits of one file.
+const (
+	maxDepth  = 100     // expressions inside of each other
+	maxValues = 200_000 // expressions
+)
+
+// A declaration is one statement of a file.
+type declaration struct {
+	word       string // "param", "var", "resource", "module", …
+	name       token
+	kind       string // the type of a parameter or resource, as it is written
+	existing   bool
+	condition  *expr
+	value      *expr
+	decorators []*expr
+	line       int // of the word
+	last       int // line of the last token
+}
+
+// What an expression is.
+const (
+	literal   = iota // text, a number, true, false or null: value
+	textParts        // a string with interpolation: items are its parts
+	ident            // a name
+	call             // name(items), or base.name(items)
+	member           // base.name
+	index            // base[items[0]]
+	operation        // text is the operator, items its operands
+	object
+	array
+	loop   // items[0] is the list, items[1] the body
+	lambda // items[0] is the body
+)
+
+// An expr is an expression.
+type expr struct {
+	what   int
+	name   string
+	value  any
+	base   *expr
+	items  []*expr
+	fields []field
+	nested []*declaration // resources in an object
+	line   int
+	column int
+}
+
+// A field is a property of an object.
+type field struct {
+	key    *expr // an identifier, or text
+	value  *expr
+	line   int
+	column int
+}
+
+// A parser reads one text, or one expression of a string.
+type parser struct {
+	lex    *lexer
+	tok    token
+	prev   token
+	depth  int
+	values *int
+}
+
+func newParser(l *lexer, depth int, values *int) (*parser, error) {
+	p := &parser{lex: l, depth: depth, values: values}
+	return p, p.advance()
+}
+
+func (p *parser) advance() error {
+	p.prev = p.tok
+	t, err := p.lex.next()
+	p.tok = t
+	return err
+}
+
+func (p *parser) is(text string) bool { return p.tok.kind == punct && p.tok.text == text }
+func (p *parser) isWord(word string) bool {
+	return p.tok.kind == name && p.tok.text == word
+}
+
+// take skips the punctuation if it is next.
+func (p *parser) take(text string) (bool, error) {
+	if !p.is(text) {
+		return false, nil
+	}
+	return true, p.advance()
+}
+
+// expect skips the punctuation, which must be next.
+func (p *parser) expect(text string) error {
+	ok, err := p.take(text)
+	if err == nil && !ok {
+		err = p.unexpected("%q", text)
+	}
+	return err
+}
+
+func (p *parser) unexpected(format string, args ...any) error {
+	p.lex.line = max(p.tok.line, 1)
+	what := p.tok.text
+	if p.tok.kind == end {
+		what = "the end of the text"
+	}
+	args = append(args, what)
+	return p.lex.fault("expected "+format+", found %.40q", args...)
+}
+
+// enter counts an expression and a level.
+func (p *parser) enter() error {
+	p.depth++
+	if *p.values++; *p.values > maxValues || p.depth > maxDepth {
+		return errs.E(errs.TooLarge, "line %d: more than %d expressions, or %d inside of each other", p.tok.line, maxValues, maxDepth)
+	}
+	return nil
+}
+
+// declarations reads a whole text. A statement that cannot be read ends the
+// reading: what follows a mistake means nothing sure.
+func (p *parser) declarations() ([]*declaration, error) {
+	var out []*declaration
+	for p.tok.kind != end {
+		d, err := p.declaration()
+		if err != nil {
+			return out, err
+		}
+		if d != nil {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// declaration reads one statement with its decorators; nil for one without meaning
+// for the document.
+func (p *parser) declaration() (*declaration, error) {
+	var decorators []*expr
+	for p.is("@") {
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+		e, err := p.postfix()
+		if err != nil {
+			return nil, err
+		}
+		decorators = append(decorators, e)
+	}
+	if p.tok.kind != name {
+		return nil, p.unexpected("a statement")
+	}
+	d := &declaration{word: p.tok.text, line: p.tok.line, decorators: decorators}
+	var err error
+	switch d.word {
+	case "param", "var", "output", "metadata", "assert":
+		err = p.named(d)
+	case "resource", "module":
+		err = p.resource(d)
+	case "targetScope":
+		if err = p.advance(); err == nil {
+			err = p.initial(d)
+		}
+	default: // type, func, import, using, extension, provider: nothing is made of them
+		return nil, p.statement()
+	}
+	d.last = p.prev.line
+	return d, err
+}
+
+// statement skips the rest of a statement: up to a line that begins outside of
+// brackets.
+func (p *parser) statement() error {
+	open := 0
+	for first := true; p.tok.kind != end; first = false {
+		if p.tok.begins && open <= 0 && !first && !p.is("|") {
+			return nil
+		}
+		if p.tok.kind == punct {
+			switch p.tok.text {
+			case "{", "[", "(", "[?":
+				open++
+			case "}", "]", ")":
+				open--
+			}
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named reads "param name type = value" and its like.
+func (p *parser) named(d *declaration) error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if p.tok.kind != name {
+		return p.unexpected("a name")
+	}
+	d.name = p.tok
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if err := p.typ(d); err != nil {
+		return err
+	}
+	return p.initial(d)
+}
+
+// typ reads a type, whose words are all that counts.
+func (p *parser) typ(d *declaration) error {
+	var b strings.Builder
+	for open := 0; p.tok.kind != end && (open > 0 || !p.is("=") && (!p.tok.begins || p.is("|"))); {
+		if p.tok.kind == punct {
+			switch p.tok.text {
+			case "{", "[", "(", "[?":
+				open++
+			case "}", "]", ")":
+				open--
+			}
+		}
+		b.WriteString(p.tok.text)
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	d.kind = b.String()
+	return nil
+}
+
+// initial reads "= value" if it is there.
+func (p *parser) initial(d *declaration) error {
+	ok, err := p.take("=")
+	if err != nil || !ok {
+		return err
+	}
+	d.value, err = p.expression()
+	return err
+}
+
+// resource reads "resource name 'type' existing = if (condition) value".
+func (p *parser) resource(d *declaration) error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if p.tok.kind != name {
+		return p.unexpected("a name")
+	}
+	d.name = p.tok
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if p.tok.kind != text {
+		return p.unexpected("a type in quotes")
+	}
+	d.kind = p.tok.text
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if p.isWord("existing") {
+		d.existing = true
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	if err := p.expect("="); err != nil {
+		return err
+	}
+	var err error
+	d.condition, d.value, err = p.body()
+	return err
+}
+
+// body reads "if (condition) value", or a value.
+func (p *parser) body() (condition, value *expr, err error) {
+	if p.isWord("if") {
+		if err = p.advance(); err != nil {
+			return nil, nil, err
+		}
+		if condition, err = p.primary(); err != nil {
+			return nil, nil, err
+		}
+	}
+	value, err = p.expression()
+	return condition, value, err
+}

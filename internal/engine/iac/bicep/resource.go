@@ -1,0 +1,109 @@
+package bicep
+
+import (
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// A resource is one declared resource with those that belong to it.
+type resource struct {
+	name     string
+	parent   string // the name of the resource it belongs to
+	kind     string
+	existing bool
+	root     map[string]any
+	lines    *document.Node
+	children []*resource
+}
+
+// resource makes one resource, with those that are declared inside of it.
+func (c *converter) resource(d *declaration) *resource {
+	kind, version, _ := strings.Cut(d.kind, "@")
+	r := &resource{
+		name: d.name.text, kind: kind, existing: d.existing,
+		root: map[string]any{"identifier": d.name.text, "type": kind, "apiVersion": version},
+	}
+	fields := map[string]*document.Node{"identifier": {Line: d.line}, "type": {Line: d.line}, "apiVersion": {Line: d.line}}
+	r.lines = under(d, fields)
+	c.decorate(d, r.root, fields)
+	if d.condition != nil {
+		r.root["condition"] = c.bracket(d.condition)
+		fields["condition"] = &document.Node{Line: d.line}
+	}
+	body := d.value
+	if body != nil && body.what == loop {
+		body = body.items[1]
+	}
+	if body == nil || body.what != object {
+		return r
+	}
+	value, lines := c.value(body)
+	for key, v := range value.(map[string]any) {
+		r.root[key], fields[key] = v, lines.Fields[key]
+	}
+	r.parent, _ = r.root["parent"].(string)
+	for _, inner := range body.nested {
+		if inner.word == "resource" {
+			r.children = append(r.children, c.resource(inner))
+		}
+	}
+	return r
+}
+
+// nest puts children into their parents. Those of a resource that exists already,
+// or that another file declares, stand alone.
+func nest(resources []*resource) ([]any, []*document.Node) {
+	byName := map[string]*resource{}
+	for _, r := range resources {
+		byName[r.name] = r
+	}
+	var top []*resource
+	for _, r := range resources {
+		parent := byName[r.parent]
+		if parent == nil || parent.existing || inside(byName, r) {
+			top = append(top, r)
+			continue
+		}
+		parent.children = append(parent.children, r)
+	}
+	return emit(top, "")
+}
+
+// inside reports whether a resource is its own parent, over others.
+func inside(byName map[string]*resource, r *resource) bool {
+	seen := map[*resource]bool{}
+	for at := r; at != nil; at = byName[at.parent] {
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+	}
+	return false
+}
+
+// emit writes resources whose parent has the type.
+func emit(resources []*resource, parent string) ([]any, []*document.Node) {
+	list := []any{}
+	var lines []*document.Node
+	for _, r := range resources {
+		if r.existing {
+			more, at := emit(r.children, "")
+			list, lines = append(list, more...), append(lines, at...)
+			continue
+		}
+		if parent != "" {
+			r.root["type"] = strings.TrimPrefix(r.kind, parent+"/")
+		} else if r.parent != "" {
+			delete(r.root, "parent")
+			delete(r.lines.Fields, "parent")
+		}
+		if len(r.children) > 0 {
+			children, at := emit(r.children, r.kind)
+			r.root["resources"] = children
+			r.lines.Fields["resources"] = &document.Node{Line: r.lines.Line, Items: at}
+		}
+		list, lines = append(list, r.root), append(lines, r.lines)
+	}
+	return list, lines
+}

@@ -1,0 +1,181 @@
+package bicep
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file turns expressions into values, and those that are computed into the
+// text of a template's expression.
+
+// maxMade bounds how many values variables stand for: one in another, they double.
+const maxMade = 100_000
+
+// value returns what an expression is, with its places.
+func (c *converter) value(e *expr) (any, *document.Node) {
+	if e == nil {
+		return nil, &document.Node{}
+	}
+	at := &document.Node{Line: e.line, Column: e.column}
+	switch e.what {
+	case literal:
+		return e.value, at
+	case object:
+		return c.object(e, at), at
+	case array:
+		list := []any{}
+		for _, item := range e.items {
+			v, below := c.value(item)
+			list, at.Items = append(list, v), append(at.Items, below)
+		}
+		return list, at
+	case loop:
+		v, below := c.value(e.items[1])
+		at.Items = []*document.Node{below}
+		return []any{v}, at
+	case ident:
+		if v, lines, ok := c.variable(e.name); ok {
+			lines.Line, lines.Column = e.line, e.column
+			return v, lines
+		}
+		if !c.params[e.name] && c.vars[e.name] == nil {
+			return e.name, at // a resource, or a loop's variable
+		}
+	}
+	return c.bracket(e), at
+}
+
+// variable returns what a variable stands for, when it is written out.
+func (c *converter) variable(name string) (any, *document.Node, bool) {
+	e := c.vars[name]
+	if e == nil || c.open[name] || len(c.open) > maxDepth || !written(e) {
+		return nil, nil, false
+	}
+	if c.made++; c.made > maxMade {
+		return nil, nil, false
+	}
+	c.open[name] = true
+	defer delete(c.open, name)
+	v, lines := c.value(e)
+	return v, lines, true
+}
+
+// written reports whether the expression is a value and nothing to be computed. Of
+// objects and lists the parts may be computed.
+func written(e *expr) bool {
+	switch e.what {
+	case literal, object, array, ident:
+		return true
+	}
+	return false
+}
+
+func (c *converter) object(e *expr, at *document.Node) map[string]any {
+	out := make(map[string]any, len(e.fields))
+	at.Fields = make(map[string]*document.Node, len(e.fields))
+	for _, f := range e.fields {
+		key := c.write(f.key)
+		v, below := c.value(f.value)
+		below.Line, below.Column = f.line, f.column
+		out[key], at.Fields[key] = v, below
+	}
+	return out
+}
+
+// bracket returns an expression as a template has it.
+func (c *converter) bracket(e *expr) string { return "[" + c.write(e) + "]" }
+
+// write returns the text of an expression. Strings stand without quotes, which is
+// what the query library looks for.
+func (c *converter) write(e *expr) string {
+	switch e.what {
+	case literal:
+		if e.value == nil {
+			return "null()"
+		}
+		return fmt.Sprint(e.value)
+	case textParts:
+		var b strings.Builder
+		for i, item := range e.items {
+			if i%2 == 1 {
+				b.WriteString("${" + c.write(item) + "}")
+				continue
+			}
+			b.WriteString(c.write(item))
+		}
+		return "'" + b.String() + "'"
+	case ident:
+		switch {
+		case c.vars[e.name] != nil:
+			return "variables('" + e.name + "')"
+		case c.params[e.name]:
+			return "parameters('" + e.name + "')"
+		}
+		return e.name
+	case call:
+		if e.base != nil {
+			return c.write(e.base) + "." + e.name + "(" + c.join(e.items) + ")"
+		}
+		return e.name + "(" + c.join(e.items) + ")"
+	case member:
+		return c.write(e.base) + "." + e.name
+	case index:
+		return c.write(e.base) + "[" + c.write(e.items[0]) + "]"
+	case operation:
+		return operationName(e) + "(" + c.join(e.items) + ")"
+	case object:
+		return "createObject()"
+	case array:
+		return "createArray(" + c.join(e.items) + ")"
+	case loop:
+		return "map(" + c.join(e.items) + ")"
+	}
+	return "lambda(" + c.join(e.items) + ")"
+}
+
+func (c *converter) join(items []*expr) string {
+	parts := make([]string, len(items))
+	for i, item := range items {
+		parts[i] = c.write(item)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// operationName returns the function of templates for an operator.
+func operationName(e *expr) string {
+	switch e.name {
+	case "==", "=~":
+		return "equals"
+	case "!=", "!~":
+		return "not-equals"
+	case "&&":
+		return "and"
+	case "||":
+		return "or"
+	case "!":
+		return "not"
+	case "??":
+		return "coalesce"
+	case "<":
+		return "less"
+	case "<=":
+		return "lessOrEquals"
+	case ">":
+		return "greater"
+	case ">=":
+		return "greaterOrEquals"
+	case "+":
+		return "add"
+	case "-":
+		return "sub"
+	case "*":
+		return "mul"
+	case "/":
+		return "div"
+	case "%":
+		return "mod"
+	}
+	return e.name
+}
