@@ -40,7 +40,8 @@ const (
 	YAML       Format = "yaml"
 	JSON       Format = "json"
 	HCL        Format = "hcl"
-	Helm       Format = "helm" // rendered from a template: Text is not what was decoded
+	Helm       Format = "helm"      // rendered from a template: Text is not what was decoded
+	Kustomize  Format = "kustomize" // patched or generated: Text is not what was decoded
 	Containers Format = "dockerfile"
 	Bicep      Format = "bicep"
 	INI        Format = "ini"

@@ -1,0 +1,331 @@
+package kustomize
+
+import (
+	"encoding/base64"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file applies the fields that change all objects, and makes the objects of
+// the generators.
+
+// change applies patches and then the other fields, in kustomize's order.
+func (b *builder) change(k *kustomization, objects []*object) {
+	b.patches(k, objects)
+	text := func(field string) (string, *document.Node) {
+		s, _ := k.root[field].(string)
+		return s, k.lines.Fields[field]
+	}
+	if namespace, at := text("namespace"); namespace != "" {
+		for _, o := range objects {
+			if !clusterWide[o.kind()] {
+				o.set([]string{"metadata", "namespace"}, namespace, at)
+			}
+		}
+	}
+	prefix, at := text("namePrefix")
+	suffix, end := text("nameSuffix")
+	if at == nil {
+		at = end
+	}
+	if prefix != "" || suffix != "" {
+		rename(objects, prefix, suffix, at)
+	}
+	k.labels(objects)
+	for _, e := range k.entries("replicas") {
+		m, _ := e.value.(map[string]any)
+		for _, o := range objects {
+			if name, _ := m["name"].(string); o.called(name) && m["count"] != nil && o.has("spec") {
+				o.set([]string{"spec", "replicas"}, m["count"], e.lines)
+				o.changed = true
+			}
+		}
+	}
+	for _, e := range k.entries("images") {
+		m, _ := e.value.(map[string]any)
+		for _, o := range objects {
+			v, lines, changed := images(o.root, o.lines, m, e.lines, 0)
+			if root, ok := v.(map[string]any); ok && changed {
+				o.root, o.lines, o.changed = root, lines, true
+			}
+		}
+	}
+}
+
+// clusterWide are the kinds without a namespace.
+var clusterWide = map[string]bool{
+	"Namespace": true, "Node": true, "PersistentVolume": true, "ClusterRole": true, "ClusterRoleBinding": true,
+	"CustomResourceDefinition": true, "StorageClass": true, "PriorityClass": true, "IngressClass": true, "RuntimeClass": true,
+	"ValidatingWebhookConfiguration": true, "MutatingWebhookConfiguration": true, "APIService": true, "PodSecurityPolicy": true,
+	"CSIDriver": true, "VolumeAttachment": true, "ValidatingAdmissionPolicy": true, "ValidatingAdmissionPolicyBinding": true,
+}
+
+func (o *object) called(name string) bool {
+	return name != "" && (o.name() == name || slices.Contains(o.names, name))
+}
+
+func (o *object) has(field string) bool {
+	_, ok := o.root[field].(map[string]any)
+	return ok
+}
+
+// set sets a field, and makes the maps above it. The place is the kustomization's.
+func (o *object) set(steps []string, value any, at *document.Node) {
+	for i := 1; i < len(steps); i++ {
+		if v, _, err := find(o.root, o.lines, steps[:i]); err != nil || v == nil {
+			o.edit(steps[:i], map[string]any{}, at)
+		}
+	}
+	o.edit(steps, value, at)
+}
+
+func (o *object) edit(steps []string, value any, at *document.Node) {
+	place := &document.Node{Line: at.Line, Path: at.Path}
+	v, lines, err := edit(o.root, o.lines, steps, "add", value, place)
+	if root, ok := v.(map[string]any); ok && err == nil {
+		o.root, o.lines = root, lines
+	}
+}
+
+// labels adds the labels and annotations that all objects get.
+func (k *kustomization) labels(objects []*object) {
+	add := func(pairs any, lines *document.Node, above ...string) {
+		m, _ := pairs.(map[string]any)
+		for _, o := range objects {
+			for key, v := range m {
+				at := lines
+				if n := lines.Fields[key]; n != nil {
+					at = n
+				}
+				if len(above) > 1 {
+					if v, _, err := find(o.root, o.lines, above[:len(above)-1]); err != nil || v == nil {
+						continue
+					}
+				}
+				o.set(append(slices.Clone(above), key), v, at)
+			}
+		}
+	}
+	if n := k.lines.Fields["commonLabels"]; n != nil {
+		add(k.root["commonLabels"], n, "metadata", "labels")
+		add(k.root["commonLabels"], n, "spec", "template", "metadata", "labels")
+	}
+	if n := k.lines.Fields["commonAnnotations"]; n != nil {
+		add(k.root["commonAnnotations"], n, "metadata", "annotations")
+	}
+	for _, e := range k.entries("labels") {
+		m, _ := e.value.(map[string]any)
+		n := e.lines.Fields["pairs"]
+		if n == nil {
+			continue
+		}
+		add(m["pairs"], n, "metadata", "labels")
+		if m["includeTemplates"] == true || m["includeSelectors"] == true {
+			add(m["pairs"], n, "spec", "template", "metadata", "labels")
+		}
+	}
+}
+
+// rename puts prefix and suffix around names, and around what refers to them.
+func rename(objects []*object, prefix, suffix string, at *document.Node) {
+	names := map[string]string{}
+	for _, o := range objects {
+		name := o.name()
+		if name == "" || o.kind() == "Namespace" || o.kind() == "CustomResourceDefinition" {
+			continue
+		}
+		names[name] = prefix + name + suffix
+		o.names = append(o.names, name)
+		o.edit([]string{"metadata", "name"}, names[name], at)
+	}
+	for _, o := range objects {
+		if root, ok := refer(o.root, "", names, 0).(map[string]any); ok {
+			root["metadata"] = o.root["metadata"]
+			o.root = root
+		}
+	}
+}
+
+// A reference is a name in one of these fields, or "name" below the others.
+var (
+	nameFields = map[string]bool{"secretName": true, "serviceAccountName": true, "claimName": true, "serviceName": true}
+	nameParent = map[string]bool{
+		"configMap": true, "configMapRef": true, "configMapKeyRef": true, "secretRef": true, "secretKeyRef": true,
+		"roleRef": true, "subjects": true, "scaleTargetRef": true, "service": true, "imagePullSecrets": true,
+	}
+)
+
+// refer returns the value with the new names.
+func refer(v any, above string, names map[string]string, depth int) any {
+	if depth > document.MaxDepth {
+		return v
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			s, isText := e.(string)
+			if renamed, ok := names[s]; isText && ok && (nameFields[key] || key == "name" && nameParent[above]) {
+				out[key] = renamed
+				continue
+			}
+			out[key] = refer(e, key, names, depth+1)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			out[i] = refer(e, above, names, depth+1)
+		}
+		return out
+	}
+	return v
+}
+
+// images changes the images of containers anywhere in the value.
+func images(v any, lines *document.Node, change map[string]any, at *document.Node, depth int) (any, *document.Node, bool) {
+	if depth > document.MaxDepth || lines == nil {
+		return v, lines, false
+	}
+	changed := false
+	own := *lines
+	switch c := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(c))
+		own.Fields = make(map[string]*document.Node, len(c))
+		for key, e := range c {
+			below := lines.Fields[key]
+			if s, ok := e.(string); ok && key == "image" && below != nil {
+				if image := newImage(s, change); image != s {
+					out[key], own.Fields[key], changed = image, &document.Node{Line: at.Line, Path: at.Path}, true
+					continue
+				}
+			}
+			var inner bool
+			out[key], own.Fields[key], inner = images(e, below, change, at, depth+1)
+			changed = changed || inner
+		}
+		return out, &own, changed
+	case []any:
+		out := slices.Clone(c)
+		own.Items = slices.Clone(lines.Items)
+		for i := range out {
+			if i < len(own.Items) {
+				var inner bool
+				out[i], own.Items[i], inner = images(c[i], own.Items[i], change, at, depth+1)
+				changed = changed || inner
+			}
+		}
+		return out, &own, changed
+	}
+	return v, lines, false
+}
+
+// newImage returns the image with the new name, tag or digest.
+func newImage(image string, change map[string]any) string {
+	name, rest := image, ""
+	if i := strings.IndexByte(name, '@'); i >= 0 {
+		name, rest = name[:i], name[i:]
+	}
+	if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name, rest = name[:i], name[i:]+rest
+	}
+	if name != change["name"] {
+		return image
+	}
+	if s, ok := change["newName"].(string); ok && s != "" {
+		name = s
+	}
+	if tag := change["newTag"]; tag != nil && tag != "" {
+		rest = ":" + fmt.Sprint(tag)
+	}
+	if digest, ok := change["digest"].(string); ok && digest != "" {
+		rest = "@" + digest
+	}
+	return name + rest
+}
+
+// generate makes the objects of configMapGenerator and secretGenerator.
+func (b *builder) generate(k *kustomization) []*object {
+	var out []*object
+	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
+		for _, e := range k.entries(field) {
+			m, ok := e.value.(map[string]any)
+			if !ok {
+				continue
+			}
+			name, _ := m["name"].(string)
+			data, lines := b.data(k, m, e.lines)
+			root := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name}, "data": data}
+			if field == "secretGenerator" {
+				root["kind"], root["type"] = "Secret", "Opaque"
+				if s, ok := m["type"].(string); ok {
+					root["type"] = s
+				}
+				for key, v := range data {
+					data[key] = base64.StdEncoding.EncodeToString([]byte(v.(string)))
+				}
+			}
+			at := func() *document.Node { return &document.Node{Line: e.lines.Line, Path: e.lines.Path} }
+			node := at()
+			node.Fields = map[string]*document.Node{"apiVersion": at(), "kind": at(), "metadata": at(), "data": lines, "type": at()}
+			node.Fields["metadata"].Fields = map[string]*document.Node{"name": at()}
+			out = append(out, &object{root: root, lines: node, path: k.path, names: []string{name}, changed: true})
+		}
+	}
+	return out
+}
+
+// data reads what a generator puts into its object: literals, files and files of
+// "name=value" lines.
+func (b *builder) data(k *kustomization, m map[string]any, lines *document.Node) (map[string]any, *document.Node) {
+	data := map[string]any{}
+	at := &document.Node{Line: lines.Line, Path: lines.Path, Fields: map[string]*document.Node{}}
+	put := func(key, value string, n *document.Node) {
+		data[key], at.Fields[key] = value, &document.Node{Line: n.Line, Path: n.Path}
+	}
+	for _, e := range items(m["literals"], lines.Fields["literals"]) {
+		s, _ := e.value.(string)
+		if key, value, ok := strings.Cut(s, "="); ok {
+			put(key, strings.Trim(value, `"'`), e.lines)
+		}
+	}
+	list := items(m["files"], lines.Fields["files"])
+	for _, field := range []string{"envs", "env"} {
+		if s, ok := m[field].(string); ok {
+			list = append(list, entry{s, lines.Fields[field]})
+		}
+		list = append(list, items(m[field], lines.Fields[field])...)
+	}
+	files := len(items(m["files"], lines.Fields["files"]))
+	for i, e := range list {
+		key, name, named := strings.Cut(fmt.Sprint(e.value), "=")
+		if !named {
+			key, name = path.Base(key), key
+		}
+		p, err := k.local(entry{name, e.lines})
+		var text []byte
+		if err == nil {
+			text, err = b.read(p)
+		}
+		if err != nil {
+			b.problem(k.path, e.lines.Line, "generator: %v", err)
+			continue
+		}
+		text = text[:min(len(text), maxText)]
+		if i < files {
+			put(key, string(text), e.lines)
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && key[:min(len(key), 1)] != "#" {
+				put(key, value, e.lines)
+			}
+		}
+	}
+	return data, at
+}

@@ -1,0 +1,238 @@
+package kustomize
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/engine/iac/document"
+)
+
+func tree(files map[string]string) (fs.FS, []string) {
+	t := fstest.MapFS{}
+	for name, text := range files {
+		t[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return t, slices.Sorted(maps.Keys(files))
+}
+
+const deployment = `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: web
+  labels: {app: web}
+spec:
+  replicas: 1
+  template:
+    spec:
+      serviceAccountName: robot
+      containers:
+        - name: main
+          image: registry.example.com:5000/web:1
+          env:
+            - name: A
+              value: "1"
+        - name: side
+          image: side
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata:
+  name: robot
+`
+
+// show writes a value as one line, and the place of each leaf.
+func show(v any, n *document.Node, own string, path string, into map[string]string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, e := range v {
+			below, _ := n.Find(key)
+			show(e, below, own, path+"/"+key, into)
+		}
+	case []any:
+		for i, e := range v {
+			below, _ := n.Find(fmt.Sprint(i))
+			show(e, below, own, fmt.Sprintf("%s/%d", path, i), into)
+		}
+	default:
+		file := n.Path
+		if file == "" {
+			file = own
+		}
+		into[path] = fmt.Sprintf("%v %s:%d", v, file, n.Line)
+	}
+}
+
+func TestBuild(t *testing.T) {
+	tests := []struct {
+		name  string
+		files map[string]string // beside base/d.yaml
+		want  map[string]string // leaves of the deployment
+	}{
+		{"strategic merge", map[string]string{
+			"k/kustomization.yaml": "bases: [../base]\npatchesStrategicMerge:\n- p.yaml\n",
+			"k/p.yaml":             "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replicas: null\n  template:\n    spec:\n      hostPID: true\n      containers:\n      - name: main\n        securityContext: {privileged: true}\n        env: [{name: A, value: two}, {name: B, value: three}]\n      - $patch: delete\n        name: side\n",
+		}, map[string]string{
+			"/spec/replicas":              "",
+			"/spec/template/spec/hostPID": "true k/p.yaml:8",
+			"/spec/template/spec/containers/0/securityContext/privileged": "true k/p.yaml:11",
+			"/spec/template/spec/containers/0/image":                      "registry.example.com:5000/web:1 base/d.yaml:13",
+			"/spec/template/spec/containers/0/env/0/value":                "two k/p.yaml:12",
+			"/spec/template/spec/containers/0/env/1/value":                "three k/p.yaml:12",
+			"/spec/template/spec/containers/1/name":                       "",
+			"/metadata/name":                                              "web k/p.yaml:3",
+		}},
+		{"JSON patch in place", map[string]string{
+			"k/kustomization.yaml": "resources:\n- ../base\npatches:\n- target: {kind: Deploy.*}\n  patch: |-\n    - op: replace\n      path: /spec/replicas\n      value: 5\n    - op: add\n      path: /spec/template/spec/containers/-\n      value: {name: more}\n    - op: remove\n      path: /spec/template/spec/containers/0/env/0\n    - {op: copy, from: /kind, path: /metadata/labels/a~1b}\n",
+		}, map[string]string{
+			"/spec/replicas":                               "5 k/kustomization.yaml:8",
+			"/spec/template/spec/containers/2/name":        "more k/kustomization.yaml:11",
+			"/spec/template/spec/containers/0/env/0/value": "",
+			"/metadata/labels/a/b":                         "Deployment base/d.yaml:2",
+		}},
+		{"JSON patch in a file", map[string]string{
+			"k/kustomization.yaml": "resources: [../base]\npatchesJson6902:\n- target: {group: apps, version: v1, kind: Deployment, name: web}\n  path: p.json\n",
+			"k/p.json":             "[\n {\"op\": \"replace\", \"path\": \"/spec/replicas\", \"value\": 2}\n]\n",
+		}, map[string]string{"/spec/replicas": "2 k/p.json:2"}},
+		{"fields for all", map[string]string{
+			"k/kustomization.yaml": "resources: [../base]\nnamespace: prod\nnamePrefix: a-\nnameSuffix: -z\ncommonLabels:\n  team: x\nreplicas:\n- name: web\n  count: 3\nimages:\n- name: registry.example.com:5000/web\n  newTag: v2\n- name: side\n  newName: other\n  digest: sha256:00\n",
+		}, map[string]string{
+			"/metadata/namespace":                    "prod k/kustomization.yaml:2",
+			"/metadata/name":                         "a-web-z k/kustomization.yaml:3",
+			"/metadata/labels/team":                  "x k/kustomization.yaml:6",
+			"/metadata/labels/app":                   "web base/d.yaml:5",
+			"/spec/replicas":                         "3 k/kustomization.yaml:8",
+			"/spec/template/spec/serviceAccountName": "a-robot-z base/d.yaml:10",
+			"/spec/template/spec/containers/0/image": "registry.example.com:5000/web:v2 k/kustomization.yaml:11",
+			"/spec/template/spec/containers/1/image": "other@sha256:00 k/kustomization.yaml:13",
+		}},
+		{"component", map[string]string{
+			"k/kustomization.yaml": "resources: [../base]\ncomponents: [../c]\n",
+			"c/kustomization.yaml": "kind: Component\npatches:\n- patch: '{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {paused: true}}'\n",
+		}, map[string]string{"/spec/paused": "true c/kustomization.yaml:3"}},
+		{"labels select", map[string]string{
+			"k/kustomization.yaml": "resources: [../base]\nlabels: [{pairs: {x: z}}]\npatches:\n- target: {labelSelector: 'app=web,none!=1'}\n  patch: '[{op: add, path: /spec/paused, value: true}]'\n",
+		}, map[string]string{"/spec/paused": "true k/kustomization.yaml:5", "/metadata/labels/x": "z k/kustomization.yaml:2"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.files["base/kustomization.yaml"] = "resources:\n- d.yaml\n"
+			tt.files["base/d.yaml"] = deployment
+			docs, problems := Documents(tree(tt.files))
+			if len(problems) > 0 {
+				t.Errorf("problems: %v", problems)
+			}
+			got := map[string]string{}
+			for _, d := range docs {
+				if d.Root["kind"] == "Deployment" {
+					show(d.Root, d.Lines, d.Path, "", got)
+				}
+				if d.Unit != "k" || d.Platform != document.Kubernetes || d.Format != document.Kustomize {
+					t.Errorf("document of %q %s %s", d.Unit, d.Platform, d.Format)
+				}
+			}
+			for path, want := range tt.want {
+				if got[path] != want {
+					t.Errorf("%s is %q, want %q", path, got[path], want)
+				}
+			}
+		})
+	}
+}
+
+func TestGenerate(t *testing.T) {
+	docs, problems := Documents(tree(map[string]string{
+		"kustomization.yaml": "configMapGenerator:\n- name: c\n  literals:\n  - a=1\n  files: [f.txt, other=f.txt]\n  envs: [x.env]\nsecretGenerator:\n- name: s\n  literals:\n  - password=hunter2\n",
+		"f.txt":              "text", "x.env": "# no\nb=2\n",
+	}))
+	if len(problems) > 0 || len(docs) != 2 {
+		t.Fatalf("%d documents, problems %v", len(docs), problems)
+	}
+	if diff := cmp.Diff(map[string]any{"a": "1", "f.txt": "text", "other": "text", "b": "2"}, docs[0].Root["data"]); diff != "" {
+		t.Errorf("data (-want +got):\n%s", diff)
+	}
+	got := map[string]string{}
+	show(docs[1].Root, docs[1].Lines, docs[1].Path, "", got)
+	want := map[string]string{
+		"/apiVersion": "v1 kustomization.yaml:8", "/kind": "Secret kustomization.yaml:8", "/type": "Opaque kustomization.yaml:8",
+		"/metadata/name": "s kustomization.yaml:8", "/data/password": "aHVudGVyMg== kustomization.yaml:10",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("secret (-want +got):\n%s", diff)
+	}
+}
+
+// A kustomization changes its own copy: two overlays of a base do not see each other.
+func TestOverlays(t *testing.T) {
+	files := map[string]string{"base/kustomization.yaml": "resources: [d.yaml]\n", "base/d.yaml": deployment}
+	for _, name := range []string{"a", "b"} {
+		files[name+"/kustomization.yaml"] = "resources: [../base]\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/" + name + ", value: 1}]'\n"
+	}
+	docs, problems := Documents(tree(files))
+	if len(docs) != 2 || len(problems) > 0 {
+		t.Fatalf("%d documents, problems %v", len(docs), problems)
+	}
+	for _, d := range docs {
+		spec := d.Root["spec"].(map[string]any)
+		if spec[d.Unit] == nil || spec["a"] != nil && spec["b"] != nil {
+			t.Errorf("overlay %s has %v", d.Unit, slices.Sorted(maps.Keys(spec)))
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"remote", "resources:\n- https://example.com/x.yaml\n", "is not fetched"},
+		{"remote base", "resources:\n- github.com/a/b?ref=v1\n", "is not fetched"},
+		{"outside", "resources:\n- ../../etc/passwd\n", "outside of the tree"},
+		{"missing", "resources:\n- none.yaml\n", "none.yaml"},
+		{"itself", "resources:\n- .\n", "circle"},
+		{"plugin", "resources: []\ntransformers: [x]\n", "not followed"},
+		{"no object", "patches:\n- patch: '{kind: Pod, metadata: {name: x}}'\n", "no object"},
+		{"no target", "patches:\n- patch: '[{op: add, path: /a, value: 1}]'\n", "without a target"},
+		{"bad YAML", "resources: [\n", "line 1"},
+		{"bad entry", "resources:\n- {a: b}\n", "no path"},
+		{"empty patch", "patches:\n- {target: {kind: Pod}}\n", "neither path nor patch"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, problems := Documents(tree(map[string]string{"k/kustomization.yaml": tt.text}))
+			if len(problems) != 1 || !strings.Contains(problems[0].Message, tt.want) || problems[0].Path != "k/kustomization.yaml" {
+				t.Errorf("problems %v, want one that says %q", problems, tt.want)
+			}
+		})
+	}
+}
+
+// Each overlay uses the next one twice: 2^30 builds if nothing stopped them.
+func TestManyBases(t *testing.T) {
+	files := map[string]string{"k30/kustomization.yaml": "resources: [d.yaml]\n", "k30/d.yaml": deployment}
+	for i := range 30 {
+		files[fmt.Sprintf("k%02d/kustomization.yaml", i)] = fmt.Sprintf("resources: [../k%02d, ../k%02d]\n", i+1, i+1)
+	}
+	if _, problems := Documents(tree(files)); len(problems) == 0 {
+		t.Error("no problem")
+	}
+}
+
+// FuzzDocuments builds any kustomization with any patch: places fit the values.
+func FuzzDocuments(f *testing.F) {
+	f.Add("resources: [d.yaml]\npatchesStrategicMerge: [p.yaml]\nnamePrefix: x\n", "kind: Deployment\nmetadata: {name: web}\nspec: {a: [{$patch: replace}]}\n")
+	f.Add("resources: [d.yaml]\npatches: [{path: p.yaml, target: {kind: .*}}]\nimages: [{name: side, newTag: 1}]\n", "- {op: add, path: /spec/template/spec/containers/0/env/-, value: {a: b}}\n- {op: move, from: /spec, path: /x}\n")
+	f.Add("resources: [d.yaml, .]\ncommonLabels: {a: b}\nreplicas: [{name: web, count: 2}]\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n", "")
+	f.Fuzz(func(t *testing.T, text, patch string) {
+		docs, _ := Documents(tree(map[string]string{"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment}))
+		for _, d := range docs {
+			if d.Lines == nil {
+				t.Fatal("a document without places")
+			}
+			show(d.Root, d.Lines, d.Path, "", map[string]string{})
+		}
+	})
+}

@@ -1,0 +1,406 @@
+package kustomize
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file applies patches: strategic merge
+// (https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md)
+// and JSON patch (RFC 6902).
+
+// fits reports whether the object is one that the selector asks for.
+func (m match) fits(o *object) bool {
+	version, _ := o.root["apiVersion"].(string)
+	group, v, ok := strings.Cut(version, "/")
+	if !ok {
+		group, v = "", version
+	}
+	namespace, _ := o.metadata()["namespace"].(string)
+	return like(m.Kind, o.kind()) && like(m.Group, group) && like(m.Version, v) &&
+		(m.Name == "" || slices.ContainsFunc(o.names, func(n string) bool { return like(m.Name, n) }) || like(m.Name, o.name())) &&
+		like(m.Namespace, namespace) && selects(m.LabelSelector, o.metadata()["labels"]) && selects(m.AnnotationSelector, o.metadata()["annotations"])
+}
+
+// like compares with a pattern, which is an anchored regular expression.
+func like(pattern, s string) bool {
+	if pattern == "" || pattern == s {
+		return true
+	}
+	if len(pattern) > 1000 {
+		return false
+	}
+	re, err := regexp.Compile("^(?:" + pattern + ")$")
+	return err == nil && re.MatchString(s)
+}
+
+// selects follows a selector of equalities, "a=b,c!=d,e".
+func selects(selector string, labels any) bool {
+	if selector == "" {
+		return true
+	}
+	m, _ := labels.(map[string]any)
+	for term := range strings.SplitSeq(selector, ",") {
+		key, want, equal := strings.Cut(term, "=")
+		different := strings.HasSuffix(key, "!")
+		key = strings.TrimSpace(strings.TrimRight(key, "!"))
+		want = strings.TrimSpace(strings.TrimLeft(want, "="))
+		v, has := m[key]
+		if !equal && !has || equal && (has && fmt.Sprint(v) == want) == different {
+			return false
+		}
+	}
+	return true
+}
+
+// patches applies the entries of the three fields for patches.
+func (b *builder) patches(k *kustomization, objects []*object) {
+	for _, e := range k.entries("patchesStrategicMerge") {
+		if err := b.patch(k, e, nil, objects); err != nil {
+			b.problem(k.path, e.lines.Line, "patch: %v", err)
+		}
+	}
+	for _, field := range []string{"patches", "patchesJson6902"} {
+		for _, e := range k.entries(field) {
+			if err := b.patchEntry(k, e, objects); err != nil {
+				b.problem(k.path, e.lines.Line, "patch: %v", err)
+			}
+		}
+	}
+}
+
+// patchEntry applies {"path" or "patch", "target"}.
+func (b *builder) patchEntry(k *kustomization, e entry, objects []*object) error {
+	m, ok := e.value.(map[string]any)
+	if !ok {
+		return b.patch(k, e, nil, objects)
+	}
+	var want *match
+	if m["target"] != nil {
+		t, err := target(m["target"])
+		if err != nil {
+			return err
+		}
+		want = &t
+	}
+	for _, key := range []string{"path", "patch"} {
+		if v, ok := m[key].(string); ok {
+			return b.patch(k, entry{v, e.lines.Fields[key]}, want, objects)
+		}
+	}
+	return fmt.Errorf("neither path nor patch")
+}
+
+// patch applies one patch: text, or the path of a file with it.
+func (b *builder) patch(k *kustomization, e entry, want *match, objects []*object) error {
+	s, _ := e.value.(string)
+	var trees []document.Tree
+	if strings.ContainsAny(s, "\n{[") {
+		var err error
+		if trees, err = k.decodeText(s, e.lines); err != nil {
+			return err
+		}
+	} else {
+		p, err := k.local(e)
+		if err != nil {
+			return err
+		}
+		text, err := b.read(p)
+		if err != nil {
+			return err
+		}
+		if strings.HasSuffix(p, ".json") {
+			trees, err = decodeJSON(text)
+		} else {
+			trees, err = document.DecodeYAML(text)
+		}
+		if err != nil {
+			return err
+		}
+		for _, t := range trees {
+			from(t.Lines, p)
+		}
+	}
+	for _, t := range trees {
+		if err := applyTree(t, want, objects); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeJSON reads a JSON text, of which a list is one tree, as in YAML.
+func decodeJSON(text []byte) ([]document.Tree, error) {
+	if strings.HasPrefix(strings.TrimSpace(string(text)), "[") {
+		return document.DecodeYAML(text)
+	}
+	return document.DecodeJSON(text)
+}
+
+// applyTree applies one document of a patch to the objects that it is for.
+func applyTree(t document.Tree, want *match, objects []*object) error {
+	operations, isJSON := t.Root["playbooks"].([]any)
+	if want == nil {
+		if isJSON {
+			return fmt.Errorf("a JSON patch without a target")
+		}
+		o := object{root: t.Root}
+		version, _ := t.Root["apiVersion"].(string)
+		group, _, grouped := strings.Cut(version, "/")
+		if !grouped {
+			group = ""
+		}
+		want = &match{Kind: o.kind(), Group: regexp.QuoteMeta(group), Name: regexp.QuoteMeta(o.name())}
+	}
+	found := false
+	for _, o := range objects {
+		if !want.fits(o) {
+			continue
+		}
+		found, o.changed = true, true
+		if !isJSON {
+			name := o.name()
+			o.merge(t)
+			if m := o.metadata(); m != nil && name != "" {
+				m["name"] = name // the patch only says by it which object it is for
+			}
+			continue
+		}
+		for _, e := range items(operations, t.Lines.Fields["playbooks"]) {
+			if err := o.operate(e); err != nil {
+				return fmt.Errorf("%s %s: %w", o.kind(), o.name(), err)
+			}
+		}
+	}
+	if !found {
+		return fmt.Errorf("no object that it is for")
+	}
+	return nil
+}
+
+// merge applies a strategic merge patch to the object.
+func (o *object) merge(t document.Tree) {
+	v, lines := merge(o.root, o.lines, t.Root, t.Lines)
+	if root, ok := v.(map[string]any); ok {
+		o.root, o.lines = root, lines
+	}
+}
+
+// merge lays a patch over a value. Nothing given is changed: patches are applied to
+// many objects, and bases are shared.
+func merge(old any, oldLines *document.Node, patch any, patchLines *document.Node) (any, *document.Node) {
+	switch p := patch.(type) {
+	case map[string]any:
+		m, ok := old.(map[string]any)
+		if !ok || p["$patch"] == "replace" || oldLines == nil || patchLines == nil {
+			return patch, patchLines
+		}
+		out := make(map[string]any, len(m)+len(p))
+		lines := *oldLines
+		lines.Fields = make(map[string]*document.Node, len(m)+len(p))
+		for key, v := range m {
+			out[key], lines.Fields[key] = v, oldLines.Fields[key]
+		}
+		for key, v := range p {
+			if v == nil {
+				delete(out, key)
+				delete(lines.Fields, key)
+				continue
+			}
+			if strings.HasPrefix(key, "$") {
+				continue
+			}
+			out[key], lines.Fields[key] = mergeField(key, out[key], lines.Fields[key], v, patchLines.Fields[key])
+		}
+		return out, &lines
+	}
+	return patch, patchLines
+}
+
+// mergeKeys say by which field the items of a list are the same, by the list's name.
+var mergeKeys = map[string][]string{
+	"containers": {"name"}, "initContainers": {"name"}, "ephemeralContainers": {"name"}, "volumes": {"name"}, "env": {"name"},
+	"ports": {"containerPort", "port"}, "volumeMounts": {"mountPath"}, "volumeDevices": {"devicePath"},
+	"imagePullSecrets": {"name"}, "secrets": {"name"}, "hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey"},
+}
+
+// mergeField merges one field; a list item by item where its items have a key.
+func mergeField(key string, old any, oldLines *document.Node, patch any, patchLines *document.Node) (any, *document.Node) {
+	changes, isList := patch.([]any)
+	list, wasList := old.([]any)
+	keys := mergeKeys[key]
+	if !isList || !wasList || keys == nil || oldLines == nil || patchLines == nil {
+		return merge(old, oldLines, patch, patchLines)
+	}
+	out, lines := slices.Clone(list), *oldLines
+	lines.Items = slices.Clone(oldLines.Items)
+	for i, change := range changes {
+		m, ok := change.(map[string]any)
+		at := slices.IndexFunc(out, func(v any) bool { return ok && same(v, m, keys) })
+		switch {
+		case ok && m["$patch"] == "replace" && len(m) == 1:
+			out, lines.Items = nil, nil
+		case ok && m["$patch"] == "delete":
+			if at >= 0 {
+				out, lines.Items = slices.Delete(out, at, at+1), slices.Delete(lines.Items, at, at+1)
+			}
+		case at >= 0:
+			out[at], lines.Items[at] = merge(out[at], lines.Items[at], change, patchLines.Items[i])
+		default:
+			out, lines.Items = append(out, change), append(lines.Items, patchLines.Items[i])
+		}
+	}
+	return out, &lines
+}
+
+// same reports whether two items have the same key.
+func same(v any, m map[string]any, keys []string) bool {
+	one, ok := v.(map[string]any)
+	if !ok {
+		return false
+	}
+	for _, key := range keys {
+		if one[key] != nil && m[key] != nil {
+			return fmt.Sprint(one[key]) == fmt.Sprint(m[key])
+		}
+	}
+	return false
+}
+
+// operate applies one operation of a JSON patch.
+func (o *object) operate(e entry) error {
+	m, _ := e.value.(map[string]any)
+	op, _ := m["op"].(string)
+	pointer, _ := m["path"].(string)
+	value, lines := m["value"], e.lines.Fields["value"]
+	steps := pointerSteps(pointer)
+	if len(steps) == 0 || len(steps) > document.MaxDepth {
+		return fmt.Errorf("the path %.80q names nothing", pointer)
+	}
+	var root any = o.root
+	var err error
+	at := o.lines
+	switch op {
+	case "test":
+		return nil
+	case "move", "copy":
+		source, _ := m["from"].(string)
+		if value, lines, err = find(root, at, pointerSteps(source)); err != nil {
+			return err
+		}
+		if op == "move" {
+			if root, at, err = edit(root, at, pointerSteps(source), "remove", nil, nil); err != nil {
+				return err
+			}
+		}
+		op = "add"
+	case "add", "replace", "remove":
+	default:
+		return fmt.Errorf("no operation %.20q", op)
+	}
+	if lines == nil {
+		lines = e.lines
+	}
+	if root, at, err = edit(root, at, steps, op, value, lines); err != nil {
+		return err
+	}
+	if r, ok := root.(map[string]any); ok {
+		o.root, o.lines = r, at
+	}
+	return nil
+}
+
+func pointerSteps(pointer string) []string {
+	if !strings.HasPrefix(pointer, "/") {
+		return nil
+	}
+	steps := strings.Split(pointer[1:], "/")
+	for i, s := range steps {
+		steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(s)
+	}
+	return steps
+}
+
+// find returns the value at the place.
+func find(v any, lines *document.Node, steps []string) (any, *document.Node, error) {
+	for _, s := range steps {
+		switch c := v.(type) {
+		case map[string]any:
+			v = c[s]
+		case []any:
+			n, err := strconv.Atoi(s)
+			if err != nil || n < 0 || n >= len(c) {
+				return nil, nil, fmt.Errorf("no item %.20q", s)
+			}
+			v = c[n]
+		default:
+			return nil, nil, fmt.Errorf("nothing at %.80q", s)
+		}
+		lines, _ = lines.Find(s)
+	}
+	return v, lines, nil
+}
+
+// edit returns the value with the change made at the place; what is given stays.
+func edit(v any, lines *document.Node, steps []string, op string, value any, at *document.Node) (any, *document.Node, error) {
+	if len(steps) == 0 {
+		return value, at, nil
+	}
+	step := steps[0]
+	if lines == nil {
+		lines = at
+	}
+	own := *lines
+	switch c := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(c)+1)
+		own.Fields = make(map[string]*document.Node, len(c)+1)
+		for k, e := range c {
+			out[k], own.Fields[k] = e, lines.Fields[k]
+		}
+		if len(steps) == 1 && op == "remove" {
+			delete(out, step)
+			delete(own.Fields, step)
+			return out, &own, nil
+		}
+		if _, has := c[step]; !has && len(steps) > 1 {
+			return nil, nil, fmt.Errorf("nothing at %.80q", step)
+		}
+		below, places, err := edit(c[step], own.Fields[step], steps[1:], op, value, at)
+		out[step], own.Fields[step] = below, places
+		return out, &own, err
+	case []any:
+		return editList(c, own, steps, op, value, at)
+	}
+	return nil, nil, fmt.Errorf("nothing at %.80q", step)
+}
+
+func editList(list []any, lines document.Node, steps []string, op string, value any, at *document.Node) (any, *document.Node, error) {
+	if len(lines.Items) != len(list) {
+		return nil, nil, fmt.Errorf("a list without places")
+	}
+	n, err := strconv.Atoi(steps[0])
+	if steps[0] == "-" {
+		n, err = len(list), nil
+	}
+	add := len(steps) == 1 && op == "add"
+	if err != nil || n < 0 || n > len(list) || n == len(list) && !add {
+		return nil, nil, fmt.Errorf("no item %.20q", steps[0])
+	}
+	out := slices.Clone(list)
+	lines.Items = slices.Clone(lines.Items)
+	switch {
+	case add:
+		out, lines.Items = slices.Insert(out, n, value), slices.Insert(lines.Items, n, at)
+	case len(steps) == 1 && op == "remove":
+		out, lines.Items = slices.Delete(out, n, n+1), slices.Delete(lines.Items, n, n+1)
+	default:
+		out[n], lines.Items[n], err = edit(list[n], lines.Items[n], steps[1:], op, value, at)
+	}
+	return out, &lines, err
+}
