@@ -13,8 +13,8 @@ import (
 // This file applies the fields that change all objects, and makes the objects of
 // the generators.
 
-// change applies patches and then the other fields, in kustomize's order.
-func (b *builder) change(k *kustomization, objects []*object) {
+// apply applies patches and then the other fields, in kustomize's order.
+func (b *builder) apply(k *kustomization, objects []*object) {
 	b.patches(k, objects)
 	text := func(field string) (string, *document.Node) {
 		s, _ := k.root[field].(string)
@@ -85,7 +85,7 @@ func (o *object) set(steps []string, value any, at *document.Node) {
 
 func (o *object) edit(steps []string, value any, at *document.Node) {
 	place := &document.Node{Line: at.Line, Path: at.Path}
-	v, lines, err := edit(o.root, o.lines, steps, "add", value, place)
+	v, lines, err := edit(o.root, o.lines, steps, change{"add", value, place})
 	if root, ok := v.(map[string]any); ok && err == nil {
 		o.root, o.lines = root, lines
 	}
@@ -187,7 +187,7 @@ func refer(v any, above string, names map[string]string, depth int) any {
 }
 
 // images changes the images of containers anywhere in the value.
-func images(v any, lines *document.Node, change map[string]any, at *document.Node, depth int) (any, *document.Node, bool) {
+func images(v any, lines *document.Node, set map[string]any, at *document.Node, depth int) (any, *document.Node, bool) {
 	if depth > document.MaxDepth || lines == nil {
 		return v, lines, false
 	}
@@ -200,13 +200,13 @@ func images(v any, lines *document.Node, change map[string]any, at *document.Nod
 		for key, e := range c {
 			below := lines.Fields[key]
 			if s, ok := e.(string); ok && key == "image" && below != nil {
-				if image := newImage(s, change); image != s {
+				if image := newImage(s, set); image != s {
 					out[key], own.Fields[key], changed = image, &document.Node{Line: at.Line, Path: at.Path}, true
 					continue
 				}
 			}
 			var inner bool
-			out[key], own.Fields[key], inner = images(e, below, change, at, depth+1)
+			out[key], own.Fields[key], inner = images(e, below, set, at, depth+1)
 			changed = changed || inner
 		}
 		return out, &own, changed
@@ -216,7 +216,7 @@ func images(v any, lines *document.Node, change map[string]any, at *document.Nod
 		for i := range out {
 			if i < len(own.Items) {
 				var inner bool
-				out[i], own.Items[i], inner = images(c[i], own.Items[i], change, at, depth+1)
+				out[i], own.Items[i], inner = images(c[i], own.Items[i], set, at, depth+1)
 				changed = changed || inner
 			}
 		}

@@ -164,7 +164,7 @@ func (b *builder) build(dir string, depth int) ([]*object, error) {
 			b.problem(k.path, e.lines.Line, "%v", err)
 		}
 	}
-	b.change(k, objects)
+	b.apply(k, objects)
 	return objects, nil
 }
 
@@ -324,7 +324,7 @@ func (b *builder) component(k *kustomization, e entry, objects []*object, depth 
 			b.problem(c.path, inner.lines.Line, "%v", err)
 		}
 	}
-	b.change(c, objects)
+	b.apply(c, objects)
 	return objects, nil
 }
 

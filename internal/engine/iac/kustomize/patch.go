@@ -294,7 +294,7 @@ func (o *object) operate(e entry) error {
 			return err
 		}
 		if op == "move" {
-			if root, at, err = edit(root, at, pointerSteps(source), "remove", nil, nil); err != nil {
+			if root, at, err = edit(root, at, pointerSteps(source), change{op: "remove", at: e.lines}); err != nil {
 				return err
 			}
 		}
@@ -306,7 +306,7 @@ func (o *object) operate(e entry) error {
 	if lines == nil {
 		lines = e.lines
 	}
-	if root, at, err = edit(root, at, steps, op, value, lines); err != nil {
+	if root, at, err = edit(root, at, steps, change{op, value, lines}); err != nil {
 		return err
 	}
 	if r, ok := root.(map[string]any); ok {
@@ -346,41 +346,48 @@ func find(v any, lines *document.Node, steps []string) (any, *document.Node, err
 	return v, lines, nil
 }
 
+// A change is what happens at one place: "add", "replace" or "remove".
+type change struct {
+	op    string
+	value any
+	at    *document.Node // where the change is written
+}
+
 // edit returns the value with the change made at the place; what is given stays.
-func edit(v any, lines *document.Node, steps []string, op string, value any, at *document.Node) (any, *document.Node, error) {
+func edit(v any, lines *document.Node, steps []string, c change) (any, *document.Node, error) {
 	if len(steps) == 0 {
-		return value, at, nil
+		return c.value, c.at, nil
 	}
 	step := steps[0]
 	if lines == nil {
-		lines = at
+		lines = c.at
 	}
 	own := *lines
-	switch c := v.(type) {
+	switch v := v.(type) {
 	case map[string]any:
-		out := make(map[string]any, len(c)+1)
-		own.Fields = make(map[string]*document.Node, len(c)+1)
-		for k, e := range c {
+		out := make(map[string]any, len(v)+1)
+		own.Fields = make(map[string]*document.Node, len(v)+1)
+		for k, e := range v {
 			out[k], own.Fields[k] = e, lines.Fields[k]
 		}
-		if len(steps) == 1 && op == "remove" {
+		if len(steps) == 1 && c.op == "remove" {
 			delete(out, step)
 			delete(own.Fields, step)
 			return out, &own, nil
 		}
-		if _, has := c[step]; !has && len(steps) > 1 {
+		if _, has := v[step]; !has && len(steps) > 1 {
 			return nil, nil, fmt.Errorf("nothing at %.80q", step)
 		}
-		below, places, err := edit(c[step], own.Fields[step], steps[1:], op, value, at)
+		below, places, err := edit(v[step], own.Fields[step], steps[1:], c)
 		out[step], own.Fields[step] = below, places
 		return out, &own, err
 	case []any:
-		return editList(c, own, steps, op, value, at)
+		return editList(v, own, steps, c)
 	}
 	return nil, nil, fmt.Errorf("nothing at %.80q", step)
 }
 
-func editList(list []any, lines document.Node, steps []string, op string, value any, at *document.Node) (any, *document.Node, error) {
+func editList(list []any, lines document.Node, steps []string, c change) (any, *document.Node, error) {
 	if len(lines.Items) != len(list) {
 		return nil, nil, fmt.Errorf("a list without places")
 	}
@@ -388,7 +395,7 @@ func editList(list []any, lines document.Node, steps []string, op string, value 
 	if steps[0] == "-" {
 		n, err = len(list), nil
 	}
-	add := len(steps) == 1 && op == "add"
+	add := len(steps) == 1 && c.op == "add"
 	if err != nil || n < 0 || n > len(list) || n == len(list) && !add {
 		return nil, nil, fmt.Errorf("no item %.20q", steps[0])
 	}
@@ -396,11 +403,11 @@ func editList(list []any, lines document.Node, steps []string, op string, value 
 	lines.Items = slices.Clone(lines.Items)
 	switch {
 	case add:
-		out, lines.Items = slices.Insert(out, n, value), slices.Insert(lines.Items, n, at)
-	case len(steps) == 1 && op == "remove":
+		out, lines.Items = slices.Insert(out, n, c.value), slices.Insert(lines.Items, n, c.at)
+	case len(steps) == 1 && c.op == "remove":
 		out, lines.Items = slices.Delete(out, n, n+1), slices.Delete(lines.Items, n, n+1)
 	default:
-		out[n], lines.Items[n], err = edit(list[n], lines.Items[n], steps[1:], op, value, at)
+		out[n], lines.Items[n], err = edit(list[n], lines.Items[n], steps[1:], c)
 	}
 	return out, &lines, err
 }

@@ -1,0 +1,178 @@
+// Package buildah reads shell scripts that build images with buildah into the form
+// that the query library expects: {"command": {"<image>": [{"Cmd": "buildah run",
+// "Original", "Value", "_kics_line", "EndLine"}, …]}}, where the image is what the
+// last "buildah from" names.
+package buildah
+
+import (
+	"bytes"
+	"path"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/errs"
+)
+
+// Limits of one script.
+const (
+	MaxSize  = 1 << 20 // bytes
+	maxDepth = 50      // commands inside of each other
+)
+
+// Match reports whether a file with the name may be such a script.
+func Match(name string) bool {
+	ext := path.Ext(name)
+	return ext == ".sh" || ext == ".bash" || ext == ".buildah"
+}
+
+// Decode reads a script. The document is nil when the script does not call buildah.
+// The error is errs.TooLarge.
+func Decode(name string, text []byte) (*document.Document, error) {
+	if !bytes.Contains(text, []byte("buildah ")) {
+		return nil, nil
+	}
+	if len(text) > MaxSize {
+		return nil, errs.E(errs.TooLarge, "%d bytes; scripts are read up to %d", len(text), MaxSize)
+	}
+	s := script{text: string(text), line: 1, stages: map[string]any{}, lines: map[string]*document.Node{}}
+	for s.at < len(s.text) {
+		s.statements(0)
+		s.skip(1) // a bracket too many
+	}
+	if len(s.stages) == 0 {
+		return nil, nil
+	}
+	return &document.Document{
+		Platform: document.Buildah, Format: document.Shell, Path: name, Text: text,
+		Root:  map[string]any{"command": s.stages},
+		Lines: &document.Node{Line: 1, Fields: map[string]*document.Node{"command": {Line: 1, Fields: s.lines}}},
+	}, nil
+}
+
+// A script is a text that is being read. Of the shell's language it knows words,
+// quotes, comments, what ends a command and commands inside of words.
+type script struct {
+	text   string
+	at     int
+	line   int
+	stage  string
+	stages map[string]any
+	lines  map[string]*document.Node
+}
+
+// A command is one command's words.
+type command struct {
+	words []string
+	first int // line
+	last  int
+}
+
+func (s *script) skip(n int) {
+	for stop := min(s.at+n, len(s.text)); s.at < stop; s.at++ {
+		if s.text[s.at] == '\n' {
+			s.line++
+		}
+	}
+}
+
+// statements reads commands up to the closing bracket, which it leaves.
+func (s *script) statements(depth int) {
+	var c command
+	for s.at < len(s.text) {
+		switch ch := s.text[s.at]; {
+		case ch == ')':
+			s.finish(&c)
+			return
+		case ch == '\n' || ch == ';' || ch == '&' || ch == '|':
+			s.finish(&c)
+			s.skip(1)
+		case ch == '(' || ch == '{' && len(c.words) == 0:
+			s.finish(&c)
+			s.skip(1)
+			if ch == '(' && depth < maxDepth {
+				s.statements(depth + 1)
+				s.skip(1)
+			}
+		case ch == '#':
+			for s.at < len(s.text) && s.text[s.at] != '\n' {
+				s.at++
+			}
+		case ch == ' ' || ch == '\t' || ch == '\r':
+			s.skip(1)
+		case strings.HasPrefix(s.text[s.at:], "\\\n"):
+			s.skip(2)
+		default:
+			if len(c.words) == 0 {
+				c.first = s.line
+			}
+			c.words = append(c.words, s.word(depth))
+			c.last = s.line
+		}
+	}
+	s.finish(&c)
+}
+
+// word reads one word, and the commands in it.
+func (s *script) word(depth int) string {
+	var b strings.Builder
+	quote := byte(0)
+	for s.at < len(s.text) {
+		ch := s.text[s.at]
+		switch {
+		case ch == '\\' && quote != '\'':
+			if s.at+1 < len(s.text) && s.text[s.at+1] != '\n' {
+				b.WriteByte(s.text[s.at+1]) // the library takes the sign away
+			}
+			s.skip(2)
+			continue
+		case strings.HasPrefix(s.text[s.at:], "$(") && quote != '\'' && depth < maxDepth:
+			from := s.at
+			s.skip(2)
+			s.statements(depth + 1)
+			s.skip(1)
+			b.WriteString(s.text[from:s.at])
+			continue
+		case quote != 0 && ch == quote:
+			quote = 0
+		case quote == 0 && (ch == '\'' || ch == '"'):
+			quote = ch
+		case quote == 0 && strings.IndexByte(" \t\r\n;&|()", ch) >= 0:
+			return b.String()
+		}
+		if ch != '\n' && ch != '\t' && ch != '\r' {
+			b.WriteByte(ch)
+		}
+		s.skip(1)
+	}
+	return b.String()
+}
+
+// finish adds a finished command to its stage, when it is one of buildah's.
+func (s *script) finish(c *command) {
+	words := c.words
+	first, last := c.first, c.last
+	*c = command{}
+	if len(words) < 3 || words[0] != "buildah" {
+		return
+	}
+	cmd := "buildah " + words[1]
+	value := strings.Join(words[2:], " ")
+	if words[1] == "from" {
+		s.stage = value
+		if s.lines[s.stage] == nil {
+			s.lines[s.stage] = &document.Node{Line: first}
+		}
+	}
+	if s.stage == "" {
+		return
+	}
+	commands, _ := s.stages[s.stage].([]any)
+	s.stages[s.stage] = append(commands, map[string]any{
+		"Cmd": cmd, "Original": cmd + " " + value, "Value": value, "_kics_line": int64(first), "EndLine": int64(last),
+	})
+	at := &document.Node{Line: first, Fields: map[string]*document.Node{}}
+	for _, key := range []string{"Cmd", "Original", "Value"} {
+		at.Fields[key] = &document.Node{Line: first}
+	}
+	s.lines[s.stage].Items = append(s.lines[s.stage].Items, at)
+}

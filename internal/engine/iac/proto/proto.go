@@ -1,0 +1,344 @@
+// Package proto reads protocol buffer definitions into the form that the query
+// library expects:
+//
+//	{"syntax", "package", "imports": {file: {"kind"}}, "options": [{"name"}],
+//	 "messages": {name: {"field", "oneof", "map", "enum", "inner_message"}},
+//	 "enum": {name: {"field": {name: {"value"}}}}, "services": {name: {"rpc": {name: {…}}}}}
+//
+// The language: https://protobuf.dev/reference/protobuf/proto3-spec/.
+package proto
+
+import (
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/errs"
+)
+
+// Limits of one file.
+const (
+	MaxSize  = 4 << 20 // bytes
+	maxDepth = 50      // messages inside of each other
+)
+
+// Decode reads a file. Errors are a *document.Malformed, or errs.TooLarge.
+func Decode(name string, text []byte) (*document.Document, error) {
+	if len(text) > MaxSize {
+		return nil, errs.E(errs.TooLarge, "%d bytes; definitions are read up to %d", len(text), MaxSize)
+	}
+	p := parser{text: string(text), line: 1}
+	root := newBlock(1)
+	for _, key := range []string{"messages", "enum", "services", "imports"} {
+		root.below(key, 1)
+	}
+	root.values["syntax"], root.values["package"], root.values["options"] = "", "", []any{}
+	err := p.file(root)
+	if err != nil {
+		return nil, err
+	}
+	return &document.Document{
+		Platform: document.GRPC, Format: document.Proto, Path: name, Root: root.values, Lines: root.node, Text: text,
+	}, nil
+}
+
+// A block is a map with its places.
+type block struct {
+	values map[string]any
+	node   *document.Node
+}
+
+func newBlock(line int) *block {
+	return &block{values: map[string]any{}, node: &document.Node{Line: line, Fields: map[string]*document.Node{}}}
+}
+
+// below returns the block under the key, which it makes.
+func (b *block) below(key string, line int) *block {
+	if m, ok := b.values[key].(map[string]any); ok {
+		return &block{m, b.node.Fields[key]}
+	}
+	inner := newBlock(line)
+	b.values[key], b.node.Fields[key] = inner.values, inner.node
+	return inner
+}
+
+func (b *block) set(key string, v any, line int) {
+	b.values[key] = v
+	b.node.Fields[key] = &document.Node{Line: line}
+}
+
+// A parser reads a text word by word.
+type parser struct {
+	text string
+	at   int
+	line int
+}
+
+func (p *parser) fault(message string) error {
+	return &document.Malformed{Line: p.line, Message: message}
+}
+
+// word returns the next word, sign or string (with a quote before it), "" at the end.
+func (p *parser) word() (string, error) {
+	for p.at < len(p.text) {
+		rest := p.text[p.at:]
+		switch c := rest[0]; {
+		case c == '\n':
+			p.line++
+			p.at++
+		case c == ' ' || c == '\t' || c == '\r':
+			p.at++
+		case strings.HasPrefix(rest, "//"):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				n = len(rest)
+			}
+			p.at += n
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest, "*/")
+			if n < 0 {
+				return "", p.fault("a comment does not end")
+			}
+			p.line += strings.Count(rest[:n], "\n")
+			p.at += n + 2
+		case c == '"' || c == '\'':
+			return p.str(c)
+		case strings.IndexByte("{}()[]<>;=,:", c) >= 0:
+			p.at++
+			return rest[:1], nil
+		default:
+			n := strings.IndexAny(rest, " \t\r\n{}()[]<>;=,:\"'/")
+			if n < 0 {
+				n = len(rest)
+			}
+			n = max(n, 1)
+			p.at += n
+			return rest[:n], nil
+		}
+	}
+	return "", nil
+}
+
+func (p *parser) str(quote byte) (string, error) {
+	for i := p.at + 1; i < len(p.text); i++ {
+		switch p.text[i] {
+		case '\\':
+			i++
+		case '\n':
+			return "", p.fault("a string does not end on its line")
+		case quote:
+			s := p.text[p.at:i]
+			p.at = i + 1
+			return s, nil
+		}
+	}
+	return "", p.fault("a string does not end")
+}
+
+// statement reads words up to ";" or "{", and returns them with the sign that ended
+// them. A bracket's content is left out.
+func (p *parser) statement() (words []string, line int, end string, err error) {
+	open := 0
+	for {
+		w, err := p.word()
+		if err != nil {
+			return nil, 0, "", err
+		}
+		if line == 0 {
+			line = p.line
+		}
+		switch {
+		case w == "" && (len(words) > 0 || open > 0):
+			return nil, 0, "", p.fault("a statement does not end")
+		case w == "[":
+			open++
+		case w == "]":
+			open--
+		case open > 0:
+		case w == "" || w == ";" || w == "}":
+			return words, line, w, nil
+		case w == "{" && (len(words) == 0 || words[len(words)-1] != "="):
+			return words, line, w, nil
+		case w == "{": // the value of an option
+			if err := p.skipBlock(); err != nil {
+				return nil, 0, "", err
+			}
+		default:
+			words = append(words, w)
+		}
+	}
+}
+
+// skipBlock skips up to the bracket that closes.
+func (p *parser) skipBlock() error {
+	for open := 1; open > 0; {
+		w, err := p.word()
+		switch {
+		case err != nil:
+			return err
+		case w == "":
+			return p.fault("a block does not end")
+		case w == "{":
+			open++
+		case w == "}":
+			open--
+		}
+	}
+	return nil
+}
+
+// file reads the whole text.
+func (p *parser) file(root *block) error {
+	for {
+		words, line, end, err := p.statement()
+		if err != nil {
+			return err
+		}
+		if end == "" {
+			return nil
+		}
+		if len(words) == 0 {
+			if end == "}" {
+				return p.fault("a bracket too many")
+			}
+			continue
+		}
+		last := strings.TrimLeft(words[len(words)-1], `"'`)
+		switch {
+		case words[0] == "syntax":
+			root.set("syntax", last, line)
+		case words[0] == "package":
+			root.set("package", last, line)
+		case words[0] == "import":
+			kind := ""
+			if len(words) > 2 {
+				kind = words[1]
+			}
+			root.below("imports", line).below(last, line).values["kind"] = kind
+		case words[0] == "option" && len(words) > 1:
+			root.values["options"] = append(root.values["options"].([]any), map[string]any{"name": words[1], "value": last})
+		case words[0] == "message" && end == "{" && len(words) > 1:
+			err = p.message(root.below("messages", line).below(words[1], line), 0)
+		case words[0] == "enum" && end == "{" && len(words) > 1:
+			err = p.enum(root.below("enum", line).below(words[1], line))
+		case words[0] == "service" && end == "{" && len(words) > 1:
+			err = p.service(root.below("services", line).below(words[1], line))
+		case end == "{":
+			err = p.skipBlock()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// message reads fields and what else stands in a message, or in a group of one.
+func (p *parser) message(m *block, depth int) error {
+	if depth > maxDepth {
+		return errs.E(errs.TooLarge, "line %d: more than %d messages inside of each other", p.line, maxDepth)
+	}
+	for {
+		words, line, end, err := p.statement()
+		if err != nil {
+			return err
+		}
+		switch {
+		case end == "}":
+			return nil
+		case end == "":
+			return p.fault("a message does not end")
+		case end == "{" && len(words) > 1 && words[0] == "message":
+			err = p.message(m.below("inner_message", line).below(words[1], line), depth+1)
+		case end == "{" && len(words) > 1 && words[0] == "enum":
+			err = p.enum(m.below("enum", line).below(words[1], line))
+		case end == "{" && len(words) > 1 && words[0] == "oneof":
+			err = p.message(m.below("oneof", line).below(words[1], line), depth+1)
+		case end == "{":
+			err = p.skipBlock()
+		default:
+			m.field(words, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// field reads "repeated type name = 1", or "map<key, value> name = 1".
+func (m *block) field(words []string, line int) {
+	n := len(words)
+	if n < 4 || words[n-2] != "=" || words[0] == "option" {
+		return
+	}
+	name := words[n-3]
+	kind := "field"
+	if words[0] == "map" {
+		kind = "map"
+	}
+	f := m.below(kind, line).below(name, line)
+	if sequence, err := strconv.ParseInt(words[n-1], 0, 64); err == nil {
+		f.values["sequence"] = sequence
+	}
+	rest := words[:n-3]
+	switch rest[0] {
+	case "repeated", "required", "optional":
+		f.values[rest[0]] = true
+		rest = rest[1:]
+	}
+	f.set("type", strings.Join(rest, ""), line)
+}
+
+// enum reads "NAME = 1" lines.
+func (p *parser) enum(e *block) error {
+	for {
+		words, line, end, err := p.statement()
+		switch {
+		case err != nil:
+			return err
+		case end == "}":
+			return nil
+		case end == "":
+			return p.fault("an enumeration does not end")
+		case end == "{":
+			if err := p.skipBlock(); err != nil {
+				return err
+			}
+		case len(words) == 3 && words[1] == "=":
+			value, err := strconv.ParseInt(words[2], 0, 64)
+			if err != nil {
+				return p.fault("the value of " + words[0] + " is no number")
+			}
+			e.below("field", line).below(words[0], line).values["value"] = value
+		}
+	}
+}
+
+// service reads "rpc Name (stream Request) returns (Answer)".
+func (p *parser) service(s *block) error {
+	for {
+		words, line, end, err := p.statement()
+		switch {
+		case err != nil:
+			return err
+		case end == "}":
+			return nil
+		case end == "":
+			return p.fault("a service does not end")
+		}
+		if len(words) > 1 && words[0] == "rpc" {
+			rpc := s.below("rpc", line).below(words[1], line)
+			request, answer, _ := strings.Cut(strings.Join(words[2:], " "), "returns")
+			for key, part := range map[string]string{"requestType": request, "returnsType": answer} {
+				name := strings.TrimSpace(strings.Trim(part, "() "))
+				streamed := strings.HasPrefix(name, "stream ")
+				rpc.set(key, strings.TrimPrefix(name, "stream "), line)
+				rpc.values[map[string]string{"requestType": "streamsRequest", "returnsType": "streamsReturns"}[key]] = streamed
+			}
+		}
+		if end == "{" {
+			if err := p.skipBlock(); err != nil {
+				return err
+			}
+		}
+	}
+}
