@@ -11,11 +11,14 @@ package credentials
 
 import (
 	"bytes"
+	"context"
 	_ "embed" // the manual
+	"errors"
 	"path"
 	"strings"
 	"unicode/utf16"
 
+	"merlon/internal/engine/secrets/credfile"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -26,7 +29,7 @@ var doc string
 // Analyzer finds credentials in files.
 var Analyzer = &scan.Analyzer{
 	ID:       "secrets/credentials",
-	Version:  1,
+	Version:  2,
 	Analysis: finding.Secret,
 	Doc:      doc,
 	Match:    match,
@@ -36,11 +39,19 @@ var Analyzer = &scan.Analyzer{
 // match leaves out what the manual lists: by name, what holds no text that
 // somebody wrote.
 func match(name string) bool {
-	if binary[strings.ToLower(path.Ext(name))] {
+	lower := strings.ToLower(name)
+	if generated(lower) {
+		return false
+	}
+	known := credfile.Knows(name)
+	if !known && binary[path.Ext(lower)] {
 		return false
 	}
 	e, err := load()
-	return err != nil || !e.skip(map[string]string{"path": name})
+	if err != nil {
+		return true // run tells the error
+	}
+	return !e.skip(map[string]string{"path": name}) || known && !installed(lower)
 }
 
 // binary lists the ends of names that stand for no text, beyond those of the
@@ -64,26 +75,36 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	text, ok := decode(b)
-	if !ok && !store(p.Path) {
-		return nil
-	}
-	secrets, err := e.find(p.Context, p.Path, text)
-	if err != nil {
-		return err
-	}
-	if len(secrets) == 0 {
-		return nil
-	}
-	before, after := scan.NewLines([]byte(text)), scan.NewLines([]byte(redact(text, secrets)))
-	for _, s := range secrets {
-		p.Report(e.rules[s.rule], s.finding(e.rules[s.rule], before, after))
-	}
-	return nil
+	return e.look(p.Context, p.Path, b, p.Report)
 }
 
-// store reports whether the name is that of a key store, which is found by its
-// name and has no text.
+// look reports the credentials of a file.
+func (e *engine) look(ctx context.Context, name string, b []byte, report func(*finding.Rule, finding.Finding)) error {
+	var secrets []secret
+	var failed error
+	text, ok := decode(b)
+	if rule := credfile.Store(name, b[:min(len(b), credfile.MagicSize)]); rule != nil {
+		secrets = append(secrets, secret{rule: short(rule)})
+	}
+	if ok || store(name) && len(secrets) == 0 {
+		var found []secret
+		if found, failed = e.find(ctx, name, text); failed != nil && !errors.Is(failed, errWork) {
+			return failed
+		}
+		secrets = append(secrets, found...)
+	}
+	if len(secrets) == 0 {
+		return failed
+	}
+	p := &page{e, name, scan.NewLines([]byte(text)), scan.NewLines([]byte(redact(text, secrets)))}
+	for _, s := range secrets {
+		report(p.finding(s))
+	}
+	return failed
+}
+
+// store reports whether the name is that of a key store, which the rule set finds
+// by its name and has no text.
 func store(name string) bool {
 	ext := strings.ToLower(path.Ext(name))
 	return ext == ".p12" || ext == ".pfx"

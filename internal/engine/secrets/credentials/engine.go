@@ -15,6 +15,8 @@ import (
 	"github.com/betterleaks/betterleaks/logging"
 	"github.com/betterleaks/betterleaks/sources"
 
+	"merlon/internal/engine/secrets/credfile"
+	"merlon/internal/errs"
 	"merlon/internal/finding"
 )
 
@@ -26,7 +28,8 @@ type engine struct {
 	generic *detect.Detector
 	storage *detect.Detector
 	skip    sources.SkipFunc
-	rules   map[string]*finding.Rule // by the rule's name in the rule set
+	rules   map[string]*finding.Rule // by the rule's name in the rule set, or behind the prefix
+	formats map[string]bool          // of the rules, those of formats of files
 }
 
 // load builds the engine, once in a process; it takes some 30 ms.
@@ -38,13 +41,16 @@ var load = sync.OnceValues(func() (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules for credentials: %w", err)
 	}
-	e := &engine{rules: map[string]*finding.Rule{}}
+	e := &engine{rules: map[string]*finding.Rule{}, formats: map[string]bool{}}
 	e.main = detector(cfg, func(id string) bool { return id != genericRule && id != storageRule && id != storageName })
 	e.generic = detector(cfg, func(id string) bool { return id == genericRule })
 	e.storage = detector(cfg, func(id string) bool { return id == storageRule || id == storageName })
 	e.skip = e.main.SkipFunc()
 	for id, r := range cfg.Rules {
 		e.rules[id] = describe(id, r.Description)
+	}
+	for _, r := range credfile.Rules() {
+		e.rules[short(r)], e.formats[short(r)] = r, true
 	}
 	return e, nil
 })
@@ -76,6 +82,9 @@ type secret struct {
 	value  string
 	at     span   // of the secret in the text; empty for a file as a whole
 	others []span // further parts of the same credential, such as the key that belongs to the id
+	again  []span // where the same value stands again
+	note   string // for the message; may be empty
+	unsure bool   // less certain than the rule says
 }
 
 // find returns the secrets of the text in the order in which they stand.
@@ -103,49 +112,87 @@ func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) 
 			break
 		}
 	}
+	matches, whole := credfile.Find(path, text)
+	for _, m := range matches {
+		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End}, note: m.Note, unsure: m.Confidence == finding.Uncertain})
+	}
 	slices.SortStableFunc(out, func(a, b secret) int {
 		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.end, b.at.end), cmp.Compare(a.rule, b.rule))
 	})
-	return e.prune(out), nil
+	out = e.prune(text, out)
+	if !whole {
+		return out, errWork
+	}
+	return out, nil
+}
+
+// short returns the name of the rule in the table.
+func short(r *finding.Rule) string { return strings.TrimPrefix(r.ID, prefix) }
+
+// certainty ranks what rules say about one secret: the generic rule least; what
+// is known by the format of its file more; what is known by its own form most,
+// but for the one thing that the form does not tell, that a key is encrypted.
+func (e *engine) certainty(s secret) int {
+	switch {
+	case s.rule == genericRule:
+		return 0
+	case e.formats[s.rule] && strings.HasPrefix(s.rule, "encrypted-"):
+		return 4
+	case e.formats[s.rule]:
+		return 2
+	case e.rules[s.rule].Confidence == finding.Uncertain:
+		return 1
+	}
+	return 3
 }
 
 // prune removes what a less certain rule says about a secret that a more certain
-// one knows; the least certain is the generic one.
-func (e *engine) prune(secrets []secret) []secret {
-	certainty := func(s secret) int {
-		switch {
-		case s.rule == genericRule:
-			return 0
-		case e.rules[s.rule].Confidence == finding.Uncertain:
-			return 1
-		}
-		return 2
-	}
-	for _, level := range []int{1, 2} {
+// one knows, and joins what the generic rule says about one value.
+func (e *engine) prune(text string, secrets []secret) []secret {
+	for level := 1; level <= 4; level++ {
 		var known []span
 		for _, s := range secrets {
-			if certainty(s) >= level {
+			if e.certainty(s) >= level {
 				known = append(append(known, s.at), s.others...)
 			}
 		}
-		covered := cover(known)
-		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return certainty(s) < level && covered(s.at) })
+		touched := touch(known)
+		secrets = slices.DeleteFunc(secrets, func(s secret) bool { return e.certainty(s) < level && touched(s.at) })
 	}
-	return secrets
+	first := map[string]int{}
+	out := secrets[:0]
+	for _, s := range secrets {
+		if s.rule == genericRule {
+			if credfile.Minified(text, s.at.start, s.at.end) {
+				continue
+			}
+			if i, ok := first[s.value]; ok {
+				out[i].again = append(out[i].again, s.at)
+				continue
+			}
+			first[s.value] = len(out)
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
-// cover returns a function that reports whether a span lies in one of the known.
-func cover(known []span) func(span) bool {
+// touch returns a function that reports whether a span overlaps one of the known.
+// The span of a file as a whole, which is empty, overlaps none.
+func touch(known []span) func(span) bool {
 	slices.SortFunc(known, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	starts, reach := make([]int, len(known)), make([]int, len(known)) // reach: how far those up to here go
 	for i, k := range known {
 		starts[i], reach[i] = k.start, max(k.end, reach[max(i-1, 0)])
 	}
 	return func(s span) bool {
-		n := sort.SearchInts(starts, s.start+1)
-		return n > 0 && reach[n-1] >= s.end
+		n := sort.SearchInts(starts, s.end)
+		return n > 0 && reach[n-1] > s.start
 	}
 }
+
+// errWork tells that the secrets of the first part of a file were found.
+var errWork = errs.E(errs.TooLarge, "the file has more that looks like secrets than a scan looks at; the rest was left out")
 
 // lineStart returns the offset at which the line of the byte begins.
 func lineStart(text string, at int) int {

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"merlon/internal/engine/secrets/credfile"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -49,7 +49,7 @@ func redact(text string, secrets []secret) string {
 // for, longest first.
 func parts(text string, secrets []secret) (spans []span, values []string) {
 	for _, s := range secrets {
-		for _, part := range append([]span{s.at}, s.others...) {
+		for _, part := range slices.Concat([]span{s.at}, s.others, s.again) {
 			if part.start < part.end {
 				spans = append(spans, part)
 				values = append(values, text[part.start:part.end])
@@ -67,29 +67,56 @@ func masked(secret string) string {
 	return finding.Redacted + strings.Repeat("\n"+finding.Redacted, strings.Count(secret, "\n"))
 }
 
-// finding describes the secret. text is the file, clean the file without its
-// secrets.
-func (s secret) finding(rule *finding.Rule, text, clean *scan.Lines) finding.Finding {
+// page is a file with its secrets, and without.
+type page struct {
+	*engine
+	path        string
+	text, clean *scan.Lines
+}
+
+// finding describes the secret.
+func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
+	rule := p.rules[s.rule]
 	f := finding.Finding{
 		Message:  "Hard-coded credential: " + rule.Name,
 		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridge(s.value)},
 		Identity: rule.ID,
 	}
+	if s.note != "" {
+		f.Message += " (" + s.note + ")"
+	}
+	if s.unsure {
+		f.Confidence = finding.Uncertain
+	}
+	if credfile.Illustrates(p.path) {
+		f.Severity, f.Confidence = milder(rule.Severity), finding.Uncertain
+	}
 	if s.at.start == s.at.end {
 		f.Secret.Redacted = ""
 		f.Message = "A file that holds credentials: " + rule.Name
-		return f
+		return rule, f
 	}
-	f.Location.StartLine, f.Location.StartColumn = text.Position(s.at.start)
-	f.Location.EndLine, f.Location.EndColumn = text.Position(s.at.end)
-	f.Snippet = clean.Snippet(f.Location)
-	if random(s.value) && !guessable(rule.ID) {
+	f.Location = p.place(s.at)
+	f.Snippet = p.clean.Snippet(f.Location)
+	for _, at := range s.again {
+		also := p.place(at)
+		also.Path = p.path
+		f.Also = append(f.Also, also)
+	}
+	if credfile.Random(s.value) && !p.guessable(s.rule) {
 		sum := sha256.Sum256([]byte("secret:" + s.value))
 		f.Identity = hex.EncodeToString(sum[:])
 	} else {
-		f.Identity = clean.Code(finding.Location{StartLine: f.Location.StartLine, EndLine: f.Location.EndLine})
+		f.Identity = p.clean.Code(finding.Location{StartLine: f.Location.StartLine, EndLine: f.Location.EndLine})
 	}
-	return f
+	return rule, f
+}
+
+// place returns the lines and columns of the span.
+func (p *page) place(at span) (l finding.Location) {
+	l.StartLine, l.StartColumn = p.text.Position(at.start)
+	l.EndLine, l.EndColumn = p.text.Position(at.end)
+	return l
 }
 
 // abridge returns what may be shown of a secret: its length, and the first four
@@ -103,23 +130,4 @@ func abridge(value string) string {
 		return fmt.Sprintf("…(%d)", n)
 	}
 	return fmt.Sprintf("%s…(%d)", string([]rune(value)[:4]), n)
-}
-
-// random reports whether the secret is long and irregular enough that nobody
-// finds it by trying: only then may its hash leave the process. The measure is
-// Shannon's entropy of its characters times its length.
-func random(value string) bool {
-	if len(value) < 20 {
-		return false
-	}
-	counts := map[rune]int{}
-	for _, r := range value {
-		counts[r]++
-	}
-	n := float64(utf8.RuneCountInString(value))
-	bits := 0.0
-	for _, c := range counts {
-		bits -= float64(c) * math.Log2(float64(c)/n)
-	}
-	return bits >= 70
 }

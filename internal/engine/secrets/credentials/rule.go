@@ -57,12 +57,15 @@ const remedyRest = `
 
 Then take the value out of the file: read it from the environment or from a secret store when the program runs, and keep only its name in the source. Rewriting the history is worth the trouble only after the credential is dead.`
 
+// prefix begins the id of every rule.
+const prefix = "secrets/credentials/"
+
 // describe returns the rule for people of a rule of the rule set.
 func describe(id, description string) *finding.Rule {
 	name := title(id)
 	c := classOf(id)
 	return &finding.Rule{
-		ID:               "secrets/credentials/" + id,
+		ID:               prefix + id,
 		Analysis:         finding.Secret,
 		Name:             name,
 		ShortDescription: name + " in a file",
@@ -86,8 +89,10 @@ func classOf(id string) class {
 
 // guessable reports whether the rule finds what people make up, so that a hash
 // of it could be found by trying.
-func guessable(ruleID string) bool {
-	id := strings.TrimPrefix(ruleID, "secrets/credentials/")
+func (e *engine) guessable(id string) bool {
+	if r := e.rules[id]; e.formats[id] {
+		return r.Confidence != finding.Certain || r.CWE[0] != "CWE-798" && r.CWE[0] != "CWE-321"
+	}
 	return strings.Contains(id, "password") || classOf(id).confidence != finding.Certain
 }
 

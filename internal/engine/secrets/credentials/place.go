@@ -1,0 +1,41 @@
+package credentials
+
+import (
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file says what the place of a file tells about it.
+
+// generated reports whether the name is that of code that a program made smaller,
+// or of the table that leads back from it. The name is in lower case.
+func generated(name string) bool {
+	for _, end := range []string{".min.js", ".min.css", ".min.mjs", ".js.map", ".css.map", ".mjs.map", ".cjs.map", ".ts.map", ".bundle.js.map"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return false
+}
+
+// installed reports whether the file is one of an installed package.
+func installed(name string) bool {
+	for _, dir := range []string{"node_modules", "bower_components", "site-packages", "dist-packages", "vendor"} {
+		if strings.HasPrefix(name, dir+"/") || strings.Contains(name, "/"+dir+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// milder returns the severity one step down.
+func milder(s finding.Severity) finding.Severity {
+	switch s {
+	case finding.Critical:
+		return finding.High
+	case finding.High:
+		return finding.Medium
+	}
+	return finding.Low
+}

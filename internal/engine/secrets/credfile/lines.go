@@ -1,0 +1,344 @@
+package credfile
+
+import (
+	"regexp"
+	"strings"
+)
+
+// This file reads formats that put one thing on a line.
+
+// eachLine calls fn with the bounds of each line, without its end.
+func eachLine(text string, fn func(start, end int)) {
+	for start := 0; start < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
+			end = start + i
+		}
+		stop := end
+		if stop > start && text[stop-1] == '\r' {
+			stop--
+		}
+		fn(start, stop)
+		start = end + 1
+	}
+}
+
+// trim moves the bounds inwards over white space.
+func trim(text string, start, end int) (int, int) {
+	for start < end && (text[start] == ' ' || text[start] == '\t') {
+		start++
+	}
+	for end > start && (text[end-1] == ' ' || text[end-1] == '\t' || text[end-1] == '\r') {
+		end--
+	}
+	return start, end
+}
+
+// commented reports whether the line is a comment.
+func commented(line string) bool {
+	for _, mark := range []string{"#", ";", "//", "--", "/*", "* ", "<!--", "rem ", "REM "} {
+		if strings.HasPrefix(line, mark) && !strings.HasPrefix(line, "//reg") && !strings.Contains(line, "/:_") {
+			return true
+		}
+	}
+	return false
+}
+
+// verbs stand before the name in shells.
+var verbs = regexp.MustCompile(`^(?:export|set|setenv|declare(?: -\w+)*|local|readonly|env|ENV|ARG|SET|set -\w+|public|private|protected|static|const|var|let|final|val|def)\s+`)
+
+// readAssignments reads lines such as KEY=value, key: value, export KEY="value"
+// and, with sections, [section].
+func readAssignments(f *file) []entry {
+	var out []entry
+	in := &scope{}
+	eachLine(f.text, func(start, end int) {
+		start, end = trim(f.text, start, end)
+		line := f.text[start:end]
+		if line == "" || len(line) > 16<<10 || commented(line) {
+			return
+		}
+		if line[0] == '[' && strings.HasSuffix(line, "]") {
+			in = &scope{name: strings.Trim(line, `[]" `)}
+			return
+		}
+		for {
+			m := verbs.FindString(f.text[start:end])
+			if m == "" {
+				break
+			}
+			if m == "setenv " || m == "set " && !strings.Contains(f.text[start:end], "=") {
+				if e, ok := word(f, start+len(m), end, in); ok {
+					out = append(out, e)
+				}
+				return
+			}
+			start += len(m)
+		}
+		if e, ok := assignment(f, start, end, in); ok {
+			out = append(out, e)
+		}
+	})
+	return out
+}
+
+// assignment reads key = value or key: value between the bounds.
+func assignment(f *file, start, end int, in *scope) (entry, bool) {
+	line := f.text[start:end]
+	at := strings.IndexByte(line, '=')
+	if c := strings.IndexByte(line, ':'); c >= 0 && (at < 0 || c < at && c+1 < len(line) && line[c+1] == ' ') {
+		at = c
+	}
+	if at <= 0 {
+		return entry{}, false
+	}
+	key := strings.TrimRight(line[:at], " \t:?+")
+	key = strings.Trim(key, `"'$[]`)
+	if key == "" || len(key) > 200 || strings.ContainsAny(key, "(){}<>;,!") {
+		return entry{}, false
+	}
+	at++
+	for at < len(line) && (line[at] == '=' || line[at] == '>' || line[at] == '~') {
+		if line[at] == '=' && line[at-1] == '=' {
+			return entry{}, false // a comparison
+		}
+		at++
+	}
+	s, e := value(f.text, start+at, end)
+	return entry{key: key, start: s, end: e, in: in}, s < e
+}
+
+// word reads "name value" between the bounds.
+func word(f *file, start, end int, in *scope) (entry, bool) {
+	start, end = trim(f.text, start, end)
+	i := strings.IndexAny(f.text[start:end], " \t")
+	if i < 0 {
+		return entry{}, false
+	}
+	s, e := value(f.text, start+i, end)
+	return entry{key: strings.Trim(f.text[start:start+i], `"':`), start: s, end: e, in: in}, s < e
+}
+
+// value returns the bounds of a value: what is between quotes, or all up to a
+// comment or the sign that ends a statement.
+func value(text string, start, end int) (int, int) {
+	start, end = trim(text, start, end)
+	if start == end {
+		return start, start
+	}
+	if q := text[start]; q == '"' || q == '\'' || q == '`' {
+		for i := start + 1; i < end; i++ {
+			if text[i] == '\\' && q == '"' {
+				i++
+				continue
+			}
+			if text[i] == q {
+				return start + 1, i
+			}
+		}
+		return start, end
+	}
+	for _, mark := range []string{" #", "\t#", " ;", "\t;", " //", "\t//"} {
+		if i := strings.Index(text[start:end], mark); i >= 0 {
+			end = start + i
+		}
+	}
+	start, end = trim(text, start, end)
+	for end > start && (text[end-1] == ';' || text[end-1] == ',') {
+		end--
+	}
+	return start, end
+}
+
+// readWords reads lines such as: password "value". What stands before the last
+// of the words of a key, as in "set imap_pass = x", is read as assignment.
+func readWords(f *file) []entry {
+	out := readAssignments(f)
+	in := &scope{}
+	eachLine(f.text, func(start, end int) {
+		start, end = trim(f.text, start, end)
+		if line := f.text[start:end]; line == "" || len(line) > 16<<10 || commented(line) || strings.IndexByte(line, '=') >= 0 {
+			return
+		}
+		// Every word may be the key of the next one: login x password y.
+		for start < end {
+			e, ok := word(f, start, end, in)
+			if !ok {
+				return
+			}
+			if secretName(e.key) {
+				if text := f.text[e.start:e.end]; e.start > start && f.text[e.start-1] != '"' && f.text[e.start-1] != '\'' {
+					if i := strings.IndexAny(text, " \t"); i > 0 {
+						e.end = e.start + i
+					}
+				}
+				out = append(out, e)
+			}
+			next := strings.IndexAny(f.text[start:end], " \t")
+			start, _ = trim(f.text, start+next, end)
+		}
+	})
+	return out
+}
+
+// readYAML reads block style: "key: value" with the keys above it by their
+// indentation, and items of lists, also those of the form NAME=value. It reads
+// files with placeholders of a template engine too, which no parser of YAML does.
+func readYAML(f *file) []entry {
+	type level struct {
+		indent int
+		in     *scope
+		item   bool // of a list, which may stand as far left as its key
+	}
+	stack := []level{{-1, &scope{}, false}}
+	blockIndent := -1 // of the key of a text block, whose lines are not entries
+	var out []entry
+	eachLine(f.text, func(start, end int) {
+		from, end := trim(f.text, start, end)
+		line := f.text[from:end]
+		indent := from - start
+		if line == "" || line[0] == '#' || len(line) > 16<<10 {
+			return
+		}
+		if blockIndent >= 0 && indent > blockIndent {
+			return
+		}
+		blockIndent = -1
+		if strings.HasPrefix(line, "---") {
+			stack = stack[:1]
+			return
+		}
+		for strings.HasPrefix(f.text[from:end], "- ") {
+			for top := stack[len(stack)-1]; len(stack) > 1 && (top.indent > indent || top.indent == indent && top.item); top = stack[len(stack)-1] {
+				stack = stack[:len(stack)-1]
+			}
+			outer := stack[len(stack)-1].in
+			stack = append(stack, level{indent, &scope{name: outer.name, outer: outer}, true})
+			rest, _ := trim(f.text, from+1, end)
+			indent += rest - from
+			from = rest
+		}
+		line = f.text[from:end]
+		for len(stack) > 1 && stack[len(stack)-1].indent >= indent {
+			stack = stack[:len(stack)-1]
+		}
+		in := stack[len(stack)-1].in
+		colon := keyEnd(line)
+		if colon < 0 {
+			if e, ok := assignment(f, from, end, in); ok && strings.IndexByte(e.key, ' ') < 0 {
+				out = append(out, unquoted(f.text, e))
+			}
+			return
+		}
+		key := strings.Trim(line[:colon], `"' `)
+		s, e := value(f.text, from+colon+1, end)
+		if s < e && (f.text[s] == '!' || f.text[s] == '&') { // a tag or an anchor
+			if i := strings.IndexByte(f.text[s:e], ' '); i > 0 && !strings.HasPrefix(f.text[s:e], "!vault") {
+				s, e = value(f.text, s+i, end)
+			}
+		}
+		switch v := f.text[s:e]; {
+		case v == "":
+			stack = append(stack, level{indent, &scope{name: key, outer: in}, false})
+		case v[0] == '|' || v[0] == '>' && len(v) < 4:
+			blockIndent = indent
+		default:
+			out = append(out, entry{key: key, start: s, end: e, in: in})
+		}
+	})
+	return out
+}
+
+// unquoted moves the end of an entry before a quote that began before its key.
+func unquoted(text string, e entry) entry {
+	if e.end > e.start && (text[e.end-1] == '"' || text[e.end-1] == '\'') && text[e.start-1] != text[e.end-1] {
+		e.end--
+	}
+	return e
+}
+
+// keyEnd returns where the colon behind a key stands, or -1.
+func keyEnd(line string) int {
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '"', '\'':
+			q := strings.IndexByte(line[i+1:], line[i])
+			if i > 0 || q < 0 {
+				return -1
+			}
+			i += q + 1
+		case ':':
+			if i > 0 && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t') {
+				return i
+			}
+		case '=', '{':
+			return -1
+		}
+	}
+	return -1
+}
+
+// readINI reads lines of "key = value" in sections, of TOML too.
+func readINI(f *file) []entry { return readAssignments(f) }
+
+// literal is a name that gets a text, in most languages: define('A', 'b'),
+// 'a' => 'b', $a['b'] = 'c', a: "b", a.b = "c".
+var literal = regexp.MustCompile(`(?:\bdefine\s*\(\s*['"]([A-Za-z_][\w.-]*)['"]\s*,|([A-Za-z_][\w.-]*)['"]?\s*\]?\s*(?:=>|:=|=|:)|(?:config|set|put)\s*\(?\s*:?['"]?([A-Za-z_][\w.-]*)['"]?\s*,)\s*(?:[bru]?)(["'])`)
+
+// readCode reads the names that get texts in a program.
+func readCode(f *file) []entry {
+	var out []entry
+	in := &scope{}
+	eachLine(f.text, func(start, end int) {
+		from, to := trim(f.text, start, end)
+		line := f.text[from:to]
+		if len(line) > 4<<10 || commented(line) {
+			return
+		}
+		for at := 0; at < len(line); {
+			m := literal.FindStringSubmatchIndex(line[at:])
+			if m == nil {
+				return
+			}
+			key := ""
+			for g := 2; g <= 6; g += 2 {
+				if m[g] >= 0 {
+					key = line[at+m[g] : at+m[g+1]]
+				}
+			}
+			s, e := value(f.text, from+at+m[8], to)
+			if s > from+at+m[8] { // the quote is closed
+				out = append(out, entry{key: key, start: s, end: e, in: in})
+			}
+			at = max(e-from+1, at+m[1])
+		}
+	})
+	return out
+}
+
+// readColumns reads lines of fields between colons and gives every field its
+// number as key.
+func readColumns(f *file) []entry {
+	var out []entry
+	eachLine(f.text, func(start, end int) {
+		from, to := trim(f.text, start, end)
+		if from == to || f.text[from] == '#' || to-from > 4<<10 {
+			return
+		}
+		in := &scope{}
+		number := byte('1')
+		field := from
+		for i := from; i <= to && number <= '9'; i++ {
+			if i < to && f.text[i] == '\\' {
+				i++
+				continue
+			}
+			if i == to || f.text[i] == ':' {
+				out = append(out, entry{key: string(number), start: field, end: i, in: in})
+				field = i + 1
+				number++
+			}
+		}
+	})
+	return out
+}

@@ -1,0 +1,245 @@
+package credfile
+
+import "strings"
+
+// This file reads JSON and XML. Both readers take what people and programs write:
+// comments, commas too many, elements that are not closed. They never fail, and
+// say where each value stands.
+
+// readJSON reads the texts and numbers of a document with their names.
+func readJSON(f *file) []entry {
+	r := &jsonReader{text: f.text, in: &scope{}}
+	for r.at < len(r.text) {
+		r.step()
+	}
+	return r.out
+}
+
+type jsonReader struct {
+	text string
+	at   int
+	in   *scope
+	key  string
+	// after tells that a colon has been read, so that what comes is a value.
+	after bool
+	out   []entry
+}
+
+// step reads one token.
+func (r *jsonReader) step() {
+	c := r.text[r.at]
+	switch {
+	case c == '"' || c == '\'':
+		r.quoted(c)
+	case c == '{' || c == '[':
+		name := r.key
+		if !r.after {
+			name = r.in.name
+		}
+		r.in, r.after, r.key = &scope{name: name, outer: r.in}, c == '[', name
+		r.at++
+	case c == '}' || c == ']':
+		if r.in.outer != nil {
+			r.in = r.in.outer
+		}
+		r.after = false
+		r.at++
+	case c == ',':
+		r.after = false
+		r.at++
+	case c == ':':
+		r.after = true
+		r.at++
+	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '/', c == '#':
+		r.skip("\n")
+	case c == '/' && r.at+1 < len(r.text) && r.text[r.at+1] == '*':
+		r.skip("*/")
+	case c <= ' ':
+		r.at++
+	default:
+		r.bare()
+	}
+}
+
+func (r *jsonReader) skip(to string) {
+	if i := strings.Index(r.text[r.at:], to); i >= 0 {
+		r.at += i + len(to)
+		return
+	}
+	r.at = len(r.text)
+}
+
+// quoted reads a text, which is a key or a value.
+func (r *jsonReader) quoted(q byte) {
+	start := r.at + 1
+	i := start
+	for i < len(r.text) && r.text[i] != q && r.text[i] != '\n' {
+		if r.text[i] == '\\' {
+			i++
+		}
+		i++
+	}
+	i = min(i, len(r.text))
+	r.at = min(i+1, len(r.text))
+	r.take(start, i)
+}
+
+// bare reads a number or a name without quotes.
+func (r *jsonReader) bare() {
+	start := r.at
+	for r.at < len(r.text) && !strings.ContainsRune(" \t\r\n,:{}[]\"'", rune(r.text[r.at])) {
+		r.at++
+	}
+	if r.at == start {
+		r.at++
+	}
+	r.take(start, r.at)
+}
+
+func (r *jsonReader) take(start, end int) {
+	if r.after {
+		r.out = append(r.out, entry{key: r.key, start: start, end: end, in: r.in})
+		return
+	}
+	r.key = r.text[start:end]
+}
+
+// readXML reads attributes and texts with their names. The text of an element
+// that has a name or key as attribute goes by that.
+func readXML(f *file) []entry {
+	r := &xmlReader{text: f.text, in: &scope{}}
+	for r.at < len(r.text) {
+		open := strings.IndexByte(r.text[r.at:], '<')
+		if open < 0 {
+			break
+		}
+		r.content(r.at, r.at+open)
+		r.at += open
+		r.tag()
+	}
+	return r.out
+}
+
+type xmlReader struct {
+	text string
+	at   int
+	in   *scope // the element that is open
+	name string // by which its text goes
+	out  []entry
+}
+
+// content takes the text before a tag.
+func (r *xmlReader) content(start, end int) {
+	for start < end && r.text[start] <= ' ' {
+		start++
+	}
+	for end > start && r.text[end-1] <= ' ' {
+		end--
+	}
+	if start < end && end-start < 64<<10 && r.name != "" && r.in.outer != nil {
+		r.out = append(r.out, entry{key: r.name, start: start, end: end, in: r.in.outer})
+	}
+}
+
+// tag reads what begins with "<".
+func (r *xmlReader) tag() {
+	rest := r.text[r.at:]
+	skip := func(to string) {
+		if i := strings.Index(rest, to); i >= 0 {
+			r.at += i + len(to)
+			return
+		}
+		r.at = len(r.text)
+	}
+	switch {
+	case strings.HasPrefix(rest, "<!--"):
+		skip("-->")
+	case strings.HasPrefix(rest, "<![CDATA["):
+		start := r.at + len("<![CDATA[")
+		skip("]]>")
+		r.content(start, max(start, r.at-len("]]>")))
+	case strings.HasPrefix(rest, "<?"), strings.HasPrefix(rest, "<!"):
+		skip(">")
+	case strings.HasPrefix(rest, "</"):
+		if r.in.outer != nil {
+			r.in = r.in.outer
+		}
+		r.name = ""
+		skip(">")
+	default:
+		r.element()
+	}
+}
+
+// element reads a start tag with its attributes.
+func (r *xmlReader) element() {
+	r.at++
+	name := r.word()
+	if name == "" {
+		return
+	}
+	if i := strings.LastIndexByte(name, ':'); i >= 0 {
+		name = name[i+1:]
+	}
+	in := &scope{name: name, outer: r.in}
+	called := name
+	for r.at < len(r.text) {
+		switch c := r.text[r.at]; {
+		case c == '>':
+			r.at++
+			r.in, r.name = in, called
+			return
+		case c == '/' && strings.HasPrefix(r.text[r.at:], "/>"):
+			r.at += 2
+			r.name = ""
+			return
+		case c == '<':
+			return // the tag was never closed
+		case c <= ' ' || c == '/' || c == '=' || c == '"' || c == '\'':
+			r.at++
+		default:
+			key := r.word()
+			start, end := r.attribute()
+			if start >= end {
+				continue
+			}
+			r.out = append(r.out, entry{key: key, start: start, end: end, in: in})
+			if k := squeeze(key); k == "name" || k == "key" {
+				called = r.text[start:end]
+			}
+		}
+	}
+}
+
+// attribute reads ="value" and returns the bounds of the value.
+func (r *xmlReader) attribute() (start, end int) {
+	for r.at < len(r.text) && r.text[r.at] <= ' ' {
+		r.at++
+	}
+	if r.at >= len(r.text) || r.text[r.at] != '=' {
+		return 0, 0
+	}
+	r.at++
+	for r.at < len(r.text) && r.text[r.at] <= ' ' {
+		r.at++
+	}
+	if r.at >= len(r.text) || r.text[r.at] != '"' && r.text[r.at] != '\'' {
+		return 0, 0
+	}
+	start = r.at + 1
+	i := strings.IndexByte(r.text[start:], r.text[r.at])
+	if i < 0 {
+		r.at = len(r.text)
+		return 0, 0
+	}
+	r.at = start + i + 1
+	return start, start + i
+}
+
+func (r *xmlReader) word() string {
+	start := r.at
+	for r.at < len(r.text) && r.text[r.at] > ' ' && !strings.ContainsRune(`=/><"'`, rune(r.text[r.at])) {
+		r.at++
+	}
+	return r.text[start:r.at]
+}

@@ -1,0 +1,372 @@
+package credfile
+
+import (
+	"path"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file finds what may stand in a text of any kind: addresses with a password,
+// and keys by their first line.
+
+var textRules = map[string]*finding.Rule{
+	"address": addressClass.rule("address-with-password", "Password in an address", "An address of a database, a queue, a mail server or a site holds the name and password of its user."),
+	"jdbc":    addressClass.rule("connection-string", "Password in a connection string", "A connection string names the server, the user and the password."),
+	"ppk":     keyClass.rule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a passphrase."),
+	"locked":  lockedClass.rule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted with a passphrase."),
+	"openvpn": keyClass.rule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
+	"state":   tokenClass.rule("tor-service-key", "Key of an onion service", "The key by which an onion service is known."),
+}
+
+// connections looks at the whole text.
+func (f *file) connections() {
+	f.addresses()
+	f.strings()
+	f.goNames()
+	f.keys()
+}
+
+// address is the user's part of an address.
+type address struct {
+	user, password span
+	host           string
+}
+
+// userinfo reads user:password@host from the range, which begins behind "://". A
+// program that writes addresses without escaping is read leniently: the last "@"
+// ends the user's part, whatever stands before it.
+func userinfo(text string, start, end int, lenient bool) (address, bool) {
+	stop := end
+	if i := strings.IndexAny(text[start:end], "/?#"); i >= 0 && !lenient {
+		stop = start + i
+	}
+	at := strings.LastIndexByte(text[start:stop], '@')
+	if at >= 0 {
+		at += start
+	}
+	if i := strings.IndexAny(text[max(at, start):stop], "/?#"); at >= 0 && i >= 0 {
+		stop = at + i
+	}
+	if at < 0 {
+		return address{}, false
+	}
+	a := address{user: span{start, at}, password: span{at, at}, host: text[at+1 : stop]}
+	if i := strings.IndexByte(text[start:at], ':'); i >= 0 {
+		a.user.end, a.password = start+i, span{start + i + 1, at}
+	}
+	return a, true
+}
+
+// addresses finds scheme://user:password@host.
+func (f *file) addresses() {
+	for at := 0; ; {
+		i := strings.Index(f.text[at:], "://")
+		if i < 0 {
+			return
+		}
+		colon := at + i
+		at = colon + 3
+		end := at
+		for end < len(f.text) && end < at+600 && addressByte(f.text[end]) {
+			end++
+		}
+		if !f.spend(end - at) {
+			return
+		}
+		if strings.IndexByte(f.text[at:end], '@') < 0 {
+			continue
+		}
+		a, ok := userinfo(f.text, at, end, false)
+		if !ok || a.password.start == a.password.end {
+			continue
+		}
+		user, password := f.text[a.user.start:a.user.end], f.text[a.password.start:a.password.end]
+		scheme := f.text[schemeStart(f.text, colon):colon]
+		if scheme == "" || len(password) > 200 || !told(user, password, a.host) || here(a.host) && !f.settings() {
+			continue
+		}
+		f.guess(Match{Rule: textRules["address"], Start: a.password.start, End: a.password.end, Confidence: certainty(a.host), Note: protocol(scheme)})
+	}
+}
+
+// protocol names the scheme in a message; one that nobody knows is not repeated.
+func protocol(scheme string) string {
+	scheme = strings.ToLower(scheme)
+	base, _, _ := strings.Cut(scheme, "+")
+	switch base {
+	case "http", "https", "ftp", "ftps", "sftp", "ssh", "git", "postgres", "postgresql", "mysql", "mariadb", "mongodb", "redis", "rediss", "amqp", "amqps", "smtp", "smtps",
+		"imap", "imaps", "ldap", "ldaps", "mqtt", "mqtts", "nats", "clickhouse", "sqlserver", "mssql", "oracle", "couchdb", "neo4j", "bolt", "jdbc", "kafka", "socks5", "rtsp", "smb", "elasticsearch":
+		return base
+	}
+	return ""
+}
+
+// settings reports whether the file is a configuration of something that runs,
+// and not of a test run.
+func (f *file) settings() bool {
+	if f.shown || strings.Contains(f.path, "/.github/") || strings.Contains(f.path, "/.circleci/") || strings.HasSuffix(f.base, "-ci.yml") || strings.HasPrefix(f.base, ".travis") {
+		return false
+	}
+	switch path.Ext(f.base) {
+	case ".env", ".yml", ".yaml", ".properties", ".ini", ".conf", ".cfg", ".toml", ".json", ".xml", ".config", ".php", ".cnf", ".tfvars", ".local", ".production", ".sh", "":
+		return true
+	}
+	return strings.HasPrefix(f.base, ".env")
+}
+
+func addressByte(c byte) bool {
+	return c > ' ' && c < 0x7F && !strings.ContainsRune("\"'<>`\\,()[]{}|;", rune(c)) || c == '[' || c == ']'
+}
+
+// schemeStart returns where the scheme that ends at the colon begins.
+func schemeStart(text string, colon int) int {
+	start := colon
+	for start > 0 && colon-start < 30 {
+		if c := text[start-1]; !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '+' || c == '-' || c == '.') {
+			break
+		}
+		start--
+	}
+	return start
+}
+
+// told reports whether the user, password and host are those of an account and
+// not of an example.
+func told(user, password, host string) bool {
+	host = strings.ToLower(host)
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = host[:i]
+	}
+	// What no host is called, and those that are reserved for examples (RFC 2606, RFC 6761).
+	for _, s := range []string{"example", "test", "invalid", "domain", "host", "hostname", "server", "yourhost", "..."} {
+		if host == s || strings.HasSuffix(host, "."+s) {
+			return false
+		}
+	}
+	if host == "" || strings.Contains(host, "example.") || strings.HasPrefix(host, "my") && !strings.Contains(host, ".") ||
+		strings.Contains(host, "your") || strings.ContainsAny(host, "${}<>%*") && !strings.Contains(host, "cluster") {
+		return false
+	}
+	if placeholder(password) || trivial(password) || strings.EqualFold(user, password) || strings.ContainsAny(password, "${}<>") || len(password) < 3 {
+		return false
+	}
+	lower := strings.ToLower(password)
+	for _, s := range []string{"password", "passwd", "secret", "pass"} {
+		if rest := strings.Trim(strings.Replace(lower, s, "", 1), "_-0123456789"); strings.Contains(lower, s) && (rest == "" || rest == "my" || rest == "your" || rest == "the" || rest == "db" || rest == "user" || rest == "some" || rest == "mysql" || rest == "admin") {
+			return false
+		}
+	}
+	return !here(host) || len(password) >= 8
+}
+
+// here reports whether the host is the machine itself or one of a private
+// network of containers.
+func here(host string) bool {
+	if i := strings.LastIndexByte(host, ':'); i >= 0 {
+		host = host[:i]
+	}
+	return host == "localhost" || strings.HasPrefix(host, "127.") || host == "0.0.0.0" || host == "[::1]" || !strings.Contains(host, ".")
+}
+
+func certainty(host string) finding.Confidence {
+	if here(host) {
+		return finding.Uncertain
+	}
+	return ""
+}
+
+// stringNames are the parameters of a connection string that hold a password.
+var stringNames = []string{"password", "pwd", "sharedaccesskey", "accountkey"}
+
+// strings finds connection strings: parameters between ";" or "&" or, for
+// PostgreSQL, blanks, one of which names the server.
+func (f *file) strings() {
+	for sign := next(f.text, '=', 0); sign >= 0; sign = next(f.text, '=', sign+1) {
+		if sign == 0 || sign+4 > len(f.text) || f.text[sign-1]|0x20 != 'd' && f.text[sign-1]|0x20 != 'y' {
+			continue
+		}
+		for _, name := range stringNames {
+			at := sign - len(name)
+			if at < 0 || !strings.EqualFold(f.text[at:sign], name) || at > 0 && letter(f.text[at-1]) {
+				continue
+			}
+			f.parameter(name, at, sign+1)
+		}
+	}
+}
+
+// parameter reports the value of the parameter that stands at the offset, when
+// the parameters around it name a server.
+func (f *file) parameter(name string, at, start int) {
+	end := start
+	for end < len(f.text) && end < start+200 && !strings.ContainsRune("\"'<>`;& \t\r\n", rune(f.text[end])) {
+		end++
+	}
+	from, to := max(lineStart(f.text[max(at-600, 0):], at-max(at-600, 0))+max(at-600, 0), 0), end
+	for to < len(f.text) && to < end+400 && f.text[to] != '\n' {
+		to++
+	}
+	if !f.spend(8 * (to - from)) {
+		return
+	}
+	value := f.text[start:end]
+	key := name == "accountkey" || name == "sharedaccesskey"
+	if len(value) < 4 || placeholder(value) || trivial(value) || strings.ContainsAny(value, "${}<>()+") && !key || !server(f.text[from:at], f.text[end:to]) {
+		return
+	}
+	if local(f.text[from:to]) && !f.settings() {
+		return
+	}
+	f.guess(Match{Rule: textRules["jdbc"], Start: start, End: end})
+}
+
+func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }
+
+func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
+
+// serverNames are parameters that say where the server is.
+var serverNames = []string{"server=", "data source=", "datasource=", "host=", "addr=", "address=", "jdbc:", "endpoint=", "accountname=", "provider=", "initial catalog=", "database=", "dbname=", "dsn="}
+
+// server reports whether one of the texts around the password says where the
+// server is.
+func server(before, after string) bool {
+	for _, name := range serverNames {
+		if containsFold(before, name) || containsFold(after, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// local reports whether the parameters name the machine itself.
+func local(text string) bool {
+	for _, s := range []string{"localhost", "127.0.0.1", "(local)", "host=db", "server=db", "=.;", "sqlexpress"} {
+		if containsFold(text, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// goNames finds user:password@tcp(host)/database, the form of Go's drivers of
+// MySQL.
+func (f *file) goNames() {
+	for _, mark := range []string{"@tcp(", "@unix("} {
+		for at := strings.Index(f.text, mark); at >= 0; {
+			start := at
+			for start > 0 && at-start < 200 && !strings.ContainsRune("\"'`=<> \t\n", rune(f.text[start-1])) {
+				start--
+			}
+			if !f.spend(at - start + 100) {
+				return
+			}
+			host := f.text[at+len(mark) : min(at+len(mark)+100, len(f.text))]
+			if i := strings.IndexByte(host, ')'); i >= 0 {
+				host = host[:i]
+			}
+			if c := strings.IndexByte(f.text[start:at], ':'); c >= 0 && told(f.text[start:start+c], f.text[start+c+1:at], host) {
+				if !here(host) || f.settings() {
+					f.guess(Match{Rule: textRules["jdbc"], Start: start + c + 1, End: at, Confidence: certainty(host)})
+				}
+			}
+			next := strings.Index(f.text[at+1:], mark)
+			if next < 0 {
+				break
+			}
+			at += 1 + next
+		}
+	}
+}
+
+// keys finds keys by the lines that they begin with.
+func (f *file) keys() {
+	for at := 0; ; {
+		i := strings.Index(f.text[at:], "-----BEGIN ")
+		if i < 0 {
+			break
+		}
+		at += i + len("-----BEGIN ")
+		if !f.spend(4000) {
+			return
+		}
+		end := min(at+3000, len(f.text))
+		head := f.text[at:end]
+		start := at - len("-----BEGIN ")
+		switch {
+		case strings.HasPrefix(head, "OpenVPN Static key V1-----") && f.body(at, "-----END OpenVPN Static key V1-----"):
+			f.report(Match{Rule: textRules["openvpn"], Start: start, End: start + len("-----BEGIN OpenVPN Static key V1-----")})
+		case encrypted(head):
+			f.report(Match{Rule: textRules["locked"], Start: start, End: f.keyEnd(start)})
+		}
+	}
+	if strings.HasPrefix(f.text, "PuTTY-User-Key-File-") {
+		f.putty()
+	}
+	if strings.HasPrefix(f.text, "== ed25519v1-secret:") {
+		f.report(Match{Rule: textRules["state"], Start: 0, End: len("== ed25519v1-secret:")})
+	}
+}
+
+// body reports whether a key follows, and not a description of one.
+func (f *file) body(at int, end string) bool {
+	i := strings.Index(f.text[at:min(at+4000, len(f.text))], end)
+	return i > 300 && !strings.Contains(f.text[at:at+i], "...")
+}
+
+// encrypted reports whether the text behind BEGIN is that of an encrypted key:
+// PKCS #8, the older form of OpenSSL, and OpenSSH's with a cipher (whose first
+// bytes name it).
+func encrypted(head string) bool {
+	if strings.HasPrefix(head, "ENCRYPTED PRIVATE KEY-----") {
+		return true
+	}
+	if i := strings.Index(head, "PRIVATE KEY-----"); i < 0 || i > 12 {
+		return false
+	}
+	head = head[strings.Index(head, "-----")+5:]
+	head = strings.TrimLeft(head, "\r\n\\n ")
+	if strings.HasPrefix(head, "Proc-Type: 4,ENCRYPTED") {
+		return true
+	}
+	// "openssh-key-v1\0" and the length of a name that is not "none".
+	return strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAA") && !strings.HasPrefix(head, "b3BlbnNzaC1rZXktdjEAAAAABG5vbm")
+}
+
+// keyEnd returns the end of the key that begins at the offset.
+func (f *file) keyEnd(start int) int {
+	rest := f.text[start:min(start+32<<10, len(f.text))]
+	if i := strings.Index(rest, "-----END "); i >= 0 {
+		if j := strings.Index(rest[i+9:], "-----"); j >= 0 && j < 60 {
+			return start + i + 9 + j + 5
+		}
+	}
+	if i := strings.IndexByte(rest, '\n'); i >= 0 {
+		return start + i
+	}
+	return start + len(rest)
+}
+
+// putty reports a key in PuTTY's format: the lines behind Private-Lines.
+func (f *file) putty() {
+	i := strings.Index(f.text, "Private-Lines:")
+	if i < 0 {
+		return
+	}
+	start := i + strings.IndexByte(f.text[i:]+"\n", '\n') + 1
+	end := min(start, len(f.text))
+	if j := strings.Index(f.text[end:], "Private-MAC"); j >= 0 {
+		end = end + j
+	} else {
+		end = len(f.text)
+	}
+	s, e := min(start, end), end
+	for e > s && f.text[e-1] <= ' ' {
+		e--
+	}
+	rule := textRules["ppk"]
+	if !strings.Contains(f.text[:i], "Encryption: none") {
+		rule = textRules["locked"]
+	}
+	f.report(Match{Rule: rule, Start: s, End: e})
+}
