@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 
@@ -14,16 +15,24 @@ import (
 const ndjson = "application/x-ndjson"
 
 // lines answers with the values that produce passes to line, one a line, as a
-// file of the name. Nothing is kept in memory but a few kilobytes. A failure
-// before the first of them is answered as any other; a later one cuts the
-// connection, so that no client takes a part for the whole.
+// file of the name.
 func (a *API) lines(filename string, produce func(line func(any) error) error) *huma.StreamResponse {
-	return &huma.StreamResponse{Body: func(hc huma.Context) {
-		out := &begun{hc: hc, filename: filename}
-		buffer := bufio.NewWriterSize(out, 32<<10)
-		enc := json.NewEncoder(buffer)
+	return a.download(filename, ndjson, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
-		err := produce(enc.Encode)
+		return produce(enc.Encode)
+	})
+}
+
+// download answers with what produce writes, as a file of the name. Nothing is kept
+// in memory but a few kilobytes. A failure before the first of them is answered as
+// any other; a later one cuts the connection, so that no client takes a part for the
+// whole.
+func (a *API) download(filename, contentType string, produce func(io.Writer) error) *huma.StreamResponse {
+	return &huma.StreamResponse{Body: func(hc huma.Context) {
+		out := &begun{hc: hc, filename: filename, contentType: contentType}
+		buffer := bufio.NewWriterSize(out, 32<<10)
+		err := produce(buffer)
 		if err == nil {
 			err = buffer.Flush()
 		}
@@ -41,19 +50,29 @@ func (a *API) lines(filename string, produce func(line func(any) error) error) *
 
 // begun sends the head of the answer with its first bytes.
 type begun struct {
-	hc       huma.Context
-	filename string
-	yes      bool
+	hc          huma.Context
+	filename    string
+	contentType string
+	yes         bool
 }
 
 func (b *begun) Write(p []byte) (int, error) {
 	if !b.yes {
 		b.yes = true
-		b.hc.SetHeader("Content-Type", ndjson)
+		b.hc.SetHeader("Content-Type", b.contentType)
 		b.hc.SetHeader("Content-Disposition", `attachment; filename="`+b.filename+`"`)
 		b.hc.SetStatus(http.StatusOK)
 	}
 	return b.hc.BodyWriter().Write(p)
+}
+
+// downloads says that the route answers with a file of one of the types.
+func (r route) downloads(description string, types ...string) route {
+	r.answer = map[string]*huma.MediaType{}
+	for _, t := range types {
+		r.answer[t] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: description}}
+	}
+	return r
 }
 
 // lists says that the route answers with lines, described by the type.

@@ -196,12 +196,13 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	return s
 }
 
-// addFindings gives the project a finding of each analysis.
+// addFindings gives the project a finding of each analysis, and a package.
 func (s *stage) addFindings() {
 	scanned := &scanned{}
 	for _, a := range finding.Analyses {
 		scanned.code(a, finding.High, "x", "x."+string(a), 1)
 	}
+	scanned.packages = append(scanned.packages, &finding.Package{Ecosystem: "npm", Name: "left-pad", Version: "1.0.0", Path: "package-lock.json"})
 	s.scan("main", scanned)
 	for _, a := range finding.Analyses {
 		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" + string(a)).Want(200).Text("vulnerabilities.0.id")

@@ -552,9 +552,9 @@ func TestUnbuiltSaysSo(t *testing.T) {
 			method, path, who string
 			want              int
 		}{
-			{"GET", w.proj + "/sbom", "analyst_developer", 501},
-			{"GET", w.proj + "/sbom", "read_only", 403},
-			{"GET", w.proj + "/sbom", "stranger", 404},
+			{"GET", w.proj + "/owasp-report/json", "analyst_developer", 501},
+			{"GET", w.proj + "/owasp-report/json", "read_only", 403},
+			{"GET", w.proj + "/owasp-report/json", "stranger", 404},
 			{"POST", w.proj + "/autofix", "developer", 501},
 			{"GET", w.proj + "/results/top-vulnerabilities", "read_only", 501},
 			{"GET", "/integrations/harbor/container-registry" + w.proj + "/credentials", "read_only", 501},

@@ -98,6 +98,8 @@ func resultRoutes() []route {
 		op("GET", results+"/overview", "getProjectOverview", "How the project stands", read, (*API).getOverview),
 		op("GET", "/organization/{organizationId}/results/overview", "getOrganizationOverview", "How the projects stand that the caller may read", needs(tenant.OrgRead), (*API).getOrgOverview),
 		op("GET", results+"/export", "exportResults", "Every finding, one a line", read, (*API).exportResults).lists(),
+		op("GET", "/project/{projectId}/sbom", "getSbom", "Bill of materials", needs(tenant.ProjectReport), (*API).getBill).
+			downloads("CycloneDX 1.6 or SPDX 2.3 in JSON.", cycloneType, spdxType),
 		op("GET", results+"/sca/grouped", "listGroupedSca", "Vulnerable packages by advisory and package", read, (*API).listPackageGroups),
 		op("GET", results+"/sca/packages", "listScaPackages", "Packages that were seen", read, (*API).listPackages),
 		op("GET", results+"/container/packages", "listContainerPackages", "Packages in images", read, (*API).listImagePackages),

@@ -54,7 +54,6 @@ func unbuiltReports() []route {
 		unbuilt("DELETE", p+"/results/container/images/{imageId}", "deleteContainerImage", "Deletion of an image", needs(tenant.ProjectUpdate)),
 		unbuilt("GET", p+"/owasp-report/{format}", "getOwaspReport", "Report by OWASP category", report),
 		unbuilt("GET", p+"/cwe-report/{format}", "getCweReport", "Report by CWE", report),
-		unbuilt("GET", p+"/sbom", "getSbom", "Bill of materials", report),
 		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),
 		unbuilt("GET", "/team/{teamId}/report/{reportType}/{format}", "getTeamReport", "Report of a team", needs(tenant.TeamRead|tenant.ProjectReport)),
 		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}", "createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),

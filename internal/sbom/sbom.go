@@ -38,7 +38,22 @@ type Vulnerability struct {
 	Advisory *finding.Advisory
 	Package  finding.Package
 	Upgrade  string // the smallest version that clears it; may be empty
+
+	// State is what people made of it, and Comment what they said. Both may be empty.
+	State   State
+	Comment string
 }
+
+// A State is the result of an analysis of impact, by its name in CycloneDX.
+type State string
+
+// The states that are written.
+const (
+	InTriage    State = "in_triage"
+	Exploitable State = "exploitable"
+	NotAffected State = "not_affected"
+	Fixed       State = "resolved"
+)
 
 // A component is one package, wherever in the tree it was seen.
 type component struct {

@@ -108,6 +108,9 @@ func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability 
 			affected[v.Advisory.ID] = map[string]string{}
 		}
 		affected[v.Advisory.ID][g.components[at].ref] = v.Upgrade
+		if now := byID[v.Advisory.ID]; v.State != "" && (now.Analysis == nil || rank(now.Analysis.State) < rank(cdx.ImpactAnalysisState(v.State))) {
+			now.Analysis = &cdx.VulnerabilityAnalysis{State: cdx.ImpactAnalysisState(v.State), Detail: v.Comment}
+		}
 	}
 	var out []cdx.Vulnerability
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
@@ -124,6 +127,13 @@ func cycloneVulnerabilities(g *graph, list []Vulnerability) []cdx.Vulnerability 
 		out = append(out, *v)
 	}
 	return out
+}
+
+// rank orders states: of several packages with one vulnerability, the one that is
+// worst off speaks for it.
+func rank(s cdx.ImpactAnalysisState) int {
+	return slices.Index([]cdx.ImpactAnalysisState{cdx.ImpactAnalysisState(Fixed), cdx.ImpactAnalysisState(NotAffected),
+		cdx.ImpactAnalysisState(InTriage), cdx.ImpactAnalysisState(Exploitable)}, s)
 }
 
 func cycloneVulnerability(a *finding.Advisory) *cdx.Vulnerability {

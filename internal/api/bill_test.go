@@ -1,0 +1,38 @@
+package api_test
+
+import (
+	"strings"
+	"testing"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+
+	"merlon/internal/finding"
+	"merlon/internal/sbom"
+)
+
+func TestBill(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		caller := w.as("analyst_developer")
+		caller.Get(w.proj + "/sbom").Want(404)
+		s := (&scanned{}).vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-2", "right-pad", "2.0.0", finding.Transitive)
+		w.scan("master", s)
+		var bom cdx.BOM
+		answer := caller.Get(w.proj + "/sbom").Want(200)
+		if err := cdx.NewBOMDecoder(strings.NewReader(string(answer.Body)), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+			t.Fatal(err)
+		}
+		if got := answer.Header.Get("Content-Type"); got != "application/vnd.cyclonedx+json" {
+			t.Errorf("content type %q", got)
+		}
+		if len(*bom.Components) != 2 || len(*bom.Vulnerabilities) != 2 || (*bom.Vulnerabilities)[0].Analysis.State != cdx.IASInTriage {
+			t.Errorf("bill %+v", bom)
+		}
+		bill, err := sbom.Read(strings.NewReader(string(caller.Get(w.proj + "/sbom?format=spdx&branch=master").Want(200).Body)))
+		if err != nil || bill.Format != "SPDX" || bill.Unnamed != 2 { // the packages of the test bear no package URL
+			t.Errorf("SPDX: %+v, %v", bill, err)
+		}
+		caller.Get(w.proj + "/sbom?branch=other").Want(404)
+		caller.Get(w.proj + "/sbom?format=paper").Want(400)
+		w.as("read_only").Get(w.proj + "/sbom").Want(403)
+	})
+}
