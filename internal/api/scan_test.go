@@ -290,7 +290,7 @@ func TestGetScan(t *testing.T) {
 			"reasons": []any{map[string]any{"code": "too-large", "message": "too large", "path": "a/b"}},
 		}},
 		"warnings":   []any{},
-		"advisories": map[string]any{"digest": "d", "records": 9.0, "imported": "2026-11-18T07:00:00Z", "newest": "2026-11-20T09:00:00Z", "ageHours": 50.0},
+		"advisories": map[string]any{"digest": "d", "records": 9.0, "imported": "2026-11-18T07:00:00Z", "newest": "2026-11-20T09:00:00Z", "ageHours": 50.0, "ages": map[string]any{"importedDays": 2.0, "recordsDays": 0.0}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
