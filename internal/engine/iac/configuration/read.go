@@ -12,18 +12,45 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"merlon/internal/engine/iac/ansible"
+	"merlon/internal/engine/iac/bicep"
+	"merlon/internal/engine/iac/buildah"
 	"merlon/internal/engine/iac/dockerfile"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/helm"
+	"merlon/internal/engine/iac/kustomize"
+	"merlon/internal/engine/iac/proto"
+	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/errs"
 	"merlon/internal/scan"
 )
 
 // This file reads the tree into documents.
 
+// A decoder reads one file into one document; nil means that the file is not what
+// its name lets expect.
+type decoder func(name string, text []byte) (*document.Document, error)
+
+// decoderOf returns the decoder of a file that is told by its name.
+func decoderOf(name string) decoder {
+	switch {
+	case dockerfile.Match(name):
+		return dockerfile.Decode
+	case strings.HasSuffix(name, ".bicep"):
+		return bicep.Decode
+	case strings.HasSuffix(name, ".proto"):
+		return proto.Decode
+	case buildah.Match(name):
+		return buildah.Decode
+	case ansible.Match(name):
+		return ansible.Decode
+	}
+	return nil
+}
+
 // wanted reports whether a file may be infrastructure code, by its name.
 func wanted(name string) bool {
-	return structured(name) != "" || dockerfile.Match(name)
+	return structured(name) != "" || decoderOf(name) != nil || kustomize.IsKustomization(name) || terraform.Match(name)
 }
 
 // structured returns how a file of values is written, by its name.
@@ -31,88 +58,113 @@ func structured(name string) document.Format {
 	base := path.Base(name)
 	switch strings.ToLower(path.Ext(base)) {
 	case ".yaml", ".yml":
-		if base == "pnpm-lock.yaml" {
-			return ""
+		if base != "pnpm-lock.yaml" {
+			return document.YAML
 		}
-		return document.YAML
 	case ".json", ".template":
-		if base == "package-lock.json" || base == "composer.lock" {
-			return ""
+		if base != "package-lock.json" && !strings.HasSuffix(base, ".tf.json") {
+			return document.JSON
 		}
-		return document.JSON
 	}
 	return ""
 }
 
-// read makes documents of the tree, in the order of its files.
+// A reading collects the documents of a tree.
+type reading struct {
+	pass  *scan.ProjectPass
+	paths []string
+
+	mu    sync.Mutex
+	parts map[string][]*document.Document // by the file, or by what else they come from
+}
+
+func (r *reading) add(part string, docs []*document.Document) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.parts[part] = append(r.parts[part], docs...)
+}
+
+// read makes documents of the tree, in the same order each time.
 func read(p *scan.ProjectPass) ([]*document.Document, error) {
-	var mu sync.Mutex
-	byFile := map[string][]*document.Document{}
-	charts := chartsOf(p)
+	r := &reading{pass: p, parts: map[string][]*document.Document{}}
+	for _, f := range p.Files {
+		r.paths = append(r.paths, f.Path)
+	}
+	charts := helm.Roots(r.paths)
 	group, ctx := errgroup.WithContext(p.Context)
 	group.SetLimit(max(1, p.Workers))
-	for _, f := range p.Files {
-		if !wanted(f.Path) || charts.hold(f.Path) {
+	group.Go(r.terraform)
+	for _, dir := range charts {
+		group.Go(func() error { r.chart(dir); return ctx.Err() })
+	}
+	if slices.ContainsFunc(r.paths, kustomize.IsKustomization) {
+		group.Go(func() error { r.kustomizations(); return ctx.Err() })
+	}
+	for _, name := range r.paths {
+		if structured(name) == "" && decoderOf(name) == nil || inChart(charts, name) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
+		if ctx.Err() != nil {
 			break
 		}
-		group.Go(func() error {
-			docs := decode(p, f.Path)
-			mu.Lock()
-			defer mu.Unlock()
-			byFile[f.Path] = docs
-			return nil
-		})
-	}
-	for _, dir := range charts.roots {
-		group.Go(func() error {
-			docs, problems := helm.Documents(p.FS, dir, charts.paths)
-			for _, one := range problems {
-				p.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			charts.docs = append(charts.docs, docs...)
-			return nil
-		})
+		group.Go(func() error { r.add(name, decode(p, name)); return nil })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	var all []*document.Document
-	for _, f := range p.Files {
-		all = append(all, byFile[f.Path]...)
+	names := make([]string, 0, len(r.parts))
+	for name := range r.parts {
+		names = append(names, name)
 	}
-	slices.SortStableFunc(charts.docs, func(a, b *document.Document) int { return strings.Compare(a.Unit, b.Unit) })
-	return append(all, charts.docs...), p.Context.Err()
-}
-
-// charts are the Helm charts of a tree: their templates are not looked at as they
-// are written, but as what they become.
-type charts struct {
-	roots, paths []string
-	docs         []*document.Document
-}
-
-func chartsOf(p *scan.ProjectPass) *charts {
-	c := &charts{}
-	for _, f := range p.Files {
-		c.paths = append(c.paths, f.Path)
+	slices.Sort(names)
+	for _, name := range names {
+		all = append(all, r.parts[name]...)
 	}
-	c.roots = helm.Roots(c.paths)
-	return c
+	return all, p.Context.Err()
 }
 
-// hold reports whether the file is a template of a chart, or belongs to a subchart.
-func (c *charts) hold(name string) bool {
-	for _, dir := range c.roots {
+// inChart reports whether the file is a template of a chart, or belongs to a
+// subchart: such are not looked at as they are written, but as what they become.
+func inChart(charts []string, name string) bool {
+	for _, dir := range charts {
 		if helm.Within(path.Join(dir, "templates"), name) || helm.Within(path.Join(dir, "charts"), name) {
 			return true
 		}
 	}
 	return false
+}
+
+// terraform evaluates all modules. What cannot be read of them is told by the
+// analyzer that asks the evaluated modules our own rules.
+func (r *reading) terraform() error {
+	if !slices.ContainsFunc(r.paths, terraform.Match) {
+		return nil
+	}
+	project, err := terraform.Load(r.pass.Context, r.pass.FS, r.paths)
+	if err != nil {
+		return err
+	}
+	r.add("\x00terraform", project.Documents())
+	return nil
+}
+
+// chart renders a Helm chart.
+func (r *reading) chart(dir string) {
+	docs, problems := helm.Documents(r.pass.FS, dir, r.paths)
+	for _, one := range problems {
+		r.pass.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
+	}
+	r.add("\x00helm "+dir, docs)
+}
+
+// kustomizations builds what they describe.
+func (r *reading) kustomizations() {
+	docs, problems := kustomize.Documents(r.pass.FS, r.paths)
+	for _, one := range problems {
+		r.pass.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
+	}
+	r.add("\x00kustomize", docs)
 }
 
 // decode reads one file; what cannot be read degrades the analysis.
@@ -122,10 +174,12 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 		p.Degrade(scan.Reason{Code: "unreadable", Message: err.Error(), Path: name})
 		return nil
 	}
-	if dockerfile.Match(name) {
-		d, err := dockerfile.Decode(name, text)
+	if one := decoderOf(name); one != nil {
+		d, err := one(name, text)
 		if err != nil {
 			p.Degrade(reason(name, err))
+		}
+		if d == nil {
 			return nil
 		}
 		return []*document.Document{d}
@@ -133,35 +187,43 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 	if !hints(text) {
 		return nil
 	}
+	docs, err := values(name, text)
+	if err != nil && (len(docs) > 0 || speaks(text)) {
+		p.Degrade(reason(name, err))
+	}
+	return docs
+}
+
+// values reads a file of values into a document for each platform that each of its
+// trees is of. The documents come back with an error about the rest.
+func values(name string, text []byte) ([]*document.Document, error) {
 	format := structured(name)
-	var trees []document.Tree
-	if format == document.JSON && !looksLikeJSON(text) {
-		format = document.YAML // a template is called so, however it is written
-	}
-	if format == document.JSON {
-		trees, err = document.DecodeJSON(text)
+	read := document.DecodeYAML
+	if format == document.JSON && looksLikeJSON(text) {
+		read = document.DecodeJSON
 	} else {
-		trees, err = document.DecodeYAML(text)
+		format = document.YAML // a template may be called so, however it is written
 	}
+	trees, err := read(text)
 	var docs []*document.Document
 	for i, tree := range trees {
 		for _, platform := range document.Detect(name, tree.Root) {
-			if platform == document.CICD {
-				continue // pipelines have an analysis of their own
-			}
 			d := &document.Document{
 				Platform: platform, Format: format, Path: name, Index: i, Root: tree.Root, Lines: tree.Lines, Text: text,
 			}
-			if platform == document.Kubernetes || platform == document.Knative {
+			switch platform {
+			case document.CICD:
+				continue // pipelines have an analysis of their own
+			case document.OpenAPI:
+				resolved := tree.Resolve()
+				d.Root, d.Lines = resolved.Root, resolved.Lines
+			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}
 			docs = append(docs, d)
 		}
 	}
-	if err != nil && (len(docs) > 0 || speaks(text)) {
-		p.Degrade(reason(name, err))
-	}
-	return docs
+	return docs, err
 }
 
 func looksLikeJSON(text []byte) bool {
@@ -169,7 +231,7 @@ func looksLikeJSON(text []byte) bool {
 	return len(text) == 0 || text[0] == '{' || text[0] == '[' || bytes.HasPrefix(text, []byte("//")) || bytes.HasPrefix(text, []byte("/*"))
 }
 
-// hint words: a document of each platform holds one.
+// hintWords: a document of each platform holds one.
 var hintWords = [][]byte{
 	[]byte("apiVersion"), []byte("Resources"), []byte("AWSTemplateFormatVersion"), []byte("openapi"), []byte("swagger"),
 	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("properties"), []byte("resources"), []byte("runtime"),
@@ -177,14 +239,7 @@ var hintWords = [][]byte{
 }
 
 // hints reports whether a text may describe infrastructure, before it is decoded.
-func hints(text []byte) bool {
-	for _, w := range hintWords {
-		if bytes.Contains(text, w) {
-			return true
-		}
-	}
-	return false
-}
+func hints(text []byte) bool { return holds(text, hintWords) }
 
 // strongWords stand in nothing else than what they are named for.
 var strongWords = [][]byte{
@@ -193,14 +248,11 @@ var strongWords = [][]byte{
 }
 
 // speaks reports whether a text that cannot be read is infrastructure code to all
-// appearance. A template of a chart is: whoever cannot render it did not see it.
-func speaks(text []byte) bool {
-	for _, w := range strongWords {
-		if bytes.Contains(text, w) {
-			return true
-		}
-	}
-	return false
+// appearance.
+func speaks(text []byte) bool { return holds(text, strongWords) }
+
+func holds(text []byte, words [][]byte) bool {
+	return slices.ContainsFunc(words, func(w []byte) bool { return bytes.Contains(text, w) })
 }
 
 // reason says why a file was not looked at.

@@ -199,6 +199,7 @@ func FuzzDecodeYAML(f *testing.F) {
 		for _, tree := range trees {
 			agree(t, tree.Root, tree.Lines)
 			Detect("a.yaml", tree.Root)
+			tree.Resolve()
 		}
 	})
 }
@@ -227,5 +228,45 @@ func agree(t *testing.T, value any, n *Node) {
 		for i, below := range v {
 			agree(t, below, n.Items[i])
 		}
+	}
+}
+
+func TestResolve(t *testing.T) {
+	trees, err := DecodeYAML([]byte(`a:
+  $ref: "#/c/x~1y"
+  more: 1
+b: [{$ref: "#/nowhere"}, {$ref: "other.yaml#/c"}]
+c:
+  x/y:
+    type: object
+    next: {$ref: "#/b"}
+loop: {inner: {$ref: "#/loop"}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := trees[0].Root["a"].(map[string]any)["$ref"]
+	got := trees[0].Resolve()
+	meta := func(ref string, alone bool) map[string]any { return map[string]any{"$ref": ref, "alone": alone} }
+	target := func(next any) map[string]any { return map[string]any{"type": "object", "next": next} }
+	want := map[string]any{
+		"a": map[string]any{
+			"type": "object", "next": map[string]any{"$ref": "#/b"}, RefMetadata: meta("#/c/x~1y", false),
+		},
+		"b":    []any{map[string]any{RefMetadata: meta("#/nowhere", true)}, map[string]any{RefMetadata: meta("other.yaml#/c", true)}},
+		"c":    map[string]any{"x/y": target(map[string]any{RefMetadata: meta("#/b", true)})},
+		"loop": map[string]any{"inner": map[string]any{RefMetadata: meta("#/loop", true)}},
+	}
+	if diff := cmp.Diff(want, got.Root); diff != "" {
+		t.Errorf("root (-want +got):\n%s", diff)
+	}
+	if n, found := got.Lines.Find("a", "type"); found != 2 || n.Line != 7 {
+		t.Errorf("what a reference brings in is in line %d after %d steps, want 7", n.Line, found)
+	}
+	if n, found := got.Lines.Find("a", RefMetadata); found != 2 || n.Line != 2 {
+		t.Errorf("the reference is in line %d after %d steps, want 2", n.Line, found)
+	}
+	if trees[0].Root["a"].(map[string]any)["$ref"] != before {
+		t.Error("the given tree was changed")
 	}
 }

@@ -70,6 +70,9 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 	if strings.Contains(last, "RefMetadata") {
 		return Flaw{}, false
 	}
+	if d.Platform == document.OpenAPI {
+		a = atReference(d, a)
+	}
 	f := Flaw{
 		Document: d, Path: d.Path, Kind: a.kind, Name: a.name, Expected: a.expected, Actual: a.actual, Key: a.key, Steps: a.path,
 	}
@@ -91,6 +94,43 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 	}
 	f.Line = 1
 	return f, true
+}
+
+// atReference moves an answer about what a reference brought in to the reference.
+func atReference(d *document.Document, a answer) answer {
+	plain, quoted := cut(a.key)
+	words := strings.Split(plain, ".")
+	taken := 0
+	var value any = d.Root
+	for i, w := range words {
+		n := strings.Count(w, "\x00")
+		step := restore(w, quoted[taken:])
+		taken += n
+		name, _, _ := strings.Cut(step, "=")
+		fields, ok := value.(map[string]any)
+		if !ok {
+			return a
+		}
+		if meta, ok := fields[document.RefMetadata].(map[string]any); ok && fields[name] != nil {
+			ref, _ := meta["$ref"].(string)
+			prefix := original(words[:i], quoted)
+			a.key, a.path = strings.TrimPrefix(prefix+".$ref="+ref, "."), nil
+			return a
+		}
+		if value, ok = fields[name]; !ok {
+			return a
+		}
+	}
+	return a
+}
+
+// original puts the words of a search key together again.
+func original(words []string, quoted []string) string {
+	s := strings.Join(words, ".")
+	for _, q := range quoted {
+		s = strings.Replace(s, "\x00", "{{"+q+"}}", 1)
+	}
+	return s
 }
 
 // of returns the lines of the document's file.

@@ -33,24 +33,30 @@ func steps(key string) []step {
 			break
 		}
 	}
-	n := 0
-	restore := func(s string) string {
-		for strings.IndexByte(s, 0) >= 0 && n < len(quoted) {
-			s = strings.Replace(s, "\x00", quoted[n], 1)
-			n++
-		}
+	take := func(s string) string {
+		n := strings.Count(s, "\x00")
+		s = restore(s, quoted)
+		quoted = quoted[min(n, len(quoted)):]
 		return s
 	}
 	for _, w := range words {
 		if at := indexed.FindStringSubmatch(w); at != nil {
-			out = append(out, step{restore(at[1]), restore(at[2])})
+			out = append(out, step{take(at[1]), take(at[2])})
 		} else if first, second, ok := strings.Cut(w, "="); ok && !strings.Contains(second, "=") {
-			out = append(out, step{restore(first), restore(second)})
+			out = append(out, step{take(first), take(second)})
 		} else {
-			out = append(out, step{restore(w), ""})
+			out = append(out, step{take(w), ""})
 		}
 	}
 	return out
+}
+
+// restore puts what was in braces where cut left a zero byte.
+func restore(s string, quoted []string) string {
+	for i := 0; i < len(quoted) && strings.IndexByte(s, 0) >= 0; i++ {
+		s = strings.Replace(s, "\x00", quoted[i], 1)
+	}
+	return s
 }
 
 // cut takes out what stands in braces and leaves a zero byte in its place.

@@ -65,3 +65,22 @@ func FuzzSearch(f *testing.F) {
 		}
 	})
 }
+
+func TestAtReference(t *testing.T) {
+	trees, err := document.DecodeYAML([]byte("paths:\n  /a.b:\n    get:\n      schema:\n        $ref: '#/x'\nx:\n  type: string\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := trees[0].Resolve()
+	d := &document.Document{Platform: document.OpenAPI, Root: tree.Root, Lines: tree.Lines}
+	for key, want := range map[string]string{
+		"paths.{{/a.b}}.get.schema.type": "paths.{{/a.b}}.get.schema.$ref=#/x",
+		"paths.{{/a.b}}.get.schema":      "paths.{{/a.b}}.get.schema",
+		"x.type=string":                  "x.type=string",
+		"nowhere.type":                   "nowhere.type",
+	} {
+		if got := atReference(d, answer{key: key}); got.key != want {
+			t.Errorf("%s: %s, want %s", key, got.key, want)
+		}
+	}
+}
