@@ -3,7 +3,13 @@
 package all
 
 import (
+	cicdazure "merlon/internal/engine/cicd/azure"
+	cicdbitbucket "merlon/internal/engine/cicd/bitbucket"
+	cicdcircleci "merlon/internal/engine/cicd/circleci"
 	cicdgithub "merlon/internal/engine/cicd/github"
+	cicdgitlab "merlon/internal/engine/cicd/gitlab"
+	cicdjenkins "merlon/internal/engine/cicd/jenkins"
+	cicdtekton "merlon/internal/engine/cicd/tekton"
 	iaccloud "merlon/internal/engine/iac/cloud"
 	iacconfiguration "merlon/internal/engine/iac/configuration"
 	sastcode "merlon/internal/engine/sast/code"
@@ -14,7 +20,13 @@ import (
 
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
+	cicdazure.Analyzer,
+	cicdbitbucket.Analyzer,
+	cicdcircleci.Analyzer,
 	cicdgithub.Analyzer,
+	cicdgitlab.Analyzer,
+	cicdjenkins.Analyzer,
+	cicdtekton.Analyzer,
 	iaccloud.Analyzer,
 	iacconfiguration.Analyzer,
 	sastcode.Analyzer,

@@ -59,6 +59,7 @@ type Error struct {
 	Message string
 }
 
+// Error returns the message, with the line in front.
 func (e *Error) Error() string {
 	if e.Line == 0 {
 		return e.Message
@@ -289,9 +290,10 @@ func (n *Node) Text() string {
 }
 
 // Scalars returns the scalar itself, or those of a list, lists inside included.
+// A list that names a value elsewhere (GitLab's !reference) has none.
 func (n *Node) Scalars() []*Node {
 	switch {
-	case n == nil || n.Kind == Map || n.Tag == "!!null":
+	case n == nil || n.Kind == Map || n.Tag == "!!null" || n.Tag == "!reference":
 		return nil
 	case n.Kind == Scalar:
 		return []*Node{n}
@@ -327,4 +329,20 @@ func (n *Node) Walk(visit func(*Node) bool) {
 	for _, item := range n.Items {
 		item.Walk(visit)
 	}
+}
+
+// List returns the items of a list, and nothing of anything else.
+func (n *Node) List() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// Pairs returns the entries of a map, and nothing of anything else.
+func (n *Node) Pairs() []Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
 }

@@ -98,12 +98,7 @@ func (p *Pass) unsecure(e *actionlint.Env, where string) {
 	}
 }
 
-var (
-	fetched = regexp.MustCompile(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
-	traced  = regexp.MustCompile(`(?m)^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
-	printed = regexp.MustCompile(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
-	listed  = regexp.MustCompile(`(?m)^\s*(?:printenv|env|export\s+-p|set)\s*$`)
-)
+var printed = regexp.MustCompile(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
 
 // scripts finds code from the network, and packages that no lock file fixes.
 func scripts(p *Pass, b workflow.Body) {
@@ -114,7 +109,7 @@ func scripts(p *Pass, b workflow.Body) {
 		}
 		for _, l := range script.Lines(r.Run.Value) {
 			at := func() document.Place { return p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset)) }
-			if fetched.MatchString(l.Text) {
+			if script.Fetched(l.Text) {
 				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i), short(l.Text))
 			}
 			if what := script.AdHoc(l.Text); what != "" {
@@ -167,9 +162,9 @@ func (p *Pass) shownSecrets(b workflow.Body, i int, r *actionlint.ExecRun) {
 		switch {
 		case printed.MatchString(l.Text) && !strings.Contains(l.Text, "|") && !strings.Contains(l.Text, ">"):
 			p.report("secret-in-log", at(), "", "A secret is printed into the log, %s", where(b, i))
-		case secret && traced.MatchString(l.Text):
+		case secret && script.Traced(l.Text):
 			p.report("secret-in-log", at(), finding.Likely, "The script prints every command with its secrets, %s", where(b, i))
-		case secret && listed.MatchString(l.Text):
+		case secret && script.Listed(l.Text):
 			p.report("secret-in-log", at(), finding.Likely, "The script prints every variable, secrets included, %s", where(b, i))
 		}
 	}

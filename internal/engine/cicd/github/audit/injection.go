@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -179,28 +178,19 @@ func (p *Pass) path(o flow.Origin, sink document.Place, text string) []finding.S
 	return append(out, finding.Step{Kind: finding.Sink, Message: text + " becomes code", Location: location(p.File.Path, sink)})
 }
 
-var evaluates = regexp.MustCompile(`\b(?:eval|iex|Invoke-Expression)\s+["']?[^;|]*?\$(?:env:|\{)?([A-Za-z_]\w*)|\b(?:ba|z|da)?sh\s+-c\s+["']?[^;|]*?\$\{?([A-Za-z_]\w*)`)
-
 // evaluated finds variables with a stranger's text that a script runs as code:
 // taking the text through env is no help there.
 func evaluated(p *Pass, b workflow.Body, i int, r *actionlint.ExecRun) {
 	for _, l := range script.Lines(r.Run.Value) {
-		m := evaluates.FindStringSubmatch(l.Text)
-		if m == nil {
-			continue
+		for _, name := range script.Evaluated(l.Text) {
+			worst, ok := flow.Worst(p.Flow.Shell("$"+name, r.Run.Value, flow.Place{Body: b, Step: i}))
+			if !ok || worst.Trust != flow.Anybody {
+				continue
+			}
+			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			f := p.finding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name, worst.Context, where(b, i))
+			f.Steps = p.path(worst, at, "$"+name)
+			p.Out(Rules["template-injection"], f)
 		}
-		name := m[1] + m[2]
-		root, err := expression.Parse(" env." + name + " ")
-		if err != nil {
-			continue
-		}
-		worst, ok := flow.Worst(p.Flow.Origins(root, flow.Place{Body: b, Step: i}))
-		if !ok || worst.Trust != flow.Anybody {
-			continue
-		}
-		at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
-		f := p.finding(at, "", "$%s holds %s, which anybody can choose, and is run as code %s", name, worst.Context, where(b, i))
-		f.Steps = p.path(worst, at, "$"+name)
-		p.Out(Rules["template-injection"], f)
 	}
 }

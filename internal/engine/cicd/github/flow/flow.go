@@ -250,7 +250,7 @@ func (f *Follower) written(name, file, path string, at Place, depth int) ([]Orig
 		}
 		there := at
 		there.Step = i
-		if out, ok := f.scriptOutput(run.Run, name, file, path, there, depth); ok {
+		if out, ok := f.scriptOutput(run.Run, wanted{name, file, path}, there, depth); ok {
 			return out, true
 		}
 	}
@@ -266,7 +266,7 @@ func (f *Follower) stepOutput(id, name, path string, at Place, depth int) []Orig
 		there := at
 		there.Step = i
 		if run := workflow.Run(s); run != nil {
-			if out, ok := f.scriptOutput(run.Run, name, "GITHUB_OUTPUT", path, there, depth); ok {
+			if out, ok := f.scriptOutput(run.Run, wanted{name, "GITHUB_OUTPUT", path}, there, depth); ok {
 				return out
 			}
 			return one(Unknown, path)
@@ -296,26 +296,30 @@ func (f *Follower) orSafe(out []Origin, path string) []Origin {
 	return out
 }
 
+// wanted names what a script may write: a name in a file of the runner, and the
+// context that reads it.
+type wanted struct{ name, file, path string }
+
 // scriptOutput returns the origins of what a script writes under the name to a
 // file of the runner, and whether it does.
-func (f *Follower) scriptOutput(run *actionlint.String, name, file, path string, at Place, depth int) ([]Origin, bool) {
+func (f *Follower) scriptOutput(run *actionlint.String, want wanted, at Place, depth int) ([]Origin, bool) {
 	var out []Origin
 	found := false
-	for _, w := range script.Writes(run.Value, file) {
-		if !strings.EqualFold(w.Name, name) {
+	for _, w := range script.Writes(run.Value, want.file) {
+		if !strings.EqualFold(w.Name, want.name) {
 			continue
 		}
 		found = true
 		place := at.Body.File.Part(run, w.Offset, min(w.Length, len(run.Value)-w.Offset))
-		for _, o := range f.shell(w.Value, run.Value, path, at, depth+1) {
-			o.Path = append(slices.Clip(o.Path), Station{at.Body.File, place, "written to " + file + " as " + w.Name})
+		for _, o := range f.shell(w.Value, run.Value, want.path, at, depth+1) {
+			o.Path = append(slices.Clip(o.Path), Station{at.Body.File, place, "written to " + want.file + " as " + w.Name})
 			out = append(out, o)
 		}
 	}
 	if !found {
 		return nil, false
 	}
-	return f.orSafe(out, path), true
+	return f.orSafe(out, want.path), true
 }
 
 // shell returns the origins of a text in a script: of its expressions and of the

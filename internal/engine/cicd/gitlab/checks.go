@@ -1,0 +1,338 @@
+package gitlab
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/pipeline"
+	"merlon/internal/engine/cicd/script"
+	"merlon/internal/finding"
+)
+
+// repository is every pipeline of the tree, with the jobs that others extend.
+type repository struct {
+	files     map[string]*pipeline.File
+	templates map[string]*document.Node // job by name
+	variables map[string]*document.Node // of all files
+}
+
+// keywords lists the words at the top of a file that are no jobs.
+var keywords = map[string]bool{"default": true, "include": true, "stages": true, "variables": true, "workflow": true, "image": true,
+	"services": true, "cache": true, "before_script": true, "after_script": true, "spec": true, "pages": false, "types": true}
+
+func (r *repository) learn(f *pipeline.File) {
+	if r.variables == nil {
+		r.variables = map[string]*document.Node{}
+	}
+	for _, d := range f.Docs {
+		if d.IsMap() {
+			for _, e := range d.Entries {
+				if e.Value.IsMap() && !keywords[e.Key.Value] {
+					r.templates[e.Key.Value] = e.Value
+				}
+			}
+			for _, e := range d.Get("variables").Pairs() {
+				r.variables[e.Key.Value] = value(e.Value)
+			}
+		}
+	}
+}
+
+// value returns the text of a variable: itself, or the member value.
+func value(n *document.Node) *document.Node {
+	if n.IsMap() {
+		return n.Get("value")
+	}
+	return n
+}
+
+// chosen lists the variables whose text strangers choose.
+// https://docs.gitlab.com/ci/variables/predefined_variables/
+var chosen = func() map[string]string {
+	m := map[string]string{}
+	for _, v := range strings.Fields(`CI_COMMIT_MESSAGE CI_COMMIT_TITLE CI_COMMIT_DESCRIPTION CI_COMMIT_AUTHOR CI_COMMIT_REF_NAME CI_COMMIT_BRANCH
+		CI_COMMIT_TAG CI_COMMIT_TAG_MESSAGE CI_BUILD_REF_NAME CI_BUILD_TAG CI_MERGE_REQUEST_TITLE CI_MERGE_REQUEST_DESCRIPTION
+		CI_MERGE_REQUEST_SOURCE_BRANCH_NAME CI_MERGE_REQUEST_LABELS CI_MERGE_REQUEST_MILESTONE
+		CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME CI_OPEN_MERGE_REQUESTS GITLAB_USER_NAME CI_RELEASE_DESCRIPTION`) {
+		m[v] = v
+	}
+	return m
+}()
+
+func (r *repository) check(f *pipeline.File) {
+	for _, d := range f.Docs {
+		if !d.IsMap() {
+			continue
+		}
+		r.includes(f, d)
+		top := job{file: f, name: "", where: "for all jobs", node: d, repo: r, tainted: r.tainted(d.Get("variables"), chosen)}
+		top.variables(d.Get("variables"))
+		top.images(d)
+		top.scripts(d)
+		if def := d.Get("default"); def.IsMap() {
+			top.images(def)
+			top.scripts(def)
+		}
+		for _, e := range d.Entries {
+			if keywords[e.Key.Value] || !e.Value.IsMap() {
+				continue
+			}
+			j := job{file: f, name: e.Key.Value, where: fmt.Sprintf("in job %q", pipeline.Short(e.Key.Value)), node: e.Value, repo: r}
+			j.tainted = r.tainted(j.inherited("variables"), top.tainted)
+			j.run()
+		}
+	}
+}
+
+// tainted returns the variables that hold what strangers choose: those of outer,
+// and those that are set from them.
+func (r *repository) tainted(vars *document.Node, outer map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range outer {
+		out[k] = v
+	}
+	for range 3 { // variables may name one another in any order
+		for _, e := range vars.Pairs() {
+			v := value(e.Value)
+			delete(out, e.Key.Value)
+			for _, name := range script.Variables(v.Text()) {
+				if origin, ok := out[name]; ok && name != e.Key.Value {
+					out[e.Key.Value] = origin
+				}
+			}
+		}
+	}
+	return out
+}
+
+var (
+	commit  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	version = regexp.MustCompile(`^v?\d+\.\d+\.\d+$`)
+)
+
+// includes finds pipelines that are taken from elsewhere and can change.
+func (r *repository) includes(f *pipeline.File, d *document.Node) {
+	for _, inc := range list(d.Get("include")) {
+		url := inc.Get("remote")
+		if inc.Kind == document.Scalar && strings.Contains(inc.Text(), "://") {
+			url = inc
+		}
+		switch {
+		case url != nil && inc.Get("integrity") == nil:
+			f.Report("unpinned-dependency", f.Source.Whole(url), pipeline.As(finding.High, finding.Certain), "The pipeline takes in whatever %s answers when it runs", pipeline.Short(url.Text()))
+		case inc.Get("project") != nil:
+			ref := inc.Get("ref")
+			switch {
+			case ref == nil:
+				f.At("unpinned-dependency", inc.Get("project"), "The included project %s is taken from its default branch", inc.Get("project").Text())
+			case !commit.MatchString(ref.Text()):
+				f.Report("unpinned-dependency", f.Source.Whole(ref), pipeline.As(finding.Low, finding.Likely), "The included project %s is taken from %s, which can be moved", inc.Get("project").Text(), ref.Text())
+			}
+		case inc.Get("component") != nil:
+			_, ref, _ := strings.Cut(inc.Get("component").Text(), "@")
+			if !commit.MatchString(ref) && !version.MatchString(ref) {
+				f.At("unpinned-dependency", inc.Get("component"), "The component %s is not fixed to a full version", pipeline.Short(inc.Get("component").Text()))
+			}
+		}
+	}
+}
+
+// job is one job, or the part of a file that holds for all of them.
+type job struct {
+	file    *pipeline.File
+	name    string
+	where   string
+	node    *document.Node
+	repo    *repository
+	tainted map[string]string
+}
+
+// inherited returns a member of the job or of the jobs that it extends. Variables
+// of all of them are joined.
+func (j job) inherited(key string) *document.Node {
+	out := &document.Node{Kind: document.Map}
+	seen := map[*document.Node]bool{}
+	var collect func(n *document.Node, depth int) *document.Node
+	collect = func(n *document.Node, depth int) *document.Node {
+		if n == nil || seen[n] || depth > 12 {
+			return nil
+		}
+		seen[n] = true
+		if key != "variables" {
+			if v := n.Get(key); v != nil {
+				return v
+			}
+		}
+		for _, e := range n.Get("variables").Pairs() {
+			if out.Get(e.Key.Value) == nil {
+				out.Entries = append(out.Entries, e)
+			}
+		}
+		for _, x := range list(n.Get("extends")) {
+			if v := collect(j.repo.templates[x.Text()], depth+1); v != nil {
+				return v
+			}
+		}
+		return nil
+	}
+	if v := collect(j.node, 0); v != nil || key != "variables" {
+		return v
+	}
+	return out
+}
+
+func (j job) run() {
+	j.variables(j.node.Get("variables"))
+	j.images(j.node)
+	j.scripts(j.node)
+	j.conditions()
+	j.artifacts()
+}
+
+func (j job) variables(vars *document.Node) {
+	for _, e := range vars.Pairs() {
+		v := value(e.Value)
+		j.file.Secret(e.Key, v, j.where)
+		switch e.Key.Value {
+		case "CI_DEBUG_TRACE", "CI_DEBUG_SERVICES":
+			if v.True() || v.Text() == "1" {
+				j.file.At("debug-mode", e.Key, "%s prints every command and variable, secrets too, %s", e.Key.Value, j.where)
+			}
+		case "DOCKER_TLS_CERTDIR":
+			if v != nil && v.Text() == "" {
+				j.file.Report("privileged-container", j.file.Source.Whole(e.Key), pipeline.As(finding.Low, finding.Likely), "The Docker daemon of the job is reached without TLS, %s", j.where)
+			}
+		case "GIT_SSL_NO_VERIFY", "NODE_TLS_REJECT_UNAUTHORIZED":
+			if v.True() || v.Text() == "1" && e.Key.Value == "GIT_SSL_NO_VERIFY" || v.Text() == "0" && e.Key.Value != "GIT_SSL_NO_VERIFY" {
+				j.file.At("no-verification", e.Key, "%s switches the check of certificates off, %s", e.Key.Value, j.where)
+			}
+		}
+	}
+}
+
+func (j job) images(n *document.Node) {
+	j.image(n.Get("image"), "the image")
+	for _, s := range list(n.Get("services")) {
+		j.image(s, "a service")
+		name := s.Text()
+		if s.IsMap() {
+			name = s.Get("name").Text()
+		}
+		if strings.Contains(name, "dind") && strings.Contains(name, "docker") && !strings.Contains(name, "rootless") {
+			at := s
+			if s.IsMap() {
+				at = s.Get("name")
+			}
+			j.file.Report("privileged-container", j.file.Source.Whole(at), pipeline.As(finding.Low, finding.Likely), "%s needs a runner that gives containers the host's rights, %s", pipeline.Short(name), j.where)
+		}
+	}
+}
+
+func (j job) image(n *document.Node, what string) {
+	if n.IsMap() {
+		n = n.Get("name")
+	}
+	if n.Text() == "" {
+		return
+	}
+	text := n.Text()
+	vars := j.inherited("variables")
+	for _, name := range script.Variables(text) { // a tag that a variable of the file holds
+		v := value(vars.Get(name))
+		if v == nil {
+			v = j.repo.variables[name]
+		}
+		if v.Text() != "" && !strings.Contains(v.Text(), "$") {
+			text = strings.NewReplacer("${"+name+"}", v.Text(), "$"+name, v.Text()).Replace(text)
+		}
+	}
+	j.file.ImageText(text, n, "("+what+") "+j.where)
+}
+
+var (
+	inputs = regexp.MustCompile(`\$\[\[\s*inputs\.[\w-]+[^\]]*\]\]`)
+	bare   = regexp.MustCompile(`(?:^|\s)\$\{?(\w+)\}?(?:\s|$)`)
+)
+
+func (j job) scripts(n *document.Node) {
+	secret := j.seesSecrets()
+	for _, key := range []string{"before_script", "script", "after_script"} {
+		for _, s := range n.Get(key).Scalars() {
+			j.file.Script(pipeline.Script{Text: s, Where: j.where, Secret: secret, Chosen: j.tainted})
+			for _, at := range inputs.FindAllStringIndex(s.Text(), -1) {
+				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]), pipeline.As(finding.Low, finding.Uncertain),
+					"%s is put into the script before it runs, %s", s.Text()[at[0]:at[1]], j.where)
+			}
+			j.unquoted(s)
+			if strings.Contains(s.Text(), "CI_JOB_JWT") {
+				j.file.At("old-job-token", s, "CI_JOB_JWT is good for every service that trusts this GitLab, %s", j.where)
+			}
+		}
+	}
+}
+
+// unquoted finds variables with a stranger's text that the shell takes apart: the
+// text cannot run, but becomes options and files.
+func (j job) unquoted(s *document.Node) {
+	for _, l := range script.Lines(s.Text()) {
+		if strings.HasPrefix(l.Text, "echo ") || strings.Contains(l.Text, "[[") {
+			continue
+		}
+		for _, m := range bare.FindAllStringSubmatch(l.Text, -1) {
+			if origin, ok := j.tainted[m[1]]; ok && !refName[origin] {
+				j.file.Report("script-injection", j.file.Source.Part(s, l.Offset, min(l.Length, len(s.Text())-l.Offset)), pipeline.As(finding.Low, finding.Uncertain),
+					"$%s holds %s, which strangers choose, and is not quoted: it can add options, %s", m[1], origin, j.where)
+			}
+		}
+	}
+}
+
+// refName lists variables that hold no white space, so that nothing comes of
+// leaving the quotes out but a leading dash.
+var refName = map[string]bool{"CI_COMMIT_REF_NAME": true, "CI_COMMIT_BRANCH": true, "CI_COMMIT_TAG": true, "CI_BUILD_REF_NAME": true, "CI_BUILD_TAG": true,
+	"CI_MERGE_REQUEST_SOURCE_BRANCH_NAME": true, "CI_EXTERNAL_PULL_REQUEST_SOURCE_BRANCH_NAME": true}
+
+// seesSecrets reports whether the scripts of the job name secrets.
+func (j job) seesSecrets() bool {
+	for _, key := range []string{"before_script", "script", "after_script"} {
+		for _, s := range j.node.Get(key).Scalars() {
+			for _, v := range script.Variables(s.Text()) {
+				if pipeline.IsSecret(v) {
+					return true
+				}
+			}
+		}
+	}
+	return j.node.Get("secrets") != nil || j.node.Get("id_tokens") != nil
+}
+
+var onMessage = regexp.MustCompile(`\$\{?(CI_COMMIT_(?:MESSAGE|TITLE|DESCRIPTION)|CI_MERGE_REQUEST_(?:TITLE|DESCRIPTION|LABELS))\}?\s*(?:=~|==)`)
+
+// conditions finds rules that strangers decide with a message or a title.
+func (j job) conditions() {
+	for _, rule := range list(j.node.Get("rules")) {
+		cond := rule.Get("if")
+		m := onMessage.FindStringSubmatch(cond.Text())
+		if m == nil || rule.Get("when").Text() == "never" {
+			continue
+		}
+		if j.node.Get("environment") == nil && !j.seesSecrets() {
+			continue
+		}
+		j.file.At("untrusted-condition", cond, "%s, which strangers choose, decides whether the job with its secrets runs, %s", m[1], j.where)
+	}
+}
+
+func (j job) artifacts() {
+	a := j.node.Get("artifacts")
+	for _, p := range a.Get("paths").Scalars() {
+		if t := strings.TrimSuffix(strings.TrimPrefix(p.Text(), "./"), "/"); t == "." || t == "" || t == "*" || t == "**" || t == "**/*" || t == ".git" || t == "$CI_PROJECT_DIR" {
+			j.file.At("artifact-exposure", p, "The whole folder, with files that hold tokens, becomes an artifact, %s", j.where)
+		}
+	}
+	if a.Get("untracked").True() {
+		j.file.At("artifact-exposure", a.Get("untracked"), "Every file that is not in the repository becomes an artifact, %s", j.where)
+	}
+}

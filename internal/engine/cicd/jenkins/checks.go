@@ -1,0 +1,360 @@
+package jenkins
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/pipeline"
+	"merlon/internal/finding"
+)
+
+// jenkinsfile is a file with what its assignments say of names.
+type jenkinsfile struct {
+	file    *pipeline.File
+	tokens  []token
+	chosen  map[string]string // name to the origin that others choose
+	secrets map[string]bool   // names that hold credentials
+	stage   string
+}
+
+// chosenEnv matches variables that whoever pushes, or opens a change, chooses.
+// https://www.jenkins.io/doc/book/pipeline/multibranch/
+var chosenEnv = regexp.MustCompile(`^(?:env\.)?(CHANGE_(?:TITLE|BRANCH|AUTHOR_DISPLAY_NAME|FORK)|BRANCH_NAME|GIT_BRANCH|GIT_LOCAL_BRANCH|TAG_NAME|ghprb(?:PullTitle|PullLongDescription|SourceBranch|CommentBody|ActualCommitAuthor)|gitlab(?:SourceBranch|MergeRequestTitle|MergeRequestDescription|TriggerPhrase|Branch)|gitlabActionType|BITBUCKET_SOURCE_BRANCH|BITBUCKET_PULL_REQUEST_TITLE)\b`)
+
+var param = regexp.MustCompile(`^params\.(\w+)|^params\[['"](\w+)['"]\]`)
+
+func (j *jenkinsfile) check() {
+	j.chosen, j.secrets = map[string]string{}, map[string]bool{}
+	j.learn()
+	j.learn() // names may be used before the line that sets them
+	for i, t := range j.tokens {
+		if t.kind != word {
+			continue
+		}
+		j.enter(i)
+		switch t.value {
+		case "sh", "bat", "powershell", "pwsh":
+			j.script(i)
+		case "evaluate", "me":
+			j.evaluate(i)
+		case "Library":
+			j.library(i)
+		case "library":
+			j.library(i)
+		case "image", "inside", "args", "withRun":
+			j.container(i)
+		case "ignoreSslErrors", "skipTlsVerify":
+			if j.next(i, 1).value == ":" && j.next(i, 2).value == "true" || j.next(i, 1).value == "true" {
+				j.at("no-verification", t, pipeline.Weight{}, "%s: true switches the check of certificates off %s", t.value, j.where())
+			}
+		case "url":
+			if v := j.argument(i); v != nil && (strings.HasPrefix(v.value, "http://") || strings.HasPrefix(v.value, "git://")) && !strings.Contains(v.value, "localhost") {
+				j.at("insecure-transport", *v, pipeline.Weight{}, "%s is fetched without encryption %s", pipeline.Short(v.value), j.where())
+			}
+		default:
+			j.assigned(i)
+		}
+	}
+}
+
+// next returns the token n behind i, or an empty one.
+func (j *jenkinsfile) next(i, n int) token {
+	if i+n < len(j.tokens) && i+n >= 0 {
+		return j.tokens[i+n]
+	}
+	return token{kind: newline}
+}
+
+// argument returns the first text behind the word, through a bracket or a colon.
+func (j *jenkinsfile) argument(i int) *token {
+	for n := i + 1; n < len(j.tokens) && n < i+4; n++ {
+		t := &j.tokens[n]
+		switch {
+		case t.kind == text || t.kind == gstring:
+			return t
+		case t.kind == sign && (t.value == "(" || t.value == ":" || t.value == "="):
+		default:
+			return nil
+		}
+	}
+	return nil
+}
+
+// enter remembers the stage that the words are in.
+func (j *jenkinsfile) enter(i int) {
+	if j.tokens[i].value == "stage" {
+		if v := j.argument(i); v != nil {
+			j.stage = v.value
+		}
+	}
+}
+
+func (j *jenkinsfile) where() string {
+	if j.stage == "" {
+		return "in the pipeline"
+	}
+	return fmt.Sprintf("in stage %q", pipeline.Short(j.stage))
+}
+
+// learn reads the assignments: x = params.Y, X = credentials('…'), variables of
+// withCredentials.
+func (j *jenkinsfile) learn() {
+	for i, t := range j.tokens {
+		if t.kind != word {
+			continue
+		}
+		if strings.HasSuffix(t.value, "ariable") && j.next(i, 1).value == ":" { // variable, passwordVariable, …
+			if v := j.argument(i); v != nil && t.value != "usernameVariable" {
+				j.secrets[v.value] = true
+			}
+			continue
+		}
+		if j.next(i, 1).value != "=" || j.next(i, 2).value == "=" || j.next(i, 0).kind != word {
+			continue
+		}
+		j.value(t.value, i+2)
+	}
+}
+
+// value reads what is assigned to the name, up to the end of the line.
+func (j *jenkinsfile) value(name string, i int) {
+	var expr strings.Builder
+	for n := i; n < len(j.tokens) && n < i+40 && j.tokens[n].kind != newline; n++ {
+		t := j.tokens[n]
+		if t.kind == word && t.value == "credentials" && j.next(n, 1).value == "(" {
+			j.secrets[name] = true
+		}
+		for _, p := range t.parts {
+			if origin := j.origin(p.expr); origin != "" {
+				j.chosen[name] = origin
+			}
+		}
+		if t.kind == word || t.kind == sign && t.value == "." {
+			expr.WriteString(t.value)
+			if origin := j.origin(expr.String()); origin != "" && j.next(n, 1).value != "." && !harmless(j.tokens, n) {
+				j.chosen[name] = origin
+			}
+		} else {
+			expr.Reset()
+		}
+	}
+}
+
+// harmless reports whether the value only decides: it is compared.
+func harmless(tokens []token, n int) bool {
+	for _, t := range tokens[n+1 : min(n+3, len(tokens))] {
+		if t.kind == sign && (t.value == "=" || t.value == "!" || t.value == "?" || t.value == "~") {
+			return true
+		}
+	}
+	return false
+}
+
+// origin returns what others choose and the expression holds, or "".
+func (j *jenkinsfile) origin(expr string) string {
+	if m := chosenEnv.FindStringSubmatch(expr); m != nil {
+		return m[1]
+	}
+	if m := param.FindStringSubmatch(expr); m != nil {
+		return "params." + m[1] + m[2]
+	}
+	name, _, _ := strings.Cut(expr, ".")
+	if name == "env" {
+		name = strings.TrimPrefix(expr, "env.")
+	}
+	return j.chosen[name]
+}
+
+// secret reports whether the expression is a credential.
+func (j *jenkinsfile) secret(expr string) bool { return j.secrets[strings.TrimPrefix(expr, "env.")] }
+
+// script checks the text of a step that runs a script: sh "…", sh(script: "…").
+func (j *jenkinsfile) script(i int) {
+	if i > 0 && j.tokens[i-1].kind == sign && j.tokens[i-1].value == "." {
+		return
+	}
+	depth := 0
+	for n := i + 1; n < len(j.tokens) && n < i+60; n++ {
+		t := j.tokens[n]
+		switch {
+		case t.kind == sign && (t.value == "(" || t.value == "["):
+			depth++
+		case t.kind == sign && (t.value == ")" || t.value == "]"):
+			if depth--; depth <= 0 {
+				return
+			}
+		case t.kind == newline && depth == 0, t.kind == sign && (t.value == "{" || t.value == "}" || t.value == ";"):
+			return
+		case t.kind == text || t.kind == gstring:
+			if before := j.next(n, -2).value; j.next(n, -1).value == ":" && before != "script" { // label: "…"
+				continue
+			}
+			j.scriptText(t)
+		case t.kind == word && (j.next(n, -1).value == "+" || j.next(n, -1).value == "(" || n == i+1) && j.next(n, 1).value != ":":
+			j.joined(n)
+		}
+	}
+}
+
+// joined checks a name that is put together with a text, or is the script itself.
+func (j *jenkinsfile) joined(n int) {
+	expr := j.tokens[n].value
+	for m := n; j.next(m, 1).value == "." && j.next(m, 2).kind == word; m += 2 {
+		expr += "." + j.next(m, 2).value
+	}
+	if origin := j.origin(expr); origin != "" {
+		j.inject(j.tokens[n], expr, origin, nil)
+	}
+}
+
+func (j *jenkinsfile) scriptText(t token) {
+	node := &document.Node{Value: t.value, Line: t.line, Column: t.column}
+	j.file.Script(pipeline.Script{Text: node, Where: j.where(), Secret: len(j.secrets) > 0, Chosen: j.environment()})
+	for _, p := range t.parts {
+		switch {
+		case j.secret(p.expr):
+			j.file.Report("secret-interpolation", j.part(t, p), pipeline.Weight{}, "The credential %s is put into the script by Groovy %s", p.expr, j.where())
+		case j.origin(p.expr) != "":
+			p := p
+			j.inject(t, p.expr, j.origin(p.expr), &p)
+		}
+	}
+}
+
+func (j *jenkinsfile) inject(t token, expr, origin string, p *part) {
+	severity, confidence, by := finding.High, finding.Certain, "strangers choose"
+	if strings.HasPrefix(origin, "params.") {
+		severity, confidence, by = finding.Medium, finding.Likely, "whoever starts the build chooses"
+	}
+	via := ""
+	if !strings.HasSuffix(expr, origin) {
+		via = " (" + origin + ")"
+	}
+	message := fmt.Sprintf("%s%s, which %s, becomes part of the script %s", expr, via, by, j.where())
+	if p != nil {
+		j.file.Report("script-injection", j.part(t, *p), pipeline.As(severity, confidence), "%s", message)
+		return
+	}
+	j.at("script-injection", t, pipeline.As(severity, confidence), "%s", message)
+}
+
+// environment returns the variables that others choose, as the shell sees them.
+func (j *jenkinsfile) environment() map[string]string {
+	out := map[string]string{}
+	for _, name := range strings.Fields("CHANGE_TITLE CHANGE_BRANCH BRANCH_NAME GIT_BRANCH TAG_NAME ghprbPullTitle ghprbSourceBranch ghprbCommentBody gitlabSourceBranch gitlabMergeRequestTitle") {
+		out[name] = name
+	}
+	return out
+}
+
+// evaluate finds Groovy that is made of what others choose.
+func (j *jenkinsfile) evaluate(i int) {
+	if j.tokens[i].value == "me" && j.next(i, -2).value != "Eval" || j.next(i, 1).value != "(" {
+		return
+	}
+	for n := i + 2; n < len(j.tokens) && n < i+30 && j.tokens[n].value != ")"; n++ {
+		t := j.tokens[n]
+		if t.kind == word {
+			j.joined(n)
+		}
+		for _, p := range t.parts {
+			if origin := j.origin(p.expr); origin != "" {
+				j.file.Report("script-injection", j.part(t, p), pipeline.As(finding.High, finding.Certain), "%s (%s) becomes part of a program in Groovy %s", p.expr, origin, j.where())
+			}
+		}
+	}
+}
+
+var (
+	commit  = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	version = regexp.MustCompile(`^v?\d+(?:\.\d+)+$`)
+)
+
+// library finds shared libraries that can change.
+func (j *jenkinsfile) library(i int) {
+	if j.tokens[i].value == "Library" && j.next(i, -1).value != "@" {
+		return
+	}
+	for n := i + 1; n < len(j.tokens) && n < i+20; n++ {
+		t := j.tokens[n]
+		if t.kind == newline || t.value == ")" {
+			return
+		}
+		if t.kind != text && t.kind != gstring || j.next(n, -1).value == ":" && j.next(n, -2).value != "identifier" {
+			continue
+		}
+		name, ref, ok := strings.Cut(t.value, "@")
+		switch {
+		case commit.MatchString(ref) || len(t.parts) > 0:
+		case !ok:
+			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Likely), "The library %s is taken in its default version", name)
+		case version.MatchString(ref):
+			j.at("unpinned-dependency", t, pipeline.As(finding.Low, finding.Uncertain), "The library %s is fixed by the tag %s, which can be moved", name, ref)
+		default:
+			j.at("unpinned-dependency", t, pipeline.Weight{}, "The library %s is taken from %s, which can be moved", name, ref)
+		}
+	}
+}
+
+// container checks the images and the rights of containers.
+func (j *jenkinsfile) container(i int) {
+	v := j.argument(i)
+	if v == nil {
+		return
+	}
+	if j.tokens[i].value == "image" {
+		node := &document.Node{Value: v.value, Line: v.line, Column: v.column}
+		j.file.Image(node, j.where())
+		return
+	}
+	for _, bad := range []string{"--privileged", "docker.sock", "--pid=host", "--net=host", "SYS_ADMIN"} {
+		if strings.Contains(v.value, bad) {
+			j.at("privileged-container", *v, pipeline.Weight{}, "The container has the rights of its host (%s) %s", bad, j.where())
+			return
+		}
+	}
+}
+
+// assigned finds secrets in plain text: NAME = '…', defaultValue: '…' of a
+// parameter that is a secret by its name.
+func (j *jenkinsfile) assigned(i int) {
+	t := j.tokens[i]
+	name, at := t.value, i
+	if t.value == "defaultValue" && j.next(i, 1).value == ":" {
+		name = j.named(i)
+	} else if j.next(i, 1).value != "=" || j.next(i, 2).value == "=" {
+		return
+	}
+	v := j.argument(at)
+	if v == nil || len(v.parts) > 0 {
+		return
+	}
+	j.file.SecretText(name, v.value, &document.Node{Value: v.value, Line: v.line, Column: v.column}, j.where())
+}
+
+// named returns the name of the parameter whose default value is at i.
+func (j *jenkinsfile) named(i int) string {
+	for n := max(i-12, 0); n < i+12 && n < len(j.tokens); n++ {
+		if j.tokens[n].value == "name" && j.next(n, 1).value == ":" {
+			if v := j.argument(n); v != nil {
+				return v.value
+			}
+		}
+		if n < i && (j.tokens[n].value == "string" || j.tokens[n].value == "password") && j.next(n, 1).value == "(" && j.tokens[n].value == "password" {
+			return "password"
+		}
+	}
+	return ""
+}
+
+func (j *jenkinsfile) at(id string, t token, w pipeline.Weight, format string, args ...any) {
+	n := &document.Node{Value: t.value, Line: t.line, Column: t.column}
+	j.file.Report(id, j.file.Source.Whole(n), w, format, args...)
+}
+
+// part is the place of an interpolation.
+func (j *jenkinsfile) part(t token, p part) document.Place {
+	return j.file.Source.Find(t.line, t.column, t.value, p.offset, p.length)
+}

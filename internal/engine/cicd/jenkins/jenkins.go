@@ -1,0 +1,68 @@
+// Package jenkins finds flaws in Jenkinsfiles, declarative and scripted. It reads
+// Groovy as words and texts, with the assignments and the steps that matter; it is
+// no compiler, and runs nothing.
+//
+// The language: https://www.jenkins.io/doc/book/pipeline/syntax/
+package jenkins
+
+import (
+	_ "embed" // the manual
+	"path"
+	"regexp"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/pipeline"
+	"merlon/internal/engine/cicd/rule"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds flaws in Jenkinsfiles.
+var Analyzer = &scan.Analyzer{
+	ID:       "cicd/jenkins",
+	Version:  1,
+	Analysis: finding.CICD,
+	Doc:      doc,
+	Match:    func(p string) bool { return named.MatchString(path.Base(p)) },
+	File:     run,
+}
+
+var named = regexp.MustCompile(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
+
+func run(p *scan.FilePass) error {
+	if p.Size > document.MaxSize {
+		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
+		return nil
+	}
+	b, err := p.ReadFile()
+	if err != nil {
+		return err
+	}
+	tokens, err := lex(string(b))
+	if f, ok := err.(*fault); ok {
+		p.Degrade(scan.Reason{Code: "malformed", Path: p.Path, Line: f.line, Message: f.message})
+		return nil
+	}
+	f := &pipeline.File{Path: p.Path, Source: document.NewSource(b), Rules: Rules, Out: p.Report}
+	(&jenkinsfile{file: f, tokens: tokens}).check()
+	return nil
+}
+
+// Rules are the rules of Jenkins.
+var Rules = rule.New("cicd/jenkins", "jenkinsfile", pipeline.Texts(
+	rule.Text{ID: "secret-interpolation", Name: "Secret put into a script", Severity: finding.Medium, Confidence: finding.Certain, CWE: "CWE-214", Risk: "CICD-SEC-6",
+		What: "A credential is put into a script by Groovy instead of by the shell.",
+		Why:  "The secret becomes part of the command: it shows in the list of processes, and its special characters are run as code.",
+		Fix:  "Write the script in single quotes, so that the shell expands the variable: `sh 'curl -H \"$TOKEN\" …'`."},
+	rule.Text{ID: "no-verification", Name: "Certificates not checked", Severity: finding.Medium, Confidence: finding.Certain, CWE: "CWE-295", Risk: "CICD-SEC-3",
+		What: "A step fetches or sends without checking certificates.",
+		Why:  "Whoever is on the way can replace what is fetched and read what is sent.",
+		Fix:  "Remove `ignoreSslErrors: true`, and add your own authority to the agent."},
+	rule.Text{ID: "insecure-transport", Name: "Code fetched without encryption", Severity: finding.Medium, Confidence: finding.Certain, CWE: "CWE-319", Risk: "CICD-SEC-3",
+		What: "The source is fetched over http:// or git://.",
+		Why:  "Whoever is on the way can replace the code that is built.",
+		Fix:  "Use https:// or SSH."},
+)...)

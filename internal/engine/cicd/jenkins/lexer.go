@@ -1,0 +1,254 @@
+package jenkins
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// This file divides Groovy into words, texts and signs, as far as Jenkinsfiles need:
+// https://groovy-lang.org/syntax.html, sections 4 (strings) and 2 (comments).
+
+// A kind is the kind of a token.
+type kind int
+
+const (
+	word kind = iota // identifier, keyword or number
+	text             // string without interpolation
+	gstring
+	sign // one character
+	newline
+)
+
+// A token is a piece of the file.
+type token struct {
+	kind   kind
+	value  string // of a text: what is between the quotes, as it is written
+	line   int
+	column int // of the first character of value
+	parts  []part
+}
+
+// A part is an interpolation of a gstring.
+type part struct {
+	expr   string // "params.NAME"
+	offset int    // of $ in the value
+	length int
+}
+
+// A fault says where the file cannot be divided.
+type fault struct {
+	line    int
+	message string
+}
+
+func (f *fault) Error() string { return fmt.Sprintf("line %d: %s", f.line, f.message) }
+
+// maxTokens bounds the tokens of one file.
+const maxTokens = 500_000
+
+type lexer struct {
+	src    string
+	at     int
+	line   int
+	start  int // of the present line
+	tokens []token
+}
+
+// lex divides a file. Its error is a *fault.
+func lex(src string) ([]token, error) {
+	l := &lexer{src: src, line: 1}
+	if strings.HasPrefix(src, "#!") {
+		l.toLineEnd()
+	}
+	for l.at < len(l.src) {
+		if len(l.tokens) >= maxTokens {
+			return nil, &fault{l.line, fmt.Sprintf("has more than %d words and signs", maxTokens)}
+		}
+		if err := l.next(); err != nil {
+			return nil, err
+		}
+	}
+	return l.tokens, nil
+}
+
+func (l *lexer) next() error {
+	rest := l.src[l.at:]
+	c := rest[0]
+	switch {
+	case c == '\n':
+		l.add(token{kind: newline, line: l.line, column: l.column()}, 1)
+	case c == ' ' || c == '\t' || c == '\r':
+		l.at++
+	case strings.HasPrefix(rest, "//"):
+		l.toLineEnd()
+	case strings.HasPrefix(rest, "/*"):
+		end := strings.Index(rest[2:], "*/")
+		if end < 0 {
+			return &fault{l.line, "the comment does not end"}
+		}
+		l.skip(end + 4)
+	case strings.HasPrefix(rest, `"""`):
+		return l.text(`"""`, gstring)
+	case strings.HasPrefix(rest, "'''"):
+		return l.text("'''", text)
+	case c == '"':
+		return l.text(`"`, gstring)
+	case c == '\'':
+		return l.text("'", text)
+	case strings.HasPrefix(rest, "$/") && strings.Contains(rest, "/$"):
+		end := strings.Index(rest, "/$")
+		l.add(token{kind: gstring, value: rest[2:max(end, 2)], line: l.line, column: l.column() + 2, parts: interpolations(rest[2:max(end, 2)])}, max(end, 2)+2)
+	case c == '/' && l.slashy():
+		l.slash()
+	default:
+		l.other(rest)
+	}
+	return nil
+}
+
+// column counts characters from the start of the line.
+func (l *lexer) column() int { return 1 + utf8.RuneCountInString(l.src[l.start:l.at]) }
+
+// add keeps a token of n bytes.
+func (l *lexer) add(t token, n int) {
+	l.tokens = append(l.tokens, t)
+	l.skip(n)
+}
+
+// skip moves on, counting lines.
+func (l *lexer) skip(n int) {
+	end := min(l.at+n, len(l.src))
+	for ; l.at < end; l.at++ {
+		if l.src[l.at] == '\n' {
+			l.line, l.start = l.line+1, l.at+1
+		}
+	}
+}
+
+func (l *lexer) toLineEnd() {
+	for l.at < len(l.src) && l.src[l.at] != '\n' {
+		l.at++
+	}
+}
+
+// text reads a quoted text.
+func (l *lexer) text(quote string, k kind) error {
+	from := l.at + len(quote)
+	for i := from; i < len(l.src); i++ {
+		switch {
+		case l.src[i] == '\\':
+			i++
+		case len(quote) == 1 && l.src[i] == '\n':
+			return &fault{l.line, "the text does not end on its line"}
+		case k == gstring && strings.HasPrefix(l.src[i:], "${"):
+			// Quotes inside of an interpolation do not end the text.
+			n := closing(l.src[i+2:])
+			if n < 0 {
+				return &fault{l.line, "the interpolation does not end"}
+			}
+			i += 2 + n
+		case strings.HasPrefix(l.src[i:], quote):
+			t := token{kind: k, value: l.src[from:i], line: l.line, column: l.column() + len(quote)}
+			if k == gstring {
+				t.parts = interpolations(t.value)
+			}
+			l.add(t, i+len(quote)-l.at)
+			return nil
+		}
+	}
+	return &fault{l.line, "the text does not end"}
+}
+
+// maxInterpolation bounds one interpolation.
+const maxInterpolation = 10_000
+
+// closing returns the offset of the brace that ends an interpolation, or -1.
+func closing(s string) int {
+	depth := 0
+	for i := 0; i < len(s) && i < maxInterpolation; i++ {
+		switch s[i] {
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		}
+	}
+	return -1
+}
+
+// interpolations returns the ${…} and $name of a text.
+func interpolations(s string) []part {
+	var out []part
+	for i := 0; i < len(s); i++ {
+		switch {
+		case s[i] == '\\':
+			i++
+		case strings.HasPrefix(s[i:], "${"):
+			n := closing(s[i+2:])
+			if n < 0 {
+				return out
+			}
+			out = append(out, part{expr: strings.TrimSpace(s[i+2 : i+2+n]), offset: i, length: n + 3})
+			i += 2 + n
+		case s[i] == '$' && i+1 < len(s) && (s[i+1] == '_' || unicode.IsLetter(rune(s[i+1]))):
+			n := 1
+			for i+n < len(s) && (s[i+n] == '_' || s[i+n] == '.' && i+n+1 < len(s) && unicode.IsLetter(rune(s[i+n+1])) || unicode.IsLetter(rune(s[i+n])) || unicode.IsDigit(rune(s[i+n]))) {
+				n++
+			}
+			out = append(out, part{expr: s[i+1 : i+n], offset: i, length: n})
+			i += n - 1
+		}
+	}
+	return out
+}
+
+// slashy reports whether a slash begins a text: after a sign or at the start of an
+// argument, not after a value.
+func (l *lexer) slashy() bool {
+	for i := len(l.tokens) - 1; i >= 0; i-- {
+		t := l.tokens[i]
+		if t.kind == newline {
+			return false
+		}
+		return t.kind == sign && strings.ContainsAny(t.value, "(,=:[~!&|?{")
+	}
+	return false
+}
+
+func (l *lexer) slash() {
+	rest := l.src[l.at+1:]
+	for i := 0; i < len(rest) && rest[i] != '\n'; i++ {
+		if rest[i] == '\\' {
+			i++
+			continue
+		}
+		if rest[i] == '/' {
+			l.add(token{kind: gstring, value: rest[:i], line: l.line, column: l.column() + 1, parts: interpolations(rest[:i])}, i+2)
+			return
+		}
+	}
+	l.add(token{kind: sign, value: "/", line: l.line, column: l.column()}, 1)
+}
+
+// other reads a word or a sign.
+func (l *lexer) other(rest string) {
+	n := 0
+	for n < len(rest) {
+		r, size := utf8.DecodeRuneInString(rest[n:])
+		if r != '_' && r != '$' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			break
+		}
+		n += size
+	}
+	if n == 0 {
+		_, size := utf8.DecodeRuneInString(rest)
+		l.add(token{kind: sign, value: rest[:size], line: l.line, column: l.column()}, size)
+		return
+	}
+	l.add(token{kind: word, value: rest[:n], line: l.line, column: l.column()}, n)
+}

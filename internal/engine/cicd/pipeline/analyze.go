@@ -1,0 +1,27 @@
+package pipeline
+
+import (
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/rule"
+	"merlon/internal/scan"
+)
+
+// Check is what an analyzer does with one file by itself: it reads it and calls
+// check. A file that cannot be read degrades the analyzer.
+func Check(p *scan.FilePass, rules rule.Set, check func(*File)) error {
+	if p.Size > document.MaxSize {
+		p.Degrade(scan.Reason{Code: "too-large", Path: p.Path, Message: "is larger than 4 MiB"})
+		return nil
+	}
+	b, err := p.ReadFile()
+	if err != nil {
+		return err
+	}
+	f, err := Read(p.Path, b, rules, p.Report)
+	if err != nil {
+		p.Degrade(Malformed(p.Path, err))
+		return nil
+	}
+	check(f)
+	return nil
+}

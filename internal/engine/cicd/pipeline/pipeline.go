@@ -1,0 +1,190 @@
+// Package pipeline holds what the analyzers of pipelines have in common: reading
+// their files within limits, and the checks that hold for every system — scripts
+// from the network, images that can change, secrets in plain text, logs that show
+// too much.
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/image"
+	"merlon/internal/engine/cicd/rule"
+	"merlon/internal/engine/cicd/script"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A File is a pipeline's file with what its checks report to.
+type File struct {
+	Path   string
+	Docs   []*document.Node
+	Source *document.Source
+	Rules  rule.Set
+	Out    func(*finding.Rule, finding.Finding)
+}
+
+// Read reads a file. Its error is a *document.Error.
+func Read(path string, b []byte, rules rule.Set, out func(*finding.Rule, finding.Finding)) (*File, error) {
+	docs, err := document.Parse(b)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Path: path, Docs: docs, Source: document.NewSource(b), Rules: rules, Out: out}, nil
+}
+
+// Load reads a file of the tree for a pass, and records in its status when that
+// cannot be done.
+func Load(p *scan.ProjectPass, f scan.File) ([]byte, bool) {
+	if f.Size > document.MaxSize {
+		p.Degrade(scan.Reason{Code: "too-large", Path: f.Path, Message: fmt.Sprintf("is larger than %d MiB", document.MaxSize>>20)})
+		return nil, false
+	}
+	b, err := fs.ReadFile(p.FS, f.Path)
+	if err != nil {
+		p.Degrade(scan.Reason{Code: "unreadable", Path: f.Path, Message: err.Error()})
+		return nil, false
+	}
+	return b, true
+}
+
+// Malformed is the reason for a file that cannot be read.
+func Malformed(path string, err error) scan.Reason {
+	r := scan.Reason{Code: "malformed", Path: path, Message: err.Error()}
+	var e *document.Error
+	if errors.As(err, &e) {
+		r.Line, r.Message = e.Line, e.Message
+	}
+	return r
+}
+
+// Location makes a location of a place in the file.
+func (f *File) Location(at document.Place) finding.Location {
+	return finding.Location{Path: f.Path, StartLine: at.Line, EndLine: at.EndLine, StartColumn: at.Column, EndColumn: at.EndColumn}
+}
+
+// A Weight says how bad and how sure a finding is. What is empty is as the rule
+// says.
+type Weight struct {
+	Severity   finding.Severity
+	Confidence finding.Confidence
+}
+
+// As makes a Weight.
+func As(s finding.Severity, c finding.Confidence) Weight { return Weight{Severity: s, Confidence: c} }
+
+// Report tells a finding.
+func (f *File) Report(id string, at document.Place, w Weight, format string, args ...any) {
+	f.Out(f.Rules[id], finding.Finding{Message: fmt.Sprintf(format, args...), Severity: w.Severity, Confidence: w.Confidence, Location: f.Location(at)})
+}
+
+// At reports at a whole value.
+func (f *File) At(id string, n *document.Node, format string, args ...any) {
+	f.Report(id, f.Source.Whole(n), Weight{}, format, args...)
+}
+
+// Image reports an image that is not fixed by its digest.
+func (f *File) Image(n *document.Node, where string) {
+	if n.Text() == "" {
+		return
+	}
+	f.ImageText(n.Text(), n, where)
+}
+
+// ImageText is Image for a text that stands at the node.
+func (f *File) ImageText(text string, n *document.Node, where string) {
+	switch image.Parse(text).Pin() {
+	case image.Floating:
+		f.At("unpinned-image", n, "The image %s %s is whatever is newest when the job runs", Short(text), where)
+	case image.Tagged:
+		f.Report("unpinned-image", f.Source.Whole(n), As(finding.Low, finding.Uncertain), "The image %s %s is fixed by a tag, which can be moved, not by a digest", Short(text), where)
+	}
+}
+
+// A Script is a shell script in a pipeline.
+type Script struct {
+	Text  *document.Node
+	Where string // "in job build"
+	// Secret reports whether the script sees secrets, as far as the file tells.
+	Secret bool
+	// Chosen says which variables hold what strangers choose, with their origin.
+	Chosen map[string]string
+}
+
+// Script checks a script.
+func (f *File) Script(s Script) {
+	text := s.Text.Text()
+	for _, l := range script.Lines(text) {
+		at := func() document.Place { return f.Source.Part(s.Text, l.Offset, min(l.Length, len(text)-l.Offset)) }
+		if script.Fetched(l.Text) {
+			f.Report("remote-script", at(), Weight{}, "A script is fetched and run at once, %s: %s", s.Where, Short(l.Text))
+		}
+		if what := script.AdHoc(l.Text); what != "" {
+			f.Report("adhoc-packages", at(), Weight{}, "%q installs what no lock file fixes, %s", Short(what), s.Where)
+		}
+		switch {
+		case script.Listed(l.Text):
+			f.Report("secret-in-log", at(), Weight{}, "The script prints every variable, secrets included, %s", s.Where)
+		case script.Traced(l.Text) && s.Secret:
+			f.Report("secret-in-log", at(), Weight{}, "The script prints every command with its secrets, %s", s.Where)
+		}
+		for _, name := range script.Evaluated(l.Text) {
+			if origin, ok := s.Chosen[name]; ok {
+				f.Report("script-injection", at(), As(finding.High, finding.Certain), "$%s holds %s, which strangers choose, and is run as code %s", name, origin, s.Where)
+			}
+		}
+	}
+}
+
+var (
+	secretName = regexp.MustCompile(`(?i)(?:^|[_.-])(?:pass(?:word|wd|phrase)?|secret(?:[_-]?key)?|token|api[_-]?key|private[_-]?key|access[_-]?key|credentials?|auth[_-]?key)(?:$|[_-](?:prod|dev|test|staging|value)$)`)
+	noSecret   = regexp.MustCompile(`(?i)^(?:true|false|null|none|yes|no|changeme|change_me|example|dummy|test|todo|x+|\*+|password|secret|token|\d{1,4})$|[$<{]|^/|^\./|^https?://[^@]*$|^(?:arn|vault|projects|op|ref\+\w+):|^[a-z-]+/[a-z-]+(?:/|$)`)
+	secretText = regexp.MustCompile(`^[\x21-\x7e]{6,}$`)
+)
+
+// Secret reports a variable that holds a secret in plain text.
+func (f *File) Secret(key, value *document.Node, where string) {
+	if key == nil || value == nil || value.Kind != document.Scalar || !secretName.MatchString(key.Value) {
+		return
+	}
+	f.SecretText(key.Value, value.Text(), value, where)
+}
+
+// SecretText is Secret for a name and a text that stand at the node.
+func (f *File) SecretText(name, text string, n *document.Node, where string) {
+	if !secretName.MatchString(name) || !secretText.MatchString(text) || noSecret.MatchString(text) {
+		return
+	}
+	f.Out(f.Rules["plaintext-secret"], finding.Finding{
+		Message: fmt.Sprintf("The secret %s is written in the file, %s", name, where), Location: f.Location(f.Source.Whole(n)),
+		Identity: name + " " + where, Secret: &finding.SecretMatch{Kind: "Secret of a pipeline", Redacted: finding.Redacted},
+		Snippet: &finding.Snippet{StartLine: n.Line, Lines: []string{strings.ReplaceAll(f.Source.Line(n.Line), text, finding.Redacted)}},
+	})
+}
+
+// IsSecret reports whether a variable is by its name a secret.
+func IsSecret(name string) bool { return secretName.MatchString(name) }
+
+// Short cuts a text for a message.
+func Short(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 80 {
+		return string(r[:79]) + "…"
+	}
+	return s
+}
+
+// NamesSecret reports whether a script names a variable that is a secret by its
+// name.
+func NamesSecret(text string) bool {
+	for _, v := range script.Variables(text) {
+		if IsSecret(v) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,38 @@
+package script
+
+import "regexp"
+
+// This file finds code that a script fetches, and texts that it runs as code.
+
+var evaluates = regexp.MustCompile(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
+
+// Evaluated returns the variables whose text the line runs as code: of eval, of
+// sh -c "…", and the like. What stands in single quotes is expanded by the inner
+// shell, as a value, and is left out.
+func Evaluated(line string) []string {
+	var out []string
+	for _, m := range evaluates.FindAllStringSubmatch(line, -1) {
+		for _, arg := range m[1:] {
+			if arg != "" && arg[0] != '\'' {
+				out = append(out, Variables(arg)...)
+			}
+		}
+	}
+	return out
+}
+
+var fetched = regexp.MustCompile(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
+
+// Fetched reports whether the line runs a script that it fetches.
+func Fetched(line string) bool { return fetched.MatchString(line) }
+
+var (
+	traced = regexp.MustCompile(`^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
+	listed = regexp.MustCompile(`^\s*(?:printenv|env|export\s+-p|set)(?:\s*\|\s*sort)?\s*$|Get-ChildItem\s+env:|\b(?:gci|ls|dir)\s+env:`)
+)
+
+// Traced reports whether the line makes the shell print every command.
+func Traced(line string) bool { return traced.MatchString(line) }
+
+// Listed reports whether the line prints every variable.
+func Listed(line string) bool { return listed.MatchString(line) }
