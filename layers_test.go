@@ -34,13 +34,14 @@ var mayImport = map[string]string{
 	"client":       "",
 	"examples":     "",
 
-	"internal/errs":     "",
-	"internal/tenant":   "internal/errs",
-	"internal/finding":  "internal/errs",
-	"internal/scan":     "internal/errs internal/finding",
-	"internal/advisory": "internal/errs internal/finding internal/scan",
-	"internal/project":  "internal/errs internal/tenant internal/finding",
-	"internal/run":      "internal/errs internal/tenant internal/project internal/finding internal/scan",
+	"internal/errs":            "",
+	"internal/tenant":          "internal/errs",
+	"internal/finding":         "internal/errs",
+	"internal/scan":            "internal/errs internal/finding",
+	"internal/advisory":        "internal/errs internal/finding internal/scan",
+	"internal/advisory/mirror": "internal/errs internal/advisory internal/outbound",
+	"internal/project":         "internal/errs internal/tenant internal/finding",
+	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
 	"internal/archive":  "internal/errs",
 	"internal/sandbox":  "internal/errs",
@@ -78,7 +79,7 @@ var mayImport = map[string]string{
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound",
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -68,7 +68,6 @@ type MirroredFile struct {
 	Tag      string    `json:"tag,omitempty"`      // its ETag
 	Modified string    `json:"modified,omitempty"` // its Last-Modified
 	Digest   string    `json:"digest,omitempty"`   // SHA-256 of it
-	Through  time.Time `json:"through,omitzero"`   // records modified until then were taken
 }
 
 // A File is an open data file. It is safe for concurrent use.

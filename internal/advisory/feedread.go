@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,7 @@ import (
 // maxFeed bounds a feed after decompression, in bytes.
 const maxFeed = 256 << 20
 
-// errNoFeed says that a CSV file is something else than a feed.
+// errNoFeed says that a file is something else than its name says.
 var errNoFeed = errors.New("neither EPSS nor KEV")
 
 // unzip decompresses what begins as gzip does.
@@ -60,11 +61,16 @@ func parseCSV(name string, data []byte) (*feed, error) {
 		}
 		err = errNoFeed
 	}
-	base := strings.ToLower(name)
-	if strings.Contains(base, "epss") || strings.Contains(base, "known_exploited") || strings.Contains(base, "kev") {
+	if saysFeed(name) {
 		return nil, err
 	}
 	return nil, errNotOSV
+}
+
+// saysFeed reports whether a file's name says that it is a feed.
+func saysFeed(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return strings.HasPrefix(base, "epss") || strings.HasPrefix(base, "known_exploited") || strings.HasPrefix(base, "kev")
 }
 
 // parseEPSS reads lines of CVE, score and percentile.

@@ -193,3 +193,27 @@ func (b *builder) closeHeld() {
 		_ = f.Close() // read only
 	}
 }
+
+// Modified returns when the records of a data file were modified, by id, in
+// milliseconds.
+func Modified(path string) (map[string]int64, error) {
+	f, err := openFile(path)
+	if errors.Is(err, errOtherFormat) {
+		return nil, nil // an import takes nothing over from it either
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only
+	out := make(map[string]int64, f.total)
+	err = f.eachRecord(func(_ uint32, raw string) error {
+		d := decoder{s: raw}
+		id, modified, _ := d.head()
+		out[strings.Clone(id)] = millis(modified)
+		return d.err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read advisories: %w", err)
+	}
+	return out, nil
+}

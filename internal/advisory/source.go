@@ -117,6 +117,9 @@ func (in *input) parse(f rawFile) {
 	if in.record, in.err = parse(f.name, f.data); errors.Is(in.err, errNotOSV) {
 		in.feed, in.err = parseKEV(f.data)
 		in.isFeed = true
+		if errors.Is(in.err, errNotOSV) && saysFeed(f.name) {
+			in.err = errNoFeed
+		}
 	}
 }
 

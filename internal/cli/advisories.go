@@ -1,14 +1,18 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -21,6 +25,8 @@ import (
 
 type advisoriesCommand struct {
 	Import importCommand           `cmd:"" help:"Take vulnerability records into the database, or into a file."`
+	Update updateCommand           `cmd:"" help:"Fetch what has changed of vulnerability records, EPSS and KEV from where the settings say."`
+	Export exportCommand           `cmd:"" help:"Write the vulnerability data in force into one file, for merlon advisories import at a site without a way out."`
 	Status advisoriesStatusCommand `cmd:"" help:"Say which vulnerability records there are, and how old they are."`
 }
 
@@ -47,40 +53,11 @@ func (c importCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	report, err := importInto(ctx, db, c.Source)
+	report, err := server.ImportAdvisories(ctx, db, c.Source)
 	if err = errors.Join(err, db.Close()); err != nil {
 		return err
 	}
 	return printReport(host.Stdout, report)
-}
-
-// importInto merges the sources with the snapshot in force and saves the result.
-func importInto(ctx context.Context, db *store.DB, sources []string) (*advisory.Report, error) {
-	dir, err := os.MkdirTemp("", "merlon-import")
-	if err != nil {
-		return nil, fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
-	latest, err := db.LatestAdvisories(ctx)
-	if err != nil && !errs.Is(err, errs.NotFound) {
-		return nil, err
-	}
-	cache := advisory.Cache{Dir: dir, Source: db}
-	previous, _, err := cache.Path(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := filepath.Join(dir, "new")
-	report, err := advisory.Build(ctx, advisory.BuildOptions{Sources: sources, Previous: previous, Output: out})
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(out)
-	if err != nil {
-		return nil, fmt.Errorf("open the data file: %w", err)
-	}
-	defer func() { _ = f.Close() }() // read only
-	return report, db.SaveAdvisories(ctx, report.Snapshot(latest.ID), f)
 }
 
 // printReport says what an import did.
@@ -107,13 +84,13 @@ func printReport(w io.Writer, r *advisory.Report) error {
 		p.f("The data that was there is of another version of merlon and could not be taken over: import all of it again.\n")
 	}
 	p.f("In force: %d records, the newest of %s, in %d KiB.\n", r.Records, day(r.Newest), r.Size>>10)
-	p.feeds(r.Meta)
+	p.feeds(r.Meta, r.Imported)
 	p.f("\n")
-	return errors.Join(p.err, printEcosystems(w, r.Ecosystems))
+	return errors.Join(p.err, printEcosystems(w, r.Meta, r.Imported))
 }
 
 // feeds says what is known of exploitation.
-func (p *printer) feeds(m advisory.Meta) {
+func (p *printer) feeds(m advisory.Meta, now time.Time) {
 	for _, f := range []struct {
 		name, what string
 		feed       *advisory.Feed
@@ -121,17 +98,24 @@ func (p *printer) feeds(m advisory.Meta) {
 		if f.feed == nil {
 			p.f("%s: none.\n", f.name)
 		} else {
-			p.f("%s: %d %s of %s, imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date), day(f.feed.Imported))
+			p.f("%s: %d %s of %s (%s), imported %s.\n", f.name, f.feed.Entries, f.what, day(f.feed.Date), age(f.feed.Date, now), day(f.feed.Imported))
 		}
 	}
 }
 
-func printEcosystems(w io.Writer, all map[string]advisory.Count) error {
+func printEcosystems(w io.Writer, m advisory.Meta, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	p := printer{w: t}
-	p.f("ecosystem\trecords\tpackages\tnewest\t\n")
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		p.f("%s\t%d\t%d\t%s\t\n", name, all[name].Records, all[name].Packages, day(all[name].Newest))
+	p.f("ecosystem\trecords\tpackages\tnewest\tmirror asked\t\n")
+	for _, name := range slices.Sorted(maps.Keys(m.Ecosystems)) {
+		asked := "-"
+		if m.Mirror != nil {
+			if file, ok := m.Mirror.Files[name+"/all.zip"]; ok {
+				asked = age(file.Checked, now)
+			}
+		}
+		c := m.Ecosystems[name]
+		p.f("%s\t%d\t%d\t%s\t%s\t\n", name, c.Records, c.Packages, day(c.Newest), asked)
 	}
 	return errors.Join(p.err, t.Flush())
 }
@@ -166,17 +150,40 @@ func (c advisoriesStatusCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	p := printer{w: host.Stdout}
-	p.f("%d records, imported %s, the newest of %s.\nDigest %s.\n", meta.Records, meta.Imported.Format(time.RFC3339), day(meta.Newest), digest)
+	return printStatus(host.Stdout, meta, digest, time.Now())
+}
+
+// printStatus says what there is, and how old each part is.
+func printStatus(w io.Writer, meta advisory.Meta, digest string, now time.Time) error {
+	p := printer{w: w}
+	p.f("%d records, imported %s, the newest of %s (%s).\nDigest %s.\n", meta.Records, meta.Imported.Format(time.RFC3339), day(meta.Newest), age(meta.Newest, now), digest)
 	if n := len(meta.Unreadable) + meta.UnreadableMore; n > 0 {
 		p.f("%d records could not be read at all; no scan is complete until they are imported again:\n", n)
 		for _, name := range meta.Unreadable {
 			p.f("  %s\n", name)
 		}
 	}
-	p.feeds(meta)
+	p.feeds(meta, now)
+	if m := meta.Mirror; m != nil {
+		p.f("Updated from %s, whole %s.\n", cmp.Or(m.Base, "feeds only"), age(m.Checked, now))
+	}
 	p.f("\n")
-	return errors.Join(p.err, printEcosystems(host.Stdout, meta.Ecosystems))
+	return errors.Join(p.err, printEcosystems(w, meta, now))
+}
+
+// age is how long ago a time was, in words.
+func age(t, now time.Time) string {
+	if t.Unix() <= 0 {
+		return "of unknown age"
+	}
+	switch hours := int(now.Sub(t).Hours()); {
+	case hours < 1:
+		return "less than an hour ago"
+	case hours < 48:
+		return fmt.Sprintf("%d hours ago", hours)
+	default:
+		return fmt.Sprintf("%d days ago", hours/24)
+	}
 }
 
 // meta returns the description of the data file and its digest.
@@ -194,7 +201,116 @@ func (c advisoriesStatusCommand) meta(ctx context.Context) (advisory.Meta, strin
 	}
 	s, err := db.LatestAdvisories(ctx)
 	if errs.Is(err, errs.NotFound) {
-		err = exit{ExitFailed, "no vulnerability records have been imported: merlon advisories import PATH"}
+		err = errNoAdvisories
 	}
 	return s.Meta, s.Digest, errors.Join(err, db.Close())
+}
+
+var errNoAdvisories = exit{ExitFailed, "no vulnerability records have been imported: merlon advisories import PATH"}
+
+type updateCommand struct {
+	config.Store      `embed:""`
+	config.Advisories `embed:""`
+	config.Outbound   `embed:""`
+	Output            string `type:"path" placeholder:"FILE" help:"Update a data file for merlon scan --advisories, and leave the database alone."`
+}
+
+// Run updates the data. A part that could not be had makes the command fail after
+// the others were taken.
+func (c updateCommand) Run(ctx context.Context, host Host) error {
+	log := slog.New(slog.NewTextHandler(host.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	client, err := server.Outbound(c.Outbound, log)
+	if err != nil {
+		return err
+	}
+	var update *server.Update
+	if c.Output != "" {
+		update, err = server.UpdateAdvisoryFile(ctx, c.Output, c.Advisories, client)
+	} else {
+		var db *store.DB
+		if db, err = server.OpenStore(ctx, c.Store); err != nil {
+			return err
+		}
+		update, err = server.UpdateAdvisories(ctx, db, c.Advisories, client)
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return err
+	}
+	return printUpdate(host.Stdout, update)
+}
+
+// printUpdate says what an update did.
+func printUpdate(w io.Writer, u *server.Update) error {
+	p := printer{w: w}
+	p.f("Received %d KiB. Changed: %s. Unchanged: %s.\n", u.Bytes>>10, listed(u.Changed), listed(u.Unchanged))
+	if u.Report != nil {
+		if err := errors.Join(p.err, printReport(w, u.Report)); err != nil {
+			return err
+		}
+	}
+	if len(u.Problems) == 0 {
+		return p.err
+	}
+	p.f("Could not be updated; what was known of it stays:\n")
+	for _, err := range u.Problems {
+		p.f("  %v\n", err)
+	}
+	return errors.Join(p.err, exit{ExitFailed, fmt.Sprintf("%d parts could not be updated", len(u.Problems))})
+}
+
+func listed(parts []string) string { return cmp.Or(strings.Join(parts, ", "), "nothing") }
+
+type exportCommand struct {
+	config.Store `embed:""`
+	Path         string `arg:"" name:"file" type:"path" help:"File to write. It holds the records, EPSS, KEV and the digest of all of it; FILE.sha256 is written beside it."`
+}
+
+// Run writes the data in force.
+func (c exportCommand) Run(ctx context.Context, host Host) error {
+	db, err := server.OpenStore(ctx, c.Store)
+	if err != nil {
+		return err
+	}
+	meta, err := exportAdvisories(ctx, db, c.Path)
+	if errs.Is(err, errs.NotFound) {
+		err = errNoAdvisories
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	p := printer{w: host.Stdout}
+	p.f("%s: %d records, the newest of %s.\n", c.Path, meta.Records, day(meta.Newest))
+	p.feeds(meta, time.Now())
+	return p.err
+}
+
+// exportAdvisories writes the data file in force, checks it, and writes its
+// digest beside it.
+func exportAdvisories(ctx context.Context, db *store.DB, path string) (advisory.Meta, error) {
+	s, err := db.LatestAdvisories(ctx)
+	if err != nil {
+		return advisory.Meta{}, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".advisories-*")
+	if err != nil {
+		return advisory.Meta{}, fmt.Errorf("write the bundle: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // after the rename there is none
+	h := sha256.New()
+	err = db.CopyAdvisories(ctx, s.ID, io.MultiWriter(f, h))
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return advisory.Meta{}, err
+	}
+	if err := advisory.VerifyFile(f.Name()); err != nil {
+		return advisory.Meta{}, err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return advisory.Meta{}, fmt.Errorf("write the bundle: %w", err)
+	}
+	digest := fmt.Sprintf("%x  %s\n", h.Sum(nil), filepath.Base(path))
+	if err := os.WriteFile(path+".sha256", []byte(digest), 0o600); err != nil {
+		return advisory.Meta{}, fmt.Errorf("write the bundle's digest: %w", err)
+	}
+	return s.Meta, nil
 }

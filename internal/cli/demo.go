@@ -91,7 +91,7 @@ func (c demoCommand) importSample(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = importInto(ctx, db, []string{filepath.Join(dir, "advisories")})
+	_, err = server.ImportAdvisories(ctx, db, []string{filepath.Join(dir, "advisories")})
 	return errors.Join(err, db.Close())
 }
 

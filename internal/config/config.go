@@ -49,12 +49,41 @@ type Outbound struct {
 	OutboundCAFile  string   `name:"outbound-ca-file" type:"path" placeholder:"FILE" group:"Outgoing requests" help:"Further certificate authorities, PEM, for servers and proxies of your own."`
 }
 
+// Advisories says where vulnerability data is updated from.
+type Advisories struct {
+	AdvisoriesMirror    string        `placeholder:"URL" group:"Advisories" secret:"" help:"Mirror of vulnerability records that is laid out as OSV's export, such as https://osv-vulnerabilities.storage.googleapis.com. Default: none, records are imported by hand."`
+	AdvisoriesEcosystem []string      `placeholder:"NAME" group:"Advisories" help:"Ecosystems to take from the mirror. Default: all that it lists."`
+	AdvisoriesEPSS      string        `name:"advisories-epss" placeholder:"URL" group:"Advisories" secret:"" help:"Table of EPSS scores, such as https://epss.empiricalsecurity.com/epss_scores-current.csv.gz."`
+	AdvisoriesKEV       string        `name:"advisories-kev" placeholder:"URL" group:"Advisories" secret:"" help:"Catalogue of known exploited vulnerabilities, such as https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json."`
+	AdvisoriesKeyFile   string        `type:"path" placeholder:"FILE" group:"Advisories" help:"Public key of minisign. With one, a file of the mirror is taken only with a signature beside it (.minisig) that holds."`
+	AdvisoriesDigest    bool          `group:"Advisories" help:"Take a file of the mirror only with its SHA-256 beside it (.sha256). Without this setting a digest is compared where there is one."`
+	AdvisoriesInterval  time.Duration `default:"24h" group:"Advisories" help:"How often merlon serve updates, when it is told where from; 0 never."`
+}
+
+// Key returns the text of the mirror's key; empty when there is none.
+func (a Advisories) Key() (string, error) {
+	if a.AdvisoriesKeyFile == "" {
+		return "", nil
+	}
+	text, err := os.ReadFile(a.AdvisoriesKeyFile)
+	if err != nil {
+		return "", errs.Wrap(errs.Invalid, err, "cannot read advisories-key-file %s", a.AdvisoriesKeyFile)
+	}
+	return string(text), nil
+}
+
+// Updates reports whether the data is to be updated now and then.
+func (a Advisories) Updates() bool {
+	return a.AdvisoriesInterval > 0 && a.AdvisoriesMirror+a.AdvisoriesEPSS+a.AdvisoriesKEV != ""
+}
+
 // Server is every setting of merlon serve.
 type Server struct {
-	Store    `embed:""`
-	Log      `embed:""`
-	Work     `embed:""`
-	Outbound `embed:""`
+	Store      `embed:""`
+	Log        `embed:""`
+	Work       `embed:""`
+	Outbound   `embed:""`
+	Advisories `embed:""`
 
 	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDR" group:"Addresses" help:"Address to listen on, host:port."`
 	BaseURL      string   `placeholder:"URL" group:"Addresses" help:"Address of the API as clients see it. Default: http:// and the listen address."`
@@ -181,6 +210,9 @@ func (s Server) Validate() error {
 	}
 	if s.TokenLifetime < time.Minute {
 		return errs.E(errs.Invalid, "token-lifetime %s is shorter than a minute: clients renew 30 s before the end", s.TokenLifetime)
+	}
+	if s.AdvisoriesInterval < 0 || s.AdvisoriesInterval > 0 && s.AdvisoriesInterval < time.Minute {
+		return errs.E(errs.Invalid, "advisories-interval %s is shorter than a minute", s.AdvisoriesInterval)
 	}
 	if _, err := s.Sisters(); err != nil {
 		return err

@@ -59,6 +59,10 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
+	client, err := Outbound(c.Outbound, log, at.BaseURL, at.AuthURL)
+	if err != nil {
+		return err
+	}
 	handler, err := newHandler(c, at, parts{d, service, provider, work}, log)
 	if err != nil {
 		return err
@@ -68,6 +72,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	g.Go(func() error { return listen(ctx, l, handler, certificate{c.TLSCert, c.TLSKey}) })
 	g.Go(func() error { return work.Run(ctx) })
 	g.Go(func() error { courier.Run(ctx); return nil })
+	g.Go(func() error { keepAdvisories(ctx, d.db, c, client, log); return nil })
 	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
 	g.Go(func() error { service.Run(ctx, reportTo(ctx, log)); return nil })
 	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL, "region", c.Region)

@@ -148,6 +148,26 @@ func latestAdvisories(ctx context.Context, q querier) (advisory.Snapshot, error)
 	return s, nil
 }
 
+// DescribeAdvisories changes how a snapshot is described, such as when a mirror was
+// asked for news and had none; the data file stays. NotFound when newer data has
+// replaced it.
+func (db *DB) DescribeAdvisories(ctx context.Context, s advisory.Snapshot) error {
+	meta, err := json.Marshal(s.Meta)
+	if err != nil {
+		return fmt.Errorf("describe the advisories: %w", err)
+	}
+	return db.Tx(ctx, func(tx *Tx) error {
+		n, err := tx.Exec(ctx, "UPDATE advisory_snapshot SET meta = ? WHERE id = ? AND seq > 0", string(meta), s.ID)
+		if err != nil {
+			return fmt.Errorf("describe the advisories: %w", err)
+		}
+		if n == 0 {
+			return errs.E(errs.NotFound, "vulnerability data not found")
+		}
+		return nil
+	})
+}
+
 // CopyAdvisories writes the data file of a snapshot to w. It fails with NotFound
 // when newer ones have replaced it, also half-way.
 func (db *DB) CopyAdvisories(ctx context.Context, id string, w io.Writer) error {
