@@ -70,3 +70,26 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%d flaws are left, want 3", got)
 	}
 }
+
+func TestOnceOfKustomizations(t *testing.T) {
+	rule := &finding.Rule{ID: "a"}
+	built := &document.Document{Format: document.Kustomize}
+	flaws := []queries.Flaw{
+		{Rule: rule, Path: "x", Line: 2, Key: "web"}, {Rule: rule, Path: "x", Line: 2, Key: "a-web", Document: built},
+		{Rule: rule, Path: "patch", Line: 1, Key: "a-web", Document: built}, {Rule: rule, Path: "patch", Line: 1, Key: "b-web", Document: built},
+	}
+	if got := once(flaws); len(got) != 2 || got[0].Path != "patch" || got[1].Key != "web" {
+		t.Errorf("flaws %v, want one of the patch and the file's own", got)
+	}
+}
+
+func TestWanted(t *testing.T) {
+	for name, want := range map[string]bool{
+		"main.bicep": true, "a.proto": true, "Dockerfile": true, "Containerfile.dev": true, "hosts": true, "ansible.cfg": true, "build.sh": true,
+		"k/Kustomization": true, "pod.yaml": true, "stack.template": true, "main.go": false, "README.md": false, "package-lock.json": false,
+	} {
+		if wanted(name) != want {
+			t.Errorf("wanted(%q) = %v", name, !want)
+		}
+	}
+}

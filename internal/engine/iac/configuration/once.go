@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
 )
 
@@ -19,9 +20,21 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Actual, b.Actual),
 		)
 	})
+	// What a kustomization does not change is told of the file itself already, with
+	// the name that the object has there.
+	told := map[string]bool{}
+	for _, f := range flaws {
+		told[place(f)] = told[place(f)] || !built(f)
+	}
 	seen := map[string]bool{}
 	var out []queries.Flaw
 	for _, f := range flaws {
+		if built(f) {
+			if told[place(f)] {
+				continue
+			}
+			told[place(f)] = true
+		}
 		key := fmt.Sprintf("%s\x00%d\x00%s\x00%s\x00%s", f.Path, f.Line, f.Rule.ID, f.Key, f.Actual)
 		if !seen[key] {
 			seen[key] = true
@@ -30,3 +43,8 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 	}
 	return out
 }
+
+func built(f queries.Flaw) bool { return f.Document != nil && f.Document.Format == document.Kustomize }
+
+// place is one rule on one line.
+func place(f queries.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }

@@ -144,25 +144,3 @@ func (t *texts) of(d *document.Document) *lines {
 	}
 	return l
 }
-
-// follow goes down the document by the words of a search key as far as it leads,
-// and returns the last place. "name={{x}}" is a field with that value, "b[x]" a
-// field below another; a word that is no field is skipped.
-func follow(d *document.Document, key string) *document.Node {
-	n := d.Lines
-	if n == nil {
-		return nil
-	}
-	var found *document.Node
-	for _, s := range steps(key) {
-		for _, word := range []string{s.first, s.second} {
-			if word == "" {
-				continue
-			}
-			if next, one := n.Find(word); one == 1 {
-				n, found = next, next
-			}
-		}
-	}
-	return found
-}

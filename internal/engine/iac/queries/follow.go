@@ -1,0 +1,98 @@
+package queries
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file finds the place that a search key leads to in a document whose file
+// does not hold what was decoded: a template of a chart, a patched object.
+
+// follow goes down the document by the words of a search key as far as it leads,
+// and returns the last place. "name={{x}}" is a field with that value, which
+// chooses an item of a list and does not lead into it; "b[x]" is a field below
+// another. A word that is no field here is looked for above, nearest first: after
+// "metadata.name={{x}}" comes "spec". A word that is nowhere is skipped.
+func follow(d *document.Document, key string) *document.Node {
+	if d.Lines == nil {
+		return nil
+	}
+	w := walk{at: []spot{{d.Root, d.Lines}}}
+	for _, s := range steps(key) {
+		for i := len(w.at) - 1; i >= 0; i-- {
+			if _, list := w.at[i].value.([]any); list && i < len(w.at)-1 {
+				continue // an item of it is chosen
+			}
+			if w.step(i, s) {
+				break
+			}
+		}
+	}
+	return w.found
+}
+
+// A spot is a value with its place.
+type spot struct {
+	value any
+	node  *document.Node
+}
+
+// A walk is a way down: the values one inside the other, and the last place found.
+type walk struct {
+	at    []spot
+	found *document.Node
+}
+
+// step takes one step from the value at the position, if it leads anywhere.
+func (w *walk) step(from int, s step) bool {
+	candidates := []spot{w.at[from]}
+	if list, ok := w.at[from].value.([]any); ok {
+		candidates = candidates[:0]
+		for i, item := range list {
+			if i < len(w.at[from].node.Items) {
+				candidates = append(candidates, spot{item, w.at[from].node.Items[i]})
+			}
+		}
+	}
+	for _, c := range candidates {
+		fields, ok := c.value.(map[string]any)
+		below := c.node
+		if !ok || below == nil {
+			continue
+		}
+		value, has := fields[s.first]
+		next := below.Fields[s.first]
+		if !has || next == nil || !chooses(value, s.second) {
+			continue
+		}
+		w.at = w.at[:from+1]
+		if len(candidates) != 1 || c.node != w.at[from].node {
+			w.at = append(w.at, c)
+		}
+		w.found = next
+		switch value.(type) {
+		case map[string]any, []any:
+			w.at = append(w.at, spot{value, next})
+			if s.second != "" {
+				w.step(len(w.at)-1, step{first: s.second})
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// chooses reports whether a field may be the one with the second word: a map or
+// list that it leads into, or a scalar that is it.
+func chooses(value any, second string) bool {
+	switch value := value.(type) {
+	case map[string]any, []any:
+		return true
+	case nil:
+		return second == ""
+	default:
+		return second == "" || strings.Contains(fmt.Sprint(value), second)
+	}
+}
