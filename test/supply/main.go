@@ -59,6 +59,7 @@ type measure struct {
 // measures lists them in the order of the table.
 var measures = []measure{
 	{"goats", goats},
+	{"packages", packages},
 	{"pipelines", pipelines},
 	{"checkov", checkov},
 	{"kics", kicsTests},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 )
 
 // JSON reads a JSON text (RFC 8259). Comments and commas before a closing bracket
@@ -169,22 +168,16 @@ func (p *jsonParser) text() (string, error) {
 		case c == '"':
 			p.at = i + 1
 			if plain {
-				return p.s[start+1 : i], nil
+				return strings.ToValidUTF8(p.s[start+1:i], "\ufffd"), nil
 			}
 			var out string
 			if err := json.Unmarshal([]byte(p.s[start:p.at]), &out); err != nil {
 				return "", p.fail("a text cannot be read")
 			}
 			return out, nil
-		case c < ' ' && c != '\t', c >= utf8.RuneSelf && !validRune(p.s[i:]) && utf8.RuneStart(c):
+		case c < ' ' && c != '\t':
 			return "", p.fail("a text holds a character that may not stand there")
 		}
 	}
 	return "", p.fail("a text does not end")
-}
-
-// validRune reports whether the text begins with a whole character.
-func validRune(s string) bool {
-	r, n := utf8.DecodeRuneInString(s)
-	return r != utf8.RuneError || n != 1
 }

@@ -10,7 +10,7 @@ import (
 // block form, scalars on one line, flow collections on one line, block scalars
 // and folded plain scalars. Anchors, tags and several documents are refused.
 func YAML(content []byte) (*Node, error) {
-	p := yamlParser{rest: string(content)}
+	p := yamlParser{rest: strings.ToValidUTF8(string(content), "\ufffd")}
 	p.next()
 	root := &Node{Kind: Object, Line: 1}
 	if p.done {

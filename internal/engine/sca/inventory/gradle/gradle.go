@@ -38,7 +38,7 @@ var (
 	// call matches the name of a configuration in front of what it takes.
 	call = regexp.MustCompile(`(?:^|[\s{;("'])([A-Za-z][A-Za-z0-9_]*)["']?\s*(\(|\s)\s*`)
 	// coordinates matches "group:artifact:version:classifier@type" in quotes.
-	coordinates = regexp.MustCompile(`["']([A-Za-z0-9_.\-${}]+):([A-Za-z0-9_.\-${}]+)(?::([^"':@\s]*))?(?::[^"'@]*)?(?:@[a-z]+)?["']`)
+	coordinates = regexp.MustCompile(`["']([A-Za-z0-9_.\-${}]+):([A-Za-z0-9_.\-${}]+)(?::((?:\$\{[^}\n]*\}|[^"':@\s])*))?(?::[^"'@]*)?(?:@[a-z]+)?["']`)
 	// named matches group: 'g', name: 'a', version: 'v' in Groovy and Kotlin.
 	named   = regexp.MustCompile(`\bgroup\s*[:=]\s*["']([^"']+)["']\s*,\s*(?:name|module)\s*[:=]\s*["']([^"']+)["'](?:\s*,\s*version\s*[:=]\s*(?:["']([^"']+)["']|([\w.]+)))?`)
 	catalog = regexp.MustCompile(`\b([A-Za-z]\w*)\.((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)`)

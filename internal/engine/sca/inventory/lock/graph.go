@@ -4,6 +4,7 @@
 package lock
 
 import (
+	"cmp"
 	"slices"
 
 	"merlon/internal/finding"
@@ -11,7 +12,7 @@ import (
 
 // A Graph is what a lock file says.
 type Graph struct {
-	Ecosystem string // as OSV spells it
+	Ecosystem string // of the nodes, as OSV spells it
 	Nodes     []Node
 	// Rooted is set when the local nodes say what the project asks for.
 	Rooted bool
@@ -21,6 +22,7 @@ type Graph struct {
 
 // A Node is a package, or a part of the project.
 type Node struct {
+	Ecosystem     string // when it is not that of the graph
 	Name, Version string
 	Line          int
 	Local         bool   // a part of the project; it is no package
@@ -62,8 +64,9 @@ func (g *Graph) Packages() []Found {
 		if n.Local || n.Name == "" {
 			continue
 		}
+		ecosystem := cmp.Or(n.Ecosystem, g.Ecosystem)
 		f := Found{Foreign: n.Foreign, Package: finding.Package{
-			Ecosystem: g.Ecosystem, Name: n.Name, Version: n.Version, Line: n.Line, Dev: n.Dev, Licenses: n.Licenses,
+			Ecosystem: ecosystem, Name: n.Name, Version: n.Version, Line: n.Line, Dev: n.Dev, Licenses: n.Licenses,
 		}}
 		if g.Rooted {
 			f.Scope = finding.Transitive
@@ -75,9 +78,10 @@ func (g *Graph) Packages() []Found {
 				f.Dev = w.parent[i] != unseen && shipped[i] == unseen
 			}
 		}
-		k, seen := at[w.id(i)]
+		id := ecosystem + " " + w.id(i)
+		k, seen := at[id]
 		if !seen {
-			at[w.id(i)] = len(out)
+			at[id] = len(out)
 			out = append(out, f)
 			continue
 		}
@@ -154,7 +158,8 @@ func (w *walk) from(shipped bool) {
 // id returns "name@version".
 func (w *walk) id(i int) string {
 	if w.ids[i] == "" {
-		w.ids[i] = w.g.Nodes[i].Name + "@" + w.g.Nodes[i].Version
+		n := &w.g.Nodes[i]
+		w.ids[i] = n.Name + "@" + n.Version
 	}
 	return w.ids[i]
 }

@@ -60,11 +60,8 @@ var readers = map[string]reader{
 // Reads reports whether a file of this path is a lock file that Read reads.
 func Reads(file string) bool {
 	_, ok := readers[path.Base(file)]
-	return ok
+	return ok || isSBOM(path.Base(file))
 }
-
-// Ecosystem returns the ecosystem of the packages of a lock file.
-func Ecosystem(file string) string { return readers[path.Base(file)].ecosystem }
 
 // maxPackages and maxEdges bound the graph of one file.
 const (
@@ -75,6 +72,9 @@ const (
 // Read reads a lock file. The error says what of it cannot be read.
 func Read(f File) (*Graph, error) {
 	r, ok := readers[path.Base(f.Path)]
+	if isSBOM(path.Base(f.Path)) {
+		r, ok = reader{read: sbom}, true
+	}
 	if !ok {
 		return nil, errors.New("is no lock file that is read")
 	}

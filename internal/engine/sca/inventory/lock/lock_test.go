@@ -466,6 +466,20 @@ COCOAPODS: 1.11.0
 "cmake/3.0#abc"]}`, "conanfile.txt": "[requires]\nzlib/1.2.11\n"}, "2 zlib@1.2.11 direct in conanfile.txt", "3 cmake@3.0 transitive dev")
 }
 
+func TestSBOM(t *testing.T) {
+	check(t, "vendor/bom.cdx.json", files{"vendor/bom.cdx.json": `{"bomFormat":"CycloneDX","metadata":{"component":{"bom-ref":"root"}},"components":[
+{"bom-ref":"1","name":"a","purl":"pkg:npm/%40s/a@1.0.0?x=y","licenses":[{"license":{"id":"MIT"}}],"components":[
+{"bom-ref":"2","name":"b","purl":"pkg:maven/org.x/b@2.0"}]},
+{"name":"c"},
+{"name":"d","purl":"pkg:deb/debian/d@1"}],
+"dependencies":[{"ref":"root","dependsOn":["1"]},{"ref":"1","dependsOn":["2"]}]}`},
+		"2 @s/a@1.0.0 direct under MIT", "3 org.x:b@2.0 transitive via @s/a@1.0.0")
+	check(t, "bom.json", files{"bom.json": `{"x":1}`})
+	if _, err := read("x.cdx.json", files{"x.cdx.json": `{"x":1}`}); err == nil {
+		t.Error("something else was read as a list of components")
+	}
+}
+
 func TestRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"version":"1","dependencies":{"a":`, 300) + `{}` + strings.Repeat(`}}`, 300)
 	for name, text := range map[string]string{
@@ -503,5 +517,85 @@ func TestLongPath(t *testing.T) {
 	}
 	if n := strings.Count(got[20], "p"); n != 21 {
 		t.Errorf("the path of 20 has %d names: %s", n, got[20])
+	}
+}
+
+// FuzzRead gives hostile texts to the readers: none may fail otherwise than with
+// an error, and every line lies in the file.
+func FuzzRead(f *testing.F) {
+	var names []string
+	for name := range readers {
+		names = append(names, name)
+	}
+	names = append(names, "x.cdx.json")
+	slices.Sort(names)
+	for i := range names {
+		f.Add(uint8(i), []byte("# yarn lockfile v1\n\na@^1:\n  version \"1.2.0\"\n  dependencies:\n    a \"^1\"\n"), []byte(`{"dependencies":{"a":"^1"}}`))
+		f.Add(uint8(i), []byte(`{"packages":{"":{"dependencies":{"a":"1"}},"node_modules/a":{"version":"1","dependencies":{"a":"1"}}},"dependencies":{"a":{"version":"1"}}}`), []byte(`{}`))
+		f.Add(uint8(i), []byte("lockfileVersion: '9.0'\npackages:\n  a@1.0.0: {}\nsnapshots:\n  a@1.0.0:\n    dependencies:\n      a: 1.0.0\nPODS:\n  - A (1.0):\n    - A\n"), []byte("x"))
+		f.Add(uint8(i), []byte("[[package]]\nname = \"a\"\nversion = \"1\"\ndependencies = [\"a\"]\n"), []byte("[package]\nname = \"a\"\n"))
+		f.Add(uint8(i), []byte("GEM\n  specs:\n    a (1)\n      a\n\nDEPENDENCIES\n  a\n"), []byte("gem 'a'"))
+		f.Add(uint8(i), []byte("%{\n  \"a\": {:hex, :a, \"1\", \"h\", [:mix], [{:a, \"1\"}], \"hexpm\"},\n}\n[{<<\"a\">>,{pkg,<<\"a\">>,<<\"1\">>},0}]."), []byte("{:a, \"1\"}"))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, content, manifest []byte) {
+		g, err := Read(File{
+			Path: "d/" + names[int(which)%len(names)], Content: content,
+			Read: func(string) []byte { return manifest }, Below: func(name string) []string { return []string{"d/" + name, "d/e/" + name} },
+		})
+		if err != nil {
+			return
+		}
+		lines := 1 + strings.Count(string(content), "\n")
+		for _, p := range g.Packages() {
+			if p.Name == "" || p.Line < 0 || p.Line > lines || len(p.Via) > maxVia {
+				t.Errorf("got %+v of %d lines", p, lines)
+			}
+		}
+	})
+}
+
+// large writes a lock file of n packages, each of which brings the next ones.
+func large(name string, n int) string {
+	var b strings.Builder
+	switch name {
+	case "package-lock.json":
+		b.WriteString("{\"packages\":{\n\"\":{\"dependencies\":{\"p0\":\"1\"}}")
+		for i := range n {
+			fmt.Fprintf(&b, ",\n\"node_modules/p%d\": {\"version\": \"1.0.0\", \"resolved\": \"https://registry.npmjs.org/p/-/p-1.0.0.tgz\", \"integrity\": \"sha512-%088d\", \"dependencies\": {\"p%d\": \"1\", \"p%d\": \"1\"}}", i, i, 2*i+1, 2*i+2)
+		}
+		b.WriteString("}}")
+	case "yarn.lock":
+		for i := range n {
+			fmt.Fprintf(&b, "p%d@^1.0.0:\n  version \"1.0.0\"\n  resolved \"https://registry.yarnpkg.com/p/-/p-1.0.0.tgz#abc\"\n  integrity sha512-%088d\n  dependencies:\n    p%d \"^1.0.0\"\n    p%d \"^1.0.0\"\n\n", i, i, 2*i+1, 2*i+2)
+		}
+	case "pnpm-lock.yaml":
+		b.WriteString("lockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      p0:\n        specifier: ^1\n        version: 1.0.0\npackages:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  p%d@1.0.0:\n    resolution: {integrity: sha512-%088d}\n    engines: {node: '>=6.9.0'}\n\n", i, i)
+		}
+		b.WriteString("snapshots:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  p%d@1.0.0:\n    dependencies:\n      p%d: 1.0.0\n      p%d: 1.0.0\n\n", i, 2*i+1, 2*i+2)
+		}
+	case "Cargo.lock", "poetry.lock":
+		for i := range n {
+			fmt.Fprintf(&b, "[[package]]\nname = \"p%d\"\nversion = \"1.0.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"%064d\"\ndependencies = [\n \"p%d\",\n \"p%d\",\n]\n\n", i, i, 2*i+1, 2*i+2)
+		}
+	}
+	return b.String()
+}
+
+func BenchmarkRead(b *testing.B) {
+	for _, name := range []string{"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "Cargo.lock"} {
+		content := large(name, 50_000)
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(content)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if got, err := read(name, files{name: content, "package.json": `{"dependencies":{"p0":"^1.0.0"}}`}); err != nil || len(got) != 50_000 {
+					b.Fatalf("%d packages, %v", len(got), err)
+				}
+			}
+		})
 	}
 }

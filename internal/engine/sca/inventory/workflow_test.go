@@ -1,0 +1,132 @@
+package inventory
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"merlon/internal/scan"
+)
+
+// take takes the inventory of files, as lines, with the reasons.
+func take(t *testing.T, files map[string]string) (packages, reasons []string) {
+	t.Helper()
+	tree := fstest.MapFS{}
+	in := Tree{Context: t.Context(), FS: tree, Degrade: func(r scan.Reason) { reasons = append(reasons, r.Path+" "+r.Code) }}
+	for name, text := range files {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+		in.Files = append(in.Files, scan.File{Path: name, Size: int64(len(text))})
+	}
+	slices.SortFunc(in.Files, func(a, b scan.File) int { return strings.Compare(a.Path, b.Path) })
+	list, err := Take(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range list {
+		line := fmt.Sprintf("%s:%d %s@%s", p.Path, p.Line, p.Name, p.Version)
+		if p.Manifest != nil {
+			line += fmt.Sprintf(" %s:%d", p.Manifest.Path, p.Manifest.Line)
+		}
+		packages = append(packages, line)
+	}
+	return packages, reasons
+}
+
+func check(t *testing.T, files map[string]string, packages, reasons []string) {
+	t.Helper()
+	got, said := take(t, files)
+	if !slices.Equal(got, packages) || !slices.Equal(said, reasons) {
+		t.Errorf("got %q\nand %q\nwant %q\nand %q", got, said, packages, reasons)
+	}
+}
+
+func TestWorkflow(t *testing.T) {
+	check(t, map[string]string{
+		".github/workflows/a.yml": `on: push
+jobs:
+  one:
+    steps:
+      - uses: actions/checkout@v4
+      - uses: "owner/repo/sub@0123456789012345678901234567890123456789" # v1.2.3
+      - uses: owner/other@0123456789012345678901234567890123456789 # pinned on Monday
+      - uses: owner/third@0123456789012345678901234567890123456789 # owner/third@v2
+      - uses: ./local
+      - uses: docker://alpine:3
+      - uses: ${{ matrix.action }}@v1
+      - run: |
+          - uses: not/this@v1
+  two:
+    uses: org/flows/.github/workflows/build.yml@v2
+`,
+		"tools/action.yaml":         "runs:\n  steps:\n    - uses: a/b@v1\n",
+		"other/workflows/a.yml":     "jobs: {x: {steps: [{uses: no/no@v1}]}}\n",
+		".github/workflows/bad.yml": "a: [\n",
+	}, []string{
+		".github/workflows/a.yml:5 actions/checkout@v4", ".github/workflows/a.yml:15 org/flows@v2",
+		".github/workflows/a.yml:7 owner/other@0123456789012345678901234567890123456789", ".github/workflows/a.yml:6 owner/repo@v1.2.3",
+		".github/workflows/a.yml:8 owner/third@v2", "tools/action.yaml:3 a/b@v1",
+	}, []string{".github/workflows/bad.yml malformed"})
+}
+
+// TestWorkspaces tells neither the project nor its parts, and gives each lock file
+// the manifests that belong to it.
+func TestWorkspaces(t *testing.T) {
+	check(t, map[string]string{
+		"package.json":                "{\n\"workspaces\":[\"w/*\"],\n\"dependencies\":{\"a\":\"^1\"}}",
+		"w/x/package.json":            "{\"name\":\"x\",\n\"dependencies\":{\"b\":\"^1\",\"y\":\"workspace:*\"}}",
+		"yarn.lock":                   "# yarn lockfile v1\n\na@^1:\n  version \"1.0.0\"\n\nb@^1:\n  version \"1.1.0\"\n",
+		"own/package.json":            "{\"dependencies\":{\"b\":\"^1\"}}",
+		"own/yarn.lock":               "b@^1:\n  version \"1.2.0\"\n",
+		"node_modules/a/package.json": "{\"dependencies\":{\"c\":\"1.0.0\"}}",
+	}, []string{
+		"own/yarn.lock:1 b@1.2.0 own/package.json:1", "yarn.lock:3 a@1.0.0 package.json:3", "yarn.lock:6 b@1.1.0 w/x/package.json:2",
+	}, nil)
+}
+
+func TestShrinkwrapWins(t *testing.T) {
+	lock := `{"packages":{"node_modules/%s":{"version":"1.0.0"}}}`
+	check(t, map[string]string{"package-lock.json": fmt.Sprintf(lock, "ignored"), "npm-shrinkwrap.json": fmt.Sprintf(lock, "used")},
+		[]string{"npm-shrinkwrap.json:1 used@1.0.0"}, nil)
+}
+
+func TestInstalledPython(t *testing.T) {
+	metadata := "Metadata-Version: 2.1\nName: a\nVersion: 1.0\n"
+	check(t, map[string]string{
+		"venv/site-packages/a-1.0.dist-info/METADATA": metadata,
+		"venv/site-packages/b.egg-info/PKG-INFO":      strings.Replace(metadata, "Name: a", "Name: b", 1),
+		"src/own.egg-info/PKG-INFO":                   strings.Replace(metadata, "Name: a", "Name: own", 1),
+	}, []string{"venv/site-packages/a-1.0.dist-info/METADATA:2 a@1.0", "venv/site-packages/b.egg-info/PKG-INFO:2 b@1.0"}, nil)
+}
+
+func TestWanted(t *testing.T) {
+	for file, want := range map[string]bool{
+		"a/pom.xml": true, "build.gradle.kts": true, "x.csproj": true, ".github/workflows/a.yml": true, "yarn.lock": true, "requirements-dev.txt": true,
+		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true, "libman.json": true, "bom.json": true,
+	} {
+		if Wanted(file) != want {
+			t.Errorf("%s: got %t", file, !want)
+		}
+	}
+}
+
+// unreadable is a tree whose files cannot be read.
+type unreadable struct{ fs.FS }
+
+func TestUnreadable(t *testing.T) {
+	var said []string
+	in := Tree{Context: t.Context(), FS: unreadable{fstest.MapFS{}}, Degrade: func(r scan.Reason) { said = append(said, r.Path+" "+r.Code) }}
+	for _, name := range []string{"pom.xml", "yarn.lock", "x.csproj", "go.mod", "composer.json"} {
+		in.Files = append(in.Files, scan.File{Path: name})
+	}
+	if _, err := Take(in); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range in.Files {
+		if !slices.Contains(said, f.Path+" unreadable") {
+			t.Errorf("nothing is said of %s: %v", f.Path, said)
+		}
+	}
+}
