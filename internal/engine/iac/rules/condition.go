@@ -59,7 +59,7 @@ var operators = map[string]bool{"==": true, "!=": true, "in": true, "notin": tru
 // parseCondition reads a line.
 func parseCondition(text string) (*condition, error) {
 	c := &condition{text: text}
-	path, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	path, rest := cutOutside(strings.TrimSpace(text), ' ')
 	if strings.HasPrefix(path, "!") {
 		c.op, path = "absent", path[1:]
 	} else {
@@ -93,7 +93,9 @@ func parseCondition(text string) (*condition, error) {
 	if strings.HasPrefix(path, "/") {
 		c.root, path = true, path[1:]
 	}
-	for _, part := range strings.Split(path, ".") {
+	for path != "" {
+		var part string
+		part, path = cutOutside(path, '.')
 		s := step{name: part}
 		if name, filter, ok := strings.Cut(part, "{"); ok {
 			key, value, equal := strings.Cut(strings.TrimSuffix(filter, "}"), "=")
@@ -107,7 +109,28 @@ func parseCondition(text string) (*condition, error) {
 		}
 		c.path = append(c.path, s)
 	}
+	if len(c.path) == 0 {
+		return nil, fmt.Errorf("condition %q: no path", text)
+	}
 	return c, nil
+}
+
+// cutOutside cuts a text at the first such byte that is not within braces.
+func cutOutside(text string, at byte) (before, after string) {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '{':
+			depth++
+		case '}':
+			depth--
+		case at:
+			if depth == 0 {
+				return text[:i], text[i+1:]
+			}
+		}
+	}
+	return text, ""
 }
 
 // hits follows the path.

@@ -8,8 +8,8 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list) < 400 {
-		t.Errorf("%d rules, want more than 400", len(list))
+	if len(list) < 900 {
+		t.Errorf("%d rules, want more than 900", len(list))
 	}
 	for _, r := range list {
 		if r.Severity.Rank() == 0 || r.Name == "" || r.Description == "" || r.HowToPrevent == "" || len(r.CWE) == 0 {
