@@ -181,6 +181,9 @@ func kicsCopy(work string, q kicsQuery, kind string, expected map[string][]kicsE
 			return err
 		}
 		folder := filepath.Join(kind, q.name, filepath.Dir(rel))
+		if q.platform == "cicd" { // a workflow is one by its folder
+			folder = filepath.Join(folder, ".github", "workflows")
+		}
 		raw, err := os.ReadFile(path)
 		if err != nil {
 			return err

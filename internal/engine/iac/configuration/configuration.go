@@ -111,7 +111,10 @@ func logical(f queries.Flaw) string {
 func terraformAddress(f queries.Flaw) string {
 	kind, rest, ok := strings.Cut(f.Key, "[")
 	if name, _, closed := strings.Cut(rest, "]"); ok && closed && kind != "" && !strings.ContainsAny(kind, ". {") {
-		return kind + "." + strings.Trim(name, "{}")
+		if name = strings.Trim(name, "{}"); strings.Contains(name, kind+".") {
+			return name // a plan gives the whole address
+		}
+		return kind + "." + name
 	}
 	return joined(f.Kind, ".", f.Name)
 }

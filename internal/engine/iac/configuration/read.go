@@ -214,6 +214,9 @@ func values(name string, text []byte) ([]*document.Document, error) {
 			switch platform {
 			case document.CICD:
 				continue // pipelines have an analysis of their own
+			case document.Terraform:
+				planned := plan(tree)
+				d.Root, d.Lines = planned.Root, planned.Lines
 			case document.OpenAPI:
 				resolved := tree.Resolve()
 				d.Root, d.Lines = resolved.Root, resolved.Lines
@@ -235,7 +238,7 @@ func looksLikeJSON(text []byte) bool {
 var hintWords = [][]byte{
 	[]byte("apiVersion"), []byte("Resources"), []byte("AWSTemplateFormatVersion"), []byte("openapi"), []byte("swagger"),
 	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("properties"), []byte("resources"), []byte("runtime"),
-	[]byte("service"), []byte("hosts"), []byte("tasks"), []byte("name:"), []byte("children"), []byte("when:"), []byte("become"),
+	[]byte("service"), []byte("resource"), []byte("hosts"), []byte("tasks"), []byte("name:"), []byte("children"), []byte("when:"), []byte("become"),
 }
 
 // hints reports whether a text may describe infrastructure, before it is decoded.

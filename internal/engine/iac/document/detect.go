@@ -19,6 +19,8 @@ func Detect(name string, root map[string]any) []Platform {
 		return []Platform{CloudFormation}
 	case isARM(root):
 		return []Platform{ARM}
+	case isPlan(root) || isStack(root):
+		return []Platform{Terraform}
 	case isPulumi(root):
 		return []Platform{Pulumi}
 	case isServerless(root):
@@ -82,6 +84,18 @@ func isARM(root map[string]any) bool {
 	}
 	properties, _ := root["properties"].(map[string]any)
 	return has(properties, "targetScope")
+}
+
+// isPlan knows what "terraform show -json" prints of a plan.
+func isPlan(root map[string]any) bool {
+	return has(root, "planned_values", "terraform_version")
+}
+
+// isStack knows Terraform's JSON syntax as development kits write it, whatever the
+// file is called.
+func isStack(root map[string]any) bool {
+	_, ok := root["resource"].(map[string]any)
+	return ok && (has(root, "terraform") || has(root, "provider"))
 }
 
 func isPulumi(root map[string]any) bool {

@@ -14,6 +14,7 @@ type answer struct {
 	document int      // its position in the unit
 	key      string   // searchKey: words that lead to the place
 	path     []string // searchLine: the path of the value in the document
+	whole    bool     // searchLine is there and empty: the file as a whole
 	override string   // overrideKey: the version of the format
 
 	kind, name, expected, actual string
@@ -35,6 +36,7 @@ func read(result any) (answer, bool) {
 		expected: word(fields["keyExpectedValue"]), actual: word(fields["keyActualValue"]),
 	}
 	if list, ok := fields["searchLine"].([]any); ok {
+		a.whole = len(list) == 0
 		for _, step := range list {
 			a.path = append(a.path, word(step))
 		}
@@ -76,8 +78,15 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 	f := Flaw{
 		Document: d, Path: d.Path, Kind: a.kind, Name: a.name, Expected: a.expected, Actual: a.actual, Key: a.key, Steps: a.path,
 	}
+	if a.whole && d.Text != nil {
+		f.Line = 1
+		return f, true
+	}
 	if len(a.path) > 0 && d.Lines != nil {
 		if n, found := d.Lines.Find(a.path...); found == len(a.path) && n.Line > 0 {
+			if t.isObject(d, n) {
+				n = first(n)
+			}
 			f.Path, f.Line, f.Column = d.File(n), n.Line, n.Column
 			return f, true
 		}
@@ -94,6 +103,31 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 	}
 	f.Line = 1
 	return f, true
+}
+
+// isObject reports whether a node of Terraform is an object in a list, and not a block:
+// its line does not begin with the block's type.
+func (t *texts) isObject(d *document.Document, n *document.Node) bool {
+	if d.Format != document.HCL || len(n.Fields) == 0 || d.Text == nil || d.File(n) != d.Path {
+		return false
+	}
+	l := t.of(d).text
+	if n.Line > len(l) {
+		return false
+	}
+	before, _, ok := strings.Cut(l[n.Line-1], "{")
+	return ok && (before == "" || strings.ContainsAny(before, "=[(,"))
+}
+
+// first returns the field of a node that is written first.
+func first(n *document.Node) *document.Node {
+	at := n
+	for _, below := range n.Fields {
+		if below.Line > 0 && (at == n || below.Line < at.Line || below.Line == at.Line && below.Column < at.Column) {
+			at = below
+		}
+	}
+	return at
 }
 
 // atReference moves an answer about what a reference brought in to the reference.

@@ -209,13 +209,13 @@ func parts(questions []*question) [][]*question {
 func (u *unit) prepare() error {
 	list := make([]*ast.Term, len(u.docs))
 	for i, d := range u.docs {
-		v, err := ast.InterfaceToValue(d.Root)
-		if err != nil {
-			return fmt.Errorf("prepare %s: %w", d.Path, err)
-		}
-		o, ok := v.(ast.Object)
-		if !ok {
-			return fmt.Errorf("prepare %s: a document is %T, not an object", d.Path, v)
+		o := ast.NewObject()
+		for key, value := range d.Root {
+			t, err := termOf(key, value)
+			if err != nil {
+				return fmt.Errorf("prepare %s: %w", d.Path, err)
+			}
+			o.Insert(ast.StringTerm(key), t)
 		}
 		o.Insert(ast.StringTerm("id"), ast.StringTerm(strconv.Itoa(i)))
 		o.Insert(ast.StringTerm("file"), ast.StringTerm(d.Path))
@@ -223,6 +223,44 @@ func (u *unit) prepare() error {
 	}
 	u.input = ast.NewObject([2]*ast.Term{ast.StringTerm("document"), ast.ArrayTerm(list...)})
 	return nil
+}
+
+// termOf makes the term of a value of the field.
+func termOf(field string, v any) (*ast.Term, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		pairs := make([][2]*ast.Term, 0, len(v))
+		for key, value := range v {
+			t, err := termOf(key, value)
+			if err != nil {
+				return nil, err
+			}
+			pairs = append(pairs, [2]*ast.Term{ast.StringTerm(key), t})
+		}
+		return ast.ObjectTerm(pairs...), nil
+	case []any:
+		items := make([]*ast.Term, len(v))
+		for i, value := range v {
+			t, err := termOf(field, value)
+			if err != nil {
+				return nil, err
+			}
+			items[i] = t
+		}
+		return ast.ArrayTerm(items...), nil
+	case string:
+		if filterFields[field] {
+			if tree, ok := filterTree(v); ok {
+				v = tree
+			}
+		}
+		return ast.StringTerm(v), nil
+	}
+	value, err := ast.InterfaceToValue(v)
+	if err != nil {
+		return nil, err
+	}
+	return ast.NewTerm(value), nil
 }
 
 // ask evaluates the query. It has a time of its own, so that one that does not end

@@ -1,0 +1,43 @@
+package configuration
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/engine/iac/document"
+)
+
+func TestPlan(t *testing.T) {
+	trees, err := document.DecodeJSON([]byte(`{"terraform_version": "1.9", "planned_values": {"root_module": {
+  "resources": [
+    {"address": "aws_s3_bucket.a",
+     "mode": "managed", "type": "aws_s3_bucket", "values": {
+       "acl": "public-read"}},
+    {"address": "data.aws_x.b", "mode": "data", "type": "aws_x", "values": {}}],
+  "child_modules": [{"resources": [
+    {"address": "module.m.aws_s3_bucket.c", "mode": "managed", "type": "aws_s3_bucket", "values": {"acl": "private"}}]}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan(trees[0])
+	want := map[string]any{"resource": map[string]any{"aws_s3_bucket": map[string]any{
+		"aws_s3_bucket.a": map[string]any{"acl": "public-read"}, "module.m.aws_s3_bucket.c": map[string]any{"acl": "private"},
+	}}}
+	if diff := cmp.Diff(want, got.Root); diff != "" {
+		t.Errorf("root (-want +got):\n%s", diff)
+	}
+	for line, path := range map[int][]string{
+		3: {"resource", "aws_s3_bucket", "aws_s3_bucket.a"},
+		5: {"resource", "aws_s3_bucket", "aws_s3_bucket.a", "acl"},
+		8: {"resource", "aws_s3_bucket", "module.m.aws_s3_bucket.c", "acl"},
+	} {
+		if n, found := got.Lines.Find(path...); found != len(path) || n.Line != line {
+			t.Errorf("%v: %d steps to line %d, want %d", path, found, n.Line, line)
+		}
+	}
+	other := document.Tree{Root: map[string]any{"resource": 1}}
+	if diff := cmp.Diff(other, plan(other)); diff != "" {
+		t.Errorf("what is no plan was changed:\n%s", diff)
+	}
+}
