@@ -37,13 +37,15 @@ var mayImport = map[string]string{
 	"internal/errs":            "",
 	"internal/tenant":          "internal/errs",
 	"internal/finding":         "internal/errs",
-	"internal/scan":            "internal/errs internal/finding",
+	"internal/scan":            "internal/errs internal/finding internal/image",
 	"internal/advisory":        "internal/errs internal/finding internal/scan",
 	"internal/advisory/mirror": "internal/errs internal/advisory internal/outbound",
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
 	"internal/archive":  "internal/errs",
+	"internal/image":    "internal/errs",
+	"internal/registry": "internal/errs",
 	"internal/sandbox":  "internal/errs",
 	"internal/blob":     "internal/errs",
 	"internal/mail":     "internal/errs internal/seal",
@@ -56,9 +58,11 @@ var mayImport = map[string]string{
 	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd",
+	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container",
 	"internal/sbom":           "internal/finding",
 	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",
+
+	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets",
 
 	"internal/audit":    "internal/errs internal/tenant",
 	"internal/job":      "internal/errs internal/run",
@@ -81,7 +85,7 @@ var mayImport = map[string]string{
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom" +
+		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,7 +25,10 @@ import (
 )
 
 type scanCommand struct {
-	Path string `arg:"" help:"Folder or file to analyse."`
+	Path string `arg:"" optional:"" help:"Folder or file to analyse."`
+
+	Image    string `placeholder:"IMAGE" help:"Analyse a container image instead: its name in a registry, a tarball (docker save or OCI, #NAME behind its path chooses among several), or the folder of an OCI layout."`
+	Platform string `placeholder:"OS/ARCH" help:"Platform of the image, such as linux/arm64. Default: the only one, else linux/amd64."`
 
 	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
 	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; stream, the messages as they come."`
@@ -61,6 +65,9 @@ What could not be looked at is in every report. A file .merlonignore at the root
 of the folder, in the syntax of .gitignore, removes findings of static analysis.
 The folder .git and symbolic links are left out.
 
+With --image an image is fetched with the credentials of this user's docker
+configuration, or those in MERLON_REGISTRY_USER and MERLON_REGISTRY_PASSWORD.
+
 With --remote the folder is uploaded, hidden files included and .git only with
 --git, and the server's open findings of the branch are reported.`
 }
@@ -69,6 +76,9 @@ With --remote the folder is uploaded, hidden files included and .git only with
 func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	analyses, err := parseAnalyses(c.Analyses)
 	if err != nil {
+		return err
+	}
+	if err := c.checkTarget(); err != nil {
 		return err
 	}
 	if c.OnlyRules {
@@ -83,7 +93,11 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
 	}
-	relax(host.Getenv)
+	if c.Image == "" {
+		relax(host.Getenv)
+	} else {
+		tighten(host.Getenv)
+	}
 	advisories, err := openAdvisories(c.Advisories)
 	if err != nil {
 		return err
@@ -100,12 +114,20 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		Workers:   c.Parallel,
 		Version:   config.Version,
 	}
+	if c.Image != "" {
+		img, done, err := c.openImage(ctx, host)
+		if err != nil {
+			return err
+		}
+		defer done()
+		options.Image = img
+	}
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
 	return c.present(host, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
-			return fmt.Errorf("scan %s: %w", c.Path, err)
+			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
 		return nil
 	})

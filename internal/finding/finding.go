@@ -113,6 +113,7 @@ type Finding struct {
 	Steps   []Step        `json:"steps,omitempty"`   // a path through the code, source first
 	Package *PackageMatch `json:"package,omitempty"` // a vulnerable package
 	Secret  *SecretMatch  `json:"secret,omitempty"`  // a redacted secret
+	Layer   *Layer        `json:"layer,omitempty"`   // the layer of the image in which it was seen
 
 	// Identity is what of the flaw stays the same when it moves; it never leaves
 	// the process. When an analyzer leaves it empty, the driver takes the flagged
@@ -164,4 +165,14 @@ const Redacted = "[redacted]"
 type SecretMatch struct {
 	Kind     string `json:"kind"`     // "AWS access key"
 	Redacted string `json:"redacted"` // "AKIA…(20)"
+}
+
+// A Layer is the part of a container image in which something was seen. Nothing of
+// it enters a fingerprint: an image that is built again has other digests.
+type Layer struct {
+	Index       int    `json:"index"`                 // from 0, the lowest
+	Digest      string `json:"digest"`                // of its uncompressed content, "sha256:…"
+	Instruction string `json:"instruction,omitempty"` // of the build, which made it
+	Base        bool   `json:"base,omitempty"`        // belongs to the image that this one was built from
+	Deleted     bool   `json:"deleted,omitempty"`     // a later layer removes or replaces the file; the layer still holds it
 }

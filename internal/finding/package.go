@@ -16,6 +16,12 @@ type Package struct {
 	Licenses  []string   `json:"licenses,omitempty"` // SPDX expressions
 	Via       []string   `json:"via,omitempty"`      // "name@version" from the root to this package's parent
 	Manifest  *Place     `json:"manifest,omitempty"` // where the project asks for it, when Path is a lock file
+
+	// Source is the source package that an operating system's package was built
+	// from, where that has another name or version: advisories speak of it.
+	Source        string `json:"source,omitempty"`
+	SourceVersion string `json:"sourceVersion,omitempty"`
+	Layer         *Layer `json:"layer,omitempty"` // of the image, which brought it
 }
 
 // A Place is a line of a file.

@@ -12,11 +12,13 @@ import (
 
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/image"
 )
 
 // Options says what to scan, by what, within which limits.
 type Options struct {
 	Root       string             // a folder or a file
+	Image      *image.Image       // a container image, which is scanned instead of Root; its name is for the record
 	Analyzers  []*Analyzer        // of this build
 	Analyses   []finding.Analysis // what is asked for; empty: every analysis that has an analyzer
 	Advisories Advisories         // vulnerability data; may be nil
@@ -40,7 +42,7 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		return err
 	}
 	o = o.withDefaults()
-	t, err := openTree(ctx, o.Root, o.Limits)
+	t, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,6 +70,14 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		}
 	}
 	return nil
+}
+
+// open opens what is scanned. Beside an image there is no tree.
+func (o Options) open(ctx context.Context) (*tree, error) {
+	if o.Image != nil {
+		return &tree{name: cmp.Or(o.Image.Name, o.Image.ID)}, nil
+	}
+	return openTree(ctx, o.Root, o.Limits)
 }
 
 func (o Options) withDefaults() Options {
@@ -106,26 +116,31 @@ func (d *driver) plan() error {
 	}
 	if len(asked) == 0 {
 		for _, a := range d.Analyzers {
-			asked = append(asked, a.Analysis)
+			if (a.Image != nil) == (d.Image != nil) {
+				asked = append(asked, a.Analysis)
+			}
 		}
 	}
 	d.Analyses = slices.DeleteFunc(slices.Clone(finding.Analyses), func(a finding.Analysis) bool { return !slices.Contains(asked, a) })
 	for _, analysis := range d.Analyses {
 		found := false
 		for _, a := range d.Analyzers {
-			if a.Analysis == analysis {
+			if a.Analysis == analysis && (a.Image != nil) == (d.Image != nil) {
 				found = true
 				d.jobs = append(d.jobs, newJob(a, d.unmet(a)))
 			}
 		}
 		if !found {
 			none := &Analyzer{ID: string(analysis), Analysis: analysis}
-			d.jobs = append(d.jobs, newJob(none, fmt.Sprintf("this build has no analyzer for %s", analysis)))
+			d.jobs = append(d.jobs, newJob(none, d.lacking(analysis)))
 		}
 	}
 	slices.SortFunc(d.jobs, func(a, b *job) int { return cmp.Compare(a.ID, b.ID) })
 	if len(d.jobs) == 0 {
 		return errs.E(errs.Invalid, "there is nothing to analyse with")
+	}
+	if d.Image != nil {
+		return nil
 	}
 	var err error
 	if d.ignored, err = readIgnore(d.tree); err != nil {
@@ -136,6 +151,19 @@ func (d *driver) plan() error {
 		}
 	}
 	return nil
+}
+
+// lacking says why there is no analyzer for the analysis.
+func (d *driver) lacking(analysis finding.Analysis) string {
+	for _, a := range d.Analyzers {
+		if a.Analysis == analysis && a.Image != nil {
+			return "this analysis is about container images: scan one with --image"
+		}
+		if a.Analysis == analysis && d.Image != nil {
+			return fmt.Sprintf("%s is not an analysis of container images", analysis)
+		}
+	}
+	return fmt.Sprintf("this build has no analyzer for %s", analysis)
 }
 
 // unmet says why the analyzer cannot run here, or nothing.
@@ -155,6 +183,9 @@ func (d *driver) config() *Config {
 		Started: d.Now().UTC(), Analyses: d.Analyses, Sandbox: d.Sandbox}
 	for _, j := range d.jobs {
 		c.Analyzers = append(c.Analyzers, j.ID)
+	}
+	if i := d.Image; i != nil {
+		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform, Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
 	}
 	if d.Advisories != nil {
 		data := d.Advisories.Data()

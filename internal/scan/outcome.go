@@ -25,6 +25,7 @@ type outcome struct {
 	omitted  int
 	ignored  int
 	failed   bool // no claim can be made
+	looked   int  // files that an Image analyzer looked at
 }
 
 // hit is a finding with its rule.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/image"
 )
 
 // This file declares what the driver hands to an analyzer. A pass is the only
@@ -79,6 +80,31 @@ type Code struct {
 type File struct {
 	Path string
 	Size int64
+}
+
+// An ImagePass is a container image on the disk.
+type ImagePass struct {
+	Context context.Context
+
+	// Image is open for as long as the pass lasts.
+	Image *image.Image
+
+	// Advisories looks up known vulnerabilities, as in a ProjectPass.
+	Advisories Advisories
+
+	// Limits holds for the files of the layers.
+	Limits Limits
+
+	// Workers is the number of goroutines that the analyzer may keep busy.
+	Workers int
+
+	// Progress tells how far the analyzer is, as in a ProjectPass.
+	Progress func(percent int, step string)
+
+	// Looked tells how many files were looked at, for the status.
+	Looked func(files int)
+
+	Reporter
 }
 
 // A LivePass is a running target. Engines that examine one extend it in their

@@ -48,6 +48,7 @@ type Analyzer struct {
 	// fails this analyzer here; it never fails the scan.
 	File    func(*FilePass) error    // one file at a time, several at once
 	Project func(*ProjectPass) error // the whole tree
+	Image   func(*ImagePass) error   // a container image
 	Live    func(*LivePass) error    // a running target
 }
 
@@ -123,6 +124,17 @@ type Config struct {
 	Analyzers  []string           `json:"analyzers"`
 	Advisories *AdvisoryData      `json:"advisories,omitempty"`
 	Sandbox    []string           `json:"sandbox,omitempty"` // protections that could not be had, in words
+	Image      *Image             `json:"image,omitempty"`   // what was scanned instead of a tree
+}
+
+// An Image names the container image that is scanned.
+type Image struct {
+	Name     string `json:"name"`             // as it was asked for, or as its archive names it
+	Digest   string `json:"digest,omitempty"` // of its manifest; an archive of the older form has none
+	ID       string `json:"id"`               // digest of its configuration
+	Platform string `json:"platform"`         // "linux/amd64"
+	Base     string `json:"base,omitempty"`   // the image that it was built from, where it tells
+	Layers   int    `json:"layers"`
 }
 
 // AdvisoryData says which vulnerability data a scan used.

@@ -38,8 +38,8 @@ func Validate(analyzers []*Analyzer) error {
 		if title, _, _ := strings.Cut(a.Doc, "\n"); len(strings.TrimSpace(strings.TrimLeft(title, "# "))) == 0 {
 			fault("the first line of the manual is not a title")
 		}
-		if n := count(a.File != nil, a.Project != nil, a.Live != nil); n != 1 {
-			fault("%d of File, Project and Live are set, not one", n)
+		if n := count(a.File != nil, a.Project != nil, a.Image != nil, a.Live != nil); n != 1 {
+			fault("%d of File, Project, Image and Live are set, not one", n)
 		}
 		if a.Streams != nil && a.Project == nil {
 			fault("Streams is set and Project is not")

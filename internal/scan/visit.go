@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"merlon/internal/finding"
@@ -232,7 +233,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	started := map[*job]chan *outcome{}
 	var jobs []*job
 	for _, j := range d.jobs {
-		if j.Project != nil && !j.idle {
+		if (j.Project != nil || j.Image != nil) && !j.idle {
 			jobs = append(jobs, j)
 		}
 	}
@@ -244,7 +245,11 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 			select {
 			case d.slots <- struct{}{}:
 				defer func() { <-d.slots }()
-				done <- d.project(ctx, j)
+				if j.Image != nil {
+					done <- d.image(ctx, j)
+				} else {
+					done <- d.project(ctx, j)
+				}
 			case <-ctx.Done():
 			}
 		})
@@ -265,6 +270,25 @@ func (d *driver) project(ctx context.Context, j *job) *outcome {
 		return j.Project(pass)
 	})
 	d.finish(j, o, d.text)
+	return o
+}
+
+// image runs one Image analyzer.
+func (d *driver) image(ctx context.Context, j *job) *outcome {
+	o := &outcome{limit: d.Limits.Findings}
+	var looked atomic.Int64
+	pass := &ImagePass{Image: d.Image, Limits: d.Limits, Workers: d.Workers, Reporter: o.reporter(""),
+		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) },
+		Looked:   func(files int) { looked.Store(int64(files)) }}
+	if j.Needs.Advisories {
+		pass.Advisories = d.Advisories
+	}
+	o.failed = !j.call(ctx, d.Limits.AnalyzerTime, "", o, func(ctx context.Context) error {
+		pass.Context = ctx
+		return j.Image(pass)
+	})
+	o.looked = int(looked.Load())
+	d.finish(j, o, func(string) []byte { return nil })
 	return o
 }
 
@@ -293,7 +317,9 @@ func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) e
 		if err := d.emit(j, o); err != nil {
 			return err
 		}
-		j.status.Files = d.wanted(j)
+		if j.status.Files = o.looked; j.Image == nil {
+			j.status.Files = d.wanted(j)
+		}
 		d.reached.tell(j, 100, "ended")
 		if err := d.progress(); err != nil {
 			return err

@@ -63,6 +63,7 @@ var measures = []measure{
 	{"pipelines", pipelines},
 	{"checkov", checkov},
 	{"kics", kicsTests},
+	{"images", images},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

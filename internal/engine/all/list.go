@@ -10,6 +10,7 @@ import (
 	cicdgitlab "merlon/internal/engine/cicd/gitlab"
 	cicdjenkins "merlon/internal/engine/cicd/jenkins"
 	cicdtekton "merlon/internal/engine/cicd/tekton"
+	containerimage "merlon/internal/engine/container/image"
 	iaccloud "merlon/internal/engine/iac/cloud"
 	iacconfiguration "merlon/internal/engine/iac/configuration"
 	sastcode "merlon/internal/engine/sast/code"
@@ -27,6 +28,7 @@ var Analyzers = []*scan.Analyzer{
 	cicdgitlab.Analyzer,
 	cicdjenkins.Analyzer,
 	cicdtekton.Analyzer,
+	containerimage.Analyzer,
 	iaccloud.Analyzer,
 	iacconfiguration.Analyzer,
 	sastcode.Analyzer,

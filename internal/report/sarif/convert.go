@@ -130,6 +130,9 @@ func result(f *finding.Finding, index int) resultObject {
 	if f.Secret != nil {
 		r.Properties["secret"] = f.Secret
 	}
+	if f.Layer != nil {
+		r.Properties["layer"] = f.Layer
+	}
 	if len(f.Steps) > 0 {
 		flow := threadFlow{}
 		for _, s := range f.Steps {
@@ -206,6 +209,9 @@ func invoked(s *scan.Summary) invocation {
 // data was.
 func properties(s *scan.Summary) map[string]any {
 	p := map[string]any{"files": s.Setup.Files, "analyses": s.Setup.Analyses, "analyzers": s.Statuses, "packages": s.Packages}
+	if s.Setup.Image != nil {
+		p["image"] = s.Setup.Image
+	}
 	if a := s.Setup.Advisories; a != nil {
 		p["advisories"] = a
 		p["advisoriesAges"] = a.Ages(s.Setup.Started)

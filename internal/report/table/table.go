@@ -42,7 +42,14 @@ func (r *Report) Config(m *scan.Config) error {
 	if err := r.Summary.Config(m); err != nil {
 		return err
 	}
-	fmt.Fprintf(&r.page, "%s: %s, %s\n", plain(m.Root), count(m.Files, "file"), strings.Join(m.Analyzers, ", "))
+	what := count(m.Files, "file")
+	if i := m.Image; i != nil {
+		what = fmt.Sprintf("%s %s, %s", plain(i.Platform), plain(cmp.Or(i.Digest, i.ID)), count(i.Layers, "layer"))
+		if i.Base != "" {
+			what += ", built from " + plain(i.Base)
+		}
+	}
+	fmt.Fprintf(&r.page, "%s: %s, %s\n", plain(m.Root), what, strings.Join(m.Analyzers, ", "))
 	return r.flush()
 }
 
@@ -73,6 +80,15 @@ func (r *Report) Finding(m *finding.Finding) error {
 
 // evidence returns what tells a finding from others of its rule.
 func evidence(f *finding.Finding) string {
+	if f.Layer != nil {
+		inner := *f
+		inner.Layer = nil
+		text := fmt.Sprintf("%s, in layer %d", evidence(&inner), f.Layer.Index)
+		if f.Layer.Deleted {
+			text += " (a later layer hides the file)"
+		}
+		return text
+	}
 	switch {
 	case f.Package != nil:
 		p := f.Package.Package
@@ -181,7 +197,7 @@ func (r *Report) totals() {
 		}
 		fmt.Fprint(&r.page, ".")
 	}
-	if r.Setup.Files == 0 {
+	if r.Setup.Files == 0 && r.Setup.Image == nil {
 		fmt.Fprint(&r.page, " There was no file to look at.")
 	}
 	fmt.Fprintln(&r.page)

@@ -1,0 +1,56 @@
+// Package image examines a container image: the packages in its layers and the
+// known vulnerabilities of them, secrets in any of its layers, and its
+// configuration.
+//
+// Each layer is read once, from the lowest to the highest, and nothing of it is
+// unpacked: what somebody wants of a file is taken while it passes by. What a later
+// layer hides is known when that layer has passed.
+package image
+
+import (
+	"context"
+	_ "embed" // the manual
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer examines a container image.
+var Analyzer = &scan.Analyzer{
+	ID:       "container/image",
+	Version:  1,
+	Analysis: finding.Container,
+	Doc:      doc,
+	Needs:    scan.Needs{Advisories: true},
+	Image:    run,
+}
+
+// run examines the image.
+func run(p *scan.ImagePass) error {
+	e, err := newExamination(p)
+	if err != nil {
+		return err
+	}
+	if err := e.layers(); err != nil {
+		return err
+	}
+	p.Looked(e.looked)
+	d := e.distribution()
+	packages := e.packages(d)
+	for _, item := range packages {
+		p.Package(item.Package)
+	}
+	e.lacksDistribution(d, packages)
+	if err := checkPackages(p, packages); err != nil {
+		return err
+	}
+	e.reportSecrets()
+	e.reportFiles()
+	return e.checkConfiguration()
+}
+
+// stopped returns why the context ended, or nil.
+func stopped(ctx context.Context) error { return ctx.Err() }

@@ -1,0 +1,267 @@
+package image
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file looks the packages up and reports what is known of them.
+
+// A match is an advisory that affects a package.
+type match struct {
+	scan.AdvisoryMatch
+	item
+	also []string // further packages built from the same source
+}
+
+// checkPackages looks every package up and reports the matches.
+func checkPackages(p *scan.ImagePass, packages []item) error {
+	if len(packages) == 0 {
+		return nil // whatever the data, there is nothing to look up
+	}
+	if p.Advisories == nil {
+		p.Degrade(scan.Reason{Code: "unavailable", Message: "there is no vulnerability data, so no package was checked: run merlon advisories import"})
+		return nil
+	}
+	if n := p.Advisories.Data().Unreadable; n > 0 {
+		p.Degrade(scan.Reason{Code: "unavailable", Message: plural(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)"})
+	}
+	l := lookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{}, seen: map[string]int{}}
+	for _, it := range packages {
+		if err := stopped(p.Context); err != nil {
+			return err
+		}
+		if err := l.item(it); err != nil {
+			return err
+		}
+	}
+	l.degrade()
+	l.report()
+	return nil
+}
+
+// lookup gathers matches, and what could not be decided.
+type lookup struct {
+	*scan.ImagePass
+	matches   []match
+	seen      map[string]int      // index in matches
+	unknown   map[string][]string // packages by ecosystem without data
+	undecided map[string][]string // packages by path
+}
+
+// item looks one package up.
+func (l *lookup) item(it item) error {
+	if it.Ecosystem == "Linux" || it.Version == "" {
+		return nil // said already, or the program itself
+	}
+	if !l.Advisories.Knows(it.Ecosystem) {
+		l.unknown[it.Ecosystem] = append(l.unknown[it.Ecosystem], it.Name)
+		return nil
+	}
+	version := cmp.Or(it.SourceVersion, it.Version)
+	for _, ecosystem := range asked(it) {
+		for _, name := range advisoryNames(it) {
+			found, err := l.Advisories.Match(l.Context, ecosystem, name, version)
+			if err != nil {
+				if stop := stopped(l.Context); stop != nil {
+					return stop
+				}
+				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+oneLine(err.Error()))
+			}
+			for _, m := range found {
+				l.add(m, it, name)
+			}
+		}
+	}
+	return nil
+}
+
+// asked returns the ecosystems in which the package is looked up.
+func asked(it item) []string {
+	if rest, ok := strings.CutSuffix(it.Ecosystem, "::baseos"); ok {
+		return []string{it.Ecosystem, rest + "::appstream", rest + "::crb"}
+	}
+	return []string{it.Ecosystem}
+}
+
+// advisoryNames returns the names under which advisories know the package: those of
+// Debian, Ubuntu and Alpine speak of source packages, those of the distributions
+// with rpm of what is installed, and two with apk of either.
+func advisoryNames(it item) []string {
+	source := cmp.Or(it.Source, it.Name)
+	if it.system == "apk" && source != it.Name && (it.Ecosystem == "Wolfi" || it.Ecosystem == "Chainguard" || it.Ecosystem == "MinimOS") {
+		return []string{source, it.Name}
+	}
+	return []string{source}
+}
+
+// add adds a match, or a further package to that of its source.
+func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
+	key := strings.Join([]string{it.Path, it.Ecosystem, name, it.Version, m.Advisory.ID}, "\x00")
+	if it.system != "" {
+		key = strings.Join([]string{it.Ecosystem, name, cmp.Or(it.SourceVersion, it.Version), m.Advisory.ID}, "\x00")
+	}
+	if at, ok := l.seen[key]; ok {
+		if o := &l.matches[at]; o.Name != it.Name && !slices.Contains(o.also, it.Name) {
+			o.also = append(o.also, it.Name)
+		}
+		return
+	}
+	l.seen[key] = len(l.matches)
+	l.matches = append(l.matches, match{AdvisoryMatch: m, item: it})
+}
+
+// degrade says which packages were not decided, and why.
+func (l *lookup) degrade() {
+	for _, ecosystem := range sorted(l.unknown) {
+		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability data for " + ecosystem + ", so these were not checked: " + listed(l.unknown[ecosystem])})
+	}
+	for _, path := range sorted(l.undecided) {
+		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are affected: " + listed(l.undecided[path])})
+	}
+}
+
+// report reports the matches, each advisory with one rule.
+func (l *lookup) report() {
+	byAdvisory := map[string][]*match{}
+	for i := range l.matches {
+		m := &l.matches[i]
+		byAdvisory[m.Advisory.ID] = append(byAdvisory[m.Advisory.ID], m)
+	}
+	rules := map[string]*finding.Rule{}
+	for id, list := range byAdvisory {
+		rules[id] = advisoryRule(list)
+	}
+	for i := range l.matches {
+		l.Report(rules[l.matches[i].Advisory.ID], l.matches[i].finding())
+	}
+}
+
+// advisoryRule describes an advisory to people. Records of one flaw may differ from
+// package to package; the worst speaks.
+func advisoryRule(list []*match) *finding.Rule {
+	a := slices.MaxFunc(list, func(x, y *match) int {
+		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
+	}).Advisory
+	return &finding.Rule{
+		ID: "container/" + a.ID, Analysis: finding.Container, Name: cmp.Or(a.Summary, a.ID), ShortDescription: cmp.Or(a.Summary, a.ID),
+		Description: cmp.Or(a.Details, a.Summary, a.ID), HowToPrevent: remedies(list), CWE: a.CWE, OWASP: []string{"A06:2021"},
+		Severity: a.Severity, Confidence: finding.Certain, Link: link(a), Advisory: a,
+	}
+}
+
+// remedies says what clears the advisory, for each package.
+func remedies(list []*match) string {
+	var lines []string
+	for _, m := range list {
+		if line := m.remedy(); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n\n")
+}
+
+func (m *match) remedy() string {
+	where := ""
+	if m.Layer != nil && m.Layer.Base {
+		where = " It came with the base image: take a newer one, or upgrade the package in a step of your own."
+	}
+	switch {
+	case m.Advisory.Malicious:
+		return fmt.Sprintf("Remove %s: the package itself is an attack. Treat every machine that ran the image as compromised, and replace its secrets.", m.Name)
+	case m.Upgrade != "":
+		return fmt.Sprintf("Build the image with %s %s or later.%s", m.Name, m.Upgrade, where)
+	case len(m.Fixed) > 0:
+		return fmt.Sprintf("No later version of %s is known to be fixed; %s are.%s", m.Name, strings.Join(m.Fixed, ", "), where)
+	}
+	return fmt.Sprintf("No fixed version of %s is known. Build the image without it, or make sure that the flawed part is not used.", m.Name)
+}
+
+// finding describes the match.
+func (m *match) finding() finding.Finding {
+	var what strings.Builder
+	fmt.Fprintf(&what, "%s %s", m.Name, m.Version)
+	if len(m.also) > 0 {
+		fmt.Fprintf(&what, " (also %s)", listed(m.also))
+	}
+	switch {
+	case m.Advisory.Malicious:
+		fmt.Fprintf(&what, " is malicious: %s", m.Advisory.ID)
+	case m.Upgrade != "":
+		fmt.Fprintf(&what, " is affected by %s (fixed in %s)", m.Advisory.ID, m.Upgrade)
+	default:
+		fmt.Fprintf(&what, " is affected by %s (no fixed version is known)", m.Advisory.ID)
+	}
+	return finding.Finding{
+		Severity: m.Advisory.Severity, Message: what.String(),
+		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer,
+		Package:  &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
+		Identity: m.Advisory.ID + " " + family(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
+	}
+}
+
+// family cuts the release off an ecosystem: an image that moves to the next release
+// keeps the decisions on its findings.
+func family(ecosystem string) string {
+	name, _, _ := strings.Cut(ecosystem, ":")
+	return name
+}
+
+// link is a page about the advisory: the first that calls itself so.
+func link(a *finding.Advisory) string {
+	for _, kind := range []string{"ADVISORY", "WEB", "REPORT", "FIX"} {
+		for _, r := range a.References {
+			if u, err := url.Parse(r.URL); err == nil && r.Type == kind && (u.Scheme == "https" || u.Scheme == "http") {
+				return r.URL
+			}
+		}
+	}
+	return ""
+}
+
+// listed lists at most twenty names and counts the rest.
+func listed(list []string) string {
+	list = slices.Compact(slices.Sorted(slices.Values(list)))
+	more := ""
+	if len(list) > 20 {
+		list, more = list[:20], fmt.Sprintf(" and %d more", len(list)-20)
+	}
+	return strings.Join(list, ", ") + more
+}
+
+func sorted(m map[string][]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// oneLine makes a text safe to print: one line of at most 300 characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+	if r := []rune(s); len(r) > 300 {
+		return string(r[:300]) + "…"
+	}
+	return s
+}

@@ -1,0 +1,206 @@
+// Package registry fetches container images from registries that speak the OCI
+// distribution specification (https://github.com/opencontainers/distribution-spec),
+// into an OCI layout on the disk. It makes the requests that the caller's transport
+// lets through, and nothing of an image is unpacked or run.
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"merlon/internal/errs"
+)
+
+// A Request names an image.
+type Request struct {
+	// Reference is "repository", "host/repository:tag" or "host/repository@sha256:…";
+	// without a host it is of the public hub, without a tag it is "latest".
+	Reference string
+	// Platform chooses among the images of several platforms, as "linux/arm64".
+	// Empty: linux/amd64.
+	Platform string
+	// Transport sends the requests.
+	Transport http.RoundTripper
+	// Keychain knows the credentials for a registry; nil: anonymous.
+	Keychain authn.Keychain
+	// MaxBytes bounds the layers as the registry stores them; 0: DefaultBytes.
+	MaxBytes int64
+}
+
+// DefaultBytes bounds the layers of an image.
+const DefaultBytes = 16 << 30
+
+// maxLayers bounds their number.
+const maxLayers = 4096
+
+// DefaultPlatform is that of images when none is asked for.
+const DefaultPlatform = "linux/amd64"
+
+// An Image is a fetched image.
+type Image struct {
+	Reference string // as it was asked for, in full
+	Digest    string // of its manifest: "sha256:…"
+}
+
+// Host returns the host of the registry that the reference names, with its port.
+func Host(reference string) (string, error) {
+	ref, err := parse(reference)
+	if err != nil {
+		return "", err
+	}
+	return ref.Context().RegistryStr(), nil
+}
+
+func parse(reference string) (name.Reference, error) {
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "%q is not the name of an image: write [host/]repository[:tag] or …@sha256:…", reference)
+	}
+	return ref, nil
+}
+
+// Fetch writes the image into the folder, which must be empty, as an OCI layout.
+// Every part is checked against its digest. The error is errs.NotFound where there
+// is no such image, errs.Forbidden where the registry refuses the credentials,
+// errs.TooLarge, errs.Invalid for what is no image, errs.Unavailable otherwise.
+func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
+	ref, err := parse(r.Reference)
+	if err != nil {
+		return nil, err
+	}
+	platform := r.Platform
+	if platform == "" {
+		platform = DefaultPlatform
+	}
+	want, err := v1.ParsePlatform(platform)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64", platform)
+	}
+	keychain := r.Keychain
+	if keychain == nil {
+		keychain = anonymous{}
+	}
+	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain),
+		remote.WithPlatform(*want), remote.WithJobs(2)}
+	d, err := remote.Get(ref, options...)
+	if err != nil {
+		return nil, explain(ctx, ref, err)
+	}
+	if !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
+		return nil, errs.E(errs.Invalid, "%s is no container image but %q", ref.Name(), d.MediaType)
+	}
+	img, err := d.Image()
+	if err != nil {
+		if d.MediaType.IsIndex() && !answered(err) {
+			return nil, errs.E(errs.NotFound, "there is no %s for %s", ref.Name(), platform)
+		}
+		return nil, explain(ctx, ref, err)
+	}
+	return store(ctx, r, stored{ref, img, dir})
+}
+
+// stored is an image that is being written.
+type stored struct {
+	ref name.Reference
+	img v1.Image
+	dir string
+}
+
+// store writes the image.
+func store(ctx context.Context, r Request, s stored) (*Image, error) {
+	m, err := s.img.Manifest()
+	if err != nil {
+		return nil, explain(ctx, s.ref, err)
+	}
+	limit := r.MaxBytes
+	if limit <= 0 {
+		limit = DefaultBytes
+	}
+	var total int64
+	for _, l := range m.Layers {
+		if total += l.Size; l.Size < 0 || total > limit || len(m.Layers) > maxLayers {
+			return nil, errs.E(errs.TooLarge, "%s has more than %d bytes or %d layers", s.ref.Name(), limit, maxLayers)
+		}
+	}
+	digest, err := s.img.Digest()
+	if err != nil {
+		return nil, explain(ctx, s.ref, err)
+	}
+	l, err := layout.Write(s.dir, empty.Index)
+	if err != nil {
+		return nil, fmt.Errorf("store an image: %w", err)
+	}
+	full := s.ref.Name()
+	if err := l.AppendImage(s.img, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": full})); err != nil {
+		return nil, explain(ctx, s.ref, err)
+	}
+	return &Image{Reference: full, Digest: digest.String()}, nil
+}
+
+// answered reports whether the registry itself gave an answer with an error.
+func answered(err error) bool {
+	var t *transport.Error
+	return errors.As(err, &t)
+}
+
+// explain tells people what a registry's error means. The texts of registries and
+// the addresses that errors quote stay out of it.
+func explain(ctx context.Context, ref name.Reference, err error) error {
+	var known *errs.Error
+	var t *transport.Error
+	host := ref.Context().RegistryStr()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &known):
+		return known
+	case !errors.As(err, &t):
+		return errs.Wrap(errs.Unavailable, err, "cannot fetch %s from %s", ref.Name(), host)
+	case t.StatusCode == http.StatusNotFound:
+		return errs.E(errs.NotFound, "there is no image %s", ref.Name())
+	case t.StatusCode == http.StatusUnauthorized, t.StatusCode == http.StatusForbidden:
+		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not allow it", host, ref.Name())
+	case t.StatusCode == http.StatusTooManyRequests:
+		return errs.E(errs.TooMany, "%s has had too many requests; try again later", host)
+	}
+	return errs.Wrap(errs.Unavailable, err, "%s answers with status %d", host, t.StatusCode)
+}
+
+// anonymous has no credentials.
+type anonymous struct{}
+
+// Resolve implements authn.Keychain.
+func (anonymous) Resolve(authn.Resource) (authn.Authenticator, error) { return authn.Anonymous, nil }
+
+// Password returns a keychain with one user for one registry, by its host; every
+// other is asked without credentials.
+func Password(host, user, password string) authn.Keychain {
+	return single{host, authn.FromConfig(authn.AuthConfig{Username: user, Password: password})}
+}
+
+type single struct {
+	host string
+	auth authn.Authenticator
+}
+
+// Resolve implements authn.Keychain.
+func (s single) Resolve(r authn.Resource) (authn.Authenticator, error) {
+	if r.RegistryStr() == s.host {
+		return s.auth, nil
+	}
+	return authn.Anonymous, nil
+}
+
+// Docker is the keychain of this user's docker configuration, with its credential
+// helpers, for the command line.
+func Docker() authn.Keychain { return authn.DefaultKeychain }

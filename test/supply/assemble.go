@@ -1,0 +1,158 @@
+package main
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// This file puts images together from what this machine holds, so that a scanner
+// meets real files in real numbers and nothing is fetched.
+
+// An assembly is an image that is being written, as a tarball of docker save.
+type assembly struct {
+	file   *os.File
+	out    *tar.Writer
+	layers []string // names in the tarball
+	diffs  []string
+	steps  []string
+}
+
+func assemble(at string) (*assembly, error) {
+	f, err := os.Create(at)
+	if err != nil {
+		return nil, err
+	}
+	return &assembly{file: f, out: tar.NewWriter(f)}, nil
+}
+
+// A layerWriter takes the files of one layer, up to a number of bytes.
+type layerWriter struct {
+	*tar.Writer
+	zip  *gzip.Writer
+	diff hash.Hash
+	left int64
+}
+
+// layer writes a layer with what fill puts into it.
+func (a *assembly) layer(step string, room int64, fill func(*layerWriter) error) error {
+	temp, err := os.CreateTemp(filepath.Dir(a.file.Name()), "layer")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temp.Name())
+	defer temp.Close()
+	l := &layerWriter{zip: gzip.NewWriter(temp), diff: sha256.New(), left: room}
+	l.Writer = tar.NewWriter(io.MultiWriter(l.zip, l.diff))
+	if err := fill(l); err != nil {
+		return err
+	}
+	if err := errors.Join(l.Writer.Close(), l.zip.Close()); err != nil {
+		return err
+	}
+	size, err := temp.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if _, err := temp.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("layer%d.tar.gz", len(a.layers))
+	if err := a.out.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: size}); err != nil {
+		return err
+	}
+	a.layers, a.steps = append(a.layers, name), append(a.steps, step)
+	a.diffs = append(a.diffs, "sha256:"+hex.EncodeToString(l.diff.Sum(nil)))
+	_, err = io.Copy(a.out, temp)
+	return err
+}
+
+// close writes the documents of the image.
+func (a *assembly) close(name string) error {
+	type step struct {
+		By string `json:"created_by"`
+	}
+	var history []step
+	for _, s := range a.steps {
+		history = append(history, step{s})
+	}
+	config, err := json.Marshal(map[string]any{"architecture": "amd64", "os": "linux", "history": history,
+		"config": map[string]any{"User": "app"}, "rootfs": map[string]any{"type": "layers", "diff_ids": a.diffs}})
+	if err != nil {
+		return err
+	}
+	manifest, err := json.Marshal([]map[string]any{{"Config": "config.json", "RepoTags": []string{name}, "Layers": a.layers}})
+	if err != nil {
+		return err
+	}
+	for file, b := range map[string][]byte{"config.json": config, "manifest.json": manifest} {
+		if err := a.out.WriteHeader(&tar.Header{Name: file, Mode: 0o644, Size: int64(len(b))}); err != nil {
+			return err
+		}
+		if _, err := a.out.Write(b); err != nil {
+			return err
+		}
+	}
+	return errors.Join(a.out.Close(), a.file.Close())
+}
+
+// text adds a file with the content.
+func (l *layerWriter) text(name, content string) error {
+	if err := l.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(l, content)
+	return err
+}
+
+// file adds a file of this machine under the name.
+func (l *layerWriter) file(name, at string) error {
+	info, err := os.Stat(at)
+	if err != nil {
+		return err
+	}
+	f, err := os.Open(at)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := l.WriteHeader(&tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size()}); err != nil {
+		return err
+	}
+	l.left -= info.Size()
+	_, err = io.CopyN(l, f, info.Size())
+	return err
+}
+
+// tree adds the regular files below a folder of this machine, while there is room.
+// Files are taken in the order of their paths; unreadable ones are left out.
+func (l *layerWriter) tree(root string, skip ...string) error {
+	return filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && errors.Is(err, fs.ErrPermission):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(skip, at):
+			return fs.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil || info.Size() > l.left {
+			return err
+		}
+		return l.file(strings.TrimPrefix(at, "/"), at)
+	})
+}

@@ -1,0 +1,283 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file measures the scan of container images: the packages that it finds
+// beside another scanner's, what it costs, and the memory for a large image.
+
+// Sizes of the images' layers before compression.
+const (
+	systemBytes = 330 << 20
+	largeBytes  = 5 << 30
+)
+
+// images assembles two images and compares what is found in the first.
+func images(ctx context.Context, b *bench) ([]table.Row, error) {
+	dir := filepath.Join(b.out, "images")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	app := filepath.Join(dir, "app.tar")
+	if _, err := os.Stat(app); err != nil {
+		if err := b.applicationImage(app); err != nil {
+			return nil, fmt.Errorf("assemble an image: %w", err)
+		}
+	}
+	rows, err := b.besideSyft(ctx, app)
+	if err != nil {
+		return rows, err
+	}
+	large := filepath.Join(dir, "large.tar")
+	defer os.Remove(large)
+	if err := largeImage(large); err != nil {
+		return rows, fmt.Errorf("assemble a large image: %w", err)
+	}
+	_, cost, err := b.scanImage(ctx, large)
+	if err != nil {
+		return rows, err
+	}
+	info, err := os.Stat(large)
+	if err != nil {
+		return rows, err
+	}
+	return append(rows, table.Row{Measure: "memory of an image of 2 GB", Floor: "≤ 1 GB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20),
+		Met: table.Verdict(cost.Peak <= 1<<30), Note: fmt.Sprintf("%.1f GB as stored, %.1f s, %.1f CPU-seconds", float64(info.Size())/1e9, cost.Wall.Seconds(), cost.CPU.Seconds())}), nil
+}
+
+// scanImage scans an image for packages and everything else that it holds.
+func (b *bench) scanImage(ctx context.Context, at string) (*report, process.Cost, error) {
+	args := []string{b.merlon, "scan", "--image", at, "--format", "json", "--fail-on", "none"}
+	out, err := process.Command{Args: args, Timeout: b.timeout}.Run(ctx)
+	if err != nil {
+		return nil, process.Cost{}, err
+	}
+	if !slices.Contains(reported, out.Code) {
+		return nil, process.Cost{}, fmt.Errorf("merlon scan --image %s: exit code %d: %s", at, out.Code, process.Tail(out.Stderr))
+	}
+	var r report
+	if err := json.Unmarshal(out.Stdout, &r); err != nil {
+		return nil, process.Cost{}, fmt.Errorf("merlon scan --image %s: decode report: %w", at, err)
+	}
+	return &r, out.Cost, nil
+}
+
+// applicationImage writes an image of three layers: the system, Node packages, and
+// programs.
+func (b *bench) applicationImage(at string) error {
+	lock := filepath.Join(b.corpora, "repos", "nodejs-goof", "package-lock.json")
+	packages, err := lockedPackages(lock)
+	if err != nil {
+		return err
+	}
+	a, err := assemble(at)
+	if err != nil {
+		return err
+	}
+	if err := a.layer("ADD rootfs.tar / # buildkit", systemBytes, func(l *layerWriter) error {
+		if err := l.file("etc/os-release", "/etc/os-release"); err != nil {
+			return err
+		}
+		for _, root := range []string{"/var/lib/dpkg/status", "/usr/lib/python3", "/usr/bin", "/usr/share/doc", "/usr/lib/x86_64-linux-gnu"} {
+			if err := l.tree(root); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := a.layer("RUN npm ci", systemBytes, func(l *layerWriter) error {
+		for _, p := range packages {
+			if err := l.text(path.Join("app", p.at, "package.json"), p.document()); err != nil {
+				return err
+			}
+		}
+		return l.tree("/usr/lib/node_modules")
+	}); err != nil {
+		return err
+	}
+	if err := a.layer("COPY bin /app/bin", systemBytes, func(l *layerWriter) error {
+		for _, name := range []string{"gitleaks", "actionlint", "osv-scanner"} {
+			if err := l.file("app/bin/"+name, filepath.Join(b.peers, name)); err != nil {
+				return err
+			}
+		}
+		return l.text("usr/bin/.wh.perl", "")
+	}); err != nil {
+		return err
+	}
+	return a.close("example.test/app:1.0")
+}
+
+// A lockedPackage is an entry of package-lock.json.
+type lockedPackage struct {
+	at, name, Version string
+}
+
+func (p lockedPackage) document() string {
+	return fmt.Sprintf("{\n  \"name\": %q,\n  \"version\": %q,\n  \"license\": \"MIT\",\n  \"main\": \"index.js\"\n}\n", p.name, p.Version)
+}
+
+// lockedPackages lists what a lock file would install.
+func lockedPackages(file string) ([]lockedPackage, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var lock struct {
+		Packages     map[string]lockedPackage
+		Dependencies map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(b, &lock); err != nil {
+		return nil, err
+	}
+	var out []lockedPackage
+	for at, p := range lock.Packages {
+		if i := strings.LastIndex(at, "node_modules/"); i >= 0 && p.Version != "" {
+			out = append(out, lockedPackage{at, at[i+len("node_modules/"):], p.Version})
+		}
+	}
+	if len(out) == 0 {
+		out, err = nestedPackages("", lock.Dependencies)
+	}
+	slices.SortFunc(out, func(a, b lockedPackage) int { return cmp.Compare(a.at, b.at) })
+	return out, err
+}
+
+// nestedPackages reads the older form of a lock file.
+func nestedPackages(below string, dependencies map[string]json.RawMessage) ([]lockedPackage, error) {
+	var out []lockedPackage
+	for name, raw := range dependencies {
+		var d struct {
+			Version      string
+			Dependencies map[string]json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return nil, err
+		}
+		at := path.Join(below, "node_modules", name)
+		out = append(out, lockedPackage{at, name, d.Version})
+		more, err := nestedPackages(at, d.Dependencies)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// largeImage writes an image of the whole of /usr and more, some 2 GB as stored.
+func largeImage(at string) error {
+	a, err := assemble(at)
+	if err != nil {
+		return err
+	}
+	for _, part := range []string{"/usr/lib", "/usr/local", "/usr/share", "/usr/bin", "/opt"} {
+		if err := a.layer("RUN install "+part, largeBytes, func(l *layerWriter) error { return l.tree(part) }); err != nil {
+			return err
+		}
+	}
+	return a.close("example.test/large:1.0")
+}
+
+// A seen is a package of an image, as two scanners can agree on it.
+type seen struct{ Kind, Name, Version string }
+
+// besideSyft compares the packages and the cost of both programs on one image.
+func (b *bench) besideSyft(ctx context.Context, at string) ([]table.Row, error) {
+	ours, cost, err := b.scanImage(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := b.peer(ctx, "syft", "scan", "docker-archive:"+at, "-o", "json", "-q")
+	if err != nil {
+		return nil, err
+	}
+	expected, err := syftPackages(theirs.Stdout)
+	if err != nil {
+		return nil, err
+	}
+	found := map[seen]bool{}
+	for _, p := range ours.Packages {
+		kind, _, _ := strings.Cut(p.Ecosystem, ":")
+		found[seen{strings.ToLower(kind), spelled(kind, p.Name), strings.TrimPrefix(p.Version, "v")}] = true
+	}
+	var cases []map[string]any
+	missing, more := 0, 0
+	for p := range expected {
+		if !found[p] {
+			missing++
+			cases = append(cases, map[string]any{"missing": p})
+		}
+	}
+	for p := range found {
+		if !expected[p] {
+			more++
+			cases = append(cases, map[string]any{"more": p})
+		}
+	}
+	if err := keep(b, "images", cases); err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(at)
+	if err != nil {
+		return nil, err
+	}
+	size := fmt.Sprintf("an image of %d MB", info.Size()/1e6)
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()) }
+	return []table.Row{
+		{Measure: "packages in " + size, Floor: "those of Syft", Measured: fmt.Sprintf("%d of %d, %d more", len(expected)-missing, len(expected), more), Met: table.Verdict(missing == 0)},
+		{Measure: "CPU-seconds on " + size, Floor: "< Syft's " + seconds(theirs.CPU), Measured: seconds(cost.CPU), Met: table.Verdict(cost.CPU < theirs.CPU), Note: "secrets and configuration of the image included; wall " + seconds(cost.Wall) + " and " + seconds(theirs.Wall) + " s"},
+		{Measure: "memory on " + size, Floor: "≤ 100 MB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20), Met: table.Verdict(cost.Peak <= 100<<20), Note: fmt.Sprintf("Syft %d MB", theirs.Peak>>20)},
+	}, nil
+}
+
+// spelled returns the one spelling of a name where there are several: those of Python
+// are equal without case and with any of "-", "_" and "." (PEP 503).
+func spelled(kind, name string) string {
+	if strings.EqualFold(kind, "pypi") {
+		return strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
+	}
+	return name
+}
+
+// syftKinds gives the ecosystems of the kinds of packages.
+var syftKinds = map[string]string{"deb": "debian", "npm": "npm", "python": "pypi", "go-module": "go", "java-archive": "maven", "gem": "rubygems", "php-composer": "packagist", "rust-crate": "crates.io", "dotnet": "nuget"}
+
+// syftPackages reads the other scanner's report. What is no package of a package
+// manager (programs that it recognises by their bytes) is left out.
+func syftPackages(b []byte) (map[seen]bool, error) {
+	var doc struct {
+		Artifacts []struct{ Type, Name, Version string }
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return nil, fmt.Errorf("decode syft's report: %w", err)
+	}
+	out := map[seen]bool{}
+	for _, a := range doc.Artifacts {
+		kind, ok := syftKinds[a.Type]
+		if !ok {
+			continue
+		}
+		version := strings.TrimPrefix(strings.TrimPrefix(a.Version, "v"), "go")
+		if version == "(devel)" || version == "UNKNOWN" {
+			version = ""
+		}
+		out[seen{kind, spelled(kind, a.Name), version}] = true
+	}
+	return out, nil
+}
