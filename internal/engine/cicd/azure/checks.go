@@ -43,6 +43,7 @@ type scope struct {
 	chosen map[string]string // variables, in lower case, with their origin
 	params map[string]string // parameters of the template that strangers choose
 	typed  map[string]string // type of each parameter
+	named  map[string]bool   // containers among the resources
 }
 
 func (r *repository) check(name string, f *pipeline.File) {
@@ -50,7 +51,10 @@ func (r *repository) check(name string, f *pipeline.File) {
 		if !d.IsMap() {
 			continue
 		}
-		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.parameters(name, 0), typed: map[string]string{}}
+		s := scope{file: f, where: "for all jobs", chosen: chosen, params: r.parameters(name, 0), typed: map[string]string{}, named: map[string]bool{}}
+		for _, c := range d.Get("resources").Get("containers").List() {
+			s.named[c.Get("container").Text()] = true
+		}
 		for _, p := range d.Get("parameters").List() {
 			s.typed[strings.ToLower(p.Get("name").Text())] = p.Get("type").Text()
 			if len(p.Get("values").List()) > 0 {
@@ -157,7 +161,7 @@ func (s scope) containers(n *document.Node) scope {
 	if c.IsMap() {
 		s.file.Image(c.Get("image"), s.where)
 		s.options(c.Get("options"))
-	} else if c.Text() != "" && (strings.ContainsAny(c.Text(), "/:")) {
+	} else if !s.named[c.Text()] {
 		s.file.Image(c, s.where)
 	}
 	return s

@@ -112,7 +112,7 @@ func step(f *pipeline.File, s *document.Node, kind string) {
 			if p := item.Get("pipe"); p != nil {
 				pipe(f, item, p, where)
 			} else if item.Text() != "" {
-				f.Script(pipeline.Script{Text: item, Where: where, Secret: pipeline.NamesSecret(item.Text()), Chosen: chosen})
+				f.Script(pipeline.Script{Text: item, Where: where, Secret: pipeline.NamesSecret(item.Text()), Chosen: chosen, Whole: true})
 			}
 		}
 	}

@@ -154,7 +154,7 @@ func (c *config) steps(n *document.Node, where string, types map[string]string) 
 }
 
 func (c *config) script(text *document.Node, where string, types map[string]string) {
-	c.file.Script(pipeline.Script{Text: text, Where: where, Secret: pipeline.NamesSecret(text.Text()), Chosen: branches})
+	c.file.Script(pipeline.Script{Text: text, Where: where, Secret: pipeline.NamesSecret(text.Text()), Chosen: branches, Whole: true})
 	for _, at := range chosen.FindAllStringSubmatchIndex(text.Text(), -1) {
 		whole, name := text.Text()[at[0]:at[1]], text.Text()[at[2]:at[3]]
 		place := c.file.Source.Part(text, at[0], at[1]-at[0])

@@ -260,7 +260,7 @@ func (j job) scripts(n *document.Node) {
 	secret := j.seesSecrets()
 	for _, key := range []string{"before_script", "script", "after_script"} {
 		for _, s := range n.Get(key).Scalars() {
-			j.file.Script(pipeline.Script{Text: s, Where: j.where, Secret: secret, Chosen: j.tainted})
+			j.file.Script(pipeline.Script{Text: s, Where: j.where, Secret: secret, Chosen: j.tainted, Whole: true})
 			for _, at := range inputs.FindAllStringIndex(s.Text(), -1) {
 				j.file.Report("script-injection", j.file.Source.Part(s, at[0], at[1]-at[0]), pipeline.As(finding.Low, finding.Uncertain),
 					"%s is put into the script before it runs, %s", s.Text()[at[0]:at[1]], j.where)

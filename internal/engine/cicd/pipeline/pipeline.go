@@ -109,8 +109,11 @@ func (f *File) ImageText(text string, n *document.Node, where string) {
 type Script struct {
 	Text  *document.Node
 	Where string // "in job build"
-	// Secret reports whether the script sees secrets, as far as the file tells.
+	// Secret reports whether the script names secrets, as far as the file tells.
 	Secret bool
+	// Whole reports whether the environment holds every secret of the project, as
+	// some systems have it, so that printing it shows them.
+	Whole bool
 	// Chosen says which variables hold what strangers choose, with their origin.
 	Chosen map[string]string
 }
@@ -126,8 +129,11 @@ func (f *File) Script(s Script) {
 		if what := script.AdHoc(l.Text); what != "" {
 			f.Report("adhoc-packages", at(), Weight{}, "%q installs what no lock file fixes, %s", Short(what), s.Where)
 		}
+		if host := script.Collector(l.Text); host != "" {
+			f.Report("request-collector", at(), Weight{}, "Something is sent to %s, where anybody can look at requests, %s", host, s.Where)
+		}
 		switch {
-		case script.Listed(l.Text):
+		case script.Listed(l.Text) && (s.Secret || s.Whole):
 			f.Report("secret-in-log", at(), Weight{}, "The script prints every variable, secrets included, %s", s.Where)
 		case script.Traced(l.Text) && s.Secret:
 			f.Report("secret-in-log", at(), Weight{}, "The script prints every command with its secrets, %s", s.Where)

@@ -106,7 +106,11 @@ func old(file, line string) bool {
 	return file == "GITHUB_OUTPUT" && strings.Contains(line, "::set-output") || file == "GITHUB_ENV" && strings.Contains(line, "::set-env")
 }
 
+// takes matches what hands a text to the file at the end of a line.
+var takes = regexp.MustCompile(`(?i)\|\s*(?:(?:out-file|tee|add-content)\s*)?(?:-\w+\s*)*$`)
+
 func written(l Line, text string) Write {
+	text = takes.ReplaceAllString(text, "")
 	w := Write{Value: text, Offset: l.Offset, Length: l.Length}
 	m := plainWrite.FindStringSubmatch(text)
 	if m == nil {

