@@ -51,7 +51,28 @@ func (s *Source) Find(line, column int, value string, offset, length int) Place 
 	if strings.TrimSpace(first) == "" {
 		return s.start(line, column, value)
 	}
-	skip := strings.Count(value[:offset], first)
+	if p, ok := s.find(line, column, value[:offset], first); ok {
+		if more {
+			p.EndLine, p.EndColumn = p.Line+strings.Count(rest, "\n")+1, 0
+		}
+		return p
+	}
+	// What is one line in the value may be several in the file: its first words
+	// stand together more often than not.
+	for words := strings.Fields(first); len(words) > 1; {
+		words = words[:min(len(words)-1, 2)]
+		if p, ok := s.find(line, column, value[:offset], strings.Join(words, " ")); ok {
+			p.EndColumn = 0
+			return p
+		}
+	}
+	return s.start(line, column, value)
+}
+
+// find looks for a text behind a scalar's start, as often as it stands in what is
+// before it in the value.
+func (s *Source) find(line, column int, before, first string) (Place, bool) {
+	skip := strings.Count(before, first)
 	for n := line; n <= len(s.lines) && n < line+maxSearch; n++ {
 		text, from := s.lines[n-1], 0
 		if n == line {
@@ -70,13 +91,10 @@ func (s *Source) Find(line, column int, value string, offset, length int) Place 
 			from += at
 			p := Place{Line: n, Column: 1 + utf8.RuneCountInString(text[:from]), EndLine: n}
 			p.EndColumn = p.Column + utf8.RuneCountInString(first)
-			if more {
-				p.EndLine, p.EndColumn = n+strings.Count(rest, "\n")+1, 0
-			}
-			return p
+			return p, true
 		}
 	}
-	return s.start(line, column, value)
+	return Place{}, false
 }
 
 // start is the place of a scalar's first line.

@@ -277,7 +277,7 @@ func apps(p *Pass, b workflow.Body) {
 		if in := a.Inputs["skip-token-revoke"]; in != nil && in.Value != nil && expressionTrue(in.Value.Value) {
 			p.report("github-app", p.File.Place(in.Name), "", "The token of the app stays valid when the job is over, %s", where(b, i))
 		}
-		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" {
+		if in := a.Inputs["owner"]; in != nil && with(a, "repositories") == "" && !ofOrganization(a) {
 			p.report("github-app", p.File.Place(in.Name), "", "The token of the app is good for every repository of the owner, %s", where(b, i))
 		}
 		if len(a.Inputs) > 0 && !limited(a) { // without any, with is an expression
@@ -293,6 +293,24 @@ func limited(a *actionlint.ExecAction) bool {
 		}
 	}
 	return false
+}
+
+// ofOrganization reports whether all permissions that are asked for are those of
+// an organization, which no list of repositories limits.
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+func ofOrganization(a *actionlint.ExecAction) bool {
+	some := false
+	for name := range a.Inputs {
+		what, ok := strings.CutPrefix(name, "permission-")
+		if !ok {
+			continue
+		}
+		some = true
+		if what != "members" && what != "team-discussions" && !strings.HasPrefix(what, "organization-") && !strings.HasPrefix(what, "enterprise-") {
+			return false
+		}
+	}
+	return some
 }
 
 func expressionTrue(text string) bool {
