@@ -4,6 +4,8 @@
 // analyzer.
 package finding
 
+import "time"
+
 // An Analysis is a kind of examination, by its name on the wire.
 type Analysis string
 
@@ -165,6 +167,25 @@ const Redacted = "[redacted]"
 type SecretMatch struct {
 	Kind     string `json:"kind"`     // "AWS access key"
 	Redacted string `json:"redacted"` // "AKIA…(20)"
+
+	// History is set for a secret that commits of the repository hold.
+	History *History `json:"history,omitempty"`
+
+	// Key is the same for the same secret within one process and tells nothing
+	// outside of it. By it the driver joins what the tree and the history hold.
+	Key string `json:"-"`
+}
+
+// A History says which commits hold a secret. The location of a finding that is
+// not in the tree any more is that in its first commit.
+type History struct {
+	FirstCommit string    `json:"firstCommit"`      // 40 hexadecimal digits
+	LastCommit  string    `json:"lastCommit"`       // the latest that wrote a file with the secret
+	Author      string    `json:"author,omitempty"` // of the first commit
+	Date        time.Time `json:"date"`             // when the author wrote the first commit
+	LastDate    time.Time `json:"lastDate"`
+	Path        string    `json:"path"` // in the first commit
+	InTree      bool      `json:"inTree"`
 }
 
 // A Layer is the part of a container image in which something was seen. Nothing of

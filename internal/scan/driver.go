@@ -100,7 +100,8 @@ type driver struct {
 	jobs    []*job          // every analyzer that is asked for, by id
 	slots   chan struct{}   // one per analyzer call that may run at once
 	rules   map[string]bool // told already
-	percent int             // shown last
+	held    held
+	percent int // shown last
 	reached *progress
 	running sync.WaitGroup // Project analyzers
 }
@@ -202,19 +203,26 @@ func (d *driver) emit(j *job, o *outcome) error {
 		}
 	}
 	for i := range o.hits {
-		h := &o.hits[i]
-		if !d.rules[h.rule.ID] {
-			d.rules[h.rule.ID] = true
-			if err := d.handler.Rule(h.rule); err != nil {
-				return err
-			}
+		if j.File != nil && d.held.hold(o.hits[i]) {
+			continue
 		}
-		if err := d.handler.Finding(&h.Finding); err != nil {
+		if err := d.tell(&o.hits[i]); err != nil {
 			return err
 		}
 	}
 	j.merge(o)
 	return nil
+}
+
+// tell gives a finding to the handler, behind its rule.
+func (d *driver) tell(h *hit) error {
+	if !d.rules[h.rule.ID] {
+		d.rules[h.rule.ID] = true
+		if err := d.handler.Rule(h.rule); err != nil {
+			return err
+		}
+	}
+	return d.handler.Finding(&h.Finding)
 }
 
 // progress tells how much is done when that is a new number.

@@ -40,6 +40,10 @@ type ProjectPass struct {
 	// Files lists the regular files, sorted.
 	Files []File
 
+	// Repositories are the Git repositories in the tree, whose folders .git are no
+	// part of FS and Files.
+	Repositories []Repository
+
 	// Advisories looks up known vulnerabilities, for an analyzer that needs them.
 	// It is nil when there is no data: the analyzer then reports the packages and
 	// degrades.
@@ -74,6 +78,15 @@ type Code struct {
 	Cache string
 	// CacheName tells the trees apart that share the folder.
 	CacheName string
+}
+
+// A Repository is a Git repository in the scanned tree.
+type Repository struct {
+	// Path is the folder that holds .git, relative to the root; "." is the root.
+	Path string
+	// FS is the folder .git, read only. Links in it lead nowhere outside of the
+	// tree. It is nil when .git is a file that names a folder elsewhere.
+	FS fs.FS
 }
 
 // A File is an entry of the scanned tree.

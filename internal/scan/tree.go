@@ -23,7 +23,8 @@ import (
 //
 // What is looked at: every regular file below the root, whatever it is called,
 // folders of installed dependencies included. What is left out without a word:
-// the folder ".git" (the history and its locks are not the tree), symbolic links
+// the folder ".git" (the history and its locks are not the tree; it is shown as a
+// repository to those who ask for one), symbolic links
 // (what they name inside the tree is looked at under its own name; what they
 // name outside does not belong to it), and devices, sockets and pipes.
 
@@ -34,6 +35,7 @@ type tree struct {
 	dir   string   // on the host; empty for a single file
 	files []File   // within the limits, sorted
 	large []File   // too large for all but those who read streams
+	repos []string // folders that hold .git, in the order of the walk
 	left  []Reason // what is out of reach: files, folders (trailing slash), the rest (no path)
 
 	index   sync.Once
@@ -84,6 +86,9 @@ func (t *tree) close() {
 	}
 }
 
+// maxRepositories bounds the repositories of a tree that are shown.
+const maxRepositories = 1000
+
 // errFull ends a walk at the limit of files.
 var errFull = errors.New("the limit of files is reached")
 
@@ -132,6 +137,9 @@ func (t *tree) walk(ctx context.Context, limits Limits) error {
 // enter says whether the walk goes into the folder.
 func (t *tree) enter(name string, limits Limits) error {
 	if path.Base(name) == ".git" {
+		if len(t.repos) < maxRepositories {
+			t.repos = append(t.repos, path.Dir(name))
+		}
 		return fs.SkipDir
 	}
 	if strings.Count(name, "/") >= limits.Depth {

@@ -239,6 +239,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	}
 	d.reached = newProgress(jobs)
 	for _, j := range jobs {
+		d.held.wait = d.held.wait || j.Analysis == finding.Secret
 		done := make(chan *outcome, 1)
 		started[j] = done
 		d.running.Go(func() {
@@ -262,6 +263,9 @@ func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
 	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Workers: d.Workers,
 		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) }, Reporter: o.reporter("")}
+	if j.Analysis == finding.Secret {
+		pass.Repositories = d.tree.repositories()
+	}
 	if j.Needs.Advisories {
 		pass.Advisories = d.Advisories
 	}
@@ -314,6 +318,9 @@ func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) e
 		if err != nil {
 			return err
 		}
+		if j.Analysis == finding.Secret {
+			d.held.join(o)
+		}
 		if err := d.emit(j, o); err != nil {
 			return err
 		}
@@ -326,6 +333,9 @@ func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) e
 		}
 	}
 	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := d.release(); err != nil {
 		return err
 	}
 	return d.show(100, "done")

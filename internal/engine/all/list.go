@@ -16,6 +16,7 @@ import (
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
 	secretscredentials "merlon/internal/engine/secrets/credentials"
+	secretshistory "merlon/internal/engine/secrets/history"
 	"merlon/internal/scan"
 )
 
@@ -34,4 +35,5 @@ var Analyzers = []*scan.Analyzer{
 	sastcode.Analyzer,
 	scadependencies.Analyzer,
 	secretscredentials.Analyzer,
+	secretshistory.Analyzer,
 }

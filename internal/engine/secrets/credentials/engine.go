@@ -89,6 +89,29 @@ type secret struct {
 
 // find returns the secrets of the text in the order in which they stand.
 func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) {
+	out, err := e.windows(ctx, path, text)
+	if err != nil {
+		return nil, err
+	}
+	formats, whole := byFormat(path, text)
+	out = e.prune(text, ordered(append(out, formats...)))
+	if !whole {
+		return out, errWork
+	}
+	return out, nil
+}
+
+// byFormat returns what the formats of files know.
+func byFormat(path, text string) (out []secret, whole bool) {
+	matches, whole := credfile.Find(path, text)
+	for _, m := range matches {
+		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End}, note: m.Note, unsure: m.Confidence == finding.Uncertain})
+	}
+	return out, whole
+}
+
+// windows runs the rules over the text, a window at a time.
+func (e *engine) windows(ctx context.Context, path, text string) ([]secret, error) {
 	var out []secret
 	seen := map[string]bool{}
 	for start := 0; start == 0 || start < len(text); {
@@ -112,18 +135,15 @@ func (e *engine) find(ctx context.Context, path, text string) ([]secret, error) 
 			break
 		}
 	}
-	matches, whole := credfile.Find(path, text)
-	for _, m := range matches {
-		out = append(out, secret{rule: short(m.Rule), value: text[m.Start:m.End], at: span{m.Start, m.End}, note: m.Note, unsure: m.Confidence == finding.Uncertain})
-	}
-	slices.SortStableFunc(out, func(a, b secret) int {
+	return out, nil
+}
+
+// ordered sorts by place.
+func ordered(secrets []secret) []secret {
+	slices.SortStableFunc(secrets, func(a, b secret) int {
 		return cmp.Or(cmp.Compare(a.at.start, b.at.start), cmp.Compare(a.at.end, b.at.end), cmp.Compare(a.rule, b.rule))
 	})
-	out = e.prune(text, out)
-	if !whole {
-		return out, errWork
-	}
-	return out, nil
+	return secrets
 }
 
 // short returns the name of the rule in the table.

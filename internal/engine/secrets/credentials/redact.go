@@ -77,9 +77,10 @@ type page struct {
 // finding describes the secret.
 func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
 	rule := p.rules[s.rule]
+	random := credfile.Random(s.value) && !p.guessable(s.rule)
 	f := finding.Finding{
 		Message:  "Hard-coded credential: " + rule.Name,
-		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridge(s.value)},
+		Secret:   &finding.SecretMatch{Kind: rule.Name, Redacted: abridge(s.value), Key: p.key(s, random)},
 		Identity: rule.ID,
 	}
 	if s.note != "" {
@@ -103,7 +104,7 @@ func (p *page) finding(s secret) (*finding.Rule, finding.Finding) {
 		also.Path = p.path
 		f.Also = append(f.Also, also)
 	}
-	if credfile.Random(s.value) && !p.guessable(s.rule) {
+	if random {
 		sum := sha256.Sum256([]byte("secret:" + s.value))
 		f.Identity = hex.EncodeToString(sum[:])
 	} else {

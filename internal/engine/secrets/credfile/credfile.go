@@ -78,9 +78,24 @@ func (f *file) spend(bytes int) bool {
 	return f.spent <= budget
 }
 
-// Structured reports whether the file is to be read as a whole to be understood, so
-// that a part of it does not do.
-func Structured(name string) bool { return len(newFile(name, "").formats()) > 0 }
+// Concerns reports whether a part of the file speaks of what Find may find in the
+// whole of it.
+func Concerns(name, part string) bool {
+	f := newFile(name, "")
+	for _, x := range f.formats() {
+		if x.mentioned(part) {
+			return true
+		}
+	}
+	for _, mark := range []string{"@", "=", "-----BEGIN ", "PuTTY-User-Key-File-", "== ed25519v1-secret:"} {
+		if strings.Contains(part, mark) {
+			f.text = part
+			f.connections()
+			return len(f.found) > 0 || strings.Contains(part, "PuTTY") || strings.Contains(part, "-----BEGIN ")
+		}
+	}
+	return false
+}
 
 // file is a file that is looked at.
 type file struct {

@@ -1,0 +1,322 @@
+// Package history finds credentials in all commits of the repository in the tree,
+// also in files that are not there any more.
+//
+// It goes through the commits from the oldest on and looks at the lines that each
+// brings, with the rules that look at files. A secret is told once, at the place
+// where it first stood, with its first and last commit. What stands in the tree
+// too is one finding with what is found there; the driver joins them.
+package history
+
+import (
+	"bytes"
+	_ "embed" // the manual
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+
+	"merlon/internal/engine/secrets/credentials"
+	"merlon/internal/engine/secrets/git"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+//go:embed doc.md
+var doc string
+
+// Analyzer finds credentials in the history of the repository.
+var Analyzer = &scan.Analyzer{
+	ID:       "secrets/history",
+	Version:  1,
+	Analysis: finding.Secret,
+	Doc:      doc,
+	Match:    func(string) bool { return false }, // it looks at no file of the tree
+	Project:  run,
+}
+
+func run(p *scan.ProjectPass) error {
+	for i, repo := range p.Repositories {
+		at := path.Join(repo.Path, ".git")
+		if repo.FS == nil {
+			p.Degrade(scan.Reason{Code: "unavailable", Message: "the history lies outside of the folder, where .git points", Path: at})
+			continue
+		}
+		r, err := git.Open(repo.FS, git.Limits{})
+		if err != nil {
+			p.Degrade(scan.Reason{Code: "unreadable", Message: "the history was not looked at: " + err.Error(), Path: at + "/"})
+			continue
+		}
+		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{}, trees: map[git.Hash][]git.Entry{},
+			held: map[version][]*record{}, records: map[string]*record{}}
+		err = w.run()
+		r.Close()
+		if err != nil {
+			return err
+		}
+		w.tell()
+		p.Progress(100*(i+1)/len(p.Repositories), "looked at the history of "+repo.Path)
+	}
+	return nil
+}
+
+// walk goes through one repository.
+type walk struct {
+	pass    *scan.ProjectPass
+	repo    *git.Repository
+	folder  string // that holds .git
+	at      string // .git, with a slash
+	commits map[git.Hash]*git.Commit
+	trees   map[git.Hash][]git.Entry // read last
+	held    map[version][]*record    // the secrets of versions of files
+	records map[string]*record       // by key
+	order   []*record
+	damage  map[string]int // objects that could not be read, by what is wrong
+}
+
+// version is a content under a name, by which it is decided what is looked for.
+type version struct {
+	blob git.Hash
+	name string
+}
+
+// record is a secret with its commits.
+type record struct {
+	credentials.Secret
+	history finding.History
+}
+
+// maxTrees bounds the folders that are kept.
+const maxTrees = 20_000
+
+// run looks at every commit.
+func (w *walk) run() error {
+	w.damage = map[string]int{}
+	for _, missing := range w.repo.Missing {
+		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing + "; fetch all of it to have it looked at", Path: w.at})
+	}
+	tips, err := w.repo.Tips()
+	if err != nil {
+		w.note(err)
+		return nil
+	}
+	commits := w.load(tips)
+	for i, c := range commits {
+		if err := w.pass.Context.Err(); err != nil {
+			return err
+		}
+		if err := w.commit(c); err != nil {
+			if errors.Is(err, git.ErrSpent) {
+				w.pass.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%s; %d of %d commits were looked at", err, i, len(commits)), Path: w.at})
+				break
+			}
+			return err
+		}
+		if i%64 == 0 {
+			w.pass.Progress(100*i/len(commits), fmt.Sprintf("looked at %d of %d commits", i, len(commits)))
+		}
+	}
+	for what, n := range w.damage {
+		w.pass.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("%d objects of the history were not looked at: %s", n, what), Path: w.at})
+	}
+	return nil
+}
+
+// note counts an object that could not be read; the budget's end is told on.
+func (w *walk) note(err error) error {
+	switch {
+	case err == nil:
+	case errors.Is(err, git.ErrSpent), !git.Damaged(err):
+		return err
+	case errors.Is(err, git.ErrNotFound), errors.Is(err, git.ErrTooLarge):
+		w.damage[err.Error()]++
+	default:
+		w.damage["they are damaged"]++
+	}
+	return nil
+}
+
+// commit looks at what the commit changes: the files that none of its parents
+// has in that form.
+func (w *walk) commit(c *git.Commit) error {
+	var parents []git.Hash
+	for _, id := range c.Parents {
+		if p := w.commits[id]; p != nil {
+			parents = append(parents, p.Tree)
+		}
+	}
+	return w.compare(c, c.Tree, parents, "", 0)
+}
+
+// maxDepth bounds folders inside each other.
+const maxDepth = 128
+
+// compare looks at a folder beside those of the parents.
+func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder string, depth int) error {
+	for _, p := range parents {
+		if p == tree {
+			return nil
+		}
+	}
+	if depth > maxDepth {
+		w.damage["folders are too deep inside each other"]++
+		return nil
+	}
+	entries, err := w.tree(tree)
+	if err != nil {
+		return w.note(err)
+	}
+	before := make([]map[string]git.Entry, 0, len(parents))
+	for _, p := range parents {
+		list, err := w.tree(p)
+		if err != nil {
+			if err := w.note(err); err != nil {
+				return err
+			}
+			continue
+		}
+		byName := make(map[string]git.Entry, len(list))
+		for _, e := range list {
+			byName[e.Name] = e
+		}
+		before = append(before, byName)
+	}
+	for _, e := range entries {
+		name := path.Join(folder, e.Name)
+		var bases []git.Hash
+		same := false
+		for _, list := range before {
+			if b, ok := list[e.Name]; ok && b.Dir == e.Dir {
+				same = same || b.ID == e.ID
+				if b.Dir || b.File {
+					bases = append(bases, b.ID)
+				}
+			}
+		}
+		switch {
+		case same:
+		case e.Dir:
+			err = w.compare(c, e.ID, bases, name, depth+1)
+		case e.File && credentials.Wants(name):
+			err = w.file(c, e.ID, bases, name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tree reads a folder. Those of one commit are mostly those of the one before.
+func (w *walk) tree(id git.Hash) ([]git.Entry, error) {
+	if list, ok := w.trees[id]; ok {
+		return list, nil
+	}
+	list, err := w.repo.Tree(id)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.trees) >= maxTrees {
+		clear(w.trees)
+	}
+	w.trees[id] = list
+	return list, nil
+}
+
+// file looks at a version of a file beside those before it.
+func (w *walk) file(c *git.Commit, blob git.Hash, bases []git.Hash, name string) error {
+	v := version{blob, name}
+	if known, ok := w.held[v]; ok {
+		w.wrote(c, known)
+		return nil
+	}
+	b, err := w.repo.Blob(blob)
+	if err != nil {
+		return w.note(err)
+	}
+	var records []*record
+	for _, base := range bases {
+		for _, r := range w.held[version{base, name}] {
+			if r.Value != "" && bytes.Contains(b, []byte(r.Value)) {
+				records = append(records, r)
+			}
+		}
+	}
+	found, err := w.look(b, bases, name)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		records = append(records, w.record(c, found[i], name))
+	}
+	w.held[v] = records
+	w.wrote(c, records)
+	return nil
+}
+
+// look returns the secrets that the version brings.
+func (w *walk) look(b []byte, bases []git.Hash, name string) ([]credentials.Secret, error) {
+	full := path.Join(w.folder, name)
+	if store, ok := credentials.Store(full, b); ok {
+		store.Finding.Location.Path = full
+		return []credentials.Secret{store}, nil
+	}
+	text, ok := credentials.Text(b)
+	if !ok {
+		return nil, nil
+	}
+	var before []string
+	for _, base := range bases {
+		old, err := w.repo.Blob(base)
+		if err != nil {
+			if err := w.note(err); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if t, ok := credentials.Text(old); ok {
+			before = append(before, t)
+		}
+	}
+	change := &credentials.Change{Path: full, Text: text}
+	if change.New, change.Near = added(text, before); len(change.New) == 0 {
+		return nil, nil
+	}
+	found, err := credentials.Find(w.pass.Context, change)
+	if credentials.Partial(err) {
+		w.damage["files have more that looks like secrets than a scan looks at"]++
+		err = nil
+	}
+	return found, err
+}
+
+// record returns the record of a secret, a new one when it was not seen before.
+func (w *walk) record(c *git.Commit, s credentials.Secret, name string) *record {
+	key := s.Finding.Secret.Key
+	if r := w.records[key]; r != nil {
+		return r
+	}
+	r := &record{Secret: s, history: finding.History{FirstCommit: c.ID.String(), Author: strings.TrimSpace(c.Author), Date: c.Date, Path: path.Join(w.folder, name)}}
+	w.records[key] = r
+	w.order = append(w.order, r)
+	return r
+}
+
+// wrote notes that the commit wrote files with the secrets.
+func (w *walk) wrote(c *git.Commit, records []*record) {
+	for _, r := range records {
+		r.history.LastCommit, r.history.LastDate = c.ID.String(), c.Date
+	}
+}
+
+// tell reports the secrets in the order in which they came.
+func (w *walk) tell() {
+	for _, r := range w.order {
+		f := r.Finding
+		s := *f.Secret
+		history := r.history
+		s.History = &history
+		f.Secret = &s
+		f.Also = nil
+		w.pass.Report(r.Rule, f)
+	}
+}
