@@ -24,6 +24,7 @@ import (
 // A Hash names an object: SHA-1.
 type Hash [20]byte
 
+// String returns the 40 hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
 // parseHash reads 40 hexadecimal digits.
