@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,65 +18,83 @@ type prepared struct {
 	eval  rego.PreparedEvalQuery
 }
 
-// prepare compiles what is chosen and was not compiled before in this process.
-// Queries are compiled in as many batches as there are workers: those of one batch
-// share the compiled library.
-func (p *platform) prepare(ctx context.Context, chosen []choice, workers int) (map[int]*prepared, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var missing []choice
-	for _, c := range chosen {
-		if have := p.prepared[c.query]; have == nil || !covers(have.rules, c.rules) {
-			if have != nil {
-				c.rules = union(have.rules, c.rules)
-			}
-			missing = append(missing, c)
-		}
-	}
-	if err := p.compile(ctx, missing, workers); err != nil {
-		return nil, err
-	}
-	out := make(map[int]*prepared, len(chosen))
-	for _, c := range chosen {
-		out[c.query] = p.prepared[c.query]
-	}
-	return out, nil
+// A wish is the queries that documents of one platform can trigger.
+type wish struct {
+	platform *platform
+	chosen   []choice
 }
 
 // minBatch is the number of queries below which another copy of the library costs
 // more than a second worker saves.
 const minBatch = 24
 
-func (p *platform) compile(ctx context.Context, missing []choice, workers int) error {
-	if len(missing) == 0 {
-		return nil
+// prepare compiles what is wished for and was not compiled before in this process,
+// in batches for the workers: those of one batch share the compiled library.
+func prepare(ctx context.Context, wishes []wish, workers int) error {
+	missing, total := make([][]choice, len(wishes)), 0
+	for i, w := range wishes { // always in the order of the platforms, so no two wait for each other
+		w.platform.mu.Lock()
+		defer w.platform.mu.Unlock()
+		missing[i] = w.platform.missing(w.chosen)
+		total += len(missing[i])
 	}
-	source, err := p.source()
-	if err != nil {
-		return err
-	}
-	batches := max(1, min(workers, len(missing)/minBatch))
+	size := max(minBatch, (total+workers-1)/workers)
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
-	for b := range batches {
-		group.Go(func() error {
-			var mine []choice
-			for i := b; i < len(missing); i += batches {
-				mine = append(mine, missing[i])
-			}
-			done, err := p.batch(ctx, source, mine)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for i, c := range mine {
-				p.prepared[c.query] = done[i]
-			}
-			return nil
-		})
+	group.SetLimit(workers)
+	for i, w := range wishes {
+		for _, batch := range cutEvenly(missing[i], size) {
+			group.Go(func() error {
+				done, err := w.platform.batch(ctx, batch)
+				if err != nil {
+					return err
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				for i, c := range batch {
+					w.platform.prepared[c.query] = done[i]
+				}
+				return nil
+			})
+		}
 	}
 	return group.Wait()
+}
+
+// cutEvenly cuts a list into as few pieces as the size allows, all of about the
+// same length.
+func cutEvenly(list []choice, size int) [][]choice {
+	if len(list) == 0 {
+		return nil
+	}
+	pieces := (len(list) + size - 1) / size
+	out := make([][]choice, pieces)
+	for i, c := range list {
+		out[i%pieces] = append(out[i%pieces], c)
+	}
+	return out
+}
+
+// missing returns what of the chosen was not compiled before, with the rules that
+// were.
+func (p *platform) missing(chosen []choice) []choice {
+	var out []choice
+	for _, c := range chosen {
+		if have := p.prepared[c.query]; have == nil || !covers(have.rules, c.rules) {
+			if have != nil {
+				c.rules = union(have.rules, c.rules)
+			}
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// ready returns a query that was compiled.
+func (p *platform) ready(query int) *prepared {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.prepared[query]
 }
 
 // The queries are written in the language as it was before version 1.
@@ -83,7 +102,12 @@ const language = ast.RegoV0
 
 // batch compiles some queries with one compiler. Every query calls its package
 // "Cx": each gets a package of its own below that.
-func (p *platform) batch(ctx context.Context, source string, chosen []choice) ([]*prepared, error) {
+func (p *platform) batch(ctx context.Context, chosen []choice) ([]*prepared, error) {
+	source, err := p.source()
+	if err != nil {
+		return nil, err
+	}
+	used := p.used(chosen)
 	modules := make(map[string]*ast.Module, len(chosen)+2)
 	for name, text := range map[string]string{"common": p.library.common, "platform": p.rego} {
 		if strings.TrimSpace(text) == "" {
@@ -93,6 +117,7 @@ func (p *platform) batch(ctx context.Context, source string, chosen []choice) ([
 		if err != nil {
 			return nil, fmt.Errorf("parse the %s library of %s: %w", name, p.name, err)
 		}
+		m.Rules = slices.DeleteFunc(m.Rules, func(r *ast.Rule) bool { return !used[r.Head.Name.String()] })
 		modules[name] = m
 	}
 	for _, c := range chosen {
@@ -123,6 +148,17 @@ func (p *platform) batch(ctx context.Context, source string, chosen []choice) ([
 		out[i] = &prepared{rules: c.rules, eval: eval}
 	}
 	return out, nil
+}
+
+// used returns the names of the libraries' rules that the queries may call.
+func (p *platform) used(chosen []choice) map[string]bool {
+	used := map[string]bool{}
+	for _, c := range chosen {
+		for _, i := range p.queries[c.query].Uses {
+			used[p.shared[i]] = true
+		}
+	}
+	return used
 }
 
 // keep returns the rules of a module without those that yield results and were not

@@ -98,6 +98,7 @@ type platform struct {
 	name    document.Platform
 	library *library
 	words   map[string]int
+	shared  []string // names of rules of the libraries
 	queries []query
 	rego    string // what the platform's queries share
 
@@ -118,6 +119,7 @@ type query struct {
 		At    int     `json:"at"`
 		Needs [][]int `json:"needs"`
 	} `json:"rules"`
+	Uses []int `json:"uses"`
 }
 
 // platform returns the queries of one platform; nil when there are none.
@@ -133,6 +135,7 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 	}
 	var index struct {
 		Words   []string `json:"words"`
+		Shared  []string `json:"shared"`
 		Queries []query  `json:"queries"`
 	}
 	if err := l.decode(dir+"index.json", &index); err != nil {
@@ -143,7 +146,7 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 		return nil, err
 	}
 	p := &platform{
-		name: name, library: l, queries: index.Queries, rego: string(shared),
+		name: name, library: l, queries: index.Queries, shared: index.Shared, rego: string(shared),
 		words: make(map[string]int, len(index.Words)), prepared: map[int]*prepared{},
 	}
 	for i, word := range index.Words {

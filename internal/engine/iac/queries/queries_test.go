@@ -80,7 +80,7 @@ func TestLibraryIsWhole(t *testing.T) {
 		if len(all) != len(p.queries) {
 			t.Errorf("%s: %d of %d queries can be triggered at all", name, len(all), len(p.queries))
 		}
-		if _, err := p.prepare(t.Context(), all, 2); err != nil {
+		if err := prepare(t.Context(), []wish{{p, all}}, 2); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		about, err := p.about()
@@ -138,13 +138,12 @@ func TestChoiceLosesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func(list []choice) int {
-		ready, err := p.prepare(t.Context(), list, 1)
-		if err != nil {
+		if err := prepare(t.Context(), []wish{{p, list}}, 1); err != nil {
 			t.Fatal(err)
 		}
 		n := 0
 		for _, c := range list {
-			q := question{unit: u, query: c.query, prepared: ready[c.query]}
+			q := question{unit: u, query: c.query}
 			results, err := q.ask(t.Context())
 			if err != nil {
 				t.Fatal(err)

@@ -60,6 +60,7 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 		return nil, nil, err
 	}
 	r := run{workers: max(1, workers), texts: texts{byDocument: map[*document.Document]*lines{}}}
+	var wishes []wish
 	for _, name := range document.Platforms {
 		var mine []*document.Document
 		for _, d := range docs {
@@ -77,9 +78,10 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 		if p == nil {
 			continue
 		}
-		if err := r.add(ctx, p, mine); err != nil {
-			return nil, nil, err
-		}
+		wishes = append(wishes, r.add(p, mine))
+	}
+	if err := prepare(ctx, wishes, r.workers); err != nil {
+		return nil, nil, err
 	}
 	if err := r.ask(ctx); err != nil {
 		return nil, nil, err
@@ -96,9 +98,8 @@ type unit struct {
 
 // A question is one query to one unit, with its answer.
 type question struct {
-	unit     *unit
-	query    int
-	prepared *prepared
+	unit  *unit
+	query int
 
 	results []any
 	err     error
@@ -110,19 +111,18 @@ type run struct {
 	texts     texts
 }
 
-// add compiles what the documents of a platform can trigger and notes whom to ask
-// what.
-func (r *run) add(ctx context.Context, p *platform, docs []*document.Document) error {
+// add notes whom of a platform's documents to ask what, and returns all that is to
+// be compiled for it.
+func (r *run) add(p *platform, docs []*document.Document) wish {
 	units := split(p, docs)
-	chosen := make([][]choice, len(units))
 	all := map[int][]bool{}
-	for i, u := range units {
-		chosen[i] = p.choose(p.wordsOf(u.docs))
-		for _, c := range chosen[i] {
+	for _, u := range units {
+		for _, c := range p.choose(p.wordsOf(u.docs)) {
 			if have, ok := all[c.query]; ok {
 				c.rules = union(have, c.rules)
 			}
 			all[c.query] = c.rules
+			r.questions = append(r.questions, &question{unit: u, query: c.query})
 		}
 	}
 	var every []choice
@@ -130,16 +130,7 @@ func (r *run) add(ctx context.Context, p *platform, docs []*document.Document) e
 		every = append(every, choice{query, rules})
 	}
 	slices.SortFunc(every, func(a, b choice) int { return a.query - b.query })
-	ready, err := p.prepare(ctx, every, r.workers)
-	if err != nil {
-		return err
-	}
-	for i, u := range units {
-		for _, c := range chosen[i] {
-			r.questions = append(r.questions, &question{unit: u, query: c.query, prepared: ready[c.query]})
-		}
-	}
-	return nil
+	return wish{p, every}
 }
 
 // split puts the documents of one unit together, in their order. A unit that is too
@@ -273,7 +264,7 @@ func (q *question) ask(ctx context.Context) (results []any, err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, Time)
 	defer cancel()
-	set, err := q.prepared.eval.Eval(ctx, rego.EvalParsedInput(q.unit.input))
+	set, err := q.unit.platform.ready(q.query).eval.Eval(ctx, rego.EvalParsedInput(q.unit.input))
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, fmt.Errorf("it did not end within %s", Time)

@@ -89,11 +89,13 @@ func write(w io.Writer, assets string) error {
 // A platform is one folder of queries.
 type platform struct {
 	Words   []string `json:"words"`
+	Shared  []string `json:"shared"` // names of rules of the libraries
 	Queries []query  `json:"queries"`
 
 	source bytes.Buffer
 	about  []json.RawMessage
 	ids    map[string]int
+	uses   uses
 }
 
 // A query is one module in source.rego.
@@ -105,6 +107,10 @@ type query struct {
 	// Rules holds, for each rule of the module that yields results, its position
 	// among the rules and what it needs: of each list one word.
 	Rules []rule `json:"rules"`
+
+	// Uses are the rules of the libraries that the query may call, by position in
+	// the platform's list.
+	Uses []int `json:"uses"`
 }
 
 type rule struct {
@@ -115,7 +121,15 @@ type rule struct {
 func readPlatform(assets, name string) (*platform, error) {
 	p := &platform{ids: map[string]int{}}
 	root := filepath.Join(assets, "queries", name)
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	libraries := filepath.Join(assets, "libraries")
+	if _, err := os.Stat(filepath.Join(libraries, strings.ToLower(name)+".rego")); err != nil {
+		return p, nil // a folder of something else
+	}
+	var err error
+	if p.uses, p.Shared, err = usesOf(filepath.Join(libraries, "common.rego"), filepath.Join(libraries, strings.ToLower(name)+".rego")); err != nil {
+		return nil, err
+	}
+	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -160,6 +174,7 @@ func (p *platform) read(dir, name string) error {
 			q.Rules = append(q.Rules, rule{At: i, Needs: p.number(needsOf(module, r))})
 		}
 	}
+	q.Uses = p.uses.of(module)
 	p.source.Write(withoutComments(text))
 	q.Size = p.source.Len() - q.At
 	var compact bytes.Buffer

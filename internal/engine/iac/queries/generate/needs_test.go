@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -31,6 +33,36 @@ kinds := ["p", "q"]`, `[[p q] [resource]]`},
 		}
 		if got := fmt.Sprint(needsOf(m, m.Rules[0])); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestUses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "common.rego")
+	library := "package generic.common\na(x) { b(x) }\nb(x) { x }\nc(x) { not a(x) }\nd = 1 { true }\ne(x) { [y | y := d] }"
+	if err := os.WriteFile(path, []byte(library), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u, names, err := usesOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rule, want := range map[string]string{
+		"CxPolicy[r] { r := 1 }":                      "[]",
+		"CxPolicy[r] { lib.a(r) }":                    "[a b]",
+		"CxPolicy[r] { not f(r) }\nf(x) { lib.c(x) }": "[a b c]",
+		"CxPolicy[r] { lib.e(r) }":                    "[d e]",
+	} {
+		m, err := ast.ParseModuleWithOpts(rule, "package Cx\nimport data.generic.common as lib\n"+rule, ast.ParserOptions{RegoVersion: ast.RegoV0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, i := range u.of(m) {
+			got = append(got, names[i])
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s uses %s, want %s", rule, got, want)
 		}
 	}
 }
