@@ -55,7 +55,7 @@ var mayImport = map[string]string{
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom",
+	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/engine/sast",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container",

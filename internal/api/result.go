@@ -91,6 +91,20 @@ type libraryBody struct {
 	Path           []string         `json:"path" doc:"Packages from the root to the parent."`
 	IsDev          bool             `json:"isDev"`
 	IsTransitive   bool             `json:"isTransitive"`
+	Reachability   *reachBody       `json:"reachability,omitempty" doc:"Whether the program uses the flawed code; missing where that was not looked at."`
+}
+
+// reachBody says whether the program uses the flawed code of a package.
+type reachBody struct {
+	Verdict   string          `json:"verdict" enum:"used,potentially used,unused,unknown"`
+	Reason    string          `json:"reason"`
+	Locations []reachLocation `json:"locations" doc:"The way to the call of the flawed code, or the imports."`
+}
+
+type reachLocation struct {
+	Path string `json:"path"`
+	Line int    `json:"line"`
+	Text string `json:"text"`
 }
 
 // advisoryBody is a known vulnerability.

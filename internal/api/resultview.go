@@ -106,7 +106,24 @@ func viewLibrary(f *triage.Finding) *libraryBody {
 	return &libraryBody{
 		ID: triage.PackageID(f.ProjectID, f.Branch, p), ProjectID: f.ProjectID, PackageName: p.Name, PackageVersion: p.Version,
 		FileName: p.Path, Ecosystem: p.Ecosystem, Path: notNull(p.Via), IsDev: p.Dev, IsTransitive: p.Scope == finding.Transitive,
+		Reachability: viewReach(f.Report.Package.Reach),
 	}
+}
+
+// reachWords are the verdicts by their names on the wire.
+var reachWords = map[finding.ReachVerdict]string{
+	finding.Reachable: "used", finding.Imported: "potentially used", finding.NotFound: "unused", finding.UnknownReach: "unknown",
+}
+
+func viewReach(r *finding.Reach) *reachBody {
+	if r == nil {
+		return nil
+	}
+	out := &reachBody{Verdict: reachWords[r.Verdict], Reason: r.Reason, Locations: []reachLocation{}}
+	for _, s := range r.Steps {
+		out.Locations = append(out.Locations, reachLocation{Path: s.Location.Path, Line: s.Location.StartLine, Text: s.Message})
+	}
+	return out
 }
 
 // viewAdvisory returns the advisory of a rule that has one; match may be nil.

@@ -103,4 +103,23 @@ type PackageMatch struct {
 	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
 	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
 	UpgradeAll string   `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
+	Reach      *Reach   `json:"reach,omitempty"`      // nil when it was not looked at
 }
+
+// A Reach says whether the program uses the flawed code of a package.
+type Reach struct {
+	Verdict ReachVerdict `json:"verdict"`
+	Reason  string       `json:"reason"`          // for people
+	Steps   []Step       `json:"steps,omitempty"` // a way to the call, or the imports
+}
+
+// A ReachVerdict says how far a program uses the flawed code of a package.
+type ReachVerdict string
+
+// The verdicts.
+const (
+	Reachable    ReachVerdict = "reachable" // code that can run calls a function that the advisory names
+	Imported     ReachVerdict = "imported"  // the package is used; whether the flawed code is, is not known
+	NotFound     ReachVerdict = "not-found" // no source of the program imports the package
+	UnknownReach ReachVerdict = "unknown"
+)

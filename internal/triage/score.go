@@ -3,6 +3,7 @@ package triage
 import (
 	"math"
 	"path"
+	"slices"
 	"strings"
 
 	"merlon/internal/finding"
@@ -162,11 +163,37 @@ func factorsOf(f *finding.Finding, t threat) Factors {
 	if t.cvss <= 0 {
 		out.CVSS = typicalCVSS(f.Severity)
 	}
+	if f.Package != nil && unused(f.Package.Reach) && !t.exploited {
+		out.Exploitability = 0
+	}
 	// A dependency's file says where it is declared, not where it runs.
 	if f.Package == nil && Demoted(f.Location.Path) {
 		out.Exploitability = NotExploitable
 	}
 	return out
+}
+
+// unused reports whether no source of the program imports a package.
+func unused(r *finding.Reach) bool { return r != nil && r.Verdict == finding.NotFound }
+
+// priorityOf returns the priority of a reported finding. That flawed code of a
+// dependency is called makes it one step more urgent; that nothing imports the
+// dependency makes it the least urgent, unless it is known to be attacked: what is
+// installed can do harm by that alone.
+func priorityOf(f *finding.Finding, score int, t threat) Priority {
+	p := PriorityOf(score)
+	if f.Package == nil || f.Package.Reach == nil {
+		return p
+	}
+	switch f.Package.Reach.Verdict {
+	case finding.Reachable:
+		return Priorities[max(slices.Index(Priorities, p)-1, 0)]
+	case finding.NotFound:
+		if !t.exploited {
+			return VeryLow
+		}
+	}
+	return p
 }
 
 // demotedFolders are names of folders whose code does not reach production.

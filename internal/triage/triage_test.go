@@ -36,6 +36,33 @@ func TestRisk(t *testing.T) {
 	}
 }
 
+func TestPriorityOfDependencies(t *testing.T) {
+	for _, c := range []struct {
+		verdict   finding.ReachVerdict
+		exploited bool
+		want      Priority
+	}{
+		{finding.UnknownReach, false, Normal}, {finding.Imported, false, Normal}, {finding.Reachable, false, Urgent},
+		{finding.NotFound, false, VeryLow}, {finding.NotFound, true, Normal},
+	} {
+		f := &finding.Finding{Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: c.verdict}}}
+		if got := priorityOf(f, 500, threat{exploited: c.exploited}); got != c.want {
+			t.Errorf("%s, exploited %v: got %s, want %s", c.verdict, c.exploited, got, c.want)
+		}
+	}
+	f := &finding.Finding{Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.Reachable}}}
+	if got := priorityOf(f, 950, threat{}); got != CriticalUrgent {
+		t.Errorf("the most urgent became %s", got)
+	}
+	if got := priorityOf(&finding.Finding{}, 500, threat{}); got != Normal {
+		t.Errorf("a flaw of code: %s", got)
+	}
+	unused := &finding.Finding{Severity: finding.High, Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.NotFound}}}
+	if got := factorsOf(unused, threat{}).Exploitability; got != 0 {
+		t.Errorf("exploitability of an unused package: %v", got)
+	}
+}
+
 func TestPriority(t *testing.T) {
 	// Without EPSS the other weights add up to one again.
 	for _, c := range []struct {

@@ -158,7 +158,7 @@ func (d *differ) Finding(f *finding.Finding) error {
 		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.threat).Composite(),
 		Cell: Cell{Analysis: f.Analysis, Severity: f.Severity, Status: ToVerify},
 	}
-	row.Cell.Priority = PriorityOf(row.Score)
+	row.Cell.Priority = priorityOf(f, row.Score, rule.threat)
 	if s.known < 0 {
 		d.open(&row)
 	} else {

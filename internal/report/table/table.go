@@ -99,6 +99,9 @@ func evidence(f *finding.Finding) string {
 		if all := f.Package.UpgradeAll; all != "" && all != f.Package.Upgrade {
 			text += ", all of its flaws in " + all
 		}
+		if r := f.Package.Reach; r != nil && r.Verdict != finding.UnknownReach {
+			text += ", " + string(r.Verdict)
+		}
 		return text
 	case f.Secret != nil:
 		return f.Secret.Redacted

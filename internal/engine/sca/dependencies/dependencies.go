@@ -55,6 +55,9 @@ func run(p *scan.ProjectPass) error {
 	if err != nil {
 		return err
 	}
+	if err := addReach(p, packages, matches); err != nil {
+		return err
+	}
 	report(p, matches)
 	return nil
 }

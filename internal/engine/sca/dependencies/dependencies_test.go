@@ -205,6 +205,7 @@ func TestEvidence(t *testing.T) {
 		Package: &finding.PackageMatch{
 			Package:    finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.15", PURL: "pkg:npm/lodash@4.17.15", Path: "package-lock.json", Line: 3, Scope: finding.Direct},
 			Introduced: "0", Fixed: []string{"4.17.19"}, Upgrade: "4.17.19", UpgradeAll: "4.17.19",
+			Reach: &finding.Reach{Verdict: finding.UnknownReach, Reason: "there are no sources of the program in the language of its packages"},
 		},
 	}
 	if diff := cmp.Diff(want, r.reported[0]); diff != "" {

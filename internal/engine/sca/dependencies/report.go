@@ -20,6 +20,8 @@ type match struct {
 	scan.AdvisoryMatch
 	pkg  finding.Package // the first version
 	more []string        // further affected versions of it in the file
+
+	reach *finding.Reach // nil when it was not looked at
 }
 
 // lookUp returns the matches of all packages, by file, package and advisory.
@@ -178,7 +180,7 @@ func makeFinding(m *match) finding.Finding {
 	return finding.Finding{
 		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: what.String(), Language: language(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
-		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll},
+		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll, Reach: m.reach},
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }

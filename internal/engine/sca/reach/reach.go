@@ -1,0 +1,423 @@
+// Package reach answers whether a program uses the flawed code of its dependencies:
+// it reads the program's own sources in Java, JavaScript, TypeScript, Python and Go,
+// joins them to a call graph (package flow), and looks for imports of a dependency
+// and for calls into it from code that can run.
+//
+// What it says moves priorities and hides nothing, so it errs towards use: "not
+// found" needs that everything was read, that the names under which the dependency is
+// imported are known, and that no file of settings names it.
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/mod/modfile"
+
+	"merlon/internal/engine/sast/cst"
+	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/lang/all"
+	"merlon/internal/engine/sast/scope"
+	"merlon/internal/engine/sast/tree"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A Tree is the scanned tree.
+type Tree struct {
+	Context context.Context
+	FS      fs.FS
+	Files   []scan.File
+	Workers int
+	// Packages are all packages of the inventory: what they may be imported as is
+	// accounted for.
+	Packages []finding.Package
+}
+
+// maxSource bounds a source file, in bytes; larger ones are made by programs.
+const maxSource = 1 << 20
+
+// A Program is what is known of the sources of a tree. It is not safe for concurrent
+// use.
+type Program struct {
+	tree        Tree
+	graph       *flow.Graph
+	read        map[string]bool   // languages of which there are sources
+	unread      map[string]string // by language: a file that could not be read
+	dynamic     map[string]string // by language: a place that loads what cannot be known
+	uses        map[string][]use  // by language
+	live        []bool            // by function
+	callers     [][]int32         // by function: who may run it
+	settings    []setting         // files that may name what is used without an import
+	unexplained map[string]string // by language: an import of nobody knows what
+}
+
+// A use is an import of something that the program does not declare, or a call of it.
+type use struct {
+	name     string // "lodash.template", "gopkg.in/yaml.v2.Decoder.Decode", "org.yaml.snakeyaml.Yaml"
+	function *ir.Function
+	node     int32
+	call     bool
+}
+
+// ecosystems gives the language whose programs import the packages of an ecosystem.
+var ecosystems = map[string]string{"npm": "javascript", "PyPI": "python", "Maven": "java", "Go": "go"}
+
+// Supported reports whether packages of the ecosystem can be looked for.
+func Supported(ecosystem string) bool { return ecosystems[ecosystem] != "" }
+
+// family is the language under which a file's imports count.
+func family(l *lang.Language) string {
+	switch l.Name {
+	case "javascript", "typescript", "tsx":
+		return "javascript"
+	case "java", "python", "go":
+		return l.Name
+	}
+	return ""
+}
+
+// Read reads the sources of the languages whose ecosystems are asked for. It fails
+// only when the context ends.
+func Read(t Tree, asked []string) (*Program, error) {
+	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}}
+	wanted := map[string]bool{}
+	for _, ecosystem := range asked {
+		wanted[ecosystems[ecosystem]] = true
+	}
+	delete(wanted, "")
+	files, err := p.lower(wanted)
+	if err != nil {
+		return nil, err
+	}
+	if p.graph, err = flow.Build(t.Context, files, flow.Options{Workers: t.Workers, Modules: p.modules()}); err != nil {
+		return nil, err
+	}
+	p.collect()
+	p.spread()
+	p.explain()
+	return p, nil
+}
+
+// lower reads, parses and lowers the sources, several at once.
+func (p *Program) lower(wanted map[string]bool) ([]*ir.File, error) {
+	var sources []scan.File
+	for _, f := range p.tree.Files {
+		if l := all.ForFile(f.Path); l != nil && wanted[family(l)] && !others(f.Path) {
+			sources = append(sources, f)
+		}
+	}
+	out := make([]*ir.File, len(sources))
+	var mu sync.Mutex
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range max(1, p.tree.Workers) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(sources) && p.tree.Context.Err() == nil; i = int(next.Add(1)) - 1 {
+				f, err := p.parse(sources[i])
+				mu.Lock()
+				name := family(all.ForFile(sources[i].Path))
+				p.read[name] = true
+				if err != nil && (p.unread[name] == "" || sources[i].Path < p.unread[name]) {
+					p.unread[name] = sources[i].Path
+				}
+				mu.Unlock()
+				out[i] = f
+			}
+		})
+	}
+	wait.Wait()
+	return slices.DeleteFunc(out, func(f *ir.File) bool { return f == nil }), p.tree.Context.Err()
+}
+
+var errLarge = errors.New("the file is too large")
+
+// parse makes the intermediate form of a file.
+func (p *Program) parse(f scan.File) (file *ir.File, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			file, err = nil, fmt.Errorf("parse %s: %v", f.Path, v)
+		}
+	}()
+	if f.Size > maxSource {
+		return nil, errLarge
+	}
+	text, err := fs.ReadFile(p.tree.FS, f.Path)
+	if err != nil {
+		return nil, err
+	}
+	l := all.ForFile(f.Path)
+	t, err := l.Parse(f.Path, text, cst.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return ir.Lower(scope.Analyze(t, l, nil), l, ir.Limits{}), nil
+}
+
+// modules returns where the modules of Go are.
+func (p *Program) modules() []flow.Module {
+	var out []flow.Module
+	for _, f := range p.tree.Files {
+		if path.Base(f.Path) == "go.mod" && f.Size <= maxSource {
+			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
+				if name := modfile.ModulePath(text); name != "" {
+					out = append(out, flow.Module{Path: name, Folder: path.Dir(f.Path)})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// thirdParty are folders that hold code of others.
+var thirdParty = []string{"node_modules", "bower_components", "site-packages", ".venv", "venv", "vendor", ".tox", "Pods", ".gradle", ".m2"}
+
+// others reports whether the file is code of others, which is not the program's.
+func others(name string) bool {
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		if slices.Contains(thirdParty, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// collect lists what the program uses of others.
+func (p *Program) collect() {
+	imports := map[*ir.File]map[int32]bool{}
+	for _, f := range p.graph.Files {
+		name := family(f.Lang)
+		imports[f] = map[int32]bool{}
+		for _, i := range f.Imports {
+			imports[f][i.Node] = true
+			module := i.Module
+			if i.Name != "" && i.Name != "*" && i.Name != "default" && name != "javascript" {
+				module += "." + i.Name
+			}
+			p.uses[name] = append(p.uses[name], use{name: module, function: f.Functions[0], node: i.Node})
+		}
+	}
+	for _, fn := range p.graph.Functions {
+		name := family(fn.File.Lang)
+		for i := range fn.Calls {
+			c := &fn.Calls[i]
+			node := fn.Code[c.Instr].Node
+			if loads(name, c) && !imports[fn.File][node] {
+				if at := place(fn.File, node); p.dynamic[name] == "" {
+					p.dynamic[name] = fmt.Sprintf("%s:%d", at.Path, at.StartLine)
+				}
+			}
+			if len(p.graph.Targets(fn, c)) > 0 {
+				continue
+			}
+			called := c.Qualified
+			if called == "" && c.Type != "" {
+				called = c.Type + "." + c.Name
+			}
+			if called != "" {
+				p.uses[name] = append(p.uses[name], use{name: called, function: fn, node: node, call: true})
+			}
+		}
+	}
+}
+
+// loads reports whether the call loads code by a name that is computed, as far as its
+// callee tells: which module comes is then not known. One with a constant is an import.
+func loads(language string, c *ir.Call) bool {
+	switch language {
+	case "javascript":
+		return c.Qualified == "require" || c.Name == "import" && c.Receiver == ir.NoVar
+	case "python":
+		return c.Qualified == "importlib.import_module" || c.Qualified == "__import__"
+	case "java":
+		return c.Qualified == "java.lang.Class.forName" || c.Qualified == "Class.forName" || c.Name == "loadClass" && c.Type == "java.lang.ClassLoader"
+	}
+	return false
+}
+
+// spread finds the functions that can run: top-level code, what others may call, and
+// what any of them calls, hands on or names.
+func (p *Program) spread() {
+	n := len(p.graph.Functions)
+	p.live, p.callers = make([]bool, n), make([][]int32, n)
+	named := p.named()
+	var queue []int32
+	start := func(id, by int32) {
+		if by >= 0 && id != by && len(p.callers[id]) < 8 {
+			p.callers[id] = append(p.callers[id], by)
+		}
+		if !p.live[id] {
+			p.live[id] = true
+			queue = append(queue, id)
+		}
+	}
+	for _, fn := range p.graph.Functions {
+		if p.entry(fn) {
+			start(fn.ID, -1)
+		}
+	}
+	for len(queue) > 0 {
+		fn := p.graph.Functions[queue[0]]
+		queue = queue[1:]
+		for i := range fn.Calls {
+			for _, to := range p.graph.Targets(fn, &fn.Calls[i]) {
+				start(to.ID, fn.ID)
+			}
+			for _, to := range p.graph.Callbacks(fn, &fn.Calls[i]) {
+				start(to.ID, fn.ID)
+			}
+		}
+		for _, to := range named[fn.ID] {
+			start(to, fn.ID)
+		}
+	}
+}
+
+// named lists for each function the functions whose bare names its code holds: a
+// function that is handed on in a way that the graph does not follow can still run.
+func (p *Program) named() [][]int32 {
+	byName := map[string][]int32{}
+	for _, fn := range p.graph.Functions {
+		if fn.Name != "" && fn.Kind != ir.TopLevel {
+			byName[family(fn.File.Lang)+" "+fn.Name] = append(byName[family(fn.File.Lang)+" "+fn.Name], fn.ID)
+		}
+	}
+	const most = 64 // a name that so many share says nothing
+	out := make([][]int32, len(p.graph.Functions))
+	for _, f := range p.graph.Files {
+		owner := owners(f)
+		for i := range f.Tree.Nodes {
+			node := int32(i)
+			if k := f.Tree.Nodes[i].Kind; k != tree.Name && k != tree.Member {
+				continue
+			}
+			text := f.Tree.Text(node)
+			if dot := strings.LastIndexByte(text, '.'); dot >= 0 {
+				text = text[dot+1:]
+			}
+			targets := byName[family(f.Lang)+" "+text]
+			if len(targets) == 0 || len(targets) > most {
+				continue
+			}
+			for _, to := range targets {
+				if declares(p.graph.Functions[to], f, node) {
+					continue
+				}
+				out[owner[i]] = append(out[owner[i]], to)
+			}
+		}
+	}
+	// Nested functions run if the one around them does: they are values of it.
+	for _, fn := range p.graph.Functions {
+		if fn.Parent != nil && fn.Kind == ir.LambdaFunction {
+			out[fn.Parent.ID] = append(out[fn.Parent.ID], fn.ID)
+		}
+	}
+	for i := range out {
+		slices.Sort(out[i])
+		out[i] = slices.Compact(out[i])
+	}
+	return out
+}
+
+// owners gives for each node of a file the innermost function that holds it.
+func owners(f *ir.File) []int32 {
+	out := make([]int32, len(f.Tree.Nodes))
+	for _, fn := range f.Functions { // outer ones come before those inside of them
+		end := int32(len(out))
+		begin := fn.Node
+		if begin >= 0 && fn.Kind != ir.TopLevel {
+			end = f.Tree.Nodes[begin].Next
+		} else {
+			begin = 0
+		}
+		for i := begin; i < end; i++ {
+			out[i] = fn.ID
+		}
+	}
+	return out
+}
+
+// declares reports whether the node is the name in the function's own declaration.
+func declares(fn *ir.Function, f *ir.File, node int32) bool {
+	return fn.File == f && fn.Node >= 0 && f.Tree.Child(fn.Node, tree.RoleName) == node
+}
+
+// entry reports whether code outside of the program may run the function.
+func (p *Program) entry(fn *ir.Function) bool {
+	if test(fn.File.Tree.Path) {
+		return false // tests run, but not where attackers are
+	}
+	switch fn.Kind {
+	case ir.TopLevel, ir.StaticInit, ir.Initializer:
+		return true
+	case ir.LambdaFunction:
+		return false // the function around it makes it
+	}
+	if annotated(fn) {
+		return true // a framework knows it
+	}
+	switch family(fn.File.Lang) {
+	case "go":
+		return fn.Name == "main" || fn.Name == "init" || fn.Name != "" && fn.Name[0] >= 'A' && fn.Name[0] <= 'Z'
+	case "java":
+		return !modified(fn, "private")
+	case "python":
+		return fn.Class != nil && !strings.HasPrefix(fn.Name, "_") || strings.HasPrefix(fn.Name, "__")
+	case "javascript":
+		return fn.Class != nil || modified(fn, "export") || slices.Contains(p.graph.Exposed(fn.File.Module), fn)
+	}
+	return true
+}
+
+// tests matches files of tests, by the customs of the four languages.
+var tests = regexp.MustCompile(`(?:_test\.go|(?:^|/)test_[^/]*\.py|_test\.py|\.(?:test|spec)\.[cm]?[jt]sx?|(?:^|/)conftest\.py)$|(?:^|/)(?:tests?|__tests__|testdata|spec|e2e)/`)
+
+func test(path string) bool { return tests.MatchString(path) }
+
+// annotated reports whether the function bears an annotation or decorator.
+func annotated(fn *ir.Function) bool {
+	if fn.Node < 0 {
+		return false
+	}
+	for i := range fn.File.Tree.Children(fn.Node) {
+		if fn.File.Tree.Is(i, tree.Annotation) {
+			return true
+		}
+	}
+	return false
+}
+
+// modified reports whether the declaration bears the modifier.
+func modified(fn *ir.Function, modifier string) bool {
+	if fn.Node < 0 {
+		return false
+	}
+	t := fn.File.Tree
+	for i := range t.Children(fn.Node) {
+		if t.Is(i, tree.Modifier) && t.Text(i) == modifier {
+			return true
+		}
+	}
+	return false
+}
+
+// place returns where a node is.
+func place(f *ir.File, node int32) finding.Location {
+	if node < 0 {
+		return finding.Location{Path: f.Tree.Path, StartLine: 1, EndLine: 1}
+	}
+	n := f.Tree.Nodes[node]
+	line, column := f.Tree.Position(n.Start)
+	return finding.Location{Path: f.Tree.Path, StartLine: line, EndLine: line, StartColumn: column}
+}

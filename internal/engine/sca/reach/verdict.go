@@ -1,0 +1,280 @@
+package reach
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/finding"
+)
+
+// A Flaw is what an advisory says of where it is.
+type Flaw struct {
+	Symbols []finding.Symbols // none: the advisory names none
+	Text    string            // its summary and details, where functions may be named
+}
+
+// maxSteps bounds the evidence of a verdict.
+const maxSteps = 8
+
+// Verdict says whether the program uses the flawed code of a package.
+func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
+	language := ecosystems[pkg.Ecosystem]
+	switch {
+	case language == "":
+		return unknown("packages of %s are not looked for in sources", pkg.Ecosystem)
+	case !p.read[language]:
+		return unknown("there are no sources of the program in the language of its packages")
+	}
+	names, certain, silent := modules(pkg)
+	uses := p.usesOf(language, names)
+	if language == "go" && (pkg.Name == "stdlib" || pkg.Name == "toolchain") {
+		uses, silent = p.usesOf(language, flaw.paths()), true // its dependencies use it as well
+	}
+	if len(uses) > 0 {
+		return p.used(uses, flaw)
+	}
+	if pkg.Scope == finding.Transitive || pkg.Scope == finding.UnknownDependency && pkg.Ecosystem != "Go" {
+		return p.inherited(language, pkg)
+	}
+	switch {
+	case silent:
+		return unknown("it can be used without an import")
+	case p.unread[language] != "":
+		return unknown("%s could not be read", p.unread[language])
+	case p.dynamic[language] != "":
+		return unknown("%s loads code by a computed name", p.dynamic[language])
+	case !certain && p.unexplained[language] != "":
+		return unknown("under which names it is imported is not known, and %s may be one", p.unexplained[language])
+	}
+	if file := p.mentioned(pkg.Name); file != "" {
+		return unknown("nothing imports it, but %s names it", file)
+	}
+	return &finding.Reach{Verdict: finding.NotFound, Reason: "no source of the program imports it"}
+}
+
+func unknown(format string, args ...any) *finding.Reach {
+	return &finding.Reach{Verdict: finding.UnknownReach, Reason: fmt.Sprintf(format, args...)}
+}
+
+// usesOf returns the uses of what a package provides.
+func (p *Program) usesOf(language string, names []string) []use {
+	var out []use
+	for _, u := range p.uses[language] {
+		if slices.ContainsFunc(names, func(m string) bool { return m != "" && provides(language, m, u.name) }) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// used says how far what is imported is used: flawed functions that the advisory
+// names are called from code that can run, or not.
+func (p *Program) used(uses []use, flaw Flaw) *finding.Reach {
+	for _, u := range uses {
+		if u.call && p.live[u.function.ID] && flaw.names(u.name) {
+			return &finding.Reach{Verdict: finding.Reachable, Reason: u.name + " is called", Steps: p.path(u)}
+		}
+	}
+	r := &finding.Reach{Verdict: finding.Imported, Reason: "it is imported; the advisory names no function"}
+	if flaw.named() {
+		r.Reason = "it is imported, but no call of the flawed functions was found in code that can run"
+	}
+	for _, u := range uses {
+		if !u.call && len(r.Steps) < maxSteps {
+			r.Steps = append(r.Steps, finding.Step{Kind: finding.Source, Message: "imports " + u.name, Location: place(u.function.File, u.node)})
+		}
+	}
+	return r
+}
+
+// inherited says of a package that nothing imports and that others brought in: it is
+// used if the one that the program asked for is.
+func (p *Program) inherited(language string, pkg *finding.Package) *finding.Reach {
+	if len(pkg.Via) == 0 {
+		return unknown("nothing imports it, and what brought it in is not known")
+	}
+	name, _ := cutVersion(pkg.Via[0])
+	parent := finding.Package{Ecosystem: pkg.Ecosystem, Name: name}
+	names, _, _ := modules(&parent)
+	uses := p.usesOf(language, names)
+	if len(uses) == 0 {
+		return unknown("nothing imports it, nor %s, which brought it in", name)
+	}
+	r := p.used(uses, Flaw{})
+	r.Reason = name + ", which brought it in, is imported"
+	return r
+}
+
+// cutVersion splits "name@version"; names of npm may begin with the sign.
+func cutVersion(s string) (name, version string) {
+	if i := strings.LastIndexByte(s, '@'); i > 0 {
+		return s[:i], s[i+1:]
+	}
+	return s, ""
+}
+
+// path returns a way from code that runs by itself to the use.
+func (p *Program) path(u use) []finding.Step {
+	way := []*ir.Function{u.function}
+	seen := map[int32]bool{u.function.ID: true}
+	from := map[int32]int32{}
+	queue := []int32{u.function.ID}
+	for len(queue) > 0 {
+		id := queue[0]
+		queue = queue[1:]
+		if p.entry(p.graph.Functions[id]) {
+			for at := id; at != u.function.ID; at = from[at] {
+				way = append(way, p.graph.Functions[at])
+			}
+			break
+		}
+		for _, by := range p.callers[id] {
+			if !seen[by] {
+				seen[by] = true
+				from[by] = id
+				queue = append(queue, by)
+			}
+		}
+	}
+	// way is the using function, then the ones from the entry down to it.
+	var steps []finding.Step
+	for _, fn := range append(way[1:], way[0]) {
+		if len(steps) < maxSteps-1 {
+			name := fn.Qualified
+			if fn.Kind == ir.TopLevel {
+				name = "code of the file"
+			}
+			kind := finding.Intermediate
+			if len(steps) == 0 {
+				kind = finding.Source
+			}
+			steps = append(steps, finding.Step{Kind: kind, Message: name, Location: place(fn.File, fn.Node)})
+		}
+	}
+	return append(steps, finding.Step{Kind: finding.Sink, Message: "calls " + u.name, Location: place(u.function.File, u.node)})
+}
+
+// paths returns the import paths that the advisory names.
+func (f Flaw) paths() []string {
+	var out []string
+	for _, s := range f.Symbols {
+		out = append(out, s.Path)
+	}
+	return out
+}
+
+// named reports whether the advisory names functions.
+func (f Flaw) named() bool { return len(f.Symbols) > 0 || len(mentions(f.Text)) > 0 }
+
+// names reports whether the advisory names the called function: among its symbols, or
+// if it has none, in its text.
+func (f Flaw) names(called string) bool {
+	for _, s := range f.Symbols {
+		rest, ok := strings.CutPrefix(called, s.Path)
+		if !ok || s.Path != "" && (rest == "" || rest[0] != '.') {
+			continue
+		}
+		rest = strings.TrimPrefix(rest, ".")
+		if len(s.Names) == 0 || slices.Contains(s.Names, rest) {
+			return true
+		}
+	}
+	if len(f.Symbols) > 0 {
+		return false
+	}
+	last := called[strings.LastIndexByte(called, '.')+1:]
+	return slices.Contains(mentions(f.Text), last)
+}
+
+// A function in the text of an advisory stands between backquotes or before a pair of
+// parentheses.
+var (
+	quoted = regexp.MustCompile("`([A-Za-z_$][\\w$]*(?:[.#][A-Za-z_$][\\w$]*)*)(?:\\([^`]*)?`")
+	called = regexp.MustCompile(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
+)
+
+// mentions returns the last parts of the names of functions in the text of an
+// advisory. Words that are none of code ("version", a file's name) do no harm: a
+// package has to have a function of the name that the program calls.
+func mentions(text string) []string {
+	var out []string
+	for _, pattern := range []*regexp.Regexp{quoted, called} {
+		for _, m := range pattern.FindAllStringSubmatch(text, 200) {
+			name := m[1]
+			if i := strings.LastIndexAny(name, ".#"); i >= 0 {
+				name = name[i+1:]
+			}
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// A setting is a file that may name what is used without an import.
+type setting struct {
+	path string
+	text string
+}
+
+// settingFiles are the forms of files in which tools and frameworks are told what to
+// load. Manifests and lock files name everything and say nothing.
+var settingFiles = []string{".json", ".yaml", ".yml", ".toml", ".xml", ".properties", ".cfg", ".ini", ".html", ".gradle", ".sh", ".ejs", ".hbs", ".pug", ".jade", ".vue", ".svelte", ".jsp", ".erb", ".js", ".cjs", ".mjs", ".ts"}
+
+var manifests = regexp.MustCompile(`(?i)^(package(-lock)?|npm-shrinkwrap|composer|pom|poetry|pdm|uv|requirements|pyproject|setup|build|deno|bun|yarn|pnpm-lock|pnpm-workspace|libs\.versions)\b|lock|^\.?s?bom|cdx|spdx`)
+
+const (
+	maxSetting  = 256 << 10
+	maxSettings = 32 << 20 // of all together, in bytes
+)
+
+// mentioned returns a file of settings that names the package, or "".
+func (p *Program) mentioned(name string) string {
+	if p.settings == nil {
+		p.settings = []setting{}
+		total := int64(0)
+		for _, f := range p.tree.Files {
+			base := path.Base(f.Path)
+			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || others(f.Path) || manifests.MatchString(base) {
+				continue
+			}
+			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
+				total += f.Size
+				p.settings = append(p.settings, setting{f.Path, string(text)})
+			}
+		}
+	}
+	short := name
+	if _, artifact, ok := strings.Cut(name, ":"); ok {
+		short = artifact
+	}
+	for _, s := range p.settings {
+		for at := 0; ; {
+			i := strings.Index(s.text[at:], short)
+			if i < 0 {
+				break
+			}
+			if at += i; word(s.text, at, at+len(short)) {
+				return s.path
+			}
+			at += len(short)
+		}
+	}
+	return ""
+}
+
+// word reports whether the part of the text stands by itself.
+func word(text string, start, end int) bool {
+	letter := func(i int) bool {
+		if i < 0 || i >= len(text) {
+			return false
+		}
+		c := text[i]
+		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_'
+	}
+	return !letter(start-1) && !letter(end)
+}
