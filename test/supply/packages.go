@@ -170,12 +170,13 @@ func notAPackage(repository string, p pkg, own map[string]bool) string {
 }
 
 // doubtful returns the packages whose line does not hold the last part of their
-// name. A version catalog of Gradle gives libraries other names.
+// name. A version catalog of Gradle gives libraries other names, and of a component
+// of a bill of materials the line is that where it begins.
 func doubtful(dir string, r *report) []string {
 	lines := map[string][]string{}
 	var out []string
 	for _, p := range r.Packages {
-		if strings.HasSuffix(p.Path, ".gradle") || strings.HasSuffix(p.Path, ".gradle.kts") || p.Name == "stdlib" {
+		if strings.HasSuffix(p.Path, ".gradle") || strings.HasSuffix(p.Path, ".gradle.kts") || strings.HasSuffix(p.Path, ".cdx.json") || p.Name == "stdlib" {
 			continue
 		}
 		text, known := lines[p.Path]

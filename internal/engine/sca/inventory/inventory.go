@@ -51,10 +51,13 @@ func Take(t Tree) ([]finding.Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{}, lines: map[string]map[string]int{}}
+	inv := inventory{Tree: t, files: map[string]bool{}, folders: map[string][]string{}, named: map[string][]string{}, lines: map[string]map[string]int{}, copies: map[string]bool{}}
 	for _, f := range t.Files {
 		inv.files[f.Path] = true
 		inv.folders[path.Dir(f.Path)] = append(inv.folders[path.Dir(f.Path)], path.Base(f.Path))
+		if dir := copiesOf(f.Path); dir != "" {
+			inv.copies[dir] = true
+		}
 		if kind := kindOf(f.Path); kind != "" && !installed(f.Path) {
 			inv.named[kind] = append(inv.named[kind], f.Path)
 		}
@@ -76,7 +79,9 @@ func Take(t Tree) ([]finding.Package, error) {
 		}
 		inv.unlocked(f)
 	}
-	return unique(inv.packages), nil
+	packages := unique(inv.packages)
+	inv.licenses(packages)
+	return packages, t.Context.Err()
 }
 
 // kindOf returns the name by which files are looked for below a lock file, or "".
@@ -126,7 +131,7 @@ func Wanted(name string) bool {
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
 	return slices.ContainsFunc(readers, func(r reader) bool { return r.reads(name, api) }) ||
-		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || kindOf(name) == "pom.xml" || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
+		gradle.Reads(name) || dotnet.Reads(name) || isWorkflow(name) || path.Base(name) == "pom.xml" || slices.ContainsFunc(kinds, func(k manifest.Kind) bool { return k.Matches(name) })
 }
 
 // installed reports whether the file lies in a folder of installed packages:
@@ -147,6 +152,7 @@ type inventory struct {
 	folders  map[string][]string       // names of the files by folder
 	named    map[string][]string       // paths of the manifests that lock files look for
 	lines    map[string]map[string]int // of each manifest, the lines of what it asks for
+	copies   map[string]bool           // folders into which tools have copied packages
 	gradle   gradle.Build
 	maven    *maven.Project
 	dotnet   *dotnet.Solution

@@ -21,6 +21,9 @@ var kinds = append(slices.Clone(manifest.Kinds),
 
 // unlocked reports what a manifest asks for when nothing fixes it.
 func (inv *inventory) unlocked(f scan.File) {
+	if inv.vendored(f.Path) {
+		return
+	}
 	if gradle.Reads(f.Path) && !inv.locked(f.Path, gradle.Locks, false) {
 		inv.ask(f.Path, manifest.Kind{Ecosystem: "Maven", Locks: gradle.Locks}, inv.gradle.Requirements(f.Path))
 	}
@@ -30,7 +33,7 @@ func (inv *inventory) unlocked(f scan.File) {
 	if isWorkflow(f.Path) {
 		inv.workflow(f)
 	}
-	if path.Base(f.Path) == "pom.xml" || strings.HasSuffix(f.Path, ".pom") {
+	if path.Base(f.Path) == "pom.xml" {
 		inv.pom(f)
 	}
 	for _, k := range kinds {
@@ -52,6 +55,31 @@ func (inv *inventory) unlocked(f scan.File) {
 		}
 		inv.ask(f.Path, k, asked)
 	}
+}
+
+// vendored reports whether the file lies in a folder into which a tool has copied
+// packages: what those ask for is in the lock file of the project.
+func (inv *inventory) vendored(file string) bool {
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		if inv.copies[dir] {
+			return true
+		}
+	}
+	return false
+}
+
+// copiesOf returns the folder of copied packages that a file marks, or "".
+func copiesOf(file string) string {
+	dir := path.Dir(file)
+	switch {
+	case strings.HasSuffix(file, "vendor/composer/installed.json"), path.Base(file) == ".cargo-checksum.json":
+		return path.Dir(dir)
+	case strings.HasSuffix(file, "Pods/Manifest.lock"), strings.HasSuffix(file, "vendor/modules.txt"):
+		return dir
+	case path.Base(dir) == "specifications" && path.Ext(file) == ".gemspec":
+		return path.Dir(dir)
+	}
+	return ""
 }
 
 // project adds what a project of .NET asks for.

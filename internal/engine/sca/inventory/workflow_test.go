@@ -101,10 +101,20 @@ func TestInstalledPython(t *testing.T) {
 	}, []string{"venv/site-packages/a-1.0.dist-info/METADATA:2 a@1.0", "venv/site-packages/b.egg-info/PKG-INFO:2 b@1.0"}, nil)
 }
 
+// TestCopies leaves out what copied packages ask for.
+func TestCopies(t *testing.T) {
+	check(t, map[string]string{
+		"vendor/composer/installed.json": `{"packages":[]}`, "vendor/a/b/composer.json": `{"require":{"c/d":"1.0.0"}}`,
+		"rust/vendor/x/.cargo-checksum.json": `{}`, "rust/vendor/x/Cargo.toml": "[dependencies]\ny = \"=1.0.0\"\n",
+		"ios/Pods/Manifest.lock": "PODS:\n", "ios/Pods/Z/Podfile": "pod 'A', '1.0.0'\n",
+		"own/vendor/composer.json": `{"require":{"e/f":"1.0.0"}}`,
+	}, []string{"own/vendor/composer.json:1 e/f@1.0.0"}, []string{"own/vendor/composer.json no-lock-file"})
+}
+
 func TestWanted(t *testing.T) {
 	for file, want := range map[string]bool{
 		"a/pom.xml": true, "build.gradle.kts": true, "x.csproj": true, ".github/workflows/a.yml": true, "yarn.lock": true, "requirements-dev.txt": true,
-		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true, "libman.json": true, "bom.json": true,
+		"node_modules/a/package.json": false, "a.go": false, "src/main.yml": false, "gradle/libs.versions.toml": true, "libman.json": true,
 	} {
 		if Wanted(file) != want {
 			t.Errorf("%s: got %t", file, !want)

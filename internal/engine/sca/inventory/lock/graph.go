@@ -4,7 +4,6 @@
 package lock
 
 import (
-	"cmp"
 	"slices"
 
 	"merlon/internal/finding"
@@ -22,7 +21,6 @@ type Graph struct {
 
 // A Node is a package, or a part of the project.
 type Node struct {
-	Ecosystem     string // when it is not that of the graph
 	Name, Version string
 	Line          int
 	Local         bool   // a part of the project; it is no package
@@ -64,9 +62,8 @@ func (g *Graph) Packages() []Found {
 		if n.Local || n.Name == "" {
 			continue
 		}
-		ecosystem := cmp.Or(n.Ecosystem, g.Ecosystem)
 		f := Found{Foreign: n.Foreign, Package: finding.Package{
-			Ecosystem: ecosystem, Name: n.Name, Version: n.Version, Line: n.Line, Dev: n.Dev, Licenses: n.Licenses,
+			Ecosystem: g.Ecosystem, Name: n.Name, Version: n.Version, Line: n.Line, Dev: n.Dev, Licenses: n.Licenses,
 		}}
 		if g.Rooted {
 			f.Scope = finding.Transitive
@@ -78,10 +75,9 @@ func (g *Graph) Packages() []Found {
 				f.Dev = w.parent[i] != unseen && shipped[i] == unseen
 			}
 		}
-		id := ecosystem + " " + w.id(i)
-		k, seen := at[id]
+		k, seen := at[w.id(i)]
 		if !seen {
-			at[id] = len(out)
+			at[w.id(i)] = len(out)
 			out = append(out, f)
 			continue
 		}

@@ -60,7 +60,7 @@ var readers = map[string]reader{
 // Reads reports whether a file of this path is a lock file that Read reads.
 func Reads(file string) bool {
 	_, ok := readers[path.Base(file)]
-	return ok || isSBOM(path.Base(file))
+	return ok
 }
 
 // maxPackages and maxEdges bound the graph of one file.
@@ -72,9 +72,6 @@ const (
 // Read reads a lock file. The error says what of it cannot be read.
 func Read(f File) (*Graph, error) {
 	r, ok := readers[path.Base(f.Path)]
-	if isSBOM(path.Base(f.Path)) {
-		r, ok = reader{read: sbom}, true
-	}
 	if !ok {
 		return nil, errors.New("is no lock file that is read")
 	}

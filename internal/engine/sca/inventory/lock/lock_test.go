@@ -466,20 +466,6 @@ COCOAPODS: 1.11.0
 "cmake/3.0#abc"]}`, "conanfile.txt": "[requires]\nzlib/1.2.11\n"}, "2 zlib@1.2.11 direct in conanfile.txt", "3 cmake@3.0 transitive dev")
 }
 
-func TestSBOM(t *testing.T) {
-	check(t, "vendor/bom.cdx.json", files{"vendor/bom.cdx.json": `{"bomFormat":"CycloneDX","metadata":{"component":{"bom-ref":"root"}},"components":[
-{"bom-ref":"1","name":"a","purl":"pkg:npm/%40s/a@1.0.0?x=y","licenses":[{"license":{"id":"MIT"}}],"components":[
-{"bom-ref":"2","name":"b","purl":"pkg:maven/org.x/b@2.0"}]},
-{"name":"c"},
-{"name":"d","purl":"pkg:deb/debian/d@1"}],
-"dependencies":[{"ref":"root","dependsOn":["1"]},{"ref":"1","dependsOn":["2"]}]}`},
-		"2 @s/a@1.0.0 direct under MIT", "3 org.x:b@2.0 transitive via @s/a@1.0.0")
-	check(t, "bom.json", files{"bom.json": `{"x":1}`})
-	if _, err := read("x.cdx.json", files{"x.cdx.json": `{"x":1}`}); err == nil {
-		t.Error("something else was read as a list of components")
-	}
-}
-
 func TestRefuses(t *testing.T) {
 	deep := strings.Repeat(`{"version":"1","dependencies":{"a":`, 300) + `{}` + strings.Repeat(`}}`, 300)
 	for name, text := range map[string]string{
@@ -527,7 +513,6 @@ func FuzzRead(f *testing.F) {
 	for name := range readers {
 		names = append(names, name)
 	}
-	names = append(names, "x.cdx.json")
 	slices.Sort(names)
 	for i := range names {
 		f.Add(uint8(i), []byte("# yarn lockfile v1\n\na@^1:\n  version \"1.2.0\"\n  dependencies:\n    a \"^1\"\n"), []byte(`{"dependencies":{"a":"^1"}}`))

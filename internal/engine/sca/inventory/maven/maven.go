@@ -25,7 +25,9 @@ type Project struct {
 	byID  map[string][]*pom // by group:artifact
 }
 
-// New returns the project of the files. Read returns a file, or nil.
+// New returns the project of the files. Those that are not called pom.xml belong to
+// a repository that lies in the tree: they are no modules, but may be parents and
+// lists. Read returns a file, or nil.
 func New(files []string, read func(path string) []byte) *Project {
 	p := &Project{read: read, files: map[string]bool{}, poms: map[string]*pom{}}
 	for _, f := range files {
@@ -147,7 +149,7 @@ func (p *Project) Requirements(file string) (asks []manifest.Requirement, outsid
 // module reports whether the dependency is another module of the tree.
 func (p *Project) module(d dependency) bool {
 	p.index()
-	return len(p.byID[d.id()]) > 0
+	return slices.ContainsFunc(p.byID[d.id()], func(m *pom) bool { return path.Base(m.path) == "pom.xml" })
 }
 
 // index reads all files, once, to know them by group and artifact.

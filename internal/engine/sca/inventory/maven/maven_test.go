@@ -77,6 +77,7 @@ func TestParents(t *testing.T) {
 		{"by path", map[string]string{"c/pom.xml": child("up", "<relativePath>../x/y.xml</relativePath>"), "x/y.xml": parent}, "m:a@5", ""},
 		{"by folder", map[string]string{"c/pom.xml": child("up", "<relativePath>../x</relativePath>"), "x/pom.xml": parent}, "m:a@5", ""},
 		{"by name", map[string]string{"c/pom.xml": child("up", "<relativePath/>"), "elsewhere/pom.xml": parent}, "m:a@5", ""},
+		{"of a repository", map[string]string{"c/pom.xml": child("up", "<relativePath/>"), "repo/g/up/1/up-1.pom": parent, "repo/m/a/5/a-5.pom": "<project><groupId>m</groupId><artifactId>a</artifactId><version>5</version></project>"}, "m:a@5", ""},
 		{"another one lies there", map[string]string{"c/pom.xml": child("up", ""), "pom.xml": strings.Replace(parent, "up", "different", 1)}, "m:a@", "the parent g:up 1"},
 		{"its own parent", map[string]string{"c/pom.xml": child("c", "<relativePath>pom.xml</relativePath>")}, "m:a@", "the parent g:c 1"},
 		{"a circle", map[string]string{

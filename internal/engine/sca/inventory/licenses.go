@@ -1,0 +1,316 @@
+package inventory
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/lock"
+	"merlon/internal/engine/sca/license"
+	"merlon/internal/finding"
+)
+
+// This file tells under which licences packages are: what lock files say, else
+// what the installed packages in the tree say of themselves.
+
+// Bounds of what is read for licences.
+const (
+	maxMetadata = 200_000 // files that describe an installed package
+	maxTexts    = 10_000  // texts of licences
+	maxText     = 1 << 20 // bytes of one
+)
+
+// installedPackages are the files in the tree that describe packages, by ecosystem
+// and name.
+type installedPackages struct {
+	inv      *inventory
+	files    map[string][]string
+	composer map[string]string // licence by "name version" of Packagist
+	known    map[string]string // expressions by what was declared
+	metadata int
+	texts    int
+}
+
+// licenses sets the licences of the packages.
+func (inv *inventory) licenses(packages []finding.Package) {
+	in := installedPackages{inv: inv, files: map[string][]string{}, known: map[string]string{}}
+	for _, f := range inv.Files {
+		if key := installedKey(f.Path); key != "" {
+			in.files[key] = append(in.files[key], f.Path)
+		}
+	}
+	for i := range packages {
+		p := &packages[i]
+		p.Licenses = in.declared(p.Ecosystem, p.Licenses)
+		if inv.Context.Err() != nil {
+			return
+		}
+		if len(p.Licenses) == 0 || !license.Known(p.Licenses[0]) {
+			if e := in.find(p); e != "" {
+				p.Licenses = []string{e}
+			}
+		}
+	}
+}
+
+// declared makes expressions of what a lock file says. In a list of npm or
+// Packagist any may be chosen.
+func (in *installedPackages) declared(ecosystem string, list []string) []string {
+	if len(list) > 1 && (ecosystem == "npm" || ecosystem == "Packagist") {
+		list = []string{license.Any(list)}
+	}
+	var out []string
+	for _, text := range list {
+		e, known := in.known[text]
+		if !known {
+			e = license.Expression(text)
+			in.known[text] = e
+		}
+		if e != "" && !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// installedKey returns the ecosystem and name of what a file describes, as far as
+// its path tells; "" for any other file.
+func installedKey(file string) string {
+	dir, base := path.Dir(file), path.Base(file)
+	switch {
+	case base == "package.json":
+		if i := strings.LastIndex("/"+dir, "/node_modules/"); i >= 0 {
+			return "npm " + ("/" + dir)[i+len("/node_modules/"):]
+		}
+	case base == "METADATA" && strings.HasSuffix(dir, ".dist-info"), base == "PKG-INFO" && strings.HasSuffix(dir, ".egg-info"):
+		name, _, _ := strings.Cut(strings.TrimSuffix(path.Base(dir), path.Ext(dir)), "-")
+		return "PyPI " + lock.PythonName(name)
+	case path.Ext(base) == ".gemspec" && path.Base(path.Dir(dir)) != "." && (path.Base(dir) == "specifications" || path.Base(path.Dir(dir)) == "gems"):
+		return "RubyGems " + strings.TrimSuffix(base, ".gemspec")
+	case base == "Cargo.toml" && path.Base(path.Dir(dir)) == "vendor":
+		return "crates.io " + path.Base(dir)
+	case base == "modules.txt" && path.Base(dir) == "vendor":
+		return "Go"
+	case base == "installed.json" && path.Base(dir) == "composer":
+		return "Packagist"
+	case path.Ext(base) == ".pom", path.Ext(base) == ".jar":
+		return "Maven " + strings.TrimSuffix(base, path.Ext(base))
+	case path.Ext(base) == ".nuspec":
+		return "NuGet " + strings.ToLower(strings.TrimSuffix(base, ".nuspec"))
+	}
+	return ""
+}
+
+// find returns the licence of an installed package of this version, or "".
+func (in *installedPackages) find(p *finding.Package) string {
+	name := comparable(p.Ecosystem, p.Name)
+	keys := []string{p.Ecosystem + " " + name}
+	switch p.Ecosystem {
+	case "Go":
+		return in.ofModule(p.Name)
+	case "Packagist":
+		return in.ofComposer(name + " " + p.Version)
+	case "Maven":
+		keys = []string{"Maven " + name[strings.LastIndexByte(name, ':')+1:] + "-" + p.Version}
+	case "RubyGems", "crates.io":
+		keys = append(keys, p.Ecosystem+" "+p.Name+"-"+p.Version)
+	}
+	unlisted := ""
+	for _, key := range keys {
+		for _, file := range in.files[key] {
+			if in.metadata++; in.metadata > maxMetadata {
+				return ""
+			}
+			version, declared := readMetadata(p, file, in.inv.other(file))
+			if version != p.Version {
+				continue
+			}
+			e := license.Expression(declared)
+			if license.Known(e) {
+				return e
+			}
+			if text := in.ofText(path.Dir(file)); text != "" {
+				return text
+			}
+			unlisted = e
+		}
+	}
+	return unlisted
+}
+
+// readMetadata returns the version and the declared licence of what a file
+// describes.
+func readMetadata(p *finding.Package, file string, content []byte) (version, declared string) {
+	switch path.Ext(file) {
+	case ".json":
+		n, err := document.JSON(content)
+		if err != nil {
+			return "", ""
+		}
+		return n.Str("version"), npmLicense(n)
+	case ".toml":
+		n, err := document.TOML(content)
+		if err != nil || n.At("package", "name").Value() != p.Name {
+			return "", ""
+		}
+		return n.At("package", "version").Value(), n.At("package", "license").Value()
+	case ".nuspec":
+		n, err := document.XML(content)
+		if err != nil {
+			return "", ""
+		}
+		m := n.At("package", "metadata")
+		l := m.Get("license")
+		if l.Str("@type") == "expression" {
+			return m.Str("version"), l.Text
+		}
+		return m.Str("version"), ""
+	case ".pom":
+		return p.Version, pomLicense(content)
+	case ".jar":
+		return p.Version, pomLicense(pomOfJar(content, p.Name))
+	case ".gemspec":
+		return gemLicense(string(content))
+	}
+	return pythonLicense(string(content))
+}
+
+// npmLicense reads the licence of a package.json, also in its old forms.
+func npmLicense(n *document.Node) string {
+	if l := n.Get("license"); l != nil {
+		if l.Kind == document.Object {
+			return l.Str("type")
+		}
+		return l.Value()
+	}
+	var all []string
+	for i := range n.Get("licenses").All() {
+		l := &n.Get("licenses").Kids[i]
+		all = append(all, l.Value()+l.Str("type"))
+	}
+	return license.Any(all)
+}
+
+// pomLicense reads the licences of a pom.xml; when there are several any may be
+// chosen.
+func pomLicense(content []byte) string {
+	n, err := document.XML(content)
+	if err != nil {
+		return ""
+	}
+	var all []string
+	for _, l := range n.At("project", "licenses").All() {
+		all = append(all, l.Str("name"))
+	}
+	return license.Any(all)
+}
+
+// pythonLicense reads the core metadata of an installed package
+// (https://packaging.python.org/specifications/core-metadata/).
+func pythonLicense(text string) (version, declared string) {
+	named, classified := "", ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" {
+			break
+		}
+		key, value, _ := strings.Cut(line, ":")
+		value = strings.TrimSpace(value)
+		switch key {
+		case "Version":
+			version = value
+		case "License-Expression":
+			return version, value // the version stands before it
+		case "License":
+			named = license.Expression(value)
+		case "Classifier":
+			if rest, ok := strings.CutPrefix(value, "License :: "); ok {
+				classified = license.Expression(rest[strings.LastIndex(rest, ":: ")+1:])
+			}
+		}
+	}
+	if license.Known(named) || !license.Known(classified) && named != "" {
+		return version, named
+	}
+	return version, classified
+}
+
+// gemLicense reads an installed gemspec, which is written by a program.
+func gemLicense(text string) (version, declared string) {
+	var all []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		key, value, ok := strings.Cut(line, "=")
+		if !ok {
+			continue
+		}
+		switch strings.TrimSpace(key[strings.IndexByte(key, '.')+1:]) {
+		case "version":
+			if parts := strings.Split(value, `"`); len(parts) > 1 && version == "" {
+				version = parts[1]
+			}
+		case "license", "licenses":
+			for i, part := range strings.Split(strings.ReplaceAll(value, `'`, `"`), `"`) {
+				if i%2 == 1 {
+					all = append(all, part)
+				}
+			}
+		}
+	}
+	return version, license.Any(all)
+}
+
+// ofComposer returns the licence of an installed package of Packagist.
+func (in *installedPackages) ofComposer(key string) string {
+	if in.composer == nil {
+		in.composer = map[string]string{}
+		for _, file := range in.files["Packagist"] {
+			n, err := document.JSON(in.inv.other(file))
+			if err != nil {
+				continue // a damaged file tells nothing
+			}
+			if list := n.Get("packages"); list != nil {
+				n = list
+			}
+			for i := range n.All() {
+				e := &n.Kids[i]
+				in.composer[strings.ToLower(e.Str("name"))+" "+e.Str("version")] = license.Any(e.Get("license").Strings())
+			}
+		}
+	}
+	return in.composer[key]
+}
+
+// ofModule returns the licence of a module of Go that is vendored.
+func (in *installedPackages) ofModule(name string) string {
+	for _, file := range in.files["Go"] {
+		if e := in.ofText(path.Join(path.Dir(file), name)); e != "" {
+			return e
+		}
+	}
+	return ""
+}
+
+// ofText returns the licence whose text lies in a folder, or "".
+func (in *installedPackages) ofText(dir string) string {
+	for _, folder := range []string{dir, path.Join(dir, "licenses")} {
+		for _, name := range in.inv.folders[folder] {
+			upper := strings.ToUpper(name)
+			if !strings.HasPrefix(upper, "LICENSE") && !strings.HasPrefix(upper, "LICENCE") && !strings.HasPrefix(upper, "COPYING") {
+				continue
+			}
+			if in.texts++; in.texts > maxTexts {
+				return ""
+			}
+			content := in.inv.other(path.Join(folder, name))
+			if len(content) > maxText {
+				continue
+			}
+			if e, err := license.OfText(content); err == nil && e != "" {
+				return e
+			}
+		}
+	}
+	return ""
+}
