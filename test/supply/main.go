@@ -61,6 +61,7 @@ var measures = []measure{
 	{"goats", goats},
 	{"packages", packages},
 	{"pipelines", pipelines},
+	{"secrets", secrets},
 	{"checkov", checkov},
 	{"kics", kicsTests},
 	{"images", images},

@@ -12,6 +12,7 @@ import (
 	_ "embed" // the manual
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -40,6 +41,9 @@ func run(p *scan.ProjectPass) error {
 		if repo.FS == nil {
 			p.Degrade(scan.Reason{Code: "unavailable", Message: "the history lies outside of the folder, where .git points", Path: at})
 			continue
+		}
+		if _, err := fs.Stat(repo.FS, "HEAD"); errors.Is(err, fs.ErrNotExist) {
+			continue // the remains of a repository hold no history
 		}
 		r, err := git.Open(repo.FS, git.Limits{})
 		if err != nil {

@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file measures secrets: a collection of leaked files whose lines are
+// labelled, trees in which little is to be found, and speed.
+
+const (
+	leakyFloor = 0.70
+	secretRate = 6.0 // MB per CPU second, of the whole process
+)
+
+// leaks are the different lines of each file on which a scanner told something.
+type leaks map[string]map[int]bool
+
+func (l leaks) add(file string, line int) {
+	if l[file] == nil {
+		l[file] = map[int]bool{}
+	}
+	l[file][line] = true
+}
+
+// A label says how many lines of a file are a risk, and how many more tell
+// something about it.
+type label struct {
+	File        string `json:"file"`
+	Risk        int    `json:"risk"`
+	Informative int    `json:"informative"`
+	Merlon      int    `json:"merlon"`
+	Gitleaks    int    `json:"gitleaks"`
+}
+
+func secrets(ctx context.Context, b *bench) ([]table.Row, error) {
+	rows, err := leaky(ctx, b)
+	if err != nil {
+		return rows, err
+	}
+	shop := filepath.Join(b.corpora, "..", "juice-shop")
+	quiet, err := filepath.Glob(filepath.Join(b.corpora, "..", "noise", "*", "*"))
+	if err != nil {
+		return rows, err
+	}
+	for _, dir := range append([]string{shop}, quiet...) {
+		row, err := quietness(ctx, b, dir)
+		if err != nil {
+			return rows, err
+		}
+		rows = append(rows, row)
+	}
+	row, err := secretSpeed(ctx, b, shop)
+	return append(rows, row), err
+}
+
+// leaky counts the labelled lines that are found. A file counts at most as many
+// lines as are labelled as a risk.
+func leaky(ctx context.Context, b *bench) ([]table.Row, error) {
+	dir := filepath.Join(b.corpora, "leaky-repo")
+	labels, err := readLabels(filepath.Join(dir, ".leaky-meta", "secrets.csv"))
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := b.scan(ctx, dir, "--analyses", "secret")
+	if err != nil {
+		return nil, err
+	}
+	theirs, err := gitleaks(ctx, b, dir)
+	if err != nil {
+		return nil, err
+	}
+	risk, found, other, beyond := 0, 0, 0, 0
+	ours := linesOf(r)
+	for i := range labels {
+		l := &labels[i]
+		l.Merlon, l.Gitleaks = len(ours[l.File]), len(theirs[l.File])
+		risk += l.Risk
+		found += min(l.Merlon, l.Risk)
+		other += min(l.Gitleaks, l.Risk)
+		beyond += max(0, l.Merlon-l.Risk-l.Informative)
+	}
+	if err := keep(b, "leaky", labels); err != nil {
+		return nil, err
+	}
+	share := float64(found) / float64(max(risk, 1))
+	return []table.Row{{Measure: "labelled risk lines of leaked files", Floor: fmt.Sprintf("≥ %.0f %%", 100*leakyFloor),
+		Measured: fmt.Sprintf("%s (%d of %d); gitleaks %s", table.Percent(share), found, risk, table.Percent(float64(other)/float64(max(risk, 1)))),
+		Met:      table.Verdict(share >= leakyFloor), Note: fmt.Sprintf("%d lines beyond those that are labelled", beyond)}}, nil
+}
+
+// readLabels reads lines of "file,risk,informative".
+func readLabels(name string) ([]label, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read from
+	var out []label
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		parts := strings.Split(strings.TrimSpace(lines.Text()), ",")
+		if len(parts) != 3 || strings.HasPrefix(parts[0], "#") {
+			continue
+		}
+		risk, err := strconv.Atoi(parts[1])
+		informative, err2 := strconv.Atoi(parts[2])
+		if err != nil || err2 != nil {
+			continue // a comment with commas
+		}
+		out = append(out, label{File: parts[0], Risk: risk, Informative: informative})
+	}
+	return out, lines.Err()
+}
+
+// linesOf returns the lines of the secrets in the report.
+func linesOf(r *report) leaks {
+	out := leaks{}
+	for _, f := range r.Findings {
+		if f.Analysis == "secret" {
+			out.add(f.Location.Path, f.Location.StartLine)
+		}
+	}
+	return out
+}
+
+// gitleaks runs the other scanner on the folder.
+func gitleaks(ctx context.Context, b *bench, dir string) (leaks, error) {
+	list, err := gitleaksFindings(ctx, b, dir)
+	out := leaks{}
+	for _, f := range list {
+		rel, relErr := filepath.Rel(dir, f.File)
+		if relErr != nil || !filepath.IsAbs(f.File) {
+			rel = f.File
+		}
+		out.add(filepath.ToSlash(rel), f.StartLine)
+	}
+	return out, err
+}
+
+// A gitleak is a finding of the other scanner.
+type gitleak struct {
+	File      string `json:"File"`
+	StartLine int    `json:"StartLine"`
+}
+
+func gitleaksFindings(ctx context.Context, b *bench, dir string) ([]gitleak, error) {
+	report := filepath.Join(b.out, "gitleaks.json")
+	out, err := b.peer(ctx, "gitleaks", "dir", dir, "--no-banner", "--log-level", "error", "--exit-code", "0", "--report-format", "json", "--report-path", report)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(report)
+	if err != nil {
+		return nil, fmt.Errorf("gitleaks %s: exit code %d: %s", dir, out.Code, process.Tail(out.Stderr))
+	}
+	var list []gitleak
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("gitleaks %s: decode report: %w", dir, err)
+	}
+	return list, nil
+}
+
+// quietness compares how much is told about a tree in which little is to be found.
+func quietness(ctx context.Context, b *bench, dir string) (table.Row, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return table.Row{}, err
+	}
+	r, _, err := b.scan(ctx, dir, "--analyses", "secret")
+	if err != nil {
+		return table.Row{}, err
+	}
+	theirs, err := gitleaksFindings(ctx, b, dir)
+	if err != nil {
+		return table.Row{}, err
+	}
+	if err := keep(b, "secrets-"+filepath.Base(dir), r.Findings); err != nil {
+		return table.Row{}, err
+	}
+	return table.Row{Measure: "secrets told in " + filepath.Base(dir), Floor: "≤ gitleaks", Measured: fmt.Sprintf("%d; gitleaks %d", len(r.Findings), len(theirs)),
+		Met: table.Verdict(len(r.Findings) <= len(theirs))}, nil
+}
+
+// secretSpeed measures the whole process; the fastest of some runs counts.
+func secretSpeed(ctx context.Context, b *bench, dir string) (table.Row, error) {
+	size, err := sizeOf(dir)
+	if err != nil {
+		return table.Row{}, err
+	}
+	var best process.Cost
+	for i := range speedRuns {
+		_, cost, err := b.scan(ctx, dir, "--analyses", "secret")
+		if err != nil {
+			return table.Row{}, err
+		}
+		if i == 0 || cost.CPU < best.CPU {
+			best = cost
+		}
+	}
+	rate := float64(size) / 1e6 / best.CPU.Seconds()
+	return table.Row{Measure: "secrets, speed on " + filepath.Base(dir), Floor: fmt.Sprintf("≥ %.0f MB per CPU second", secretRate), Measured: fmt.Sprintf("%.1f MB", rate),
+		Met: table.Verdict(rate >= secretRate), Note: fmt.Sprintf("%.1f MB, whole process, %s", float64(size)/1e6, table.Spent(best))}, nil
+}
+
+// sizeOf returns the bytes of the files in the folder, .git left out.
+func sizeOf(dir string) (int64, error) {
+	var size int64
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && d.Name() == ".git" {
+			return fs.SkipDir
+		}
+		if d.Type().IsRegular() {
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			size += info.Size()
+		}
+		return nil
+	})
+	return size, err
+}
