@@ -1,6 +1,8 @@
 package rules
 
-import "merlon/internal/finding"
+import (
+	"merlon/internal/finding"
+)
 
 // function is a rule that follows resources or reads policies.
 type function struct {
@@ -9,4 +11,64 @@ type function struct {
 }
 
 // functions lists them.
-var functions []function
+var functions = []function{
+	fn("aws-policy-everything", "Policy allows every action on everything", "high", "CWE-250",
+		"Whoever holds the policy rules the account; one lost credential is then enough to lose all of it.",
+		"List the actions and resources that the work needs.", policyEverything),
+	fn("aws-policy-escalation", "Policy lets its holder take more rights", "high", "CWE-269",
+		"With one of these actions on every resource, the holder gives itself any right, or takes the place of any role.",
+		"Leave the action out, or name the roles and resources that it is for.", policyEscalation),
+	fn("aws-policy-service-wildcard", "Policy allows every action of a service on everything", "medium", "CWE-250",
+		"Among all actions of a service are those that delete data and change who may read it.",
+		"List the actions that the work needs, and the resources they are for.", policyWildcard),
+	fn("aws-resource-policy-public", "Everybody may use the resource by its policy", "high", "CWE-284",
+		"A principal of * without a condition is everybody who has an account at the provider, or nobody in particular at all.",
+		"Name the principals, or add a condition that names your account, organization or network.", policyPublic),
+	fn("aws-role-trust-everybody", "Everybody may take the role", "critical", "CWE-284",
+		"The trust policy decides who becomes the role. A principal of * is everybody with an account at the provider.",
+		"Name the accounts, roles or services that need the role.", roleTrust),
+	fn("aws-role-trust-account", "Every identity of an account may take the role", "low", "CWE-284",
+		"The root of an account stands for each identity in it: whoever may call sts:AssumeRole there may take the role.",
+		"Name the roles that need it, or ask for a condition, an external id for another company's account.", roleTrustAccount),
+	fn("aws-role-oidc-subject", "Workflows of other people may take the role", "critical", "CWE-284",
+		"GitHub signs tokens for every repository of everybody. A trust policy that does not check the subject accepts each of them.",
+		"Add a condition on token.actions.githubusercontent.com:sub that names your repository.", roleSubject),
+	fn("aws-workload-rights", "Workload may take a role that may do everything", "high", "CWE-250",
+		"Code that runs in the workload, an intruder's among it, gets the credentials of the role from the machine.",
+		"Give the role the rights that the workload needs.", workloadRights),
+	fn("aws-bucket-policy-public", "Bucket is public by its policy", "critical", "CWE-284",
+		"The policy lets everybody in, and no public access block of the bucket or the account holds it back.",
+		"Name the principals in the policy, and set block_public_policy and restrict_public_buckets in an aws_s3_bucket_public_access_block.", bucketPolicy),
+	fn("aws-bucket-acl-public", "Bucket is public by its ACL", "critical", "CWE-284",
+		"The ACL lets everybody read or write, and no public access block of the bucket or the account holds it back.",
+		"Use the ACL private, and set block_public_acls and ignore_public_acls in an aws_s3_bucket_public_access_block.", bucketACL),
+	fn("aws-bucket-transport", "Bucket policy allows requests without TLS", "low", "CWE-319",
+		"Requests, and the objects in them, can be read and changed on the way.",
+		"Deny everything where aws:SecureTransport is false.", bucketTransport),
+	fn("aws-balancer-reach", "Internet reaches a port through a balancer", "high", "CWE-284",
+		"The balancer faces the internet and its group admits everybody; the group behind it takes from the balancer's group what only administrators or applications should reach.",
+		"Admit from the balancer the port that its targets listen on, and nothing else.", balancerReach),
+	fn("secret-in-output", "Secret is shown as an output", "high", "CWE-532",
+		"Outputs are printed when Terraform runs, and read by everybody who may read the state or the log of the pipeline.",
+		"Set sensitive = true, or better do not output it: let who needs it read it from the secret store.", secretOutput),
+	fn("secret-in-user-data", "Secret flows into the start script of a machine", "high", "CWE-522",
+		"The script can be read by everybody who may describe the machine, and on the machine by every process from the metadata service.",
+		"Let the machine read the secret from the secret store when it starts, with its own role.", secretUserData),
+	fn("secret-in-environment", "Secret flows into the environment of a workload", "medium", "CWE-526",
+		"Environment variables are shown in consoles, written into crash reports, and inherited by every process that is started.",
+		"Hand over the name of the secret, and let the workload read it from the secret store.", secretEnvironment),
+	fn("key-in-code", "Credential stands in the code of a machine or function", "critical", "CWE-798",
+		"Everybody who may read the code, the state or the description of the resource can use the credential.",
+		"Revoke it, and use the role of the workload.", keyInCode),
+	fn("aws-group-unused", "Security group is used by nothing", "low", "CWE-1164",
+		"What nobody uses nobody looks after; the next resource gets it because it is there.",
+		"Remove it, or attach it.", groupUnused),
+	fn("aws-policy-unattached", "Policy is attached to nothing", "low", "CWE-1164",
+		"A policy without a holder gives nobody a right today, and surprises who attaches it later.",
+		"Remove it, or attach it to a group or role.", policyUnattached),
+}
+
+// fn declares a rule of this kind.
+func fn(id, name, severity, cwe, why, fix string, find func(*graph, func(Match))) function {
+	return function{describe(id, name, &group{CWE: cwe, Why: why, Fix: fix}, severity, ""), find}
+}

@@ -152,6 +152,12 @@ func (s *scope) expand(n *node) {
 	}
 }
 
+// secretNames lists the attributes that providers treat as secrets.
+var secretNames = map[string]bool{"password": true, "master_password": true, "admin_password": true, "administrator_login_password": true, "secret_string": true,
+	"private_key": true, "private_key_pem": true, "private_key_openssh": true, "secret": true, "client_secret": true, "secret_access_key": true, "auth_token": true,
+	"primary_access_key": true, "secondary_access_key": true, "primary_connection_string": true, "kube_config_raw": true, "secret_data": true, "ses_smtp_password_v4": true,
+	"admin_pass": true, "root_password": true, "master_user_password": true, "authentication_token": true}
+
 // object makes the value of an instance: its arguments, and texts for what is
 // asked of it that it has not.
 func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Value {
@@ -170,6 +176,11 @@ func (s *scope) object(n *node, r *Resource, values map[string]cty.Value) cty.Va
 		values[name] = cty.DynamicVal
 		if !further {
 			values[name] = symbol(n.key + "." + name)
+		}
+	}
+	for name, v := range values {
+		if secretNames[name] || r.Type == "random_password" && (name == "result" || name == "bcrypt_hash") {
+			values[name] = v.Mark(sensitiveMark{})
 		}
 	}
 	return cty.ObjectVal(values).Mark(refMark{r})

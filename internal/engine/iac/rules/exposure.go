@@ -1,0 +1,252 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/terraform"
+	"merlon/internal/finding"
+)
+
+// This file holds the rules about what the internet reaches: buckets by policy or
+// ACL, and groups behind balancers.
+
+// step2 makes a station of a path: another resource that the flaw needs.
+func step2(message string, r *terraform.Resource) finding.Step {
+	return finding.Step{Kind: finding.Intermediate, Message: message, Location: r.Body.Place}
+}
+
+// blocked reports whether public access blocks of the bucket or of the account
+// hold back what the setting names.
+func (g *graph) blocked(bucket *terraform.Resource, setting string) truth {
+	blocks := g.types["aws_s3_account_public_access_block"]
+	if bucket != nil {
+		for _, other := range g.types["aws_s3_bucket_public_access_block"] {
+			if t := g.speaksOf(other, "bucket", bucket); t == yes {
+				blocks = append(slices.Clone(blocks), other)
+			} else if t == unknown {
+				return unknown
+			}
+		}
+	}
+	out := no
+	for _, b := range blocks {
+		switch b.Body.Value(setting) {
+		case true, "true":
+			return yes
+		case terraform.Unknown{}:
+			out = unknown
+		}
+	}
+	return out
+}
+
+// bucketOf returns the bucket that the argument of a resource names, or nil when
+// it is not part of the code.
+func (g *graph) bucketOf(r *terraform.Resource) *terraform.Resource {
+	for _, b := range g.types["aws_s3_bucket"] {
+		if g.speaksOf(r, "bucket", b) == yes {
+			return b
+		}
+	}
+	return nil
+}
+
+func bucketPolicy(g *graph, report func(Match)) {
+	for _, kind := range []string{"aws_s3_bucket_policy", "aws_s3_bucket"} {
+		for _, r := range g.types[kind] {
+			list, _ := statements(r.Body.Value("policy"))
+			if !slices.ContainsFunc(list, func(s statement) bool { return s.allows() && s.everybody() && len(s.Condition) == 0 }) {
+				continue
+			}
+			bucket := r
+			if kind == "aws_s3_bucket_policy" {
+				bucket = g.bucketOf(r)
+			}
+			if max(g.blocked(bucket, "restrict_public_buckets"), g.blocked(bucket, "block_public_policy")) != no {
+				continue
+			}
+			m := at(r, "policy")
+			m.Message = r.Address + ": The policy lets everybody in, and no public access block holds it back."
+			if bucket != nil && bucket != r {
+				m.Steps = append(m.Steps, step2("this bucket is public", bucket))
+			}
+			report(m)
+		}
+	}
+}
+
+func bucketACL(g *graph, report func(Match)) {
+	for _, kind := range []string{"aws_s3_bucket_acl", "aws_s3_bucket"} {
+		for _, r := range g.types[kind] {
+			acl, _ := r.Body.Value("acl").(string)
+			public := strings.HasPrefix(acl, "public-") || acl == "website" || acl == "authenticated-read"
+			for _, h := range r.Body.Lookup("access_control_policy.grant.grantee.uri") {
+				if uri, ok := h.Value.(string); ok && (strings.HasSuffix(uri, "/global/AllUsers") || strings.HasSuffix(uri, "/global/AuthenticatedUsers")) {
+					public = true
+				}
+			}
+			bucket := r
+			if kind == "aws_s3_bucket_acl" {
+				bucket = g.bucketOf(r)
+			}
+			if !public || max(g.blocked(bucket, "ignore_public_acls"), g.blocked(bucket, "block_public_acls")) != no {
+				continue
+			}
+			m := at(r, "acl")
+			m.Message = r.Address + ": The ACL lets everybody in, and no public access block holds it back."
+			if bucket != nil && bucket != r {
+				m.Steps = append(m.Steps, step2("this bucket is public", bucket))
+			}
+			report(m)
+		}
+	}
+}
+
+func bucketTransport(g *graph, report func(Match)) {
+	for _, r := range g.types["aws_s3_bucket_policy"] {
+		list, sure := statements(r.Body.Value("policy"))
+		if !sure {
+			continue
+		}
+		denies := slices.ContainsFunc(list, func(s statement) bool {
+			if s.allows() {
+				return false
+			}
+			for _, values := range s.Condition {
+				for name := range values {
+					if strings.EqualFold(name, "aws:SecureTransport") {
+						return true
+					}
+				}
+			}
+			return false
+		})
+		if !denies {
+			m := at(r, "policy")
+			m.Message = r.Address + ": The policy does not refuse requests without TLS."
+			report(m)
+		}
+	}
+}
+
+// opening is what a group rule lets in.
+type opening struct {
+	from, to float64
+	world    bool
+	groups   []*terraform.Resource
+	place    finding.Location
+}
+
+// openings returns what a security group lets in, by its own blocks and by
+// separate rules.
+func (g *graph) openings(group *terraform.Resource) []opening {
+	var out []opening
+	for _, b := range group.Body.All("ingress") {
+		if !b.Unsure {
+			out = append(out, opened(b, "security_groups"))
+		}
+	}
+	for _, r := range g.pointing("aws_security_group_rule", "security_group_id", group) {
+		if r.Body.Value("type") == "ingress" {
+			out = append(out, opened(r.Body, "source_security_group_id"))
+		}
+	}
+	for _, r := range g.pointing("aws_vpc_security_group_ingress_rule", "security_group_id", group) {
+		out = append(out, opened(r.Body, "referenced_security_group_id"))
+	}
+	return out
+}
+
+func opened(b *terraform.Block, sources string) opening {
+	o := opening{from: -1, to: -1, place: b.Place}
+	from, ok := b.Value("from_port").(float64)
+	to, ok2 := b.Value("to_port").(float64)
+	if ok && ok2 {
+		o.from, o.to = from, to
+	}
+	for _, name := range []string{"protocol", "ip_protocol"} {
+		if p := b.Value(name); p == "-1" || p == "all" || p == -1.0 {
+			o.from, o.to = 0, 65535
+		}
+	}
+	for _, name := range []string{"cidr_blocks", "ipv6_cidr_blocks", "cidr_ipv4", "cidr_ipv6"} {
+		v := b.Value(name)
+		if contains(v, "0.0.0.0/0") == yes || contains(v, "::/0") == yes {
+			o.world = true
+		}
+	}
+	if a := b.Attributes[sources]; a != nil {
+		for _, r := range a.Refs {
+			if r.Type == "aws_security_group" {
+				o.groups = append(o.groups, r)
+			}
+		}
+	}
+	return o
+}
+
+// guarded lists ports that are not for the users of a site.
+var guarded = []struct {
+	port float64
+	what string
+}{{22, "SSH"}, {3389, "RDP"}, {3306, "MySQL"}, {5432, "PostgreSQL"}, {1433, "SQL Server"}, {6379, "Redis"}, {27017, "MongoDB"}, {9200, "Elasticsearch"}, {11211, "memcached"}, {2375, "Docker"}}
+
+func balancerReach(g *graph, report func(Match)) {
+	for _, kind := range []string{"aws_lb", "aws_alb", "aws_elb"} {
+		for _, lb := range g.types[kind] {
+			internal := lb.Body.Value("internal")
+			if internal == true || internal == (terraform.Unknown{}) {
+				continue
+			}
+			a := lb.Body.Attributes["security_groups"]
+			if a == nil {
+				continue
+			}
+			for _, front := range a.Refs {
+				if front.Type == "aws_security_group" && slices.ContainsFunc(g.openings(front), func(o opening) bool { return o.world }) {
+					g.behind(lb, front, report)
+				}
+			}
+		}
+	}
+}
+
+// behind reports the groups that take too much from the balancer's group.
+func (g *graph) behind(lb, front *terraform.Resource, report func(Match)) {
+	for _, group := range g.types["aws_security_group"] {
+		for _, o := range g.openings(group) {
+			if group == front || !slices.Contains(o.groups, front) || o.from < 0 {
+				continue
+			}
+			what := ""
+			for _, p := range guarded {
+				if o.from <= p.port && p.port <= o.to {
+					what = fmt.Sprintf("%s (port %d)", p.what, int(p.port))
+					break
+				}
+			}
+			if what == "" {
+				continue
+			}
+			m := Match{Resource: group, Place: o.place, Message: fmt.Sprintf("%s: The group takes %s from the group of %s, which faces the internet.", group.Address, what, lb.Address)}
+			m.Steps = append(m.Steps, step2("the balancer faces the internet", lb), step2("its group admits everybody", front))
+			report(m)
+		}
+	}
+}
+
+func groupUnused(g *graph, report func(Match)) {
+	for _, r := range g.types["aws_security_group"] {
+		used := len(r.Module.Outputs) > 0 || r.Module.Address != ""
+		for _, other := range g.named[r] {
+			if other != r && other.Type != "aws_security_group_rule" && !strings.HasPrefix(other.Type, "aws_vpc_security_group_") {
+				used = true
+			}
+		}
+		if !used {
+			report(Match{Resource: r, Message: r.Address + ": Nothing uses the security group."})
+		}
+	}
+}

@@ -1,0 +1,213 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/terraform"
+)
+
+// This file holds the rules about policies, roles and who may take them.
+
+// identityPolicies calls the function with every policy of identities that is
+// known.
+func (g *graph) identityPolicies(f func(r *terraform.Resource, argument string, list []statement)) {
+	for kind, argument := range policyHolders {
+		for _, r := range g.types[kind] {
+			if list, sure := statements(r.Body.Value(argument)); sure {
+				f(r, argument, list)
+			}
+		}
+	}
+}
+
+func policyEverything(g *graph, report func(Match)) {
+	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
+		if slices.ContainsFunc(list, statement.everything) {
+			m := at(r, argument)
+			m.Message = r.Address + ": The policy allows every action on every resource."
+			report(m)
+		}
+	})
+}
+
+func policyEscalation(g *graph, report func(Match)) {
+	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
+		for _, s := range list {
+			if a := s.wide(); a != "" && a != "*" && a != "*:*" {
+				m := at(r, argument)
+				m.Message = r.Address + ": With " + a + " on every resource, the holder of the policy can take any right."
+				report(m)
+				return
+			}
+		}
+	})
+}
+
+func policyWildcard(g *graph, report func(Match)) {
+	g.identityPolicies(func(r *terraform.Resource, argument string, list []statement) {
+		for _, s := range list {
+			if !s.allows() || len(s.Condition) > 0 || !slices.Contains(words(s.Resource), "*") {
+				continue
+			}
+			for _, a := range words(s.Action) {
+				if strings.HasSuffix(a, ":*") && a != "*:*" {
+					m := at(r, argument)
+					m.Message = r.Address + ": The policy allows " + a + " on every resource."
+					report(m)
+					return
+				}
+			}
+		}
+	})
+}
+
+func policyPublic(g *graph, report func(Match)) {
+	for _, p := range resourcePolicies {
+		for _, r := range g.types[p.kind] {
+			if p.kind == "aws_vpc_endpoint" {
+				continue // who reaches the endpoint is already inside of the network
+			}
+			list, _ := statements(r.Body.Value(p.argument))
+			if slices.ContainsFunc(list, func(s statement) bool { return s.allows() && s.everybody() && len(s.Condition) == 0 }) {
+				m := at(r, p.argument)
+				m.Message = r.Address + ": The policy lets everybody use the " + p.what + "."
+				report(m)
+			}
+		}
+	}
+}
+
+// trusts calls the function with the statements by which roles can be taken.
+func (g *graph) trusts(f func(r *terraform.Resource, s statement) string, report func(Match)) {
+	for _, r := range g.types["aws_iam_role"] {
+		list, _ := statements(r.Body.Value("assume_role_policy"))
+		for _, s := range list {
+			if !s.allows() {
+				continue
+			}
+			if message := f(r, s); message != "" {
+				m := at(r, "assume_role_policy")
+				m.Message = r.Address + ": " + message
+				report(m)
+				break
+			}
+		}
+	}
+}
+
+func roleTrust(g *graph, report func(Match)) {
+	g.trusts(func(_ *terraform.Resource, s statement) string {
+		if s.everybody() && len(s.Condition) == 0 {
+			return "Everybody with an account at the provider may take the role."
+		}
+		return ""
+	}, report)
+}
+
+func roleTrustAccount(g *graph, report func(Match)) {
+	g.trusts(func(_ *terraform.Resource, s statement) string {
+		p, _ := s.Principal.(map[string]any)
+		for _, w := range words(p["AWS"]) {
+			if len(s.Condition) == 0 && (strings.HasSuffix(w, ":root") || len(w) == 12 && strings.Trim(w, "0123456789") == "") {
+				return "Every identity of the account " + w + " may take the role."
+			}
+		}
+		return ""
+	}, report)
+}
+
+func roleSubject(g *graph, report func(Match)) {
+	g.trusts(func(_ *terraform.Resource, s statement) string {
+		p, _ := s.Principal.(map[string]any)
+		github := slices.ContainsFunc(words(p["Federated"]), func(w string) bool { return strings.Contains(w, "token.actions.githubusercontent.com") })
+		if !github {
+			return ""
+		}
+		for test, values := range s.Condition {
+			for name, v := range values {
+				if !strings.HasSuffix(strings.ToLower(name), ":sub") {
+					continue
+				}
+				for _, w := range words(v) {
+					if strings.Contains(test, "Like") && (w == "*" || w == "repo:*" || strings.HasPrefix(w, "repo:*")) {
+						return "The role can be taken by workflows of every repository: the subject is only compared with " + w + "."
+					}
+				}
+				return ""
+			}
+		}
+		return "The role can be taken by workflows of every repository: no condition checks the subject."
+	}, report)
+}
+
+// compute lists the services that run a customer's code under a role.
+var compute = []string{"ec2.amazonaws.com", "lambda.amazonaws.com", "ecs-tasks.amazonaws.com", "ecs.amazonaws.com", "codebuild.amazonaws.com",
+	"glue.amazonaws.com", "sagemaker.amazonaws.com", "batch.amazonaws.com", "apprunner.amazonaws.com", "pods.eks.amazonaws.com"}
+
+func workloadRights(g *graph, report func(Match)) {
+	for _, r := range g.types["aws_iam_role"] {
+		list, _ := statements(r.Body.Value("assume_role_policy"))
+		service := ""
+		for _, s := range list {
+			for _, name := range s.services() {
+				if s.allows() && slices.Contains(compute, name) {
+					service = name
+				}
+			}
+		}
+		if service == "" {
+			continue
+		}
+		if by := g.everythingBy(r); by != nil {
+			m := Match{Resource: r, Place: r.Body.Place, Message: r.Address + ": Workloads of " + service + " take this role, and " + by.Address + " lets it do everything."}
+			m.Steps = append(m.Steps, step2("the rights are given here", by))
+			report(m)
+		}
+	}
+}
+
+// everythingBy returns the resource by which the role may do everything, or nil.
+func (g *graph) everythingBy(r *terraform.Resource) *terraform.Resource {
+	full := func(v any) bool {
+		text, ok := v.(string)
+		return ok && (strings.HasSuffix(text, ":policy/AdministratorAccess") || strings.HasSuffix(text, ":policy/PowerUserAccess"))
+	}
+	if list, ok := r.Body.Value("managed_policy_arns").([]any); ok && slices.ContainsFunc(list, full) {
+		return r
+	}
+	for _, b := range r.Body.All("inline_policy") {
+		if list, _ := statements(b.Value("policy")); slices.ContainsFunc(list, statement.everything) {
+			return r
+		}
+	}
+	for _, other := range g.pointing("aws_iam_role_policy", "role", r) {
+		if list, _ := statements(other.Body.Value("policy")); slices.ContainsFunc(list, statement.everything) {
+			return other
+		}
+	}
+	attached := append(g.pointing("aws_iam_role_policy_attachment", "role", r), g.pointing("aws_iam_policy_attachment", "roles", r)...)
+	for _, other := range attached {
+		if full(other.Body.Value("policy_arn")) {
+			return other
+		}
+		a := other.Body.Attributes["policy_arn"]
+		if a == nil {
+			continue
+		}
+		for _, p := range a.Refs {
+			if list, _ := statements(p.Body.Value("policy")); p.Type == "aws_iam_policy" && slices.ContainsFunc(list, statement.everything) {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+func policyUnattached(g *graph, report func(Match)) {
+	for _, r := range g.types["aws_iam_policy"] {
+		if r.Module.Address == "" && len(g.named[r]) == 0 && len(r.Module.Outputs) == 0 {
+			report(Match{Resource: r, Message: r.Address + ": Nothing uses the policy."})
+		}
+	}
+}
