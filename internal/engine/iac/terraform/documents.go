@@ -108,6 +108,9 @@ func blockTree(b *Block) *tree {
 	t := newTree(b.Place)
 	for name, a := range b.Attributes {
 		value, node := a.document()
+		if text, ok := value.(string); ok && name == "pattern" {
+			value = filterJSON(text)
+		}
 		t.values[name], t.lines.Fields[name] = value, node
 	}
 	for _, inner := range b.Blocks {
@@ -149,6 +152,11 @@ func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
 		out := make([]any, 0, len(e.Exprs))
 		for i, item := range e.Exprs {
 			v, n := s.show(item, element(list, i, len(e.Exprs)))
+			// An object in a list has no key: it is shown where its own begin.
+			if o, ok := item.(*hclsyntax.ObjectConsExpr); ok && len(o.Items) > 0 {
+				where := s.source.location(o.Items[0].KeyExpr.Range())
+				n.Line, n.Column = where.StartLine, where.StartColumn
+			}
 			out, node.Items = append(out, v), append(node.Items, n)
 		}
 		return out, node

@@ -424,6 +424,26 @@ resource "t" "gone" { count = 0 }
 	}
 }
 
+func TestFilterJSON(t *testing.T) {
+	for text, want := range map[string]string{
+		"ERROR":            "ERROR",
+		"{ $.a = b }":      `{"_kics_filter_expr":{"_op":"=","_selector":"$.a","_value":"b"}}`,
+		`{($.a="x y")}`:    `{"_kics_filter_expr":{"_op":"=","_selector":"$.a","_value":"\"x y\""}}`,
+		"{ $.a = b || c }": "{ $.a = b || c }",
+		"{ ($.a = b) && ($.c != d) || $.e NOT EXISTS }": `{"_kics_filter_expr":{"_left":{"_left":{"_op":"=","_selector":"$.a","_value":"b"},"_op":"\u0026\u0026",` +
+			`"_right":{"_op":"!=","_selector":"$.c","_value":"d"}},"_op":"||","_right":{"_op":"NOT","_selector":"$.e","_value":"EXISTS"}}}`,
+		"{ ($.a = b }": "{ ($.a = b }",
+	} {
+		if got := filterJSON(text); got != want {
+			t.Errorf("%s\n got %s\nwant %s", text, got, want)
+		}
+	}
+	deep := "{" + strings.Repeat("(", 1500) + "$.a = b" + strings.Repeat(")", 1500) + "}"
+	if filterJSON(deep) != deep {
+		t.Error("a filter that is nested too deeply was read")
+	}
+}
+
 func FuzzLoad(f *testing.F) {
 	f.Add("main.tf", "variable \"a\" { default = [1] }\nresource \"t\" \"a\" {\n  for_each = toset(var.a)\n  x = jsonencode(each.value)\n  dynamic \"b\" {\n    for_each = var.a\n    content { y = b.value }\n  }\n}\n")
 	f.Add("main.tf.json", `{"resource":{"t":{"a":[{"x":"${[for i in range(3): i]}","dynamic":{"b":{"for_each":[1],"content":{"y":1}}}}]}}}`)
