@@ -62,7 +62,7 @@ var mayImport = map[string]string{
 	"internal/sbom":           "internal/finding",
 	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",
 
-	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets",
+	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets internal/engine/sca",
 
 	"internal/audit":    "internal/errs internal/tenant",
 	"internal/job":      "internal/errs internal/run",

@@ -103,10 +103,10 @@ func memory(system fs.FS) uint64 {
 	return least
 }
 
-// tighten lets the garbage be half of what is in use: the layers of an image pass by
-// and leave little behind, so that collecting it costs next to nothing.
+// tighten lets the garbage be a fifth of what is in use: the layers of an image pass
+// by and leave little behind, so that collecting it costs next to nothing.
 func tighten(getenv func(string) string) {
 	if getenv("GOGC") == "" {
-		debug.SetGCPercent(50)
+		debug.SetGCPercent(20)
 	}
 }

@@ -53,7 +53,11 @@ func (a *assembly) layer(step string, room int64, fill func(*layerWriter) error)
 	}
 	defer os.Remove(temp.Name())
 	defer temp.Close()
-	l := &layerWriter{zip: gzip.NewWriter(temp), diff: sha256.New(), left: room}
+	zip, err := gzip.NewWriterLevel(temp, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	l := &layerWriter{zip: zip, diff: sha256.New(), left: room}
 	l.Writer = tar.NewWriter(io.MultiWriter(l.zip, l.diff))
 	if err := fill(l); err != nil {
 		return err

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -37,6 +39,9 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 			return nil, fmt.Errorf("assemble an image: %w", err)
 		}
 	}
+	if err := b.install(dir); err != nil {
+		return nil, err
+	}
 	rows, err := b.besideSyft(ctx, app)
 	if err != nil {
 		return rows, err
@@ -56,6 +61,24 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 	}
 	return append(rows, table.Row{Measure: "memory of an image of 2 GB", Floor: "≤ 1 GB", Measured: fmt.Sprintf("%d MB", cost.Peak>>20),
 		Met: table.Verdict(cost.Peak <= 1<<30), Note: fmt.Sprintf("%.1f GB as stored, %.1f s, %.1f CPU-seconds", float64(info.Size())/1e9, cost.Wall.Seconds(), cost.CPU.Seconds())}), nil
+}
+
+// install measures a copy of the program, as it is installed: the pages of a file that
+// the linker has just written are mapped in larger pieces than those of any other, and
+// count as memory that nobody has asked for.
+func (b *bench) install(dir string) error {
+	in, err := os.Open(b.merlon)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	b.merlon = filepath.Join(dir, "merlon")
+	out, err := os.OpenFile(b.merlon, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
 }
 
 // scanImage scans an image for packages and everything else that it holds.

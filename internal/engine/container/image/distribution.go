@@ -204,10 +204,12 @@ func (e *examination) packages(d distribution) []item {
 					it.Ecosystem = d.ecosystems[0]
 				}
 			}
-			it.PURL = it.packageURL(d)
+			if it.PURL == "" {
+				it.PURL = it.packageURL(d)
+			}
 			it.Scope = finding.UnknownDependency
 			out = append(out, it)
 		}
 	}
-	return out
+	return withoutInstalled(out)
 }

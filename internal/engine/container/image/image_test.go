@@ -439,3 +439,60 @@ func TestTargets(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 }
+
+const lockText = `{"name": "app", "version": "1.0.0", "lockfileVersion": 3, "packages": {"": {"name": "app", "dependencies": {"a": "1.0.0"}},
+"node_modules/a": {"version": "1.0.0"}, "node_modules/t": {"version": "2.0.0", "dev": true}}}`
+
+// A lock file counts where nothing of it is installed.
+func TestLockFiles(t *testing.T) {
+	lock := imagetest.File{Name: "app/package-lock.json", Content: lockText}
+	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{lock, {Name: "usr/lib/node_modules/x/package-lock.json", Content: lockText}}})
+	if diff := cmp.Diff([]string{"npm a 1.0.0 app/package-lock.json 0"}, packagesOf(r)); diff != "" {
+		t.Errorf("bundled (-want +got):\n%s", diff)
+	}
+	r = examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{lock, {Name: "app/node_modules/a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
+	if diff := cmp.Diff([]string{"npm a 1.0.0 app/node_modules/a/package.json 0"}, packagesOf(r)); diff != "" {
+		t.Errorf("installed (-want +got):\n%s", diff)
+	}
+}
+
+// A package that is installed twice is one finding with both places.
+func TestCopies(t *testing.T) {
+	npm := `{"name":"a","version":"1.0.0"}`
+	r := examine(t, scan.Options{Advisories: known{"npm a": flaw("CVE-3")}}, v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
+		{Name: "x/node_modules/a/package.json", Content: npm}, {Name: "y/node_modules/a/package.json", Content: npm}}})
+	if len(r.findings) != 1 || r.findings[0].Location.Path != "x/node_modules/a/package.json" || len(r.findings[0].Also) != 1 || r.findings[0].Also[0].Path != "y/node_modules/a/package.json" {
+		t.Errorf("got %+v", r.findings)
+	}
+}
+
+// FuzzReaders reads files of any content under the names that readers want.
+func FuzzReaders(f *testing.F) {
+	names := []string{"etc/os-release", "var/lib/dpkg/status", "lib/apk/db/installed", "var/lib/rpm/Packages", "var/lib/rpm/Packages.db", "var/lib/rpm/rpmdb.sqlite", "a/package.json", "a.dist-info/METADATA",
+		"a.jar", "gems/specifications/a.gemspec", "vendor/composer/installed.json", "a.deps.json", "app/package-lock.json", "app/Gemfile.lock"}
+	for i, text := range []string{debian12, deb("a", "1"), "P:a\nV:1\n\n", "", "RpmP", "SQLite format 3\x00", `{"name":"a","version":"1"}`, "Name: a\nVersion: 1\n", "PK\x05\x06", "Gem::Specification.new do |s|", `[{"name":"a/b","version":"1"}]`, `{"libraries":{"a/1":{"type":"package"}}}`, lockText, "GEM\n"} {
+		f.Add(uint8(i), []byte(text))
+	}
+	readers, err := makeReaders()
+	if err != nil {
+		f.Fatal(err)
+	}
+	e := &examination{readers: readers}
+	f.Fuzz(func(t *testing.T, which uint8, content []byte) {
+		name := names[int(which)%len(names)]
+		r := e.named(name)
+		if r == nil {
+			t.Fatalf("nobody reads %s", name)
+		}
+		items, _, err := r.read(context.Background(), oci.Entry{Path: name, Size: int64(len(content))}, bytes.NewReader(content))
+		if err != nil && strings.Contains(err.Error(), "crashed") {
+			t.Log(err)
+		}
+		for _, it := range items {
+			if it.Name == "" || it.Path != name {
+				t.Errorf("package %+v", it)
+			}
+			_ = it.packageURL(distribution{id: "debian", version: "12"})
+		}
+	})
+}

@@ -18,7 +18,8 @@ import (
 type match struct {
 	scan.AdvisoryMatch
 	item
-	also []string // further packages built from the same source
+	also   []string           // further packages built from the same source
+	copies []finding.Location // where the package is installed once more
 }
 
 // checkPackages looks every package up and reports the matches.
@@ -104,13 +105,14 @@ func advisoryNames(it item) []string {
 
 // add adds a match, or a further package to that of its source.
 func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
-	key := strings.Join([]string{it.Path, it.Ecosystem, name, it.Version, m.Advisory.ID}, "\x00")
-	if it.system != "" {
-		key = strings.Join([]string{it.Ecosystem, name, cmp.Or(it.SourceVersion, it.Version), m.Advisory.ID}, "\x00")
-	}
+	key := strings.Join([]string{it.Ecosystem, name, cmp.Or(it.SourceVersion, it.Version), m.Advisory.ID}, "\x00")
 	if at, ok := l.seen[key]; ok {
-		if o := &l.matches[at]; o.Name != it.Name && !slices.Contains(o.also, it.Name) {
+		o := &l.matches[at]
+		switch {
+		case o.Name != it.Name && !slices.Contains(o.also, it.Name):
 			o.also = append(o.also, it.Name)
+		case o.Name == it.Name && o.Path != it.Path:
+			o.copies = append(o.copies, finding.Location{Path: it.Path, StartLine: it.Line, EndLine: it.Line})
 		}
 		return
 	}
@@ -201,7 +203,7 @@ func (m *match) finding() finding.Finding {
 	}
 	return finding.Finding{
 		Severity: m.Advisory.Severity, Message: what.String(),
-		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer,
+		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer, Also: m.copies,
 		Package:  &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
 		Identity: m.Advisory.ID + " " + family(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
 	}

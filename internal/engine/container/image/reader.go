@@ -27,11 +27,10 @@ import (
 	apkmeta "github.com/google/osv-scalibr/extractor/filesystem/os/apk/metadata"
 	"github.com/google/osv-scalibr/extractor/filesystem/os/dpkg"
 	dpkgmeta "github.com/google/osv-scalibr/extractor/filesystem/os/dpkg/metadata"
-	"github.com/google/osv-scalibr/extractor/filesystem/os/rpm"
-	rpmmeta "github.com/google/osv-scalibr/extractor/filesystem/os/rpm/metadata"
 	scalibrlog "github.com/google/osv-scalibr/log"
 	"github.com/google/osv-scalibr/purl"
 
+	"merlon/internal/engine/container/rpmdb"
 	"merlon/internal/finding"
 	oci "merlon/internal/image"
 )
@@ -48,7 +47,8 @@ type reader struct {
 	keepText  bool   // the file itself is wanted at the end
 	make      func(*cpb.PluginConfig) (filesystem.Extractor, error)
 	extractor filesystem.Extractor
-	parse     func(path string, b []byte) ([]item, error) // of ours, in place of an extractor
+	parse     func(ctx context.Context, path string, b []byte) ([]item, error) // of ours, in place of an extractor
+	database  func(ctx context.Context, c readable, size int64) ([]item, error)
 }
 
 // readers are tried in order; the first that matches the name reads the file.
@@ -57,13 +57,14 @@ var readers = []reader{
 	{match: release, keepText: true},
 	{match: debian, system: "deb", large: true, make: dpkg.New},
 	{match: named("lib/apk/db/installed", "var/lib/apk/db/installed", "usr/lib/apk/db/installed"), system: "apk", large: true, make: apk.New},
-	{match: rpmDatabase, system: "rpm", large: true, make: rpm.New},
+	{match: rpmDatabase, system: "rpm", large: true, database: installedRPMs},
 	{match: base("package.json"), ecosystem: "npm", make: packagejson.New},
 	{match: pythonMetadata, ecosystem: "PyPI", make: wheelegg.New},
 	{match: archive.IsArchive, ecosystem: "Maven", large: true, make: archive.New},
 	{match: installedGem, ecosystem: "RubyGems", make: gemspec.New},
 	{match: base("installed.json"), ecosystem: "Packagist", parse: composerInstalled},
 	{match: ending(".deps.json"), ecosystem: "NuGet", make: depsjson.New},
+	{match: lockFile, parse: lockedPackages},
 }
 
 // Readers of programs.
@@ -156,6 +157,7 @@ type item struct {
 	finding.Package
 	system string // deb, apk or rpm; empty for a package of a language
 	arch   string
+	locked bool // a lock file names it
 }
 
 // key tells the packages of one file apart.
@@ -172,13 +174,18 @@ func (r *reader) read(ctx context.Context, e oci.Entry, c readable) ([]item, str
 	case r.parse != nil:
 		var b []byte
 		if b, err = io.ReadAll(c); err == nil {
-			items, err = r.parse(e.Path, b)
+			items, err = r.parse(ctx, e.Path, b)
 		}
+	case r.database != nil:
+		items, err = r.database(ctx, c, e.Size)
 	default:
 		items, err = r.extract(ctx, e, c)
 	}
 	for i := range items {
-		items[i].Path, items[i].system, items[i].Ecosystem = e.Path, r.system, r.ecosystem
+		items[i].Path, items[i].system = e.Path, r.system
+		if r.ecosystem != "" {
+			items[i].Ecosystem = r.ecosystem
+		}
 	}
 	slices.SortFunc(items, func(a, b item) int { return strings.Compare(a.key(), b.key()) })
 	return slices.CompactFunc(items, func(a, b item) bool { return a.key() == b.key() }), "", err
@@ -215,14 +222,6 @@ func (r *reader) item(x *extractor.Package) (item, bool) {
 		it.arch = m.Architecture
 		if m.OriginName != m.PackageName {
 			it.Source = m.OriginName
-		}
-	case *rpmmeta.Metadata:
-		it.arch = m.Architecture
-		if m.Epoch > 0 {
-			it.Version = fmt.Sprintf("%d:%s", m.Epoch, x.Version)
-		}
-		if x.Name == "gpg-pubkey" { // a key, which the database keeps like a package
-			return it, false
 		}
 	}
 	if r.ecosystem == "Go" {
@@ -279,7 +278,7 @@ var purlTypes = map[string]string{
 
 // composerInstalled reads vendor/composer/installed.json, of which there are two
 // forms: a list, and since version 2 an object with the list.
-func composerInstalled(_ string, b []byte) ([]item, error) {
+func composerInstalled(_ context.Context, _ string, b []byte) ([]item, error) {
 	type entry struct {
 		Name    string   `json:"name"`
 		Version string   `json:"version"`
@@ -301,6 +300,23 @@ func composerInstalled(_ string, b []byte) ([]item, error) {
 		}
 	}
 	return out, nil
+}
+
+// installedRPMs reads a database of rpm.
+func installedRPMs(ctx context.Context, c readable, size int64) ([]item, error) {
+	packages, err := rpmdb.Read(ctx, c, size)
+	var out []item
+	for _, p := range packages {
+		it := item{Package: finding.Package{Name: p.Name, Version: p.Version + "-" + p.Release}, arch: p.Arch}
+		if p.Epoch > 0 {
+			it.Version = fmt.Sprintf("%d:%s", p.Epoch, it.Version)
+		}
+		if p.License != "" {
+			it.Licenses = []string{p.License}
+		}
+		out = append(out, it)
+	}
+	return out, err
 }
 
 // empty is a file system without files: a reader gets the one file only.

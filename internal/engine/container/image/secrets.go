@@ -59,11 +59,7 @@ func copies(l *oci.Layer) bool {
 
 // wants reports whether the file may hold a secret of the image's owner.
 func (s *secretFinder) wants(name string, copied bool) bool {
-	if !copied && slices.ContainsFunc(published, func(dir string) bool { return strings.HasPrefix(name, dir) }) {
-		return false
-	}
-	below := "/" + name
-	if slices.ContainsFunc(installed, func(part string) bool { return strings.Contains(below, part) }) {
+	if !copied && belowAny(name, published, nil) || belowAny(name, nil, installed) {
 		return false
 	}
 	return slices.ContainsFunc(s.detectors, func(a *scan.Analyzer) bool { return a.Match(name) })

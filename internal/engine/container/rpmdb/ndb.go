@@ -1,0 +1,63 @@
+package rpmdb
+
+import (
+	"encoding/binary"
+
+	"merlon/internal/errs"
+)
+
+// This file reads rpm's own form of a database
+// (https://github.com/rpm-software-management/rpm/blob/rpm-4.19.1-release/lib/backend/ndb/rpmpkg.c):
+// a header of 32 bytes with the number of pages of slots, the slots of 16 bytes, and
+// blobs at multiples of 16 bytes, each behind a header of 16. All little-endian.
+
+const (
+	ndbHeader  = 32
+	ndbSlot    = 16
+	ndbPage    = 4096
+	slotMagic  = 'S' | 'l'<<8 | 'o'<<16 | 't'<<24
+	blobMagic  = 'B' | 'l'<<8 | 'b'<<16 | 'S'<<24
+	ndbVersion = 0
+	maxPages   = 4096
+)
+
+func readNDB(f file, l *list) error {
+	head, err := f.bytes(0, ndbHeader)
+	if err != nil {
+		return err
+	}
+	version, pages := binary.LittleEndian.Uint32(head[4:]), binary.LittleEndian.Uint32(head[12:])
+	if version != ndbVersion || pages == 0 || pages > maxPages {
+		return errs.E(errs.Invalid, "the database of rpm is of an unknown form: version %d, %d pages", version, pages)
+	}
+	slots, err := f.bytes(ndbHeader, int64(pages)*ndbPage-ndbHeader)
+	if err != nil {
+		return err
+	}
+	for ; len(slots) >= ndbSlot; slots = slots[ndbSlot:] {
+		if binary.LittleEndian.Uint32(slots) != slotMagic {
+			return errs.E(errs.Invalid, "the database of rpm is damaged: a slot without its mark")
+		}
+		index, block := binary.LittleEndian.Uint32(slots[4:]), binary.LittleEndian.Uint32(slots[8:])
+		if index == 0 {
+			continue // free
+		}
+		at := int64(block) * ndbSlot
+		head, err := f.bytes(at, ndbSlot)
+		if err != nil {
+			return err
+		}
+		length := binary.LittleEndian.Uint32(head[12:])
+		if binary.LittleEndian.Uint32(head) != blobMagic || binary.LittleEndian.Uint32(head[4:]) != index || length > maxHeader {
+			return errs.E(errs.Invalid, "the database of rpm is damaged: package %d is not where it should be", index)
+		}
+		header, err := f.bytes(at+ndbSlot, int64(length))
+		if err != nil {
+			return err
+		}
+		if err := l.add(header); err != nil {
+			return err
+		}
+	}
+	return nil
+}

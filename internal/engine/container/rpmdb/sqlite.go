@@ -1,0 +1,64 @@
+package rpmdb
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+
+	_ "modernc.org/sqlite" // the driver
+
+	"merlon/internal/errs"
+)
+
+// This file reads a database in SQLite: the table Packages holds a header in each row.
+
+// readSQLite reads the file from a copy, because the driver opens files by name.
+func readSQLite(f file, l *list) (err error) {
+	temp, err := os.CreateTemp("", "merlon-rpm-*.sqlite")
+	if err != nil {
+		return fmt.Errorf("make room for the database of rpm: %w", err)
+	}
+	defer func() {
+		err = errors.Join(err, os.Remove(temp.Name()))
+	}()
+	_, err = io.Copy(temp, io.NewSectionReader(f, 0, f.size))
+	if err = errors.Join(err, temp.Close()); err != nil {
+		return fmt.Errorf("copy the database of rpm: %w", err)
+	}
+	// Its schema is not trusted: no function with an effect runs from it.
+	address := url.URL{Scheme: "file", Opaque: temp.Name(), RawQuery: "mode=ro&immutable=1&_pragma=trusted_schema(0)"}
+	db, err := sql.Open("sqlite", address.String())
+	if err != nil {
+		return fmt.Errorf("open the database of rpm: %w", err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rows, err := db.QueryContext(l.ctx, "SELECT blob FROM Packages WHERE length(blob) <= ? LIMIT ?", maxHeader, maxPackages+1)
+	if err != nil {
+		return l.damaged(err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var header sql.RawBytes
+		if err := rows.Scan(&header); err != nil {
+			return l.damaged(err)
+		}
+		if err := l.add(header); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return l.damaged(err)
+	}
+	return nil
+}
+
+// damaged says that the database cannot be read on, unless the context has ended.
+func (l *list) damaged(err error) error {
+	if stop := l.ctx.Err(); stop != nil {
+		return stop
+	}
+	return errs.E(errs.Invalid, "the database of rpm cannot be read: %v", err)
+}

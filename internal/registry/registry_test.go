@@ -1,0 +1,309 @@
+package registry
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	server "github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/empty"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"merlon/internal/errs"
+	"merlon/internal/image"
+	"merlon/internal/image/imagetest"
+	"merlon/internal/outbound"
+)
+
+// The registry of these tests is a process of its own: this program, which serves
+// one when the variable says how it asks for credentials.
+const serveVariable = "MERLON_TEST_REGISTRY"
+
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(serveVariable); mode != "" {
+		serve(mode)
+	}
+	os.Exit(m.Run())
+}
+
+const user, password = "robot", "s3cret"
+
+// serve serves a registry on loopback and writes its address.
+func serve(mode string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	files := server.New(server.Logger(log.New(bytes.NewBuffer(nil), "", 0)))
+	fmt.Println(l.Addr())
+	log.Fatal(http.Serve(l, guard(mode, l.Addr().String(), files)))
+}
+
+// guard asks for credentials: "basic", or "bearer" by the token flow.
+func guard(mode, address string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, pass, basic := r.BasicAuth()
+		right := basic && name == user && pass == password
+		switch {
+		case mode == "open":
+		case r.URL.Path == "/token":
+			if !right {
+				http.Error(w, "{}", http.StatusUnauthorized)
+				return
+			}
+			_ = json.NewEncoder(w).Encode(map[string]string{"token": "token-for-" + r.URL.Query().Get("scope")}) // to a client on this machine
+			return
+		case mode == "basic" && !right:
+			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
+			http.Error(w, "{}", http.StatusUnauthorized)
+			return
+		case mode == "bearer" && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-for-repository:"):
+			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="test"`, address))
+			http.Error(w, "{}", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// start starts the process and returns its address.
+func start(t *testing.T, mode string) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), serveVariable+"="+mode)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it never ends by itself
+		_ = cmd.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+// guarded is the client of the product, which may reach loopback here.
+func guarded(t *testing.T, allow ...string) http.RoundTripper {
+	t.Helper()
+	c, err := outbound.New(outbound.Options{Agent: "test", Allow: allow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.RoundTripper(outbound.Limits{})
+}
+
+// push puts the image under the reference, for each platform.
+func push(t *testing.T, reference string, platforms ...string) v1.Hash {
+	t.Helper()
+	ref, err := name.ParseReference(reference)
+	if err != nil {
+		t.Fatal(err)
+	}
+	auth := remote.WithAuth(authn.FromConfig(authn.AuthConfig{Username: user, Password: password}))
+	if len(platforms) == 0 {
+		img := build(t, "linux/amd64")
+		if err := remote.Write(ref, img, auth); err != nil {
+			t.Fatal(err)
+		}
+		h, err := img.Digest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	index := v1.ImageIndex(empty.Index)
+	for _, text := range platforms {
+		p, err := v1.ParsePlatform(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: build(t, text), Descriptor: v1.Descriptor{Platform: p}})
+	}
+	if err := remote.WriteIndex(ref, index, auth); err != nil {
+		t.Fatal(err)
+	}
+	return v1.Hash{}
+}
+
+// build returns an image that says in a file which platform it is for.
+func build(t *testing.T, platform string) v1.Image {
+	t.Helper()
+	img := imagetest.Build(t, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{{Name: "platform", Content: platform}}},
+		imagetest.Layer{Step: "COPY b .", Zstd: true, Files: []imagetest.File{{Name: "b", Content: "b"}}})
+	file, err := img.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file = file.DeepCopy()
+	_, file.Architecture, _ = strings.Cut(platform, "/")
+	if img, err = mutate.ConfigFile(img, file); err != nil {
+		t.Fatal(err)
+	}
+	return img
+}
+
+// fetch fetches and opens an image.
+func fetch(t *testing.T, r Request) (*Image, *image.Image, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	dir := t.TempDir()
+	got, err := Fetch(ctx, r, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	img, err := image.Open(ctx, dir, image.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = img.Close() }) // it was only read from
+	return got, img, nil
+}
+
+// An image is fetched whatever way the registry asks for credentials, and not without
+// them.
+func TestFetch(t *testing.T) {
+	for _, mode := range []string{"open", "basic", "bearer"} {
+		t.Run(mode, func(t *testing.T) {
+			host := start(t, mode)
+			digest := push(t, host+"/team/app:1.0")
+			r := Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1"), Keychain: Password(host, user, password)}
+			got, img, err := fetch(t, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(&Image{Reference: host + "/team/app:1.0", Digest: digest.String()}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(img.Layers) != 2 || img.Digest != digest.String() || img.Name != host+"/team/app:1.0" {
+				t.Errorf("opened %d layers, %q %q", len(img.Layers), img.Digest, img.Name)
+			}
+			r.Reference = host + "/team/app@" + digest.String()
+			if got, _, err := fetch(t, r); err != nil || got.Digest != digest.String() {
+				t.Errorf("by digest: %+v, %v", got, err)
+			}
+			if mode == "open" {
+				return
+			}
+			for _, keychain := range []authn.Keychain{nil, Password(host, user, "wrong"), Password("other.example", user, password)} {
+				r.Keychain = keychain
+				if _, _, err := fetch(t, r); !errs.Is(err, errs.Forbidden) || strings.Contains(fmt.Sprint(err), password) {
+					t.Errorf("%v: %v, want Forbidden", keychain, err)
+				}
+			}
+		})
+	}
+}
+
+// Of several platforms the one that is asked for comes.
+func TestFetchPlatform(t *testing.T) {
+	host := start(t, "open")
+	push(t, host+"/app", "linux/amd64", "linux/arm64")
+	for platform, want := range map[string]string{"": "linux/amd64", "linux/arm64": "linux/arm64"} {
+		_, img, err := fetch(t, Request{Reference: host + "/app", Platform: platform, Transport: guarded(t, "127.0.0.1")})
+		if err != nil || img.Platform != want {
+			t.Errorf("%q: %v, %v", platform, img, err)
+		}
+	}
+}
+
+func TestFetchRefuses(t *testing.T) {
+	host := start(t, "open")
+	push(t, host+"/app:1")
+	push(t, host+"/index", "linux/amd64")
+	for name, c := range map[string]struct {
+		r    Request
+		want errs.Kind
+	}{
+		"no such image":    {Request{Reference: host + "/nothing:1"}, errs.NotFound},
+		"no such tag":      {Request{Reference: host + "/app:2"}, errs.NotFound},
+		"no such platform": {Request{Reference: host + "/index", Platform: "linux/s390x"}, errs.NotFound},
+		"no name":          {Request{Reference: "Not An Image"}, errs.Invalid},
+		"no platform":      {Request{Reference: host + "/app:1", Platform: "a/b/c/d/e"}, errs.Invalid},
+		"too large":        {Request{Reference: host + "/app:1", MaxBytes: 10}, errs.TooLarge},
+		"nobody there":     {Request{Reference: "127.0.0.1:1/app"}, errs.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.r.Transport = guarded(t, "127.0.0.1")
+			if _, _, err := fetch(t, c.r); !errs.Is(err, c.want) {
+				t.Errorf("got %v, want kind %v", err, c.want)
+			}
+		})
+	}
+	if _, _, err := fetch(t, Request{Reference: host + "/app:1", Transport: guarded(t)}); !errs.Is(err, errs.Forbidden) {
+		t.Errorf("a registry on this machine that nobody allowed: %v", err)
+	}
+}
+
+// A registry that sends something else than its digests promise is not believed.
+func TestFetchVerifies(t *testing.T) {
+	host := start(t, "open")
+	push(t, host+"/app:1")
+	r := Request{Reference: host + "/app:1", Transport: forger{guarded(t, "127.0.0.1")}}
+	dir := t.TempDir()
+	if _, err := Fetch(context.Background(), r, dir); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("got %v", err)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, "index.json")); err != nil || len(left) != 1 {
+		t.Fatalf("%v, %v", left, err)
+	}
+	if img, err := image.Open(context.Background(), dir, image.Options{}); err == nil {
+		_ = img.Close()
+		t.Error("the forged image can be opened")
+	}
+}
+
+// forger changes the last byte of what it is sent of layers.
+type forger struct{ http.RoundTripper }
+
+func (f forger) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := f.RoundTripper.RoundTrip(r)
+	if err == nil && strings.Contains(r.URL.Path, "/blobs/") {
+		resp.Body = &forged{resp.Body}
+	}
+	return resp, err
+}
+
+type forged struct {
+	b interface {
+		Read([]byte) (int, error)
+		Close() error
+	}
+}
+
+func (f *forged) Read(p []byte) (int, error) {
+	n, err := f.b.Read(p)
+	if n > 0 {
+		p[n-1] ^= 1
+	}
+	return n, err
+}
+
+func (f *forged) Close() error { return f.b.Close() }
