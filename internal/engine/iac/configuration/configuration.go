@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/iac/checks"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
 	"merlon/internal/finding"
@@ -46,7 +47,7 @@ func run(p *scan.ProjectPass) error {
 	for _, f := range failures {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err), Path: f.Path})
 	}
-	for _, f := range once(flaws) {
+	for _, f := range once(append(flaws, checks.Run(docs)...)) {
 		p.Report(f.Rule, describe(f))
 	}
 	return p.Context.Err()

@@ -1,0 +1,176 @@
+// Package checks holds our own rules for workloads and templates: Kubernetes
+// objects, Dockerfiles and CloudFormation. They are functions over documents, and
+// add to the query library what it does not ask.
+package checks
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/queries"
+	"merlon/internal/finding"
+)
+
+// A check is one rule.
+type check struct {
+	rule *finding.Rule
+	find func(*look)
+}
+
+// A text is what people read of a rule.
+type text struct {
+	id, name string
+	severity finding.Severity
+	sure     finding.Confidence
+	cwe      string
+	why, fix string
+}
+
+// rule makes the rule of a platform, whose language people know by the name.
+func (t text) rule(platform, language string) *finding.Rule {
+	return &finding.Rule{
+		ID: "iac/" + platform + "/" + t.id, Analysis: finding.IaC, Name: t.name, ShortDescription: t.name + ".",
+		Description: t.why, HowToPrevent: t.fix, CWE: []string{t.cwe}, OWASP: []string{"A05:2021"},
+		Severity: t.severity, Confidence: t.sure, Language: language,
+	}
+}
+
+// byPlatform lists the checks of each platform.
+var byPlatform = map[document.Platform][]check{
+	document.Kubernetes:     kubernetes(),
+	document.Dockerfile:     containerFile(),
+	document.CloudFormation: cloudFormation(),
+}
+
+// Rules returns every rule.
+func Rules() []*finding.Rule {
+	var out []*finding.Rule
+	for _, platform := range document.Platforms {
+		for _, c := range byPlatform[platform] {
+			out = append(out, c.rule)
+		}
+	}
+	return out
+}
+
+// Run asks all checks about the documents.
+func Run(docs []*document.Document) []queries.Flaw {
+	var out []queries.Flaw
+	for _, d := range docs {
+		for _, c := range byPlatform[d.Platform] {
+			l := &look{doc: d, rule: c.rule}
+			c.find(l)
+			out = append(out, l.flaws...)
+		}
+	}
+	return out
+}
+
+// A look is one check at one document.
+type look struct {
+	doc   *document.Document
+	rule  *finding.Rule
+	flaws []queries.Flaw
+}
+
+// A spot is a value with its place, and the resource that it belongs to.
+type spot struct {
+	value any
+	node  *document.Node
+	kind  string
+	name  string
+	path  string // what of the resource it is: "spec.containers.web"
+}
+
+// root is the whole document.
+func (l *look) root() spot { return spot{value: l.doc.Root, node: l.doc.Lines} }
+
+// tell reports the spot.
+func (l *look) tell(s spot, actual, expected string) {
+	f := queries.Flaw{
+		Rule: l.rule, Document: l.doc, Path: l.doc.File(s.node), Line: 1,
+		Kind: s.kind, Name: s.name, Actual: actual, Expected: expected, Key: s.path,
+	}
+	if s.node != nil && s.node.Line > 0 {
+		f.Line, f.Column = s.node.Line, s.node.Column
+	}
+	l.flaws = append(l.flaws, f)
+}
+
+// at goes down by keys. What is not there is a spot without a value, at the place
+// of the last that is.
+func (s spot) at(keys ...string) spot {
+	for _, key := range keys {
+		m, _ := s.value.(map[string]any)
+		s.value = m[key]
+		s.path = strings.TrimPrefix(s.path+"."+key, ".")
+		if s.node != nil && s.node.Fields[key] != nil {
+			s.node = s.node.Fields[key]
+		}
+	}
+	return s
+}
+
+func (s spot) has() bool { return s.value != nil }
+
+func (s spot) text() string { t, _ := s.value.(string); return t }
+
+// number returns a whole number that is written as one, or as text.
+func (s spot) number() (int64, bool) {
+	switch v := s.value.(type) {
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), true
+	case string:
+		var n int64
+		_, err := fmt.Sscanf(v, "%d", &n)
+		return n, err == nil && fmt.Sprint(n) == v
+	}
+	return 0, false
+}
+
+// is reports whether the value is true or false, however it is written.
+func (s spot) is(want bool) bool {
+	return s.value == want || strings.EqualFold(s.text(), fmt.Sprint(want))
+}
+
+// items returns the entries of a list; those of a value that is none are the value.
+func (s spot) items() []spot {
+	list, ok := s.value.([]any)
+	if !ok {
+		if s.value == nil {
+			return nil
+		}
+		return []spot{s}
+	}
+	out := make([]spot, 0, len(list))
+	for i, v := range list {
+		one := s
+		one.value = v
+		if s.node != nil && i < len(s.node.Items) {
+			one.node = s.node.Items[i]
+		}
+		one.path = fmt.Sprintf("%s.%d", s.path, i)
+		if m, ok := v.(map[string]any); ok {
+			if name, ok := m["name"].(string); ok {
+				one.path = s.path + "." + name
+			}
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// holds reports whether a list has one of the words.
+func (s spot) holds(words ...string) bool {
+	for _, one := range s.items() {
+		for _, w := range words {
+			if strings.EqualFold(one.text(), w) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,197 @@
+package checks
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file holds the rules for Dockerfiles, after
+// https://docs.docker.com/build/building/best-practices/.
+
+func containerFile() []check {
+	var out []check
+	add := func(t text, find func(*look)) {
+		out = append(out, check{t.rule("dockerfile", "Dockerfile"), find})
+	}
+	add(text{"secret-in-build", "Secret in an argument or variable of the build", finding.Critical, finding.Likely, "CWE-798",
+		"Build arguments and variables stay in the image and its history: whoever has the image has them.",
+		"Use `RUN --mount=type=secret` while building, and give what runs its secrets when it starts. Change a secret that was written down."}, buildSecret)
+	add(text{"secret-file-copied", "File with secrets is copied into the image", finding.High, finding.Likely, "CWE-522",
+		"A copied file stays in its layer, even if a later instruction deletes it.",
+		"List the file in `.dockerignore`, and use `RUN --mount=type=secret` where the build needs it."}, copiedSecret)
+	add(text{"remote-script-run", "Script from the network runs unseen", finding.Medium, finding.Certain, "CWE-494",
+		"What `curl … | sh` runs is whatever the server sends at that time; nothing checks it.",
+		"Download a fixed version to a file, compare its checksum, and run it then; or install a package."}, remoteScript)
+	add(text{"certificate-check-disabled", "Download without a check of the certificate or signature", finding.High, finding.Certain, "CWE-295",
+		"Whoever stands between the build and the server can put anything into the image.",
+		"Remove the option, and add the certificate of a private server to the image's trusted ones."}, uncheckedDownload)
+	add(text{"password-set-in-build", "Password is set in the build", finding.High, finding.Likely, "CWE-798",
+		"Every container of the image has the same password, and it stands in the image's history.",
+		"Lock the account, and log in by keys or not at all."}, setPassword)
+	add(text{"world-writable-files", "Files that everybody may change", finding.Medium, finding.Certain, "CWE-732",
+		"`chmod 777` lets every process of the container replace programs and configuration.",
+		"Give the files to the user that needs them by `COPY --chown`, with the least mode."}, worldWritable)
+	add(text{"remote-add-without-checksum", "ADD from the network without a checksum", finding.Medium, finding.Likely, "CWE-494",
+		"The file is whatever the server sends at that time.",
+		"Use `ADD --checksum=sha256:…`, or download and compare in one RUN."}, remoteAdd)
+	add(text{"multiple-healthchecks", "More than one HEALTHCHECK", finding.Low, finding.Certain, "CWE-710",
+		"Only the last HEALTHCHECK of a stage counts; the others mislead who reads the file.",
+		"Keep one HEALTHCHECK in each stage."}, manyHealthchecks)
+	add(text{"distribution-upgraded", "Whole distribution is upgraded", finding.Low, finding.Likely, "CWE-1357",
+		"`dist-upgrade` moves to packages that the base image was not made of, so that two builds differ.",
+		"Take a newer base image, and upgrade single packages where a fix is needed."}, upgraded)
+	add(text{"insecure-build-mode", "RUN with the rights of the host", finding.High, finding.Certain, "CWE-250",
+		"`--security=insecure` runs the instruction without isolation, `--network=host` in the network of the build's host.",
+		"Remove the option."}, insecureRun)
+	return out
+}
+
+// An instruction is a command of a stage.
+type instruction struct {
+	spot
+	cmd    string
+	values []string
+	flags  []string
+}
+
+// instructions returns those of all stages and the arguments before the first.
+func (l *look) instructions() []instruction {
+	var out []instruction
+	stages, _ := l.root().at("command").value.(map[string]any)
+	lists := []spot{l.root().at("args")}
+	for _, name := range sorted(stages) {
+		lists = append(lists, l.root().at("command", name))
+	}
+	for _, list := range lists {
+		for _, s := range list.items() {
+			i := instruction{spot: s, cmd: s.at("Cmd").text()}
+			if i.cmd == "onbuild" {
+				i.cmd = s.at("SubCmd").text()
+			}
+			for _, v := range s.at("Value").items() {
+				i.values = append(i.values, v.text())
+			}
+			for _, v := range s.at("Flags").items() {
+				i.flags = append(i.flags, v.text())
+			}
+			i.path = s.at("Original").text()
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+func sorted(m map[string]any) []string {
+	var keys []string
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func buildSecret(l *look) {
+	for _, i := range l.instructions() {
+		switch i.cmd {
+		case "env":
+			for k := 0; k+1 < len(i.values); k += 2 {
+				if value := strings.Trim(i.values[k+1], `"'`); isSecret(i.values[k], value) {
+					l.tell(i.spot, "ENV "+i.values[k]+" holds a secret", "the value is given when the container starts")
+				}
+			}
+		case "arg":
+			for _, v := range i.values {
+				name, value, ok := strings.Cut(v, "=")
+				if secretName.MatchString(name) && (!ok || isSecret(name, strings.Trim(value, `"'`))) {
+					l.tell(i.spot, "ARG "+name+" takes a secret", "the secret is mounted")
+				}
+			}
+		}
+	}
+}
+
+var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.dockercfg|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx)|\.aws/credentials|credentials\.json|\.ssh)/?$`)
+
+func copiedSecret(l *look) {
+	for _, i := range l.instructions() {
+		if i.cmd != "copy" && i.cmd != "add" || len(i.values) < 2 {
+			continue
+		}
+		fromStage := slices.ContainsFunc(i.flags, func(f string) bool { return strings.HasPrefix(f, "--from") })
+		for _, source := range i.values[:len(i.values)-1] {
+			if secretFile.MatchString(source) && !fromStage {
+				l.tell(i.spot, source+" is copied into the image", "the file stays outside")
+			}
+		}
+	}
+}
+
+// matching returns a rule's function that tells each RUN whose commands match.
+func matching(pattern *regexp.Regexp, actual, expected string) func(*look) {
+	return func(l *look) {
+		for _, i := range l.instructions() {
+			if i.cmd != "run" {
+				continue
+			}
+			if m := pattern.FindString(strings.Join(i.values, " ")); m != "" {
+				l.tell(i.spot, fmt.Sprintf(actual, strings.Join(strings.Fields(m), " ")), expected)
+			}
+		}
+	}
+}
+
+var (
+	remoteScript = matching(regexp.MustCompile(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:/bin/|/usr/bin/)?(?:env\s+\S+\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)\b`),
+		"a script from the network runs: %.80s", "the script is checked before it runs")
+	uncheckedDownload = matching(regexp.MustCompile(`\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?:\s|$)|\bwget\b[^|;&]*--no-check-certificate|\bpip3?\b[^|;&]*--trusted-host|--allow-unauthenticated|--force-yes|--nogpgcheck|--no-gpg-check(?:s)?\b|--allow-untrusted|strict-ssl(?:=|\s+)false|http\.sslVerify(?:=|\s+)(?:"?false|0)|NODE_TLS_REJECT_UNAUTHORIZED=["']?0|PYTHONHTTPSVERIFY=["']?0|GIT_SSL_NO_VERIFY=["']?(?:1|true)`),
+		"nothing is checked: %.80s", "certificates and signatures are checked")
+	setPassword = matching(regexp.MustCompile(`\becho\b[^|;&]*[^$\s"']:[^\s$|"'][^|;&$]*\|\s*(?:sudo\s+)?chpasswd|\b(?:useradd|usermod)\b[^|;&]*\s(?:-p|--password)[ =]["']?[^$\s"'-]`),
+		"a password is set in the build", "the account has no password")
+	worldWritable = matching(regexp.MustCompile(`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx|ugo\+rwx)\b`),
+		"everybody may write: %.80s", "the files belong to the user that needs them")
+	upgraded = matching(regexp.MustCompile(`\bapt(?:-get)?\s+(?:-\S+\s+)*(?:dist-upgrade|full-upgrade)\b|\bdo-release-upgrade\b|\bzypper\s+(?:-\S+\s+)*(?:dup|dist-upgrade)\b`),
+		"the whole distribution is upgraded: %.60s", "the base image is newer")
+)
+
+func remoteAdd(l *look) {
+	for _, i := range l.instructions() {
+		if i.cmd != "add" || len(i.values) < 2 || slices.ContainsFunc(i.flags, func(f string) bool { return strings.HasPrefix(f, "--checksum") }) {
+			continue
+		}
+		for _, source := range i.values[:len(i.values)-1] {
+			if strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "https://") {
+				l.tell(i.spot, "ADD takes "+source+" as it comes", "the instruction names a checksum")
+			}
+		}
+	}
+}
+
+func manyHealthchecks(l *look) {
+	stages, _ := l.root().at("command").value.(map[string]any)
+	for _, name := range sorted(stages) {
+		seen := false
+		for _, s := range l.root().at("command", name).items() {
+			if s.at("Cmd").text() != "healthcheck" {
+				continue
+			}
+			if s.path = s.at("Original").text(); seen {
+				l.tell(s, "the stage has another HEALTHCHECK before", "there is one HEALTHCHECK")
+			}
+			seen = true
+		}
+	}
+}
+
+func insecureRun(l *look) {
+	for _, i := range l.instructions() {
+		for _, f := range i.flags {
+			if i.cmd == "run" && (f == "--security=insecure" || f == "--network=host") {
+				l.tell(i.spot, "RUN "+f, "the instruction runs in isolation")
+			}
+		}
+	}
+}

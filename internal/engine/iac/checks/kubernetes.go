@@ -1,0 +1,297 @@
+package checks
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file holds the rules for Kubernetes, after the Pod Security Standards
+// (https://kubernetes.io/docs/concepts/security/pod-security-standards/) and the good
+// practices for roles (https://kubernetes.io/docs/concepts/security/rbac-good-practices/).
+
+func kubernetes() []check {
+	var out []check
+	add := func(t text, find func(*look)) {
+		out = append(out, check{t.rule("kubernetes", "Kubernetes"), find})
+	}
+	add(text{"container-runs-with-low-gid", "Container runs with a low group id", finding.Low, finding.Likely, "CWE-250",
+		"A group id of 10000 or less may be one of the host's. A process that leaves the container then has the rights of that group.",
+		"Set `securityContext.runAsGroup` to a number above 10000, for the pod or for each container."}, lowGroup)
+	add(text{"container-binds-privileged-port", "Container listens on a privileged port", finding.Low, finding.Likely, "CWE-250",
+		"To listen on a port below 1024 a process needs root or the capability NET_BIND_SERVICE, so the container cannot run without either.",
+		"Listen on a port above 1023 and let the Service map the one that clients use."}, privilegedPort)
+	add(text{"unmasked-proc-mount", "Container sees all of /proc", finding.High, finding.Certain, "CWE-668",
+		"`procMount: Unmasked` shows the container paths of the kernel that the runtime hides, some of which change the host.",
+		"Leave `securityContext.procMount` out, or set it to `Default`."}, procMount)
+	add(text{"windows-host-process", "Container is a process of the Windows host", finding.High, finding.Certain, "CWE-250",
+		"A HostProcess container runs outside of any isolation, with access to the node.",
+		"Remove `windowsOptions.hostProcess`, or keep such workloads in a namespace of their own that few may deploy to."}, hostProcess)
+	add(text{"unsafe-sysctl", "Pod sets kernel parameters of the node", finding.Medium, finding.Certain, "CWE-668",
+		"Kernel parameters outside of the safe set are not kept apart between pods: one pod can disturb or weaken all on the node.",
+		"Set only safe parameters, such as `net.ipv4.ip_unprivileged_port_start` or `kernel.shm_rmid_forced`."}, unsafeSysctl)
+	add(text{"anonymous-role-binding", "Role is bound to anonymous or to all users", finding.Critical, finding.Certain, "CWE-284",
+		"`system:anonymous` and `system:unauthenticated` are anybody who reaches the API server; `system:authenticated` is everybody with any account.",
+		"Bind roles to the users, groups or service accounts that need them."}, anonymousBinding)
+	add(text{"service-with-external-ips", "Service takes over addresses", finding.Medium, finding.Certain, "CWE-441",
+		"Whoever may create a Service with `externalIPs` can take the traffic of the cluster to those addresses (CVE-2020-8554).",
+		"Use a load balancer or an ingress, and refuse `externalIPs` by an admission policy."}, externalIPs)
+	add(text{"config-map-holds-secret", "ConfigMap holds a secret", finding.High, finding.Likely, "CWE-312",
+		"ConfigMaps are readable by most accounts of a namespace, are not encrypted at rest and stand in logs and backups.",
+		"Put the value into a Secret, better one that an external store fills, and change it: it stands in the history of the code."}, secretInConfigMap)
+	add(text{"secret-in-environment", "Secret is written into the environment of a container", finding.High, finding.Likely, "CWE-798",
+		"A value that stands in a manifest is known to everybody who may read the code or the object.",
+		"Take the value from a Secret by `valueFrom.secretKeyRef`, or mount it as a file; change the one that was written down."}, secretInEnvironment)
+	add(text{"role-allows-taking-over", "Role can be used to gain more rights", finding.High, finding.Certain, "CWE-269",
+		"The verbs `escalate` and `bind`, creating tokens, approving certificates, changing webhooks, and `nodes/proxy` each lead to rights that the role does not name.",
+		"Remove the rule, or limit it by `resourceNames`, and bind the role to few accounts."}, escalation)
+	add(text{"network-policy-allows-all", "NetworkPolicy allows traffic from everywhere", finding.Medium, finding.Certain, "CWE-284",
+		"A rule for `0.0.0.0/0` or `::/0` without exceptions, or an empty rule, makes the policy allow what it is there to forbid.",
+		"Name the pods, namespaces or networks that need access."}, openPolicy)
+	add(text{"ingress-without-tls", "Ingress without TLS", finding.Medium, finding.Likely, "CWE-319",
+		"What passes through the ingress can be read and changed on its way.",
+		"Name a certificate in `spec.tls` for each host. Where a proxy before the ingress ends TLS, the finding can be closed."}, plainIngress)
+	return out
+}
+
+// object is the root with the object's kind and name.
+func (l *look) object() spot {
+	r := l.root()
+	r.kind = r.at("kind").text()
+	r.name = r.at("metadata", "name").text()
+	return r
+}
+
+// pod returns the specification of the pods that the object makes.
+func (l *look) pod() (spot, bool) {
+	o := l.object()
+	switch o.kind {
+	case "Pod":
+		o = o.at("spec")
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job":
+		o = o.at("spec", "template", "spec")
+	case "CronJob":
+		o = o.at("spec", "jobTemplate", "spec", "template", "spec")
+	default:
+		return o, false
+	}
+	_, ok := o.value.(map[string]any)
+	return o, ok
+}
+
+// containers returns all containers of the pod.
+func (l *look) containers() (pod spot, all []spot) {
+	pod, ok := l.pod()
+	if !ok {
+		return pod, nil
+	}
+	for _, field := range []string{"initContainers", "containers", "ephemeralContainers"} {
+		all = append(all, pod.at(field).items()...)
+	}
+	return pod, all
+}
+
+func (s spot) called() string {
+	if name := s.at("name").text(); name != "" {
+		return "container " + name
+	}
+	return "a container"
+}
+
+func lowGroup(l *look) {
+	pod, containers := l.containers()
+	for _, c := range containers {
+		group := c.at("securityContext", "runAsGroup")
+		if !group.has() {
+			group = pod.at("securityContext", "runAsGroup")
+		}
+		if n, ok := group.number(); ok && n > 10_000 || group.has() && !ok {
+			continue
+		}
+		at := group
+		if !group.has() {
+			at = c
+		}
+		l.tell(at, c.called()+" has no group id above 10000", "securityContext.runAsGroup is above 10000")
+	}
+}
+
+func privilegedPort(l *look) {
+	_, containers := l.containers()
+	for _, c := range containers {
+		for _, p := range c.at("ports").items() {
+			port := p.at("containerPort")
+			if n, ok := port.number(); ok && n > 0 && n < 1024 {
+				l.tell(port, fmt.Sprintf("%s listens on port %d", c.called(), n), "the port is above 1023")
+			}
+		}
+	}
+}
+
+func procMount(l *look) {
+	_, containers := l.containers()
+	for _, c := range containers {
+		if m := c.at("securityContext", "procMount"); m.has() && m.text() != "Default" {
+			l.tell(m, c.called()+" has procMount "+m.text(), "procMount is Default")
+		}
+	}
+}
+
+func hostProcess(l *look) {
+	pod, containers := l.containers()
+	for _, s := range append(containers, pod) {
+		if h := s.at("securityContext", "windowsOptions", "hostProcess"); h.is(true) {
+			l.tell(h, "hostProcess is true", "it is left out")
+		}
+	}
+}
+
+// safeSysctls are kept apart between pods.
+// See https://kubernetes.io/docs/tasks/administer-cluster/sysctl-cluster/.
+var safeSysctls = map[string]bool{
+	"kernel.shm_rmid_forced": true, "net.ipv4.ip_local_port_range": true, "net.ipv4.tcp_syncookies": true,
+	"net.ipv4.ping_group_range": true, "net.ipv4.ip_unprivileged_port_start": true, "net.ipv4.ip_local_reserved_ports": true,
+	"net.ipv4.tcp_keepalive_time": true, "net.ipv4.tcp_fin_timeout": true, "net.ipv4.tcp_keepalive_intvl": true,
+	"net.ipv4.tcp_keepalive_probes": true, "net.ipv4.tcp_rmem": true, "net.ipv4.tcp_wmem": true,
+}
+
+func unsafeSysctl(l *look) {
+	pod, ok := l.pod()
+	if !ok {
+		return
+	}
+	for _, s := range pod.at("securityContext", "sysctls").items() {
+		if name := s.at("name"); name.has() && !safeSysctls[name.text()] {
+			l.tell(name, "the pod sets "+name.text(), "only safe parameters are set")
+		}
+	}
+}
+
+func anonymousBinding(l *look) {
+	o := l.object()
+	if o.kind != "RoleBinding" && o.kind != "ClusterRoleBinding" {
+		return
+	}
+	role := o.at("roleRef", "name").text()
+	// The cluster's own public roles are made for everybody.
+	public := role == "system:public-info-viewer" || role == "system:discovery" || role == "system:basic-user"
+	for _, s := range o.at("subjects").items() {
+		switch name := s.at("name"); name.text() {
+		case "system:anonymous", "system:unauthenticated", "system:authenticated":
+			if !public {
+				l.tell(name, role+" is bound to "+name.text(), "the role is bound to those who need it")
+			}
+		}
+	}
+}
+
+func externalIPs(l *look) {
+	o := l.object()
+	if ips := o.at("spec", "externalIPs"); o.kind == "Service" && len(ips.items()) > 0 {
+		l.tell(ips, "the service has externalIPs", "externalIPs is left out")
+	}
+}
+
+var (
+	// secretName is the name of a variable whose value is a secret. What follows
+	// such a word names something about the secret.
+	secretName = regexp.MustCompile(`(?i)(?:^|[_.-])(?:password|passwd|passphrase|secret|secret[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|github[_-]?token|npm[_-]?token|token)$|^(?:pgpassword|mysql_pwd)$`)
+	// notSecret are values that hold none: references, placeholders, paths, switches.
+	notSecret = regexp.MustCompile(`(?i)^$|[$<>{}%]|^(?:true|false|yes|no|none|null|x+|\*+|\d{1,3}|change.?me|change.?it|todo|tbd|example|placeholder|redacted|your.*|my.*|insert.*|dummy|fake|test|unset|undefined)$|^/|^\.{1,2}/|://|^file:|^secret(?:s)?[:/]`)
+)
+
+// isSecret reports whether a variable with the name and value holds a secret.
+func isSecret(name, value string) bool {
+	return secretName.MatchString(name) && len(value) >= 4 && !notSecret.MatchString(value)
+}
+
+func secretInConfigMap(l *look) {
+	o := l.object()
+	data, _ := o.at("data").value.(map[string]any)
+	if o.kind != "ConfigMap" {
+		return
+	}
+	for key := range data {
+		if v := o.at("data", key); isSecret(key, v.text()) {
+			l.tell(v, "the key "+key+" holds a secret", "the value stands in a Secret")
+		}
+	}
+}
+
+func secretInEnvironment(l *look) {
+	_, containers := l.containers()
+	for _, c := range containers {
+		for _, e := range c.at("env").items() {
+			if v := e.at("value"); isSecret(e.at("name").text(), v.text()) {
+				l.tell(v, e.at("name").text()+" of "+c.called()+" is written out", "the value comes from a Secret")
+			}
+		}
+	}
+}
+
+func escalation(l *look) {
+	o := l.object()
+	if o.kind != "Role" && o.kind != "ClusterRole" {
+		return
+	}
+	for _, r := range o.at("rules").items() {
+		verbs, resources := r.at("verbs"), r.at("resources")
+		if r.at("resourceNames").has() {
+			continue
+		}
+		writes := verbs.holds("create", "update", "patch", "*")
+		what := ""
+		switch {
+		case verbs.holds("escalate", "bind") && resources.holds("roles", "clusterroles", "*"):
+			what = "bind or escalate roles"
+		case resources.holds("serviceaccounts/token") && writes:
+			what = "make tokens of service accounts"
+		case resources.holds("certificatesigningrequests/approval") && verbs.holds("update", "patch", "*"):
+			what = "approve certificates"
+		case resources.holds("mutatingwebhookconfigurations", "validatingwebhookconfigurations") && writes:
+			what = "change admission webhooks"
+		case resources.holds("nodes/proxy") && verbs.holds("get", "create", "*"):
+			what = "run commands in all pods of a node"
+		case resources.holds("pods/ephemeralcontainers") && writes:
+			what = "run containers in pods of others"
+		case resources.holds("rolebindings", "clusterrolebindings") && writes:
+			what = "give roles to anybody"
+		}
+		if what != "" {
+			l.tell(resources, "the role can "+what, "the rule is left out or limited by resourceNames")
+		}
+	}
+}
+
+func openPolicy(l *look) {
+	o := l.object()
+	if o.kind != "NetworkPolicy" {
+		return
+	}
+	for _, rule := range o.at("spec", "ingress").items() {
+		if m, ok := rule.value.(map[string]any); ok && len(m) == 0 {
+			l.tell(rule, "an empty rule allows all traffic", "the rule names who may send")
+		}
+		for _, from := range rule.at("from").items() {
+			block := from.at("ipBlock")
+			cidr := block.at("cidr")
+			if (cidr.text() == "0.0.0.0/0" || cidr.text() == "::/0") && !block.at("except").has() {
+				l.tell(cidr, "traffic from "+cidr.text()+" is allowed", "the rule names who may send")
+			}
+		}
+	}
+}
+
+func plainIngress(l *look) {
+	o := l.object()
+	version := o.at("apiVersion").text()
+	rules := o.at("spec", "rules")
+	if o.kind != "Ingress" || !strings.HasPrefix(version, "networking.k8s.io/") && !strings.HasPrefix(version, "extensions/") {
+		return
+	}
+	if len(rules.items()) > 0 && len(o.at("spec", "tls").items()) == 0 {
+		l.tell(rules, "the ingress has no tls", "spec.tls names a certificate for each host")
+	}
+}
