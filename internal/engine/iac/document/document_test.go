@@ -273,3 +273,20 @@ loop: {inner: {$ref: "#/loop"}}
 		t.Error("the given tree was changed")
 	}
 }
+
+// A file on one line takes no more time for each value than one on many.
+func TestOneLine(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"é": [0`)
+	for range 200_000 {
+		b.WriteString(", 1")
+	}
+	b.WriteString(`], "last": 1}`)
+	trees, err := DecodeJSON([]byte(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := trees[0].Lines.Fields["last"]; n.Column != 600_012 || n.Line != 1 {
+		t.Errorf("the last field is at %d:%d", n.Line, n.Column)
+	}
+}

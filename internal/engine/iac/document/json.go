@@ -50,7 +50,8 @@ type jsonDecoder struct {
 	text   []byte
 	at     int // offset of the next byte
 	line   int
-	start  int // offset of the line's first byte
+	start  int // offset of the line's first byte, or of a later place on it
+	column int // of start, from 0
 	budget budget
 }
 
@@ -59,8 +60,11 @@ func (d *jsonDecoder) fault(format string, args ...any) error {
 }
 
 // place returns a node for the next byte.
+// Counting goes on from the place before, because a line can be the whole file.
 func (d *jsonDecoder) place() *Node {
-	return &Node{Line: d.line, Column: utf8.RuneCount(d.text[d.start:d.at]) + 1}
+	d.column += utf8.RuneCount(d.text[d.start:d.at])
+	d.start = d.at
+	return &Node{Line: d.line, Column: d.column + 1}
 }
 
 // space skips white space and comments.
@@ -69,7 +73,7 @@ func (d *jsonDecoder) space() error {
 		switch c := d.text[d.at]; {
 		case c == '\n':
 			d.at++
-			d.line, d.start = d.line+1, d.at
+			d.line, d.start, d.column = d.line+1, d.at, 0
 		case c == ' ' || c == '\t' || c == '\r':
 			d.at++
 		case c == '/' && bytes.HasPrefix(d.text[d.at:], []byte("//")):
@@ -95,7 +99,7 @@ func (d *jsonDecoder) space() error {
 func (d *jsonDecoder) skip(n int) {
 	for end := d.at + n; d.at < end; d.at++ {
 		if d.text[d.at] == '\n' {
-			d.line, d.start = d.line+1, d.at+1
+			d.line, d.start, d.column = d.line+1, d.at+1, 0
 		}
 	}
 }
