@@ -11,7 +11,6 @@ import (
 	cicdjenkins "merlon/internal/engine/cicd/jenkins"
 	cicdtekton "merlon/internal/engine/cicd/tekton"
 	containerimage "merlon/internal/engine/container/image"
-	iaccloud "merlon/internal/engine/iac/cloud"
 	iacconfiguration "merlon/internal/engine/iac/configuration"
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
@@ -30,7 +29,6 @@ var Analyzers = []*scan.Analyzer{
 	cicdjenkins.Analyzer,
 	cicdtekton.Analyzer,
 	containerimage.Analyzer,
-	iaccloud.Analyzer,
 	iacconfiguration.Analyzer,
 	sastcode.Analyzer,
 	scadependencies.Analyzer,

@@ -12,28 +12,14 @@ import (
 	"merlon/internal/scan"
 )
 
+// Doc is the part of the manual about these rules.
+//
 //go:embed doc.md
-var doc string
+var Doc string
 
-// Analyzer finds flaws in Terraform.
-var Analyzer = &scan.Analyzer{
-	ID:       "iac/cloud",
-	Version:  1,
-	Analysis: finding.IaC,
-	Doc:      doc,
-	Match:    terraform.Match,
-	Project:  run,
-}
-
-func run(p *scan.ProjectPass) error {
-	names := make([]string, 0, len(p.Files))
-	for _, f := range p.Files {
-		names = append(names, f.Path)
-	}
-	project, err := terraform.Load(p.Context, p.FS, names)
-	if err != nil {
-		return err
-	}
+// Report asks the project the rules and reports what they find, without the matches
+// that are known from elsewhere, and what of the project could not be read.
+func Report(p *scan.ProjectPass, project *terraform.Project, known func(rules.Match) bool) error {
 	for _, problem := range project.Problems {
 		p.Degrade(scan.Reason{Code: problem.Code, Message: problem.Message, Path: problem.Path, Line: problem.Line})
 	}
@@ -42,6 +28,9 @@ func run(p *scan.ProjectPass) error {
 		return err
 	}
 	for _, m := range matches {
+		if known(m) {
+			continue
+		}
 		f := finding.Finding{Location: m.Place, Message: m.Message, Identity: m.Rule.ID + " " + m.Address}
 		if m.Module != nil {
 			f.Steps = append(m.Module.Steps(), m.Steps...)

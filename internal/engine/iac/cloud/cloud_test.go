@@ -3,7 +3,31 @@ package cloud
 import (
 	"testing"
 
+	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/terraform"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
 	"merlon/internal/scan/scantest"
 )
 
-func Test(t *testing.T) { scantest.Run(t, Analyzer) }
+// alone asks these rules and no others.
+var alone = &scan.Analyzer{
+	ID:       "iac/cloud",
+	Version:  1,
+	Analysis: finding.IaC,
+	Doc:      Doc,
+	Match:    terraform.Match,
+	Project: func(p *scan.ProjectPass) error {
+		var names []string
+		for _, f := range p.Files {
+			names = append(names, f.Path)
+		}
+		project, err := terraform.Load(p.Context, p.FS, names)
+		if err != nil {
+			return err
+		}
+		return Report(p, project, func(rules.Match) bool { return false })
+	},
+}
+
+func Test(t *testing.T) { scantest.Run(t, alone) }

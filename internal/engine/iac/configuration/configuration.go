@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/checks"
+	"merlon/internal/engine/iac/cloud"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
 	"merlon/internal/finding"
@@ -24,7 +25,7 @@ var Analyzer = &scan.Analyzer{
 	ID:       "iac/configuration",
 	Version:  1,
 	Analysis: finding.IaC,
-	Doc:      doc,
+	Doc:      doc + "\n#" + cloud.Doc,
 	Match:    wanted,
 	Project:  run,
 }
@@ -32,12 +33,9 @@ var Analyzer = &scan.Analyzer{
 // run reads, asks and reports.
 func run(p *scan.ProjectPass) error {
 	p.Progress(0, "read infrastructure code")
-	docs, err := read(p)
+	docs, project, err := read(p)
 	if err != nil {
 		return err
-	}
-	if len(docs) == 0 {
-		return nil
 	}
 	p.Progress(40, "check infrastructure code")
 	flaws, failures, err := queries.Run(p.Context, docs, p.Workers)
@@ -47,10 +45,14 @@ func run(p *scan.ProjectPass) error {
 	for _, f := range failures {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err), Path: f.Path})
 	}
-	for _, f := range once(append(flaws, checks.Run(docs)...)) {
+	flaws = once(append(flaws, checks.Run(docs)...))
+	for _, f := range flaws {
 		p.Report(f.Rule, describe(f))
 	}
-	return p.Context.Err()
+	if project == nil {
+		return p.Context.Err()
+	}
+	return cloud.Report(p, project, known(flaws))
 }
 
 // describe makes the finding of a flaw.
@@ -106,18 +108,44 @@ func logical(f queries.Flaw) string {
 	return f.Name
 }
 
-// terraformAddress takes the address from the query's words for the place, which
-// begin with it: the name that a query gives is often that of the thing in the
-// cloud and not of the resource.
+// terraformAddress takes the address from the path of the value, or from the
+// query's words for the place, which begin with it: the name that a query gives is
+// often that of the thing in the cloud and not of the resource.
 func terraformAddress(f queries.Flaw) string {
+	if s := f.Steps; len(s) >= 3 && s[0] == "resource" {
+		return whole(s[1], s[2])
+	} else if len(s) >= 3 && s[0] == "data" {
+		return "data." + whole(s[1], s[2])
+	}
 	kind, rest, ok := strings.Cut(f.Key, "[")
-	if name, _, closed := strings.Cut(rest, "]"); ok && closed && kind != "" && !strings.ContainsAny(kind, ". {") {
-		if name = strings.Trim(name, "{}"); strings.Contains(name, kind+".") {
-			return name // a plan gives the whole address
-		}
-		return kind + "." + name
+	if name := upToBracket(rest); ok && kind != "" && name != "" && !strings.ContainsAny(kind, ". {") {
+		return whole(kind, strings.Trim(name, "{}"))
 	}
 	return joined(f.Kind, ".", f.Name)
+}
+
+// upToBracket returns the text before the bracket that closes.
+func upToBracket(s string) string {
+	depth := 1
+	for i := range len(s) {
+		switch s[i] {
+		case '[':
+			depth++
+		case ']':
+			if depth--; depth == 0 {
+				return s[:i]
+			}
+		}
+	}
+	return ""
+}
+
+// whole joins a type and a name; a plan gives the whole address as the name.
+func whole(kind, name string) string {
+	if strings.Contains(name, kind+".") {
+		return name
+	}
+	return kind + "." + name
 }
 
 func joined(kind, by, name string) string {

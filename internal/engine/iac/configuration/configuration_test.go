@@ -7,6 +7,7 @@ import (
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/rules"
 	"merlon/internal/finding"
 	"merlon/internal/scan/scantest"
 )
@@ -27,6 +28,14 @@ func TestAddress(t *testing.T) {
 			Document: &document.Document{Platform: document.Terraform},
 			Key:      "aws_s3_bucket[{{logs}}]", Kind: "aws_s3_bucket",
 		}, "aws_s3_bucket.logs"},
+		{"terraform by its path", queries.Flaw{
+			Document: &document.Document{Platform: document.Terraform},
+			Key:      "resource.x", Steps: []string{"resource", "aws_s3_bucket", "logs", "acl"}, Kind: "aws_s3_bucket", Name: "our-logs",
+		}, "aws_s3_bucket.logs"},
+		{"a plan", queries.Flaw{
+			Document: &document.Document{Platform: document.Terraform},
+			Key:      "aws_s3_bucket[module.m[0].aws_s3_bucket.a].acl", Kind: "aws_s3_bucket",
+		}, "module.m[0].aws_s3_bucket.a"},
 		{"cloudformation", queries.Flaw{
 			Document: &document.Document{Platform: document.CloudFormation},
 			Key:      "Resources.Logs.Properties", Kind: "AWS::S3::Bucket", Name: "our-logs",
@@ -90,6 +99,33 @@ func TestWanted(t *testing.T) {
 	} {
 		if wanted(name) != want {
 			t.Errorf("wanted(%q) = %v", name, !want)
+		}
+	}
+}
+
+func TestKnown(t *testing.T) {
+	is := known([]queries.Flaw{
+		{Path: "a.tf", Line: 3, Key: "aws_instance[web].ebs_optimized", Actual: "'ebs_optimized' is undefined or null"},
+		{Path: "a.tf", Line: 5, Key: "aws_instance[web].metadata_options", Actual: "'metadata_options' is not defined"},
+		{Path: "a.tf", Line: 7, Steps: []string{"resource", "aws_db_instance", "db", "kms_key_id"}, Actual: "the key is weak"},
+	})
+	match := func(line int, message string) rules.Match {
+		return rules.Match{Message: message, Place: finding.Location{Path: "a.tf", StartLine: line}}
+	}
+	for _, c := range []struct {
+		match rules.Match
+		want  bool
+	}{
+		{match(3, "Instance is not EBS optimised (ebs_optimized)."), true},
+		{match(4, "Instance is not EBS optimised (ebs_optimized)."), false},
+		{match(3, "Instance keeps no log (monitoring)."), false},
+		{match(5, "Instance answers version 1 (metadata_options.http_tokens)."), true},
+		{match(7, "No key of your own (db.kms_key_id)."), true},
+		{match(7, "No key (kms_key)."), false},
+		{match(3, "A role can do everything."), false},
+	} {
+		if got := is(c.match); got != c.want {
+			t.Errorf("%s in line %d: %v, want %v", c.match.Message, c.match.Place.StartLine, got, c.want)
 		}
 	}
 }

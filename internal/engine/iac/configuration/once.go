@@ -3,11 +3,13 @@ package configuration
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/rules"
 )
 
 // once leaves one of the flaws that are the same: one rule on one line of one file
@@ -48,3 +50,56 @@ func built(f queries.Flaw) bool { return f.Document != nil && f.Document.Format 
 
 // place is one rule on one line.
 func place(f queries.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
+
+// argument is how our own rules name, at the end of a message, what they are about.
+var argument = regexp.MustCompile(`\(([a-z0-9_.]+)\)\.?$`)
+
+// missing is how queries say that something is not there.
+var missing = regexp.MustCompile(`undefined|not defined|missing|not set`)
+
+// known tells which matches of our own rules are flaws that a query reported: on
+// the same line, about the same argument.
+func known(flaws []queries.Flaw) func(rules.Match) bool {
+	type place struct {
+		path string
+		line int
+	}
+	texts := map[place][]string{}
+	for _, f := range flaws {
+		at := place{f.Path, f.Line}
+		texts[at] = append(texts[at], strings.Join(append([]string{f.Key, f.Actual, f.Expected}, f.Steps...), " "))
+	}
+	return func(m rules.Match) bool {
+		at := argument.FindStringSubmatch(m.Message)
+		if at == nil {
+			return false
+		}
+		steps := strings.Split(at[1], ".")
+		return slices.ContainsFunc(texts[place{m.Place.Path, m.Place.StartLine}], func(text string) bool {
+			if !has(text, steps[0]) {
+				return false
+			}
+			all := !slices.ContainsFunc(steps[1:], func(s string) bool { return !has(text, s) })
+			return all || missing.MatchString(text)
+		})
+	}
+}
+
+// has reports whether the word stands in the text, and not as a part of another.
+func has(text, word string) bool {
+	for rest := text; ; {
+		i := strings.Index(rest, word)
+		if i < 0 {
+			return false
+		}
+		end := i + len(word)
+		if (i == 0 || !letter(rest[i-1])) && (end == len(rest) || !letter(rest[end])) {
+			return true
+		}
+		rest = rest[end:]
+	}
+}
+
+func letter(c byte) bool {
+	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}

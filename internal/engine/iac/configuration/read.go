@@ -74,6 +74,8 @@ type reading struct {
 	pass  *scan.ProjectPass
 	paths []string
 
+	project *terraform.Project // nil when there is no Terraform
+
 	mu    sync.Mutex
 	parts map[string][]*document.Document // by the file, or by what else they come from
 }
@@ -84,8 +86,9 @@ func (r *reading) add(part string, docs []*document.Document) {
 	r.parts[part] = append(r.parts[part], docs...)
 }
 
-// read makes documents of the tree, in the same order each time.
-func read(p *scan.ProjectPass) ([]*document.Document, error) {
+// read makes documents of the tree, in the same order each time. The project is its
+// Terraform, nil when there is none.
+func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error) {
 	r := &reading{pass: p, parts: map[string][]*document.Document{}}
 	for _, f := range p.Files {
 		r.paths = append(r.paths, f.Path)
@@ -110,7 +113,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, error) {
 		group.Go(func() error { r.add(name, decode(p, name)); return nil })
 	}
 	if err := group.Wait(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var all []*document.Document
 	names := make([]string, 0, len(r.parts))
@@ -121,7 +124,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, error) {
 	for _, name := range names {
 		all = append(all, r.parts[name]...)
 	}
-	return all, p.Context.Err()
+	return all, r.project, p.Context.Err()
 }
 
 // inChart reports whether the file is a template of a chart, or belongs to a
@@ -135,8 +138,7 @@ func inChart(charts []string, name string) bool {
 	return false
 }
 
-// terraform evaluates all modules. What cannot be read of them is told by the
-// analyzer that asks the evaluated modules our own rules.
+// terraform evaluates all modules.
 func (r *reading) terraform() error {
 	if !slices.ContainsFunc(r.paths, terraform.Match) {
 		return nil
@@ -145,6 +147,7 @@ func (r *reading) terraform() error {
 	if err != nil {
 		return err
 	}
+	r.project = project
 	r.add("\x00terraform", project.Documents())
 	return nil
 }
