@@ -3,6 +3,7 @@ package terraform
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -370,7 +371,8 @@ func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
 		}
 	}
 	outputs := map[string]cty.Value{}
-	for name, list := range child.outputs {
+	for _, name := range slices.Sorted(maps.Keys(child.outputs)) {
+		list := child.outputs[name]
 		if a := list[0].attribute("value"); a != nil {
 			outputs[name] = child.value(a.expr, list[0].source, nil)
 			if weight(outputs[name], maxValue) >= maxValue {
@@ -437,11 +439,9 @@ func (s *scope) finish() {
 			}
 		}
 	}
-	for _, list := range s.nodes {
-		for _, n := range list {
-			s.expand(n)
-			m.Resources = append(m.Resources, n.instances...)
-		}
+	for _, n := range s.order {
+		s.expand(n)
+		m.Resources = append(m.Resources, n.instances...)
 	}
 	sortResources(m.Resources)
 }

@@ -29,6 +29,7 @@ type scope struct {
 	variables map[string][]*block
 	locals    map[string][]local
 	nodes     map[string][]*node // by "type.name", "data.type.name"
+	order     []*node            // as they are written
 	calls     map[string][]*block
 	outputs   map[string][]*block
 	children  map[*block]cty.Value
@@ -93,11 +94,15 @@ func (s *scope) declare(f *source, b *block) {
 		if b.kind != "resource" {
 			n.address = b.kind + "." + n.address
 		}
+		if planned(b) {
+			n.address = b.labels[1]
+		}
 		n.key = n.address
 		if s.module.Address != "" {
 			n.address = s.module.Address + "." + n.address
 		}
 		s.nodes[n.key] = append(s.nodes[n.key], n)
+		s.order = append(s.order, n)
 	}
 }
 
@@ -370,7 +375,9 @@ func (s *scope) context(e hclsyntax.Expression, from *source, f frame) *hcl.Eval
 		}
 	}
 	out := &hcl.EvalContext{Variables: map[string]cty.Value{}, Functions: s.functions}
-	for root, names := range needs {
+	// In a fixed order, so that the same name of a cycle is told each time.
+	for _, root := range slices.Sorted(maps.Keys(needs)) {
+		names := needs[root]
 		if v, ok := f[root]; ok {
 			out.Variables[root] = v
 			continue
@@ -384,7 +391,7 @@ func (s *scope) context(e hclsyntax.Expression, from *source, f frame) *hcl.Eval
 // in it.
 func (s *scope) rootValue(root string, names map[string]bool, from *source) cty.Value {
 	object := map[string]cty.Value{}
-	for name := range names {
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		first, rest, _ := strings.Cut(name, ".")
 		switch root {
 		case "var":

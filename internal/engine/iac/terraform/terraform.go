@@ -140,14 +140,20 @@ func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if Match(name) {
+		switch {
+		case Match(name):
 			l.read(name)
+		case strings.HasSuffix(name, ".json"):
+			l.sniff(name)
 		}
 	}
 	l.evaluate()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	slices.SortStableFunc(l.project.Problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+	})
 	return l.project, nil
 }
 
@@ -205,7 +211,7 @@ func (l *loader) evaluate() {
 			dirs = append(dirs, d)
 		}
 	}
-	slices.SortFunc(dirs, func(a, b *folder) int { return cmp.Compare(a.dir, b.dir) })
+	slices.SortFunc(dirs, func(a, b *folder) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name)) })
 	for _, d := range dirs {
 		for _, f := range d.files {
 			for _, b := range f.blocks {

@@ -424,6 +424,38 @@ resource "t" "gone" { count = 0 }
 	}
 }
 
+func TestPlan(t *testing.T) {
+	p := load(t, "plan.json", `{
+  "format_version": "1.2",
+  "planned_values": {"root_module": {
+    "resources": [
+      {"address": "aws_s3_bucket.b", "mode": "managed", "type": "aws_s3_bucket", "name": "b",
+       "values": {"x": "${no template}",
+                  "rule": [{"on": true}]}}
+    ],
+    "child_modules": [{"resources": [{"address": "module.m.t.a[0]", "mode": "managed", "type": "t", "name": "a", "values": {"x": 1}}]}]
+  }},
+  "resource_changes": [{"address": "aws_s3_bucket.b", "change": {"after_unknown": {"arn": true, "rule": [{"key": true}], "tags": {}}}}]
+}`)
+	got := argument(p, "x")
+	want := map[string]any{"aws_s3_bucket.b": "${no template}", "module.m.t.a[0]": 1.0}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	b := resources(p)["aws_s3_bucket.b"].Body
+	if b.Value("arn") != (Unknown{}) || b.Lookup("rule.key")[0].Value != (Unknown{}) || b.Lookup("rule.on")[0].Value != true || b.Value("tags") != nil {
+		t.Errorf("what is known after the apply: arn %v, rule %v, tags %v", b.Value("arn"), b.Value("rule"), b.Value("tags"))
+	}
+	if at := b.Attributes["x"].Place; at.StartLine != 6 {
+		t.Errorf("x stands in line %d, want 6", at.StartLine)
+	}
+}
+
+func TestCDKTF(t *testing.T) {
+	p := load(t, "out/cdk.json", `{"//": {"metadata": {"stackName": "s"}}, "resource": {"t": {"a": {"x": "${1 + 1}"}}}}`, "package.json", `{"resource": 1}`)
+	wantValues(t, p, map[string]any{"t.a": 2.0})
+}
+
 func TestFilterJSON(t *testing.T) {
 	for text, want := range map[string]string{
 		"ERROR":            "ERROR",
@@ -448,9 +480,11 @@ func FuzzLoad(f *testing.F) {
 	f.Add("main.tf", "variable \"a\" { default = [1] }\nresource \"t\" \"a\" {\n  for_each = toset(var.a)\n  x = jsonencode(each.value)\n  dynamic \"b\" {\n    for_each = var.a\n    content { y = b.value }\n  }\n}\n")
 	f.Add("main.tf.json", `{"resource":{"t":{"a":[{"x":"${[for i in range(3): i]}","dynamic":{"b":{"for_each":[1],"content":{"y":1}}}}]}}}`)
 	f.Add("main.tf", "module \"m\" { source = \"./\" }\ndata \"aws_iam_policy_document\" \"d\" { statement { actions = [\"*\"] } }\noutput \"o\" { value = data.aws_iam_policy_document.d.json }\n")
+	f.Add("plan.json", `{"format_version":"1","planned_values":{"root_module":{"resources":[{"address":"t.a","type":"t","values":{"x":[{"y":1}]}}]}},"resource_changes":[{"address":"t.a","change":{"after_unknown":{"x":[{"z":true}]}}}]}`)
+	f.Add("main.tf", "resource \"t\" \"a\" { pattern = \"{ ($.a = b) && $.c != \\\"d\\\" }\" }\n")
 	f.Add("x.tfvars", "a = {\n  b = \"${c}\"\n}\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
-		if !Match(name) || len(text) > 20_000 {
+		if !Match(name) && name != "plan.json" || len(text) > 20_000 {
 			return
 		}
 		tree := fstest.MapFS{name: &fstest.MapFile{Data: []byte(text)}}

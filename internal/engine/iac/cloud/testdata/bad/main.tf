@@ -25,3 +25,7 @@ resource "aws_security_group" "shell" {
     }
   }
 }
+
+resource "aws_network_interface" "shell" {
+  security_groups = [aws_security_group.shell.id]
+}

@@ -19,3 +19,7 @@ resource "aws_security_group" "shell" {
     cidr_blocks = var.networks
   }
 }
+
+resource "aws_network_interface" "shell" {
+  security_groups = [aws_security_group.shell.id]
+}

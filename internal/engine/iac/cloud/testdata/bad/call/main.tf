@@ -1,0 +1,4 @@
+module "key" {
+  source = "../key"
+  rotate = false
+}

@@ -1,0 +1,7 @@
+variable "rotate" {
+  default = true
+}
+
+resource "aws_kms_key" "k" {
+  enable_key_rotation = var.rotate # want "module.key.aws_kms_key.k: Key is never rotated"
+}
