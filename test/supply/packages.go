@@ -370,7 +370,7 @@ func ownPOM(file string, into map[string]bool) error {
 		} `xml:"parent"`
 	}
 	if err := xml.Unmarshal(content, &pom); err != nil {
-		return nil // a broken one makes no package
+		return nil //nolint:nilerr // a broken one makes no package
 	}
 	into["Maven "+cmp.Or(pom.Group, pom.Parent.Group)+":"+pom.Artifact] = true
 	return nil

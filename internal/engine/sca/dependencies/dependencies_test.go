@@ -268,6 +268,9 @@ func FuzzInventory(f *testing.F) {
 		"pom.xml", "gradle.lockfile", "packages.lock.json", "packages.config", "x.csproj", "paket.lock", "composer.lock", "Gemfile.lock", "Cargo.lock",
 		"pubspec.lock", "mix.lock", "conan.lock", "Package.resolved", "Podfile.lock", "renv.lock", "cabal.project.freeze", "Manifest.toml",
 		"package.json", "pyproject.toml", "Cargo.toml", "pubspec.yaml", "build.gradle", "deno.lock",
+		"rebar.lock", "mix.exs", "rebar.config", "Podfile", "Package.swift", "conanfile.py", "build.sbt", "deps.edn", "project.clj", "libman.json", "x.nuspec",
+		"x.vbproj", "Directory.Packages.props", "gradle/libs.versions.toml", "buildscript-gradle.lockfile", ".github/workflows/a.yml", "action.yml", "setup.cfg",
+		"a.dist-info/METADATA", "Gemfile", "x.gemspec", "composer.json", "Pipfile", "pylock.toml", "setup.py",
 	}
 	f.Add(uint8(0), []byte(`{"lockfileVersion":1,"dependencies":{"x":{"version":"npm:y"}}}`))
 	f.Add(uint8(1), []byte("# yarn lockfile v1\n\nlodash@^4:\n  version \"4.0.0\"\n"))

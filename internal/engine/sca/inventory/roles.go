@@ -5,6 +5,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"merlon/internal/engine/sca/inventory/lock"
 	"merlon/internal/finding"
 )
 
@@ -15,10 +16,15 @@ import (
 type roles struct {
 	known  bool
 	direct map[string]bool
+	graph  map[string]finding.Package // by name, where comments say what brought it
 }
 
 // apply sets the scope of a package.
 func (r roles) apply(pkg *finding.Package) {
+	if g, ok := r.graph[lock.PythonName(pkg.Name)]; ok {
+		pkg.Scope, pkg.Via = g.Scope, g.Via
+		return
+	}
 	switch {
 	case !r.known || pkg.Scope != finding.UnknownDependency:
 	case r.direct[pkg.Name]:
@@ -32,7 +38,7 @@ func (r roles) apply(pkg *finding.Package) {
 // unknown: the reader of the format itself says when a file is malformed.
 func rolesOf(file string, content []byte) roles {
 	if path.Base(file) != "go.mod" {
-		return roles{}
+		return compiledRoles(file, content)
 	}
 	f, err := modfile.Parse(file, content, nil)
 	if err != nil {
@@ -46,6 +52,22 @@ func rolesOf(file string, content []byte) roles {
 		if r.direct[rep.Old.Path] {
 			r.direct[rep.New.Path] = true
 		}
+	}
+	return r
+}
+
+// compiledRoles reads the comments of a requirements file that a tool wrote.
+func compiledRoles(file string, content []byte) roles {
+	if path.Ext(file) != ".txt" {
+		return roles{}
+	}
+	g := lock.Requirements(file, content)
+	if g == nil {
+		return roles{}
+	}
+	r := roles{graph: map[string]finding.Package{}}
+	for _, found := range g.Packages() {
+		r.graph[found.Name] = found.Package
 	}
 	return r
 }

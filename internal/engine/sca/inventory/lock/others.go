@@ -46,7 +46,7 @@ func composer(b *builder) error {
 	}
 	project, err := document.JSON(b.Read(b.beside("composer.json")))
 	if err != nil {
-		return nil // without a manifest it is not known what is direct
+		return nil //nolint:nilerr // without a manifest it is not known what is direct
 	}
 	root := b.add(Node{Local: true, Manifest: b.beside("composer.json")})
 	for _, section := range []string{"require", "require-dev"} {

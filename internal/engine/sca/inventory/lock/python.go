@@ -42,7 +42,7 @@ func pipfile(b *builder) error {
 	}
 	project, err := document.TOML(b.Read(b.beside("Pipfile")))
 	if err != nil || len(project.Kids) == 0 {
-		return nil // without a manifest it is not known what is direct; the inventory reads the manifest itself
+		return nil //nolint:nilerr // without a manifest it is not known what is direct; the inventory reads the manifest itself
 	}
 	root := b.add(Node{Local: true, Manifest: b.beside("Pipfile")})
 	for i := range project.Kids {
