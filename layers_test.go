@@ -51,6 +51,7 @@ var mayImport = map[string]string{
 	"internal/mail":     "internal/errs internal/seal",
 	"internal/seal":     "",
 	"internal/outbound": "internal/errs",
+	"internal/verify":   "internal/finding internal/outbound",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
@@ -85,7 +86,7 @@ var mayImport = map[string]string{
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry" +
+		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/verify" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 

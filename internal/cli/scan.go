@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,12 +17,14 @@ import (
 	"merlon/internal/engine/all"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/outbound"
 	"merlon/internal/report/bill"
 	"merlon/internal/report/json"
 	"merlon/internal/report/sarif"
 	"merlon/internal/report/table"
 	"merlon/internal/sbom"
 	"merlon/internal/scan"
+	"merlon/internal/verify"
 )
 
 type scanCommand struct {
@@ -44,6 +47,8 @@ type scanCommand struct {
 
 	Cache   string `type:"path" placeholder:"DIR" help:"Keep below the folder what makes the next scan of the same code faster; it says the same. One folder for each tree. Default: merlon in the user's folder for caches, for all trees."`
 	NoCache bool   `help:"Keep nothing, and use nothing that was kept."`
+
+	VerifySecrets bool `help:"Ask the issuers of credentials that were found whether those work: sends each to its issuer, and says so on standard error. Off, no analyzer opens a connection."`
 
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
@@ -90,6 +95,9 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
 		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, and the project its settings")
 	}
+	if c.Remote && c.VerifySecrets {
+		return errs.E(errs.Invalid, "--verify-secrets is for scans on this machine")
+	}
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
 	}
@@ -122,6 +130,11 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		defer done()
 		options.Image = img
 	}
+	if c.VerifySecrets {
+		if options.Verify, err = verifier(host); err != nil {
+			return err
+		}
+	}
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
@@ -131,6 +144,16 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		}
 		return nil
 	})
+}
+
+// verifier asks issuers through the guarded client, and logs to standard error.
+func verifier(host Host) (*verify.Verifier, error) {
+	log := slog.New(slog.NewTextHandler(host.Stderr, nil))
+	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	return verify.New(client, log, verify.Limits{}), nil
 }
 
 // code says how source code is analysed.

@@ -171,10 +171,22 @@ type SecretMatch struct {
 	// History is set for a secret that commits of the repository hold.
 	History *History `json:"history,omitempty"`
 
+	// Validity says whether the credential works; empty when nobody was asked.
+	Validity Validity `json:"validity,omitempty"`
+
 	// Key is the same for the same secret within one process and tells nothing
 	// outside of it. By it the driver joins what the tree and the history hold.
 	Key string `json:"-"`
 }
+
+// A Validity is what the issuer of a credential says of it.
+type Validity string
+
+const (
+	Valid   Validity = "valid"
+	Invalid Validity = "invalid" // it was revoked, or never was one
+	Unknown Validity = "unknown" // nobody could be asked, or the answer says neither
+)
 
 // A History says which commits hold a secret. The location of a finding that is
 // not in the tree any more is that in its first commit.

@@ -22,6 +22,7 @@ type Options struct {
 	Analyzers  []*Analyzer        // of this build
 	Analyses   []finding.Analysis // what is asked for; empty: every analysis that has an analyzer
 	Advisories Advisories         // vulnerability data; may be nil
+	Verify     Verifier           // asks whether credentials work; nil: nobody is asked
 	Code       Code               // how source code is analysed
 	Limits     Limits
 	Workers    int      // files looked at at once; 0: one per core

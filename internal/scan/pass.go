@@ -22,7 +22,17 @@ type FilePass struct {
 	// must not be changed.
 	ReadFile func() ([]byte, error)
 
+	// Verify asks the issuers of credentials; nil when nobody has switched it on.
+	Verify Verifier
+
 	Reporter
+}
+
+// A Verifier asks the issuer of a credential whether it works.
+type Verifier interface {
+	// Verify says whether the credential that the rule found works. It may be called
+	// from several goroutines.
+	Verify(ctx context.Context, ruleID, value string) finding.Validity
 }
 
 // A ProjectPass is the whole tree.
@@ -48,6 +58,9 @@ type ProjectPass struct {
 	// It is nil when there is no data: the analyzer then reports the packages and
 	// degrades.
 	Advisories Advisories
+
+	// Verify asks the issuers of credentials; nil when nobody has switched it on.
+	Verify Verifier
 
 	// Code says how source code is analysed.
 	Code Code

@@ -175,7 +175,7 @@ func (d *driver) look(ctx context.Context, j *job, file File, read func() ([]byt
 		return false
 	}
 	return j.call(ctx, min(d.Limits.FileTime, left), file.Path, o, func(ctx context.Context) error {
-		return j.File(&FilePass{Context: ctx, Path: file.Path, Size: file.Size, ReadFile: read, Reporter: o.reporter(file.Path)})
+		return j.File(&FilePass{Context: ctx, Path: file.Path, Size: file.Size, ReadFile: read, Verify: d.Verify, Reporter: o.reporter(file.Path)})
 	})
 }
 
@@ -261,7 +261,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 // project runs one Project analyzer.
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Workers: d.Workers,
+	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Verify: d.Verify, Workers: d.Workers,
 		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) }, Reporter: o.reporter("")}
 	if j.Analysis == finding.Secret {
 		pass.Repositories = d.tree.repositories()

@@ -11,7 +11,6 @@ package credentials
 
 import (
 	"bytes"
-	"context"
 	_ "embed" // the manual
 	"errors"
 	"path"
@@ -75,11 +74,12 @@ func run(p *scan.FilePass) error {
 	if err != nil {
 		return err
 	}
-	return e.look(p.Context, p.Path, b, p.Report)
+	return e.look(p, b)
 }
 
 // look reports the credentials of a file.
-func (e *engine) look(ctx context.Context, name string, b []byte, report func(*finding.Rule, finding.Finding)) error {
+func (e *engine) look(pass *scan.FilePass, b []byte) error {
+	name := pass.Path
 	var secrets []secret
 	var failed error
 	text, ok := decode(b)
@@ -88,7 +88,7 @@ func (e *engine) look(ctx context.Context, name string, b []byte, report func(*f
 	}
 	if ok || store(name) && len(secrets) == 0 {
 		var found []secret
-		if found, failed = e.find(ctx, name, text); failed != nil && !errors.Is(failed, errWork) {
+		if found, failed = e.find(pass.Context, name, text); failed != nil && !errors.Is(failed, errWork) {
 			return failed
 		}
 		secrets = append(secrets, found...)
@@ -98,7 +98,11 @@ func (e *engine) look(ctx context.Context, name string, b []byte, report func(*f
 	}
 	p := &page{e, name, scan.NewLines([]byte(text)), scan.NewLines([]byte(redact(text, secrets)))}
 	for _, s := range secrets {
-		report(p.finding(s))
+		rule, f := p.finding(s)
+		if pass.Verify != nil && s.value != "" {
+			f.Secret.Validity = pass.Verify.Verify(pass.Context, rule.ID, s.value)
+		}
+		pass.Report(rule, f)
 	}
 	return failed
 }

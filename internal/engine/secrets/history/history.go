@@ -319,6 +319,9 @@ func (w *walk) tell() {
 		s := *f.Secret
 		history := r.history
 		s.History = &history
+		if w.pass.Verify != nil && r.Value != "" {
+			s.Validity = w.pass.Verify.Verify(w.pass.Context, r.Rule.ID, r.Value)
+		}
 		f.Secret = &s
 		f.Also = nil
 		w.pass.Report(r.Rule, f)
