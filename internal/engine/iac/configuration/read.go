@@ -20,6 +20,7 @@ import (
 	"merlon/internal/engine/iac/helm"
 	"merlon/internal/engine/iac/kustomize"
 	"merlon/internal/engine/iac/proto"
+	"merlon/internal/engine/iac/template"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/errs"
 	"merlon/internal/scan"
@@ -190,7 +191,7 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 	if !hints(text) {
 		return nil
 	}
-	docs, err := values(name, text)
+	docs, err := values(p.FS, name, text)
 	if err != nil && (len(docs) > 0 || speaks(text)) {
 		p.Degrade(reason(name, err))
 	}
@@ -199,7 +200,7 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 
 // values reads a file of values into a document for each platform that each of its
 // trees is of. The documents come back with an error about the rest.
-func values(name string, text []byte) ([]*document.Document, error) {
+func values(files fs.FS, name string, text []byte) ([]*document.Document, error) {
 	format := structured(name)
 	read := document.DecodeYAML
 	if format == document.JSON && looksLikeJSON(text) {
@@ -223,6 +224,9 @@ func values(name string, text []byte) ([]*document.Document, error) {
 			case document.OpenAPI:
 				resolved := tree.Resolve()
 				d.Root, d.Lines = resolved.Root, resolved.Lines
+			case document.CloudFormation, document.ARM, document.Compose:
+				known := template.Evaluate(platform, tree, name, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
+				d.Root, d.Lines = known.Root, known.Lines
 			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}

@@ -1,0 +1,188 @@
+// Package template puts into a template what is known of it when it is written: the
+// defaults of CloudFormation's parameters where they decide something, the variables
+// of Azure's templates, and the services that a Compose file extends. Rules then see
+// the value where it counts. Nothing given is changed.
+package template
+
+import (
+	"maps"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// A Source reads another file of the tree.
+type Source func(name string) ([]byte, error)
+
+// Evaluate returns the tree of a file of the platform with what is known put in.
+func Evaluate(platform document.Platform, tree document.Tree, file string, source Source) document.Tree {
+	switch platform {
+	case document.CloudFormation:
+		return stack(tree)
+	case document.ARM:
+		return deployment(tree)
+	case document.Compose:
+		return compose(tree, file, source)
+	}
+	return tree
+}
+
+// maxMade bounds the values that stand for others: one in another, they double.
+const maxMade = 100_000
+
+// A rewrite goes through values and replaces some.
+type rewrite struct {
+	// replace returns what stands for a value with its place, if anything does.
+	replace func(v any, n *document.Node) (any, bool)
+	made    int
+}
+
+// value returns the value with replacements. Maps and lists without any are shared.
+func (r *rewrite) value(v any, n *document.Node) (any, bool) {
+	if r.made < maxMade {
+		if with, ok := r.replace(v, n); ok {
+			r.made++
+			return with, true
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		var out map[string]any
+		for key, e := range v {
+			below, changed := r.value(e, field(n, key))
+			if !changed {
+				continue
+			}
+			if out == nil {
+				out = maps.Clone(v)
+			}
+			out[key] = below
+		}
+		return orSame(out, v)
+	case []any:
+		var out []any
+		for i, e := range v {
+			below, changed := r.value(e, item(n, i))
+			if !changed {
+				continue
+			}
+			if out == nil {
+				out = append([]any(nil), v...)
+			}
+			out[i] = below
+		}
+		if out != nil {
+			return out, true
+		}
+	}
+	return v, false
+}
+
+// below rewrites what stands under one key of the tree.
+func (r *rewrite) below(tree document.Tree, key string) document.Tree {
+	v, changed := r.value(tree.Root[key], field(tree.Lines, key))
+	if !changed {
+		return tree
+	}
+	root := maps.Clone(tree.Root)
+	root[key] = v
+	return document.Tree{Root: root, Lines: tree.Lines}
+}
+
+func orSame(out, same map[string]any) (any, bool) {
+	if out != nil {
+		return out, true
+	}
+	return same, false
+}
+
+func field(n *document.Node, key string) *document.Node {
+	if n == nil {
+		return nil
+	}
+	return n.Fields[key]
+}
+
+func item(n *document.Node, i int) *document.Node {
+	if n == nil || i >= len(n.Items) {
+		return nil
+	}
+	return n.Items[i]
+}
+
+var network = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:]*::[0-9a-fA-F:]*)/\d{1,3}$`)
+
+// stack puts the defaults of parameters in the place of references to them, where
+// they switch something on or off, count or name a network. All others, secrets
+// first, are left as references: rules look at those themselves.
+func stack(tree document.Tree) document.Tree {
+	params, _ := tree.Root["Parameters"].(map[string]any)
+	known := map[string]any{}
+	for name, p := range params {
+		one, _ := p.(map[string]any)
+		if one["NoEcho"] != nil {
+			continue
+		}
+		switch v := one["Default"].(type) {
+		case bool, int64:
+			known[name] = v
+		case string:
+			if l := strings.ToLower(v); l == "true" || l == "false" || network.MatchString(v) {
+				known[name] = v
+			}
+		}
+	}
+	if len(known) == 0 {
+		return tree
+	}
+	r := rewrite{replace: func(v any, n *document.Node) (any, bool) {
+		name := ""
+		switch v := v.(type) {
+		case string:
+			if n == nil || n.Tag != "!Ref" {
+				return nil, false
+			}
+			name = v
+		case map[string]any:
+			if len(v) != 1 {
+				return nil, false
+			}
+			name, _ = v["Ref"].(string)
+		}
+		with, ok := known[name]
+		return with, ok
+	}}
+	return r.below(tree, "Resources")
+}
+
+var variable = regexp.MustCompile(`^\[\s*variables\(\s*'([^']+)'\s*\)\s*\]$`)
+
+// deployment puts variables that are written out in the place of references to them.
+func deployment(tree document.Tree) document.Tree {
+	variables, _ := tree.Root["variables"].(map[string]any)
+	if len(variables) == 0 || tree.Root["$schema"] == nil {
+		return tree // Bicep's are put in by its own reader
+	}
+	r := rewrite{}
+	open := map[string]bool{}
+	r.replace = func(v any, _ *document.Node) (any, bool) {
+		s, ok := v.(string)
+		if !ok {
+			return nil, false
+		}
+		m := variable.FindStringSubmatch(s)
+		if m == nil || open[m[1]] || len(open) > document.MaxDepth {
+			return nil, false
+		}
+		with, ok := variables[m[1]]
+		if text, isText := with.(string); !ok || isText && strings.HasPrefix(text, "[") && !variable.MatchString(text) {
+			return nil, false
+		}
+		open[m[1]] = true
+		defer delete(open, m[1])
+		with, _ = r.value(with, nil)
+		return with, true
+	}
+	return r.below(tree, "resources")
+}

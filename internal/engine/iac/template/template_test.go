@@ -1,0 +1,150 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/engine/iac/document"
+)
+
+func decode(t *testing.T, text string) document.Tree {
+	t.Helper()
+	trees, err := document.DecodeYAML([]byte(text))
+	if err != nil || len(trees) != 1 {
+		t.Fatalf("%d trees, error %v", len(trees), err)
+	}
+	return trees[0]
+}
+
+func none(string) ([]byte, error) { return nil, errors.New("no file") }
+
+func TestStack(t *testing.T) {
+	tree := decode(t, `Parameters:
+  On: {Type: String, Default: "false"}
+  Days: {Type: Number, Default: 3}
+  From: {Type: String, Default: 0.0.0.0/0}
+  Name: {Type: String, Default: web}
+  Pass: {Type: String, Default: "true", NoEcho: true}
+  Open: {Type: String}
+Resources:
+  R:
+    Properties:
+      A: !Ref On
+      B: {Ref: Days}
+      C: [!Ref From, On]
+      D: !Ref Name
+      E: !Ref Pass
+      F: !Ref Open
+      G: !GetAtt On
+      H: On
+`)
+	before := fmt.Sprint(tree.Root)
+	got := Evaluate(document.CloudFormation, tree, "x", none)
+	want := map[string]any{
+		"A": "false", "B": int64(3), "C": []any{"0.0.0.0/0", "On"}, "D": "Name", "E": "Pass", "F": "Open", "G": "On", "H": "On",
+	}
+	properties := got.Root["Resources"].(map[string]any)["R"].(map[string]any)["Properties"]
+	if diff := cmp.Diff(want, properties); diff != "" {
+		t.Errorf("properties (-want +got):\n%s", diff)
+	}
+	if fmt.Sprint(tree.Root) != before {
+		t.Error("the given tree was changed")
+	}
+}
+
+func TestDeployment(t *testing.T) {
+	tree := decode(t, `$schema: https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#
+variables:
+  tls: TLS1_0
+  same: "[variables('tls')]"
+  computed: "[concat('a', 'b')]"
+  list: [1, "[variables('same')]"]
+  round: "[variables('round')]"
+resources:
+- a: "[variables('tls')]"
+  b: "[variables('same')]"
+  c: "[variables('computed')]"
+  d: "[variables('list')]"
+  e: "[variables('round')]"
+  f: "[concat(variables('tls'))]"
+`)
+	got := Evaluate(document.ARM, tree, "x", none)
+	want := []any{map[string]any{
+		"a": "TLS1_0", "b": "TLS1_0", "c": "[variables('computed')]", "d": []any{int64(1), "TLS1_0"},
+		"e": "[variables('round')]", "f": "[concat(variables('tls'))]",
+	}}
+	if diff := cmp.Diff(want, got.Root["resources"]); diff != "" {
+		t.Errorf("resources (-want +got):\n%s", diff)
+	}
+}
+
+// Each variable holds the one before twice.
+func TestDeploymentGrows(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("$schema: x\nresources: [\"[variables('v60')]\"]\nvariables:\n  v0: [1]\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "  v%d: [\"[variables('v%d')]\", \"[variables('v%d')]\"]\n", i+1, i, i)
+	}
+	Evaluate(document.ARM, decode(t, b.String()), "x", none)
+}
+
+func TestCompose(t *testing.T) {
+	files := map[string]string{
+		"a/common/base.yaml": "services:\n  base:\n    extends: root\n    read_only: true\n    ports: [\"1:1\"]\n    environment: {A: x, B: y}\n  root:\n    privileged: true\n    depends_on: [z]\n",
+		"a/compose.yaml":     "services:\n  web:\n    extends: {file: common/base.yaml, service: base}\n    image: web\n    ports: [\"2:2\"]\n    environment: {B: z}\n  near:\n    extends: web\n    privileged: false\n  lost:\n    extends: {service: none}\n  loop:\n    extends: {service: loop}\n    image: x\n",
+	}
+	source := func(name string) ([]byte, error) {
+		text, ok := files[name]
+		if !ok {
+			return nil, errors.New("no file")
+		}
+		return []byte(text), nil
+	}
+	d := &document.Document{Path: "a/compose.yaml"}
+	got := Evaluate(document.Compose, decode(t, files[d.Path]), d.Path, source)
+	services := got.Root["services"].(map[string]any)
+	web := map[string]any{
+		"extends": map[string]any{"file": "common/base.yaml", "service": "base"}, "image": "web", "read_only": true, "privileged": true,
+		"ports": []any{"1:1", "2:2"}, "environment": map[string]any{"A": "x", "B": "z"},
+	}
+	if diff := cmp.Diff(web, services["web"]); diff != "" {
+		t.Errorf("web (-want +got):\n%s", diff)
+	}
+	if near := services["near"].(map[string]any); near["privileged"] != false || near["read_only"] != true || near["image"] != "web" {
+		t.Errorf("near is %v", near)
+	}
+	for path, want := range map[string]string{
+		"web read_only": "a/common/base.yaml:4", "web privileged": "a/common/base.yaml:8", "web image": "a/compose.yaml:4",
+		"web ports 0": "a/common/base.yaml:5", "web ports 1": "a/compose.yaml:5", "web environment A": "a/common/base.yaml:6", "near read_only": "a/common/base.yaml:4",
+	} {
+		steps := append([]string{"services"}, strings.Fields(path)...)
+		n, found := got.Lines.Find(steps...)
+		if at := fmt.Sprintf("%s:%d", d.File(n), n.Line); at != want || found != len(steps) {
+			t.Errorf("%s is at %s after %d steps, want %s", path, at, found, want)
+		}
+	}
+}
+
+// FuzzEvaluate puts values into any file, on each platform.
+func FuzzEvaluate(f *testing.F) {
+	f.Add("Parameters: {A: {Default: true}}\nResources: {R: {P: !Ref A, Q: {Ref: A}}}\n")
+	f.Add("$schema: x\nvariables: {a: \"[variables('b')]\", b: [\"[variables('a')]\"]}\nresources: [\"[variables('a')]\"]\n")
+	f.Add("services: {a: {extends: b, ports: [1]}, b: {extends: {service: a}, ports: {x: 1}}}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		trees, err := document.DecodeYAML([]byte(text))
+		if err != nil {
+			return
+		}
+		for _, tree := range trees {
+			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.Compose} {
+				if got := Evaluate(platform, tree, "x", none); got.Root == nil || got.Lines == nil {
+					t.Fatal("nothing is left")
+				}
+			}
+		}
+	})
+}
