@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -209,6 +210,7 @@ func values(files fs.FS, name string, text []byte) ([]*document.Document, error)
 		format = document.YAML // a template may be called so, however it is written
 	}
 	trees, err := read(text)
+	trees = unlisted(trees)
 	var docs []*document.Document
 	for i, tree := range trees {
 		for _, platform := range document.Detect(name, tree.Root) {
@@ -234,6 +236,26 @@ func values(files fs.FS, name string, text []byte) ([]*document.Document, error)
 		}
 	}
 	return docs, err
+}
+
+// unlisted puts the objects of a Kubernetes list in place of the list.
+func unlisted(trees []document.Tree) []document.Tree {
+	var out []document.Tree
+	for _, t := range trees {
+		items, ok := t.Root["items"].([]any)
+		kind, _ := t.Root["kind"].(string)
+		if !ok || t.Root["apiVersion"] == nil || !strings.HasSuffix(kind, "List") {
+			out = append(out, t)
+			continue
+		}
+		for i, item := range items {
+			if root, ok := item.(map[string]any); ok {
+				lines, _ := t.Lines.Find("items", strconv.Itoa(i))
+				out = append(out, document.Tree{Root: root, Lines: lines})
+			}
+		}
+	}
+	return out
 }
 
 func looksLikeJSON(text []byte) bool {

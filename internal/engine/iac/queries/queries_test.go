@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -192,6 +193,41 @@ func TestSplitBoundsUnits(t *testing.T) {
 	}
 	if fmt.Sprint(sizes) != fmt.Sprint([]int{maxUnit, 1, 1, 1}) {
 		t.Errorf("units of %v documents", sizes)
+	}
+}
+
+// Every section belongs to a query that there is.
+func TestBenchmarksNameQueries(t *testing.T) {
+	l, err := open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	for _, f := range []family{amazon, kubernetes, docker, azure, google} {
+		for name := range f.sections {
+			left[f.benchmark+" "+name] = true
+		}
+	}
+	for _, name := range document.Platforms {
+		p, err := l.platform(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p == nil {
+			continue
+		}
+		for _, q := range p.queries {
+			delete(left, familyOf(name, q.Name).benchmark+" "+path.Base(q.Name))
+		}
+	}
+	for name := range left {
+		t.Errorf("there is no query %s", name)
+	}
+	if got := benchmark(document.Kubernetes, "container_is_privileged"); got != "\n\nReference: CIS Kubernetes Benchmark 1.8.0, section 5.2.2." {
+		t.Errorf("the reference is %q", got)
+	}
+	if got := benchmark(document.Ansible, "config/x"); got != "" {
+		t.Errorf("the reference of a query in no benchmark is %q", got)
 	}
 }
 
