@@ -28,6 +28,9 @@ func bun(b *builder) error {
 		}
 		name, version := cutName(e.Kids[0].Value())
 		node := Node{Name: name, Version: version, Line: e.Line, Local: local(version)}
+		if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which asks for packages like a workspace
+			node.Manifest = b.beside(path.Join(dir, "package.json"))
+		}
 		if strings.Contains(version, ":") && !node.Local {
 			node.Foreign, node.Version = true, ""
 		}
@@ -40,7 +43,7 @@ func bun(b *builder) error {
 				continue
 			}
 			for _, d := range npmAsks(&e.Kids[k]) {
-				if !b.Nodes[from].Local {
+				if !strings.HasPrefix(b.Nodes[from].Version, "workspace:") {
 					b.bunLink(from, e.Key, d)
 				}
 			}

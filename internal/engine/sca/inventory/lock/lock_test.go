@@ -266,9 +266,12 @@ func TestBunAndDeno(t *testing.T) {
     "w": ["w@workspace:w"],
     "w/b": ["b@2.0.0", "", {}, "sha512-x"],
     "g": ["g@github:o/g#abc", {}, "abc"],
+    "l": ["l@file:../l", { "dependencies": { "m": "1" } }],
+    "m": ["m@1.0.0", "", {}, "sha512-x"],
   }
 }`},
-		"8 a@1.0.0 direct in package.json", "9 @s/d@1.0.0 direct dev in package.json", "10 b@1.0.0 transitive via a@1.0.0", "12 b@2.0.0 direct in w/package.json", "13 g@ transitive foreign")
+		"8 a@1.0.0 direct in package.json", "9 @s/d@1.0.0 direct dev in package.json", "10 b@1.0.0 transitive via a@1.0.0", "12 b@2.0.0 direct in w/package.json", "13 g@ transitive foreign",
+		"15 m@1.0.0 direct in ../l/package.json")
 	check(t, "deno.lock", files{"deno.lock": `{"version": "4",
 "specifiers": {"npm:a@1": "1.0.0", "jsr:@std/x@1": "1.0.0", "npm:c@2": "2.0.0_b@1.0.0"},
 "npm": {
@@ -347,6 +350,8 @@ version = "1.0"
 source = { git = "https://example.com/t" }
 `},
 		"24 a@1.0 direct in pyproject.toml", "30 b@1.0 transitive via a@1.0", "35 b@2.0 direct in packages/m/pyproject.toml", "40 t@1.0 direct dev foreign in pyproject.toml")
+	check(t, "uv.lock", files{"uv.lock": "version = 1\n[manifest]\nmembers = []\n[manifest.dependency-groups]\ndev = [{ name = \"t\", specifier = \">=1\" }]\n[[package]]\nname = \"t\"\nversion = \"1.0\"\nsource = { registry = \"x\" }\n"},
+		"7 t@1.0 direct dev in pyproject.toml")
 	check(t, "pdm.lock", files{"pdm.lock": "[[package]]\nname = \"a\"\nversion = \"1.0\"\ngroups = [\"default\"]\ndependencies = [\n  \"B.x>=1\",\n]\n[[package]]\nname = \"b-x\"\nversion = \"2.0\"\ngroups = [\"default\", \"dev\"]\n",
 		"pyproject.toml": "[project]\ndependencies = ['a']\n"}, "2 a@1.0 direct in pyproject.toml", "9 b-x@2.0 transitive via a@1.0")
 	check(t, "Pipfile.lock", files{"Pipfile.lock": `{"_meta":{},"default":{

@@ -160,9 +160,16 @@ func (b *builder) pyproject(file string) {
 // uv reads uv.lock (https://docs.astral.sh/uv/concepts/projects/layout/): the
 // members of the workspace are entries without a registry.
 func uv(b *builder) error {
-	_, packages, at, err := b.tomlPackages()
+	root, packages, at, err := b.tomlPackages()
 	if err != nil {
 		return err
+	}
+	if groups := root.At("manifest", "dependency-groups"); groups != nil { // of a workspace that is no project
+		b.Rooted = true
+		from := b.add(Node{Local: true, Manifest: b.beside("pyproject.toml")})
+		for i := range groups.All() {
+			b.uvLinks(from, true, &groups.Kids[i])
+		}
 	}
 	for i, from := range at {
 		e := &packages[i]
