@@ -142,7 +142,8 @@ func inChart(charts []string, name string) bool {
 
 // terraform evaluates all modules.
 func (r *reading) terraform() error {
-	if !slices.ContainsFunc(r.paths, terraform.Match) {
+	// A plan is JSON, and known by its content.
+	if !slices.ContainsFunc(r.paths, func(name string) bool { return terraform.Match(name) || strings.HasSuffix(name, ".json") }) {
 		return nil
 	}
 	project, err := terraform.Load(r.pass.Context, r.pass.FS, r.paths)

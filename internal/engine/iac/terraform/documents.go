@@ -15,12 +15,16 @@ import (
 // document for each file of a module instance, {"resource": {TYPE: {NAME: …}}},
 // where what is not known, and what names a resource, is a text: "${…}".
 
-// Documents returns the documents of the project.
+// Documents returns the documents of the project. Plans, and what development kits
+// wrote, are JSON that describes itself: who reads all JSON has them.
 func (p *Project) Documents() []*document.Document {
 	var out []*document.Document
 	seen := map[string]int{}
 	for _, m := range p.Modules {
 		for _, f := range m.scope.folder.files {
+			if f.sniffed {
+				continue
+			}
 			d := &document.Document{Platform: document.Terraform, Format: document.HCL, Path: f.name, Index: seen[f.name], Unit: m.Root.Dir, Text: f.text}
 			if strings.HasSuffix(f.name, ".json") {
 				d.Format = document.JSON
@@ -108,9 +112,6 @@ func blockTree(b *Block) *tree {
 	t := newTree(b.Place)
 	for name, a := range b.Attributes {
 		value, node := a.document()
-		if text, ok := value.(string); ok && name == "pattern" {
-			value = filterJSON(text)
-		}
 		t.values[name], t.lines.Fields[name] = value, node
 	}
 	for _, inner := range b.Blocks {

@@ -30,7 +30,7 @@ func (l *loader) sniff(name string) {
 	if err != nil {
 		return
 	}
-	s := &source{name: name, text: text}
+	s := &source{name: name, text: text, sniffed: true}
 	switch {
 	case bytes.Contains(text, []byte(`"planned_values"`)) && bytes.Contains(text, []byte(`"format_version"`)):
 		s.lines = scan.NewLines(text)

@@ -26,6 +26,8 @@ type source struct {
 	text   []byte
 	lines  *scan.Lines
 	blocks []*block
+	// sniffed is set when the content told what the file is, not its name.
+	sniffed bool
 }
 
 // block is a block as it is written.

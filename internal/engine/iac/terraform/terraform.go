@@ -211,7 +211,9 @@ func (l *loader) evaluate() {
 			dirs = append(dirs, d)
 		}
 	}
-	slices.SortFunc(dirs, func(a, b *folder) int { return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name)) })
+	slices.SortFunc(dirs, func(a, b *folder) int {
+		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name))
+	})
 	for _, d := range dirs {
 		for _, f := range d.files {
 			for _, b := range f.blocks {

@@ -446,6 +446,9 @@ func TestPlan(t *testing.T) {
 	if b.Value("arn") != (Unknown{}) || b.Lookup("rule.key")[0].Value != (Unknown{}) || b.Lookup("rule.on")[0].Value != true || b.Value("tags") != nil {
 		t.Errorf("what is known after the apply: arn %v, rule %v, tags %v", b.Value("arn"), b.Value("rule"), b.Value("tags"))
 	}
+	if docs := p.Documents(); len(docs) != 0 {
+		t.Errorf("%d documents of a plan, which is read with all JSON", len(docs))
+	}
 	if at := b.Attributes["x"].Place; at.StartLine != 6 {
 		t.Errorf("x stands in line %d, want 6", at.StartLine)
 	}
@@ -456,32 +459,11 @@ func TestCDKTF(t *testing.T) {
 	wantValues(t, p, map[string]any{"t.a": 2.0})
 }
 
-func TestFilterJSON(t *testing.T) {
-	for text, want := range map[string]string{
-		"ERROR":            "ERROR",
-		"{ $.a = b }":      `{"_kics_filter_expr":{"_op":"=","_selector":"$.a","_value":"b"}}`,
-		`{($.a="x y")}`:    `{"_kics_filter_expr":{"_op":"=","_selector":"$.a","_value":"\"x y\""}}`,
-		"{ $.a = b || c }": "{ $.a = b || c }",
-		"{ ($.a = b) && ($.c != d) || $.e NOT EXISTS }": `{"_kics_filter_expr":{"_left":{"_left":{"_op":"=","_selector":"$.a","_value":"b"},"_op":"\u0026\u0026",` +
-			`"_right":{"_op":"!=","_selector":"$.c","_value":"d"}},"_op":"||","_right":{"_op":"NOT","_selector":"$.e","_value":"EXISTS"}}}`,
-		"{ ($.a = b }": "{ ($.a = b }",
-	} {
-		if got := filterJSON(text); got != want {
-			t.Errorf("%s\n got %s\nwant %s", text, got, want)
-		}
-	}
-	deep := "{" + strings.Repeat("(", 1500) + "$.a = b" + strings.Repeat(")", 1500) + "}"
-	if filterJSON(deep) != deep {
-		t.Error("a filter that is nested too deeply was read")
-	}
-}
-
 func FuzzLoad(f *testing.F) {
 	f.Add("main.tf", "variable \"a\" { default = [1] }\nresource \"t\" \"a\" {\n  for_each = toset(var.a)\n  x = jsonencode(each.value)\n  dynamic \"b\" {\n    for_each = var.a\n    content { y = b.value }\n  }\n}\n")
 	f.Add("main.tf.json", `{"resource":{"t":{"a":[{"x":"${[for i in range(3): i]}","dynamic":{"b":{"for_each":[1],"content":{"y":1}}}}]}}}`)
 	f.Add("main.tf", "module \"m\" { source = \"./\" }\ndata \"aws_iam_policy_document\" \"d\" { statement { actions = [\"*\"] } }\noutput \"o\" { value = data.aws_iam_policy_document.d.json }\n")
 	f.Add("plan.json", `{"format_version":"1","planned_values":{"root_module":{"resources":[{"address":"t.a","type":"t","values":{"x":[{"y":1}]}}]}},"resource_changes":[{"address":"t.a","change":{"after_unknown":{"x":[{"z":true}]}}}]}`)
-	f.Add("main.tf", "resource \"t\" \"a\" { pattern = \"{ ($.a = b) && $.c != \\\"d\\\" }\" }\n")
 	f.Add("x.tfvars", "a = {\n  b = \"${c}\"\n}\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		if !Match(name) && name != "plan.json" || len(text) > 20_000 {
