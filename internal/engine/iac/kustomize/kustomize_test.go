@@ -86,7 +86,7 @@ func TestBuild(t *testing.T) {
 			"/spec/template/spec/containers/0/env/0/value":                "two k/p.yaml:12",
 			"/spec/template/spec/containers/0/env/1/value":                "three k/p.yaml:12",
 			"/spec/template/spec/containers/1/name":                       "",
-			"/metadata/name":                                              "web k/p.yaml:3",
+			"/metadata/name":                                              "web base/d.yaml:4",
 		}},
 		{"JSON patch in place", map[string]string{
 			"k/kustomization.yaml": "resources:\n- ../base\npatches:\n- target: {kind: Deploy.*}\n  patch: |-\n    - op: replace\n      path: /spec/replicas\n      value: 5\n    - op: add\n      path: /spec/template/spec/containers/-\n      value: {name: more}\n    - op: remove\n      path: /spec/template/spec/containers/0/env/0\n    - {op: copy, from: /kind, path: /metadata/labels/a~1b}\n",

@@ -218,6 +218,11 @@ func merge(old any, oldLines *document.Node, patch any, patchLines *document.Nod
 			out[key], lines.Fields[key] = mergeField(key, out[key], lines.Fields[key], v, patchLines.Fields[key])
 		}
 		return out, &lines
+	case string, bool, int64:
+		// What says which object or item is meant stays where it was written.
+		if patch == old && oldLines != nil {
+			return old, oldLines
+		}
 	}
 	return patch, patchLines
 }
