@@ -43,8 +43,21 @@ type Finding struct {
 
 // A Secret is a secret that was found; it never reaches the service whole.
 type Secret struct {
-	Kind     string `json:"kind"`
-	Redacted string `json:"redacted"`
+	Kind     string         `json:"kind"`
+	Redacted string         `json:"redacted"`
+	Validity string         `json:"validity"` // valid, invalid, unknown; empty when nobody was asked
+	History  *SecretHistory `json:"history"`  // nil when the scan saw no commit with it
+}
+
+// A SecretHistory says which commits hold a secret.
+type SecretHistory struct {
+	FirstCommit string    `json:"firstCommit"`
+	LastCommit  string    `json:"lastCommit"` // the latest that wrote a file with the secret
+	Author      string    `json:"author"`     // of the first commit
+	Date        time.Time `json:"date"`       // of the first commit
+	LastDate    time.Time `json:"lastDate"`
+	Path        string    `json:"path"` // in the first commit
+	InTree      bool      `json:"inTree"`
 }
 
 // A Rule is what a finding is an instance of.

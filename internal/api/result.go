@@ -171,8 +171,31 @@ type autofixBody struct {
 }
 
 type secretBody struct {
-	Kind     string `json:"kind"`
-	Redacted string `json:"redacted"`
+	Kind     string         `json:"kind"`
+	Redacted string         `json:"redacted"`
+	Validity string         `json:"validity,omitempty" enum:"valid,invalid,unknown" doc:"What the issuer says of it; absent when nobody was asked."`
+	History  *secretHistory `json:"history,omitempty" doc:"The commits that hold it, when the scan saw the repository."`
+}
+
+// secretHistory says which commits hold a secret.
+type secretHistory struct {
+	FirstCommit string    `json:"firstCommit"`
+	LastCommit  string    `json:"lastCommit" doc:"The latest that wrote a file with the secret."`
+	Author      string    `json:"author,omitempty" doc:"Of the first commit."`
+	Date        time.Time `json:"date" doc:"Of the first commit."`
+	LastDate    time.Time `json:"lastDate"`
+	Path        string    `json:"path" doc:"In the first commit."`
+	InTree      bool      `json:"inTree" doc:"Whether it is in the scanned files still."`
+}
+
+// viewSecret shows a secret that was found.
+func viewSecret(s *finding.SecretMatch) *secretBody {
+	out := &secretBody{Kind: s.Kind, Redacted: s.Redacted, Validity: string(s.Validity)}
+	if s.History != nil {
+		h := secretHistory(*s.History)
+		out.History = &h
+	}
+	return out
 }
 
 type codeLine struct {

@@ -24,7 +24,7 @@ func viewResult(f *triage.Finding) resultBody {
 		Base: resultBase{ResultFields: fields, HistoryItems: historyList{history}, Vulnerability: rule},
 	}
 	if s := f.Report.Secret; s != nil {
-		out.Secret = &secretBody{Kind: s.Kind, Redacted: s.Redacted}
+		out.Secret = viewSecret(s)
 	}
 	if f.Report.Package == nil {
 		return out
