@@ -43,15 +43,17 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/archive":  "internal/errs",
-	"internal/image":    "internal/errs",
-	"internal/registry": "internal/errs",
-	"internal/sandbox":  "internal/errs",
-	"internal/blob":     "internal/errs",
-	"internal/mail":     "internal/errs internal/seal",
-	"internal/seal":     "",
-	"internal/outbound": "internal/errs",
-	"internal/verify":   "internal/finding internal/outbound",
+	"internal/archive":             "internal/errs",
+	"internal/image":               "internal/errs",
+	"internal/registry":            "internal/errs",
+	"internal/registry/credential": "internal/errs internal/tenant",
+	"internal/registry/catalog":    "internal/errs internal/outbound internal/registry/credential",
+	"internal/sandbox":             "internal/errs",
+	"internal/blob":                "internal/errs",
+	"internal/mail":                "internal/errs internal/seal",
+	"internal/seal":                "",
+	"internal/outbound":            "internal/errs",
+	"internal/verify":              "internal/finding internal/outbound",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
@@ -70,13 +72,13 @@ var mayImport = map[string]string{
 	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom",
-	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential",
+	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
 	"internal/worker":      vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
@@ -84,7 +86,7 @@ var mayImport = map[string]string{
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror",
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry/catalog",
 	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/verify" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -59,6 +59,10 @@ type Config struct {
 	Results   Results
 	Numbers   Numbers
 	Overviews Overviews
+	// Credentials keeps credentials for registries of images, and Catalog asks
+	// those what they hold.
+	Credentials Credentials
+	Catalog     Catalog
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at

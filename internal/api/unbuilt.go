@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"merlon/internal/errs"
+	"merlon/internal/registry/credential"
 	"merlon/internal/tenant"
 )
 
@@ -137,13 +138,9 @@ func unbuiltHosts() []route {
 // and those of some.
 func unbuiltRegistries() []route {
 	read, scan, manage := needs(tenant.ProjectRead), needs(tenant.ProjectScan), needs(tenant.OrgIntegrations)
-	const all, hub = "/integrations/container-registry/organization/{organizationId}", "/integrations/github-container-registry"
+	const hub = "/integrations/github-container-registry"
 	const org = "/organization/{organizationId}"
 	routes := []route{
-		unbuilt("GET", all+"/credentials", "listRegistryCredentials", "Registries", manage),
-		unbuilt("GET", all+"/credentials/{registryType}/{credentialId}/projects", "listCredentialProjects", "Registries", manage),
-		unbuilt("PUT", all+"/credentials/{registryType}/{credentialId}/projects", "setCredentialProjects", "Registries", manage),
-		unbuilt("POST", all+"/bulk-apply", "applyCredential", "Registries", manage),
 		unbuilt("GET", hub+org+"/token", "getGithubRegistryToken", "GitHub registry", manage),
 		unbuilt("GET", hub+org+"/images", "listGithubImages", "GitHub registry", needs(tenant.OrgRead)),
 		unbuilt("GET", hub+org+"/images/{packageName}/tags", "listGithubImageTags", "GitHub registry", needs(tenant.OrgRead)),
@@ -156,11 +153,12 @@ func unbuiltRegistries() []route {
 		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "listEcrCredentialProjects", "Registry ecr", manage),
 		unbuilt("PUT", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "setEcrCredentialProjects", "Registry ecr", manage),
 	}
+	for _, k := range credential.Kinds {
+		id := strings.ToUpper(string(k[:1])) + string(k[1:])
+		routes = append(routes, unbuilt("POST", "/integrations/"+string(k)+"/container-registry/project/{projectId}/scan", "scan"+id+"Image", "Registry "+string(k), scan))
+	}
 	for _, r := range []struct{ name, level, tags string }{ // level: what stands between credential and image
-		{"gitlab", "", "/images/{repositoryId}/tags"}, {"dockerhub", "", "/images/{repositoryName}/tags"},
-		{"gcr", "", "/images/{repositoryId}/tags"}, {"ecr", "", "/images/{repositoryId}/tags"},
-		{"acr", "", "/images/{repositoryId}/tags"}, {"quay", "", "/images/{repositoryId}/tags"},
-		{"harbor", "projects", "/images/{repository}/tags"}, {"jfrog", "repositories", "/images/{imageName}/tags"},
+		{"ecr", "", "/images/{repositoryId}/tags"}, {"jfrog", "repositories", "/images/{imageName}/tags"},
 		{"scaleway", "namespaces", "/images/{imageId}/tags"},
 	} {
 		base, id := "/integrations/"+r.name+"/container-registry", strings.ToUpper(r.name[:1])+r.name[1:]

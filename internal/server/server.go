@@ -19,6 +19,8 @@ import (
 	"merlon/internal/config"
 	"merlon/internal/identity"
 	"merlon/internal/oidc"
+	"merlon/internal/outbound"
+	"merlon/internal/registry/catalog"
 	"merlon/internal/run"
 	"merlon/internal/tenant"
 	"merlon/internal/worker"
@@ -63,7 +65,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(c, at, parts{d, service, provider, work}, log)
+	handler, err := newHandler(c, at, parts{d, service, provider, work, client}, log)
 	if err != nil {
 		return err
 	}
@@ -114,6 +116,7 @@ type parts struct {
 	people   *identity.Service
 	provider *oidc.Provider
 	work     *worker.Worker
+	client   *outbound.Client
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -163,7 +166,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(),
-		Requests: p.db, Box: p.box,
+		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: &catalog.Client{HTTP: p.client},
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

@@ -1,0 +1,531 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"merlon/internal/errs"
+	"merlon/internal/registry/catalog"
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// This file holds the credentials for registries of images: an organization
+// stores them, its projects are linked to them and see what the registry holds.
+
+// Credentials is what the API needs of the store for them.
+type Credentials interface {
+	SaveCredential(ctx context.Context, sc tenant.Scope, c credential.Credential) (credential.Credential, error)
+	Credentials(ctx context.Context, sc tenant.Scope, k credential.Kind) ([]credential.Credential, error)
+	Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error)
+	DeleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) error
+	SetCredentialProjects(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID, projects []tenant.ProjectID) ([]tenant.ProjectID, error)
+}
+
+// Catalog asks registries.
+type Catalog interface {
+	Check(ctx context.Context, a *credential.Account) error
+	Groups(ctx context.Context, a *credential.Account, p catalog.Page) (*catalog.List[catalog.Group], error)
+	Images(ctx context.Context, a *credential.Account, group string, p catalog.Page) (*catalog.List[catalog.Image], error)
+	Tags(ctx context.Context, a *credential.Account, group, image string, p catalog.Page) (*catalog.List[catalog.Tag], error)
+}
+
+// credentialBody is a credential as every answer shows it: never the secret.
+type credentialBody struct {
+	ID string `json:"id" format:"uuid"`
+	credential.Fields
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+func showCredential(c credential.Credential) credentialBody {
+	return credentialBody{ID: string(c.ID), Fields: c.Fields, Description: c.Description, CreatedAt: c.CreatedAt}
+}
+
+type credentialAnswer struct{ Body credentialBody }
+
+type storeCredentialIn struct {
+	OrganizationPath
+	Body struct {
+		ProjectID string `json:"projectId" format:"uuid" doc:"A project that may use the credential; of the same organization."`
+		credential.Fields
+		credential.Secrets
+		Description string `json:"description,omitempty" maxLength:"1000"`
+	}
+}
+
+// storeCredential checks a credential against the registry and stores it.
+func (a *API) storeCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *storeCredentialIn) (*credentialAnswer, error) {
+	b := &in.Body
+	c, err := a.saveCredential(ctx, sc, stored{kind: k, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: []string{b.ProjectID}})
+	if err != nil {
+		return nil, err
+	}
+	return &credentialAnswer{showCredential(c)}, nil
+}
+
+// stored is what a request wants to be stored.
+type stored struct {
+	kind        credential.Kind
+	fields      credential.Fields
+	secrets     credential.Secrets
+	description string
+	projects    []string
+}
+
+func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (credential.Credential, error) {
+	account, err := credential.NewAccount(s.kind, s.fields, s.secrets)
+	if err != nil {
+		return credential.Credential{}, err
+	}
+	if len(s.projects) == 1 { // the only one must be there before anything is asked or stored
+		if _, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(s.projects[0])}); err != nil {
+			return credential.Credential{}, err
+		}
+	}
+	if err := a.Catalog.Check(ctx, account); err != nil {
+		return credential.Credential{}, err
+	}
+	sealed := a.Box.Seal([]byte(account.Secret), credential.Label(sc.Organization, s.kind, account.Name()))
+	return a.Credentials.SaveCredential(ctx, sc, credential.Credential{
+		Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed, Description: s.description,
+		Projects: each(s.projects, func(id string) tenant.ProjectID { return tenant.ProjectID(id) }),
+	})
+}
+
+// CredentialPath names a credential.
+type CredentialPath struct {
+	CredentialID string `path:"credentialId" format:"uuid"`
+}
+
+type organizationCredentialIn struct {
+	OrganizationPath
+	CredentialPath
+}
+
+func (a *API) deleteCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *organizationCredentialIn) (*struct{}, error) {
+	return nil, a.Credentials.DeleteCredential(ctx, sc, k, credential.ID(in.CredentialID))
+}
+
+type projectPathIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+}
+
+type credentialsAnswer struct{ Body []credentialBody }
+
+func (a *API) listCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *projectPathIn) (*credentialsAnswer, error) {
+	list, err := a.Credentials.Credentials(ctx, sc, k)
+	if err != nil {
+		return nil, err
+	}
+	return &credentialsAnswer{each(list, showCredential)}, nil
+}
+
+type projectCredentialIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	CredentialPath
+}
+
+func (a *API) getCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *projectCredentialIn) (*credentialAnswer, error) {
+	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
+	if err != nil {
+		return nil, err
+	}
+	return &credentialAnswer{showCredential(c)}, nil
+}
+
+// account opens a credential that the scope's project may use.
+func (a *API) account(ctx context.Context, sc tenant.Scope, k credential.Kind, id string) (*credential.Account, error) {
+	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(id))
+	if err != nil {
+		return nil, err
+	}
+	secret, err := a.Box.Open(c.Sealed, credential.Label(c.Organization, c.Kind, c.Name))
+	if err != nil {
+		return nil, err
+	}
+	return &credential.Account{Kind: c.Kind, Fields: c.Fields, Secret: string(secret)}, nil
+}
+
+// A registryQuery is a question for a page of what a registry holds.
+type registryQuery interface {
+	credential() string
+	group() string
+	image() (string, error)
+	page() catalog.Page
+}
+
+// ByQuery names the credential behind the question mark.
+type ByQuery struct {
+	ProjectID    string `path:"projectId" format:"uuid"`
+	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
+	ClampedPage
+}
+
+func (q ByQuery) credential() string     { return q.CredentialID }
+func (q ByQuery) group() string          { return "" }
+func (q ByQuery) image() (string, error) { return "", nil }
+
+func (p ClampedPage) page() catalog.Page {
+	number, size := p.get()
+	return catalog.Page{Number: number, Size: size}
+}
+
+type byRepositoryID struct {
+	ByQuery
+	Image string `path:"repositoryId" doc:"Number or name of the repository; a slash in it is percent-encoded."`
+}
+
+func (q byRepositoryID) image() (string, error) { return unescaped(q.Image) }
+
+type byRepositoryName struct {
+	ByQuery
+	Image string `path:"repositoryName" doc:"Name of the repository; a slash in it is percent-encoded."`
+}
+
+func (q byRepositoryName) image() (string, error) { return unescaped(q.Image) }
+
+// ByPath names the credential in the path.
+type ByPath struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	CredentialPath
+	Group string `query:"harborProject" doc:"A project of the registry. Default: the credential's."`
+	ClampedPage
+}
+
+func (q ByPath) credential() string     { return q.CredentialID }
+func (q ByPath) group() string          { return q.Group }
+func (q ByPath) image() (string, error) { return "", nil }
+
+type byRepository struct {
+	ByPath
+	Image string `path:"repository" doc:"Name of the repository; a slash in it is percent-encoded."`
+}
+
+func (q byRepository) image() (string, error) { return unescaped(q.Image) }
+
+// unescaped is a name that stood in one segment of an address.
+func unescaped(text string) (string, error) {
+	name, err := url.PathUnescape(text)
+	if err != nil {
+		return "", errs.E(errs.Invalid, "the name of the image is not encoded as it should be")
+	}
+	return name, nil
+}
+
+type groupsAnswer struct {
+	Body struct {
+		Projects   []catalog.Group `json:"projects"`
+		TotalCount int             `json:"totalCount"`
+		Page       int             `json:"page"`
+		PageSize   int             `json:"pageSize"`
+	}
+}
+
+func (a *API) listRegistryGroups(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*groupsAnswer, error) {
+	account, err := a.account(ctx, sc, k, in.CredentialID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Groups(ctx, account, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &groupsAnswer{}
+	out.Body.Projects, out.Body.TotalCount = list(found.Items), found.Total
+	out.Body.Page, out.Body.PageSize = in.get()
+	return out, nil
+}
+
+type imagesAnswer struct {
+	Body struct {
+		Images     []catalog.Image `json:"images"`
+		TotalCount int             `json:"totalCount"`
+		Page       int             `json:"page"`
+		PageSize   int             `json:"pageSize"`
+	}
+}
+
+func listRegistryImages[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind, in Q) (*imagesAnswer, error) {
+	account, err := a.account(ctx, sc, k, in.credential())
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Images(ctx, account, in.group(), in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &imagesAnswer{}
+	out.Body.Images, out.Body.TotalCount = list(found.Items), found.Total
+	out.Body.Page, out.Body.PageSize = in.page().Number, in.page().Size
+	return out, nil
+}
+
+type tagsAnswer struct {
+	Body struct {
+		Repository string        `json:"repository"`
+		Name       string        `json:"repositoryName"`
+		Tags       []catalog.Tag `json:"tags"`
+		TotalCount int           `json:"totalCount"`
+		Page       int           `json:"page"`
+		PageSize   int           `json:"pageSize"`
+	}
+}
+
+func listRegistryTags[Q registryQuery](a *API, ctx context.Context, sc tenant.Scope, k credential.Kind, in Q) (*tagsAnswer, error) {
+	image, err := in.image()
+	if err != nil {
+		return nil, err
+	}
+	account, err := a.account(ctx, sc, k, in.credential())
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Tags(ctx, account, in.group(), image, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &tagsAnswer{}
+	out.Body.Repository, out.Body.Name, out.Body.Tags, out.Body.TotalCount = image, image, list(found.Items), found.Total
+	out.Body.Page, out.Body.PageSize = in.page().Number, in.page().Size
+	return out, nil
+}
+
+// organizationCredential is a credential among all of an organization.
+type organizationCredential struct {
+	ID               string   `json:"id" format:"uuid"`
+	ProjectID        string   `json:"projectId" doc:"The first linked project; empty when there is none."`
+	LinkedProjectIDs []string `json:"linkedProjectIds"`
+	Name             string   `json:"name"`
+	RegistryURL      string   `json:"registryUrl"`
+	Description      string   `json:"description"`
+	CreatedAt        string   `json:"createdAt" format:"date-time"`
+
+	Dockerhub *dockerhubDetails `json:"dockerhubDetails,omitempty"`
+	Gitlab    *gitlabDetails    `json:"gitlabDetails,omitempty"`
+	Acr       *acrDetails       `json:"acrDetails,omitempty"`
+	Gcr       *gcrDetails       `json:"gcrDetails,omitempty"`
+	Quay      *quayDetails      `json:"quayDetails,omitempty"`
+	Harbor    *harborDetails    `json:"harborDetails,omitempty"`
+}
+
+type dockerhubDetails struct {
+	Username string `json:"dockerhubUsername"`
+}
+
+type gitlabDetails struct {
+	URL  string `json:"gitlabUrl"`
+	Path string `json:"registryPath"`
+}
+
+type acrDetails struct {
+	SubscriptionID string `json:"subscriptionId"`
+	ResourceGroup  string `json:"resourceGroup"`
+	Name           string `json:"registryName"`
+}
+
+type gcrDetails struct {
+	ProjectID string `json:"projectId"`
+	Location  string `json:"location"`
+}
+
+type quayDetails struct {
+	Organization string `json:"quayOrganization"`
+	SelfHosted   bool   `json:"isSelfHosted"`
+}
+
+type harborDetails struct {
+	Project string `json:"harborProject"`
+}
+
+func showOrganizationCredential(c credential.Credential) organizationCredential {
+	account := credential.Account{Kind: c.Kind, Fields: c.Fields}
+	out := organizationCredential{
+		ID: string(c.ID), LinkedProjectIDs: each(c.Projects, func(p tenant.ProjectID) string { return string(p) }),
+		Name: c.Name, RegistryURL: account.Registry(), Description: c.Description, CreatedAt: c.CreatedAt.UTC().Format(time.RFC3339),
+	}
+	if len(c.Projects) > 0 {
+		out.ProjectID = string(c.Projects[0])
+	}
+	f := &c.Fields
+	switch c.Kind {
+	case credential.DockerHub:
+		out.Dockerhub = &dockerhubDetails{f.DockerhubUsername}
+	case credential.GitLab:
+		out.Gitlab = &gitlabDetails{f.RegistryURL, f.ProjectPath}
+	case credential.Azure:
+		name, _, _ := strings.Cut(credential.Host(f.ACRLoginServer), ".")
+		out.Acr = &acrDetails{Name: name}
+	case credential.Google:
+		out.Gcr = &gcrDetails{f.GCPProjectID, f.RegistryHostname}
+	case credential.Quay:
+		out.Quay = &quayDetails{f.QuayNamespace, credential.Host(f.QuayHost) != "quay.io"}
+	case credential.Harbor:
+		out.Harbor = &harborDetails{f.HarborProject}
+	}
+	return out
+}
+
+// organizationCredentials are those of an organization by kind. Kinds that are
+// not supported yet have none.
+type organizationCredentials struct {
+	Github struct {
+		Available bool   `json:"available"`
+		Owner     string `json:"githubOwner"`
+	} `json:"github"`
+	Gitlab    []organizationCredential `json:"gitlab"`
+	Dockerhub []organizationCredential `json:"dockerhub"`
+	Acr       []organizationCredential `json:"acr"`
+	Gcr       []organizationCredential `json:"gcr"`
+	Ecr       []organizationCredential `json:"ecr"`
+	Quay      []organizationCredential `json:"quay"`
+	Harbor    []organizationCredential `json:"harbor"`
+	Jfrog     []organizationCredential `json:"jfrog"`
+	Scaleway  []organizationCredential `json:"scaleway"`
+}
+
+type organizationCredentialsAnswer struct{ Body organizationCredentials }
+
+func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*organizationCredentialsAnswer, error) {
+	all, err := a.Credentials.Credentials(ctx, sc, "")
+	if err != nil {
+		return nil, err
+	}
+	of := func(k credential.Kind) []organizationCredential {
+		return each(slices.DeleteFunc(slices.Clone(all), func(c credential.Credential) bool { return c.Kind != k }), showOrganizationCredential)
+	}
+	out := &organizationCredentialsAnswer{organizationCredentials{
+		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure), Gcr: of(credential.Google),
+		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of("jfrog"), Scaleway: of("scaleway"),
+	}}
+	return out, nil
+}
+
+// CredentialLinksPath names a credential among all kinds.
+type CredentialLinksPath struct {
+	OrganizationPath
+	Kind credential.Kind `path:"registryType" enum:"gcr,acr,dockerhub,gitlab,quay,harbor,jfrog,scaleway,ecr"`
+	CredentialPath
+}
+
+type linksAnswer struct {
+	Body struct {
+		ProjectIDs []string `json:"projectIds"`
+	}
+}
+
+func showLinks(list []tenant.ProjectID) *linksAnswer {
+	out := &linksAnswer{}
+	out.Body.ProjectIDs = each(list, func(p tenant.ProjectID) string { return string(p) })
+	return out
+}
+
+func (a *API) listCredentialProjects(ctx context.Context, sc tenant.Scope, in *CredentialLinksPath) (*linksAnswer, error) {
+	c, err := a.Credentials.Credential(ctx, sc, in.Kind, credential.ID(in.CredentialID))
+	if err != nil {
+		return nil, err
+	}
+	return showLinks(c.Projects), nil
+}
+
+type setLinksIn struct {
+	CredentialLinksPath
+	Body struct {
+		ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"All projects that may use the credential; required, may be empty."`
+	}
+}
+
+func (a *API) setCredentialProjects(ctx context.Context, sc tenant.Scope, in *setLinksIn) (*linksAnswer, error) {
+	c, err := a.Credentials.Credential(ctx, sc, in.Kind, credential.ID(in.CredentialID))
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.ProjectIDs == nil {
+		return nil, errs.E(errs.Invalid, "projectIds is missing")
+	}
+	ids, bad := projectIDs(in.Body.ProjectIDs)
+	if bad != "" {
+		return nil, errs.E(errs.Invalid, "%q is not the identifier of a project", bad)
+	}
+	linked, err := a.Credentials.SetCredentialProjects(ctx, sc, in.Kind, c.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	return showLinks(linked), nil
+}
+
+// projectIDs reads identifiers; bad is the first that is none.
+func projectIDs(list []string) (ids []tenant.ProjectID, bad string) {
+	ids = []tenant.ProjectID{}
+	for _, text := range list {
+		if _, err := uuid.Parse(text); err != nil {
+			return nil, text
+		}
+		ids = append(ids, tenant.ProjectID(text))
+	}
+	return ids, ""
+}
+
+type bulkApplyIn struct {
+	OrganizationPath
+	Body struct {
+		RegistryType credential.Kind `json:"registryType" enum:"gcr,acr,dockerhub,gitlab,quay,harbor,jfrog,scaleway,ecr"`
+		ProjectIDs   []string        `json:"projectIds" maxItems:"1000"`
+		Name         string          `json:"name" maxLength:"255"`
+		Description  string          `json:"description,omitempty" maxLength:"1000"`
+		credential.Fields
+		credential.Secrets
+	}
+}
+
+type bulkApplyAnswer struct {
+	Body struct {
+		CredentialID string   `json:"credentialId" format:"uuid"`
+		Applied      []string `json:"applied" doc:"Projects that may use the credential now."`
+		Skipped      []string `json:"skipped" doc:"Projects that are unknown or of another organization."`
+	}
+}
+
+// applyCredential stores a credential for several projects at once.
+func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkApplyIn) (*bulkApplyAnswer, error) {
+	b := &in.Body
+	if len(b.ProjectIDs) == 0 {
+		return nil, errs.E(errs.Invalid, "projectIds names no project")
+	}
+	var known []string
+	for _, id := range b.ProjectIDs {
+		if _, bad := projectIDs([]string{id}); bad != "" {
+			continue
+		}
+		_, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(id)})
+		var refused *errs.Error
+		if errors.As(err, &refused) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, id)
+	}
+	if len(known) == 0 {
+		return nil, errs.E(errs.Invalid, "none of the projects belongs to this organization")
+	}
+	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: known})
+	if err != nil {
+		return nil, err
+	}
+	out := &bulkApplyAnswer{}
+	out.Body.CredentialID, out.Body.Applied, out.Body.Skipped = string(c.ID), showLinks(c.Projects).Body.ProjectIDs, []string{}
+	for _, id := range b.ProjectIDs {
+		if !slices.Contains(out.Body.Applied, id) {
+			out.Body.Skipped = append(out.Body.Skipped, id)
+		}
+	}
+	return out, nil
+}

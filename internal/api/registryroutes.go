@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// ofKind makes a handler of one that is told the kind of registry.
+func ofKind[I, O any](k credential.Kind, h func(*API, context.Context, tenant.Scope, credential.Kind, *I) (*O, error)) func(*API, context.Context, tenant.Scope, *I) (*O, error) {
+	return func(a *API, ctx context.Context, sc tenant.Scope, in *I) (*O, error) { return h(a, ctx, sc, k, in) }
+}
+
+// ofQuery does the same for a handler that takes its question by value.
+func ofQuery[Q registryQuery, O any](k credential.Kind, h func(*API, context.Context, tenant.Scope, credential.Kind, Q) (*O, error)) func(*API, context.Context, tenant.Scope, *Q) (*O, error) {
+	return func(a *API, ctx context.Context, sc tenant.Scope, in *Q) (*O, error) { return h(a, ctx, sc, k, *in) }
+}
+
+// registryRoutes lists the operations on credentials for registries of images.
+func registryRoutes() []route {
+	manage := needs(tenant.OrgIntegrations)
+	const all = "/integrations/container-registry/organization/{organizationId}"
+	routes := []route{
+		op("GET", all+"/credentials", "listRegistryCredentials", "Credentials for registries of images", manage, (*API).listRegistryCredentials),
+		op("GET", all+"/credentials/{registryType}/{credentialId}/projects", "listCredentialProjects", "Projects that may use a credential", manage, (*API).listCredentialProjects),
+		op("PUT", all+"/credentials/{registryType}/{credentialId}/projects", "setCredentialProjects", "Set the projects that may use a credential", manage, (*API).setCredentialProjects),
+		op("POST", all+"/bulk-apply", "applyCredential", "Store a credential for several projects", manage, (*API).applyCredential).created(),
+	}
+	for _, k := range credential.Kinds {
+		routes = append(routes, kindRoutes(k)...)
+	}
+	return routes
+}
+
+// kindRoutes lists the operations on one kind of registry.
+func kindRoutes(k credential.Kind) []route {
+	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
+	base, id, text := "/integrations/"+string(k)+"/container-registry", strings.ToUpper(string(k[:1]))+string(k[1:]), " ("+string(k)+")"
+	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
+	remove := op("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential", "Delete a credential"+text, manage, ofKind(k, (*API).deleteCredential))
+	remove.status = http.StatusNoContent
+	routes := []route{
+		op("POST", org+"/credentials", "store"+id+"Credential", "Check and store a credential"+text, manage, ofKind(k, (*API).storeCredential)).created(),
+		remove,
+		op("GET", project+"/credentials", "list"+id+"Credentials", "Credentials that a project may use"+text, read, ofKind(k, (*API).listCredentials)),
+		op("GET", project+"/credentials/{credentialId}", "get"+id+"Credential", "A credential that a project may use"+text, read, ofKind(k, (*API).getCredential)),
+	}
+	images, tags := "Images in the registry"+text, "Tags of an image"+text
+	switch k {
+	case credential.Harbor:
+		project += "/credentials/{credentialId}"
+		return append(routes,
+			op("GET", project+"/projects", "list"+id+"Groups", "Projects of the registry"+text, read, ofKind(k, (*API).listRegistryGroups)),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByPath])),
+			op("GET", project+"/images/{repository}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepository])))
+	case credential.DockerHub:
+		return append(routes,
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
+			op("GET", project+"/images/{repositoryName}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepositoryName])))
+	}
+	return append(routes,
+		op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
+		op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepositoryID])))
+}

@@ -1,0 +1,214 @@
+// Package catalog asks registries of container images what they hold, with
+// credentials that people have stored: whether a credential holds, which images
+// there are, and which tags. Each kind of registry has a file; those without an
+// interface of their own are asked by the OCI distribution specification
+// (https://github.com/opencontainers/distribution-spec/blob/v1.1.0/spec.md).
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/outbound"
+	"merlon/internal/registry/credential"
+)
+
+// A Group is what a registry keeps images in.
+type Group struct {
+	ProjectID int64     `json:"projectId"`
+	Name      string    `json:"name"`
+	Public    bool      `json:"isPublic"`
+	Images    int       `json:"repoCount"`
+	CreatedAt time.Time `json:"createdAt"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// An Image is a repository of images. What a registry does not tell is left out.
+type Image struct {
+	ID             int64      `json:"id,omitempty"`
+	Name           string     `json:"name"`
+	ProjectName    string     `json:"projectName,omitempty"`
+	RepositoryName string     `json:"repositoryName,omitempty"`
+	Description    string     `json:"description,omitempty"`
+	Artifacts      int        `json:"artifactCount,omitempty"`
+	Pulls          int        `json:"pullCount,omitempty"`
+	Private        *bool      `json:"isPrivate,omitempty"`
+	CreatedAt      *time.Time `json:"createdAt,omitempty"`
+	UpdatedAt      *time.Time `json:"updatedAt,omitempty"`
+}
+
+// A Tag is a version of an image.
+type Tag struct {
+	Name      string     `json:"name"`
+	Digest    string     `json:"digest,omitempty"`
+	Size      int64      `json:"size,omitempty"` // bytes
+	CreatedAt *time.Time `json:"createdAt,omitempty"`
+	PushTime  *time.Time `json:"pushTime,omitempty"`
+	PullTime  *time.Time `json:"pullTime,omitempty"`
+}
+
+// A Page says which part of a list is wanted.
+type Page struct {
+	Number int // from 1
+	Size   int // at most 100
+}
+
+// A List is a page of a list. Total is the length of the whole list where the
+// registry tells it, else of what was seen of it.
+type List[T any] struct {
+	Items []T
+	Total int
+}
+
+// A Client asks registries. It is safe for concurrent use.
+type Client struct {
+	HTTP interface {
+		Do(req *http.Request, l outbound.Limits) (*http.Response, error)
+	}
+	Hub string // address of Docker Hub's interface; empty: the public one
+}
+
+// A registry is one kind, asked with one account.
+type registry interface {
+	check(ctx context.Context) error
+	groups(ctx context.Context, p Page) (*List[Group], error)
+	images(ctx context.Context, group string, p Page) (*List[Image], error)
+	tags(ctx context.Context, group, image string, p Page) (*List[Tag], error)
+}
+
+func (c *Client) registry(a *credential.Account) registry {
+	switch a.Kind {
+	case credential.DockerHub:
+		return &hub{c, a, ""}
+	case credential.GitLab:
+		return &gitlab{distribution{c, a}}
+	case credential.Harbor:
+		return &harbor{c, a}
+	}
+	return &distribution{c, a}
+}
+
+// Check returns an Invalid error when the registry refuses the credential.
+func (c *Client) Check(ctx context.Context, a *credential.Account) error {
+	err := c.registry(a).check(ctx)
+	if errs.Is(err, errs.Forbidden) && !isRefusal(err) || errs.Is(err, errs.NotFound) {
+		return errs.Wrap(errs.Invalid, err, "%s does not accept the credential", a.Registry())
+	}
+	return err
+}
+
+// isRefusal reports whether our own client refused to ask.
+func isRefusal(err error) bool {
+	e, ok := err.(*errs.Error)
+	return ok && e.Code == outbound.CodeRefused
+}
+
+// Groups lists what the registry keeps images in; NotImplemented where there is
+// no such thing.
+func (c *Client) Groups(ctx context.Context, a *credential.Account, p Page) (*List[Group], error) {
+	return list(a, func() (*List[Group], error) { return c.registry(a).groups(ctx, p) })
+}
+
+// Images lists images; group may be empty.
+func (c *Client) Images(ctx context.Context, a *credential.Account, group string, p Page) (*List[Image], error) {
+	return list(a, func() (*List[Image], error) { return c.registry(a).images(ctx, group, p) })
+}
+
+// Tags lists the tags of an image, which is named as Images does, or by its number
+// where that has one.
+func (c *Client) Tags(ctx context.Context, a *credential.Account, group, image string, p Page) (*List[Tag], error) {
+	return list(a, func() (*List[Tag], error) { return c.registry(a).tags(ctx, group, image, p) })
+}
+
+// list says what to do when a credential holds no longer.
+func list[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T], error) {
+	l, err := ask()
+	if errs.Is(err, errs.Forbidden) && !isRefusal(err) {
+		return nil, errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store it again", a.Registry())
+	}
+	return l, err
+}
+
+const answerLimit = 8 << 20
+
+// call is a request and how it is authorized.
+type call struct {
+	method string // empty: GET
+	url    *url.URL
+	body   string // JSON
+	header map[string]string
+	user   string // basic authentication, when it is not empty
+	secret string
+}
+
+// send sends a request and decodes the answer into out, which may be nil. A status
+// of refusal is a Forbidden error, a missing thing NotFound, others Unavailable.
+func (c *Client) send(ctx context.Context, q call, out any) (http.Header, error) {
+	method := q.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	var body io.Reader
+	if q.body != "" {
+		body = strings.NewReader(q.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, method, q.url.String(), body)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "the registry cannot be asked so")
+	}
+	req.Header.Set("Accept", "application/json")
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range q.header {
+		req.Header.Set(name, value)
+	}
+	if q.user != "" {
+		req.SetBasicAuth(q.user, q.secret)
+	}
+	resp, err := c.HTTP.Do(req, outbound.Limits{Body: answerLimit, Time: 30 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	switch {
+	case resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden:
+		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
+	case resp.StatusCode == http.StatusNotFound:
+		return resp.Header, errs.E(errs.NotFound, "%s has no such image or project", q.url.Host)
+	case resp.StatusCode >= 400 && resp.StatusCode < 500 && resp.StatusCode != http.StatusTooManyRequests && q.method == http.MethodPost:
+		return resp.Header, errs.E(errs.Forbidden, "%s answers %d", q.url.Host, resp.StatusCode)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return resp.Header, errs.E(errs.Unavailable, "%s answers %d", q.url.Host, resp.StatusCode)
+	}
+	if out == nil {
+		return resp.Header, nil
+	}
+	if err := json.NewDecoder(resp.Body).Decode(out); err != nil {
+		return resp.Header, errs.Wrap(errs.Unavailable, err, "%s answers something that is not understood", q.url.Host)
+	}
+	return resp.Header, nil
+}
+
+// errNoGroups answers for registries that keep images in nothing.
+var errNoGroups = errs.E(errs.NotImplemented, "this kind of registry has no such groups")
+
+// cut returns the page of a whole list.
+func cut[T any](all []T, p Page) *List[T] {
+	from := min(len(all), (p.Number-1)*p.Size)
+	return &List[T]{Items: all[from:min(len(all), from+p.Size)], Total: len(all)}
+}
+
+// when is a time, or nil for none.
+func when(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,200 @@
+package catalog
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/registry/credential"
+)
+
+// This file asks by the OCI distribution specification, with the tokens that
+// registries hand out (https://distribution.github.io/distribution/spec/auth/token/).
+
+type distribution struct {
+	c *Client
+	a *credential.Account
+}
+
+// login is the user that the registry knows.
+func (d *distribution) login() string {
+	switch d.a.Kind {
+	case credential.Google:
+		return "_json_key" // https://cloud.google.com/artifact-registry/docs/docker/authentication
+	case credential.Azure:
+		return d.a.Fields.ServicePrincipalID
+	case credential.Quay:
+		return d.a.Fields.RobotUsername
+	}
+	return d.a.Fields.Username
+}
+
+func (d *distribution) base() *url.URL {
+	f := &d.a.Fields
+	u, err := credential.Base(map[credential.Kind]string{credential.GitLab: f.RegistryURL, credential.Google: f.RegistryHostname,
+		credential.Azure: f.ACRLoginServer, credential.Quay: f.QuayHost}[d.a.Kind])
+	if err != nil {
+		return &url.URL{} // NewAccount has looked at it
+	}
+	return u
+}
+
+// prefix is what the names of the account's images begin with.
+func (d *distribution) prefix() string {
+	switch d.a.Kind {
+	case credential.Google:
+		return d.a.Fields.GCPProjectID + "/"
+	case credential.Quay:
+		return d.a.Fields.QuayNamespace + "/"
+	}
+	return ""
+}
+
+func (d *distribution) check(ctx context.Context) error {
+	_, err := d.get(ctx, d.base().JoinPath("v2").String()+"/", "", nil)
+	return err
+}
+
+func (d *distribution) groups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
+
+// maxPages bounds how many parts of a list are fetched for one page of ours.
+const maxPages = 20
+
+func (d *distribution) images(ctx context.Context, _ string, p Page) (*List[Image], error) {
+	var all []Image
+	err := d.each(ctx, "v2/_catalog", "registry:catalog:*", func(name string) {
+		if strings.HasPrefix(name, d.prefix()) {
+			all = append(all, Image{Name: name})
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return cut(all, p), nil
+}
+
+func (d *distribution) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	if !repository.MatchString(image) || !strings.HasPrefix(image, d.prefix()) {
+		return nil, errs.E(errs.NotFound, "the credential is for no image of this name")
+	}
+	var all []Tag
+	err := d.each(ctx, "v2/"+image+"/tags/list", "repository:"+image+":pull", func(name string) { all = append(all, Tag{Name: name}) })
+	if err != nil {
+		return nil, err
+	}
+	return cut(all, p), nil
+}
+
+// repository matches the name of a repository, as the specification has it.
+var repository = regexp.MustCompile(`^[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
+
+// each calls do for the names of a list, which comes in parts.
+func (d *distribution) each(ctx context.Context, path, scope string, do func(string)) error {
+	next := d.base().JoinPath(path).String() + "?n=1000"
+	for range maxPages {
+		var body struct {
+			Repositories []string `json:"repositories"`
+			Tags         []string `json:"tags"`
+		}
+		header, err := d.get(ctx, next, scope, &body)
+		if err != nil {
+			return err
+		}
+		for _, name := range append(body.Repositories, body.Tags...) {
+			do(name)
+		}
+		link := nextLink.FindStringSubmatch(header.Get("Link"))
+		if link == nil {
+			return nil
+		}
+		u, err := d.base().Parse(link[1])
+		if err != nil || u.Host != d.base().Host {
+			return errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
+		}
+		next = u.String()
+	}
+	return nil
+}
+
+// nextLink matches the header of RFC 5988 that leads to the next part.
+var nextLink = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="?next"?`)
+
+// get asks with the credential, or with the token that the registry wants instead.
+func (d *distribution) get(ctx context.Context, address, scope string, out any) (http.Header, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil, errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
+	}
+	header, err := d.c.send(ctx, call{url: u}, out)
+	if !errs.Is(err, errs.Forbidden) || header == nil {
+		return header, err
+	}
+	challenge := header.Get("WWW-Authenticate")
+	scheme, rest, _ := strings.Cut(challenge, " ")
+	if strings.EqualFold(scheme, "Basic") {
+		return d.c.send(ctx, call{url: u, user: d.login(), secret: d.a.Secret}, out)
+	}
+	if !strings.EqualFold(scheme, "Bearer") {
+		return header, err
+	}
+	token, err := d.token(ctx, rest, scope)
+	if err != nil {
+		return nil, err
+	}
+	return d.c.send(ctx, call{url: u, header: map[string]string{"Authorization": "Bearer " + token}}, out)
+}
+
+// token asks the place that a challenge names. The credential goes only to the
+// registry's own host, or to one below the same registered name, over https.
+func (d *distribution) token(ctx context.Context, challenge, scope string) (string, error) {
+	fields := map[string]string{}
+	for _, m := range challengeField.FindAllStringSubmatch(challenge, -1) {
+		fields[strings.ToLower(m[1])] = m[2]
+	}
+	realm, err := url.Parse(fields["realm"])
+	if err != nil || realm.Host == "" || realm.Scheme != d.base().Scheme && realm.Scheme != "https" || !related(realm.Hostname(), d.base().Hostname()) {
+		return "", errs.E(errs.Unavailable, "%s sends its users elsewhere to sign in: refused", d.base().Host)
+	}
+	q := realm.Query()
+	if s := fields["service"]; s != "" {
+		q.Set("service", s)
+	}
+	if scope == "" {
+		scope = fields["scope"]
+	}
+	if scope != "" {
+		q.Set("scope", scope)
+	}
+	realm.RawQuery = q.Encode()
+	var answer struct {
+		Token  string `json:"token"`
+		Access string `json:"access_token"`
+	}
+	if _, err := d.c.send(ctx, call{url: realm, user: d.login(), secret: d.a.Secret}, &answer); err != nil {
+		return "", err
+	}
+	if answer.Token == "" {
+		answer.Token = answer.Access
+	}
+	if answer.Token == "" {
+		return "", errs.E(errs.Unavailable, "%s answers without a token", realm.Host)
+	}
+	return answer.Token, nil
+}
+
+var challengeField = regexp.MustCompile(`([A-Za-z_]+)="([^"]*)"`)
+
+// related reports whether two hosts are one, or end in the same two labels:
+// registry.gitlab.com signs in at gitlab.com.
+func related(a, b string) bool {
+	tail := func(h string) string {
+		labels := strings.Split(strings.ToLower(h), ".")
+		return strings.Join(labels[max(0, len(labels)-2):], ".")
+	}
+	return strings.EqualFold(a, b) || tail(a) == tail(b) && !address.MatchString(a)
+}
+
+var address = regexp.MustCompile(`^[0-9.:]+$|:`)

@@ -1,0 +1,192 @@
+// Package credential says what a credential for a registry of container images is:
+// which parts each kind of registry needs, and which of them are secret.
+package credential
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/tenant"
+)
+
+// A Kind is a kind of registry, by its name on the wire.
+type Kind string
+
+// The kinds that are supported.
+const (
+	DockerHub Kind = "dockerhub"
+	GitLab    Kind = "gitlab"
+	Harbor    Kind = "harbor"
+	Quay      Kind = "quay"
+	Google    Kind = "gcr"
+	Azure     Kind = "acr"
+)
+
+// Kinds lists them.
+var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor}
+
+// Fields are what is public of a credential; each kind has some of them.
+type Fields struct {
+	DockerhubUsername  string   `json:"dockerhubUsername,omitempty" maxLength:"255"`
+	GitlabProjectID    int64    `json:"gitlabProjectId,omitempty" minimum:"0"`
+	Username           string   `json:"username,omitempty" maxLength:"255"`
+	RegistryURL        string   `json:"registryUrl,omitempty" maxLength:"500"`
+	ProjectPath        string   `json:"projectPath,omitempty" maxLength:"500"`
+	Scopes             []string `json:"scopes,omitempty" maxItems:"20"`
+	ExpiresAt          string   `json:"expiresAt,omitempty" maxLength:"40"`
+	GCPProjectID       string   `json:"gcpProjectId,omitempty" maxLength:"255"`
+	RegistryHostname   string   `json:"registryHostname,omitempty" maxLength:"255"`
+	ACRLoginServer     string   `json:"acrLoginServer,omitempty" maxLength:"255"`
+	ServicePrincipalID string   `json:"servicePrincipalId,omitempty" maxLength:"255"`
+	QuayNamespace      string   `json:"quayNamespace,omitempty" maxLength:"255"`
+	RobotUsername      string   `json:"robotUsername,omitempty" maxLength:"255"`
+	QuayHost           string   `json:"quayHost,omitempty" maxLength:"255"`
+	HarborURL          string   `json:"harborUrl,omitempty" maxLength:"500"`
+	HarborProject      string   `json:"harborProject,omitempty" maxLength:"255"`
+}
+
+// Secrets are what is secret of a credential; each kind has one of them.
+type Secrets struct {
+	AccessToken              string `json:"accessToken,omitempty" maxLength:"10000"`
+	DeployToken              string `json:"deployToken,omitempty" maxLength:"10000"`
+	ServiceAccountKey        string `json:"serviceAccountKey,omitempty" maxLength:"20000"`
+	ServicePrincipalPassword string `json:"servicePrincipalPassword,omitempty" maxLength:"10000"`
+	RobotToken               string `json:"robotToken,omitempty" maxLength:"10000"`
+	Password                 string `json:"password,omitempty" maxLength:"10000"`
+}
+
+// An Account is a credential of one kind, checked for its form.
+type Account struct {
+	Kind   Kind
+	Fields Fields // with defaults filled in
+	Secret string
+}
+
+// A part is what a kind needs: its name on the wire, and where it is.
+type part struct {
+	name  string
+	value *string
+}
+
+// NewAccount puts a credential together. An Invalid error names what is missing.
+func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
+	a := &Account{Kind: k, Fields: f}
+	var need []part
+	p := &a.Fields
+	switch k {
+	case DockerHub:
+		need = []part{{"dockerhubUsername", &p.DockerhubUsername}, {"accessToken", &s.AccessToken}}
+	case GitLab:
+		if p.RegistryURL == "" {
+			p.RegistryURL = "registry.gitlab.com"
+		}
+		if p.GitlabProjectID <= 0 {
+			return nil, missing("gitlabProjectId")
+		}
+		need = []part{{"registryUrl", &p.RegistryURL}, {"projectPath", &p.ProjectPath}, {"username", &p.Username}, {"deployToken", &s.DeployToken}}
+	case Google:
+		need = []part{{"registryHostname", &p.RegistryHostname}, {"gcpProjectId", &p.GCPProjectID}, {"serviceAccountKey", &s.ServiceAccountKey}}
+	case Azure:
+		need = []part{{"acrLoginServer", &p.ACRLoginServer}, {"servicePrincipalId", &p.ServicePrincipalID}, {"servicePrincipalPassword", &s.ServicePrincipalPassword}}
+	case Quay:
+		if p.QuayHost == "" {
+			p.QuayHost = "quay.io"
+		}
+		need = []part{{"quayHost", &p.QuayHost}, {"quayNamespace", &p.QuayNamespace}, {"robotUsername", &p.RobotUsername}, {"robotToken", &s.RobotToken}}
+	case Harbor:
+		need = []part{{"harborUrl", &p.HarborURL}, {"harborProject", &p.HarborProject}, {"username", &p.Username}, {"password", &s.Password}}
+	default:
+		return nil, errs.E(errs.NotImplemented, "registries of the kind %q are not supported yet", k)
+	}
+	for _, n := range need {
+		if strings.TrimSpace(*n.value) == "" {
+			return nil, missing(n.name)
+		}
+	}
+	if _, err := Base(*need[0].value); k != DockerHub && err != nil {
+		return nil, errs.E(errs.Invalid, "%s is not the address of a registry", need[0].name)
+	}
+	a.Secret = *need[len(need)-1].value
+	return a, nil
+}
+
+func missing(name string) error {
+	e := errs.E(errs.Invalid, "%s is missing", name)
+	e.Details = []errs.Detail{{Location: "body." + name, Message: "is required"}}
+	return e
+}
+
+// Name is what the registry and the account in it are called; two credentials of
+// a kind with one name are the same one with different secrets.
+func (a *Account) Name() string {
+	f := &a.Fields
+	switch a.Kind {
+	case DockerHub:
+		return f.DockerhubUsername
+	case GitLab:
+		return Host(f.RegistryURL) + "/" + f.ProjectPath
+	case Google:
+		return Host(f.RegistryHostname) + "/" + f.GCPProjectID
+	case Azure:
+		return Host(f.ACRLoginServer)
+	case Quay:
+		return Host(f.QuayHost) + "/" + f.QuayNamespace
+	}
+	return Host(f.HarborURL) + "/" + f.HarborProject
+}
+
+// Registry is the host that images are pulled from.
+func (a *Account) Registry() string {
+	f := &a.Fields
+	return map[Kind]string{DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
+		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL)}[a.Kind]
+}
+
+// Base is the address of a host or an address: https unless it says otherwise,
+// which the client allows only where an administrator does.
+func Base(text string) (*url.URL, error) {
+	text = strings.TrimSpace(text)
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.HasSuffix(u.Host, ":") {
+		return nil, errs.E(errs.Invalid, "is not the address of a registry")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	return u, nil
+}
+
+// Host is the host, with its port, of a host or an address; empty for what is none.
+func Host(text string) string {
+	u, err := Base(text)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// An ID is the identifier of a stored credential.
+type ID string
+
+// A Credential is an account as the database holds it.
+type Credential struct {
+	ID           ID
+	Organization tenant.OrganizationID
+	Kind         Kind
+	Name         string // Account.Name
+	Fields       Fields
+	Sealed       []byte // the secret, sealed under Label
+	Description  string
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+
+	Projects []tenant.ProjectID // that may use it
+}
+
+// Label names the place where a credential's secret is sealed.
+func Label(org tenant.OrganizationID, k Kind, name string) string {
+	return "registry " + string(org) + " " + string(k) + " " + name
+}
