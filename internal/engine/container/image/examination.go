@@ -253,8 +253,14 @@ func broken(err error) error {
 	return errs.E(errs.Invalid, "the layer cannot be read to its end: %v", err)
 }
 
-// look takes packages and secrets out of a content. It runs in several goroutines.
+// look takes packages and secrets out of a content. It runs in several goroutines; a
+// crash on what somebody put into a file is a reason for that file.
 func (e *examination) look(entry oci.Entry, c readable, w want) {
+	defer func() {
+		if v := recover(); v != nil {
+			e.gap(scan.Reason{Code: "panic", Path: entry.Path, Message: fmt.Sprintf("in layer %d: the reading of the file crashed (%T)", e.layer.Index, v)})
+		}
+	}()
 	v := &version{layer: e.layer.Index, entry: w.number, gone: -1}
 	if w.reader != nil {
 		items, raw, err := w.reader.read(e.Context, entry, c)

@@ -364,6 +364,18 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// A detector that crashes costs its file, not the scan.
+func TestCrash(t *testing.T) {
+	before := detectors
+	defer func() { detectors = before }()
+	detectors = []*scan.Analyzer{{Match: func(name string) bool { return name == "a/bad.txt" }, File: func(*scan.FilePass) error { panic("what was in the file") }}}
+	r := examine(t, scan.Options{Advisories: known{"npm x": nil}}, v1.Config{User: "app"}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
+		{Name: "a/bad.txt", Content: "x"}, {Name: "a/package.json", Content: `{"name":"a","version":"1.0.0"}`}}})
+	if diff := cmp.Diff([]string{"panic a/bad.txt"}, r.reasons()); diff != "" || len(r.packages) != 1 {
+		t.Errorf("%d packages, reasons (-want +got):\n%s", len(r.packages), diff)
+	}
+}
+
 // The same image, built again with one more file, has the same fingerprints.
 func TestFingerprintsAreStable(t *testing.T) {
 	prints := func(more ...imagetest.File) []finding.Fingerprint {
