@@ -37,7 +37,8 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) ([]Package, error) {
 	}
 	l := &list{ctx: ctx}
 	var err error
-	file := file{r, size}
+	left := 8*size + 1<<20
+	file := file{r, size, &left}
 	switch {
 	case bytes.Equal(head, []byte("SQLite format 3\x00")):
 		err = readSQLite(file, l)
@@ -57,12 +58,16 @@ func Read(ctx context.Context, r io.ReaderAt, size int64) ([]Package, error) {
 type file struct {
 	io.ReaderAt
 	size int64
+	left *int64 // bytes that may still be read: places of a hostile one may lead to the same pages again and again
 }
 
 // bytes returns a part of the file.
 func (f file) bytes(at, n int64) ([]byte, error) {
 	if at < 0 || n < 0 || at > f.size || n > f.size-at {
 		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: it has no %d bytes at %d", n, at)
+	}
+	if *f.left -= n; *f.left < 0 {
+		return nil, errs.E(errs.Invalid, "the database of rpm is damaged: its parts lie over each other")
 	}
 	b := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(f, at, n), b); err != nil {

@@ -167,3 +167,19 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A thousand packages that share one value are not worth a thousand readings.
+func TestSharedValues(t *testing.T) {
+	b := ndb(header(bash))
+	slot := append([]byte(nil), b[ndbHeader:ndbHeader+ndbSlot]...)
+	for at := ndbHeader; at < ndbPage; at += ndbSlot {
+		copy(b[at:], slot)
+	}
+	for range 200 { // larger, so that reading it once for each slot is much
+		b = append(b, make([]byte, 4096)...)
+	}
+	copy(b[ndbPage:], ndb(append(header(bash), make([]byte, 200<<12)...))[ndbPage:])
+	if got, err := Read(context.Background(), bytes.NewReader(b), int64(len(b))); !errs.Is(err, errs.Invalid) || len(got) == 0 || len(got) > 20 {
+		t.Errorf("%d packages, %v", len(got), err)
+	}
+}
