@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -38,19 +41,32 @@ func BenchmarkMatch(b *testing.B) {
 		}
 		questions = append(questions, [3]string{blk.list[0].ecosystem, name, version})
 	}
-	hits, began := 0, cpuTime(b)
+	for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) { benchMatch(b, f, questions, workers) })
+	}
+}
+
+// benchMatch asks b.N questions, shared by the workers.
+func benchMatch(b *testing.B, f *File, questions [][3]string, workers int) {
+	var asked, hits atomic.Int64
+	began := cpuTime(b)
 	b.ReportAllocs()
 	b.ResetTimer()
-	for i := range b.N {
-		q := questions[i%len(questions)]
-		found, err := f.Match(b.Context(), q[0], q[1], q[2])
-		if err == nil && len(found) > 0 {
-			hits++
-		}
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for i := asked.Add(1); i <= int64(b.N); i = asked.Add(1) {
+				q := questions[i%int64(len(questions))]
+				if found, err := f.Match(b.Context(), q[0], q[1], q[2]); err == nil && len(found) > 0 {
+					hits.Add(1)
+				}
+			}
+		})
 	}
+	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "lookups/s")
 	b.ReportMetric(float64(b.N)/(cpuTime(b)-began).Seconds(), "lookups/cpu-s")
-	b.ReportMetric(100*float64(hits)/float64(b.N), "%affected")
+	b.ReportMetric(100*float64(hits.Load())/float64(b.N), "%affected")
 }
 
 // cpuTime is what the process has used, which unlike the clock does not depend on
