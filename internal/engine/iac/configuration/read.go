@@ -224,10 +224,7 @@ func values(files fs.FS, name string, text []byte) ([]*document.Document, error)
 			case document.Terraform:
 				planned := plan(tree)
 				d.Root, d.Lines = planned.Root, planned.Lines
-			case document.OpenAPI:
-				resolved := tree.Resolve()
-				d.Root, d.Lines = resolved.Root, resolved.Lines
-			case document.CloudFormation, document.ARM, document.Compose:
+			case document.CloudFormation, document.ARM, document.Compose, document.OpenAPI:
 				known := template.Evaluate(platform, tree, name, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
 				d.Root, d.Lines = known.Root, known.Lines
 			case document.Kubernetes, document.Knative:

@@ -1,6 +1,7 @@
 // Package template puts into a template what is known of it when it is written: the
 // defaults of CloudFormation's parameters where they decide something, the variables
-// of Azure's templates, and the services that a Compose file extends. Rules then see
+// of Azure's templates, the services that a Compose file extends, and what references
+// of OpenAPI documents bring in. Rules then see
 // the value where it counts. Nothing given is changed.
 package template
 
@@ -24,6 +25,8 @@ func Evaluate(platform document.Platform, tree document.Tree, file string, sourc
 		return deployment(tree)
 	case document.Compose:
 		return compose(tree, file, source)
+	case document.OpenAPI:
+		return references(tree.Resolve(), file, source)
 	}
 	return tree
 }

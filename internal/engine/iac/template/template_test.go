@@ -129,10 +129,40 @@ func TestCompose(t *testing.T) {
 	}
 }
 
+func TestReferences(t *testing.T) {
+	files := map[string]string{
+		"api/common/ids.yaml": "schemas:\n  Id: {type: string, next: {$ref: '#/schemas/Id'}}\n",
+		"api/whole.json":      `{"type": "object"}`,
+	}
+	source := func(name string) ([]byte, error) {
+		if text, ok := files[name]; ok {
+			return []byte(text), nil
+		}
+		return nil, errors.New("no file")
+	}
+	tree := decode(t, "openapi: 3.0.0\na: {$ref: 'common/ids.yaml#/schemas/Id'}\nb: {$ref: whole.json}\nc: {$ref: 'none.yaml#/x'}\nd: {$ref: 'https://example.com/x.yaml'}\ne: {$ref: '#/f'}\nf: {type: null}\ng: {$ref: '../../etc/passwd'}\n")
+	got := Evaluate(document.OpenAPI, tree, "api/api.yaml", source).Root
+	meta := func(ref string) map[string]any { return map[string]any{"$ref": ref, "alone": true} }
+	want := map[string]any{
+		"openapi": "3.0.0",
+		"a":       map[string]any{"type": "string", "next": map[string]any{"$ref": "#/schemas/Id"}, "RefMetadata": meta("common/ids.yaml#/schemas/Id")},
+		"b":       map[string]any{"type": "object", "RefMetadata": meta("whole.json")},
+		"c":       map[string]any{"RefMetadata": meta("none.yaml#/x")},
+		"d":       map[string]any{"RefMetadata": meta("https://example.com/x.yaml")},
+		"e":       map[string]any{"type": nil, "RefMetadata": meta("#/f")},
+		"f":       map[string]any{"type": nil},
+		"g":       map[string]any{"RefMetadata": meta("../../etc/passwd")},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("document (-want +got):\n%s", diff)
+	}
+}
+
 // FuzzEvaluate puts values into any file, on each platform.
 func FuzzEvaluate(f *testing.F) {
 	f.Add("Parameters: {A: {Default: true}}\nResources: {R: {P: !Ref A, Q: {Ref: A}}}\n")
 	f.Add("$schema: x\nvariables: {a: \"[variables('b')]\", b: [\"[variables('a')]\"]}\nresources: [\"[variables('a')]\"]\n")
+	f.Add("a: {$ref: 'x#/b'}\nb: {$ref: '#/a'}\n")
 	f.Add("services: {a: {extends: b, ports: [1]}, b: {extends: {service: a}, ports: {x: 1}}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		trees, err := document.DecodeYAML([]byte(text))
@@ -140,7 +170,7 @@ func FuzzEvaluate(f *testing.F) {
 			return
 		}
 		for _, tree := range trees {
-			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.Compose} {
+			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.Compose, document.OpenAPI} {
 				if got := Evaluate(platform, tree, "x", none); got.Root == nil || got.Lines == nil {
 					t.Fatal("nothing is left")
 				}
