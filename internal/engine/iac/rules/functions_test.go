@@ -192,3 +192,14 @@ func TestRelated(t *testing.T) {
 		}
 	}
 }
+
+// What a variable gives stands not in the code.
+func TestProviderCredentials(t *testing.T) {
+	text := `provider "aws" { secret_key = "abcdefabcdef" }`
+	if got := broken(t, text); len(got) != 1 {
+		t.Errorf("%v, want the credential of the provider", got)
+	}
+	if got := broken(t, "variable \"k\" {}\nprovider \"aws\" { secret_key = var.k }"); len(got) != 0 {
+		t.Errorf("%v for a credential that a variable gives", got)
+	}
+}
