@@ -52,6 +52,7 @@ var mayImport = map[string]string{
 	"internal/blob":                "internal/errs",
 	"internal/mail":                "internal/errs internal/seal",
 	"internal/seal":                "",
+	"internal/license":             "internal/errs",
 	"internal/outbound":            "internal/errs",
 	"internal/verify":              "internal/finding internal/outbound",
 
@@ -72,12 +73,12 @@ var mayImport = map[string]string{
 	"internal/identity": "internal/errs internal/tenant internal/audit internal/mail",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential internal/license",
 	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",

@@ -189,7 +189,7 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
 	for name, value := range map[string]string{ // what only operations that are not built name
-		"imageId": "", "packageId": "", "jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
+		"imageId": "", "jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
 		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",
 		"packageName": "image", "repositoryName": "image", "repository": "image", "imageName": "image",
 	} {
@@ -212,6 +212,7 @@ func (s *stage) addFindings() {
 		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" + string(a)).Want(200).Text("vulnerabilities.0.id")
 	}
 	s.ids["vulnerabilityId"] = s.ids["/sast/"]
+	s.ids["packageId"] = s.as("administrator").Get(s.proj + "/results/sca/packages").Want(200).Text("packages.0.id")
 }
 
 // address fills in the parameters of a path. The identifier of a finding is one of
@@ -311,7 +312,7 @@ func wasAdmitted(d documented, a *apitest.Answer) bool {
 }
 
 // freeNames are parameters that anything can be the value of.
-var freeNames = map[string]bool{"repository": true, "repositoryName": true, "repositoryId": true, "imageName": true, "packageName": true}
+var freeNames = map[string]bool{"repository": true, "repositoryName": true, "repositoryId": true, "imageName": true, "packageName": true, "spdxId": true}
 
 // An address whose parts belong to two tenants is not found by anybody, and one
 // that is no identifier is a bad request.

@@ -12,8 +12,9 @@ import (
 	"merlon/internal/triage"
 )
 
-// Results reads and decides about the findings of a scope's project.
+// Results reads and decides about the findings and packages of a scope's project.
 type Results interface {
+	Licenses
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
 	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
 	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)

@@ -53,6 +53,10 @@ func (a *API) routes() []route {
 		op("GET", "/organization/{organizationId}/audit-log", "listAuditLog", "Audit log", needs(tenant.OrgAudit), (*API).listAudit),
 		op("GET", "/organization/{organizationId}/audit-log/export", "exportAuditLog", "Audit log with its hashes, one record a line", needs(tenant.OrgAudit), (*API).exportAudit).lists(),
 
+		op("GET", "/organization/{organizationId}/licenses/classifications", "getLicenseClasses", "Categories of licences", needs(tenant.OrgRead), (*API).getLicenseClasses),
+		op("PUT", "/organization/{organizationId}/licenses/classifications", "setLicenseClasses", "Put licences into categories", needs(tenant.OrgManage), (*API).setLicenseClasses),
+		op("DELETE", "/organization/{organizationId}/licenses/classifications", "resetLicenseClasses", "Take back what the organization decided about licences", needs(tenant.OrgManage), (*API).resetLicenseClasses),
+
 		op("GET", "/organization/{organizationId}/teams", "listTeams", "Teams that the caller may see", needs(tenant.OrgRead), (*API).listTeams),
 		op("GET", "/organization/{organizationId}/team/{teamId}", "getTeam", "One team", needs(tenant.TeamRead), (*API).getTeam),
 		op("POST", "/organization/{organizationId}/team", "createTeam", "Create a team, with the caller as its manager", needs(tenant.OrgTeams), (*API).createTeam).starts(),
@@ -102,6 +106,10 @@ func resultRoutes() []route {
 			downloads("CycloneDX 1.6 or SPDX 2.3 in JSON.", cycloneType, spdxType),
 		op("GET", results+"/sca/grouped", "listGroupedSca", "Vulnerable packages by advisory and package", read, (*API).listPackageGroups),
 		op("GET", results+"/sca/packages", "listScaPackages", "Packages that were seen", read, (*API).listPackages),
+		op("GET", results+"/sca/licenses/summary", "getLicenseSummary", "Licences of packages", read, (*API).getLicenseSummary),
+		op("GET", results+"/sca/licenses/{spdxId}/packages", "listLicensePackages", "Packages of a licence", read, (*API).listLicensePackages),
+		op("PUT", "/project/{projectId}/sca/packages/{packageId}/license", "setPackageLicense", "Say under which licence a package is", state, (*API).setPackageLicense),
+		op("PUT", "/project/{projectId}/sca/packages/{packageId}/license-ignore", "ignorePackageLicense", "Leave a package out of the numbers of licences", state, (*API).ignorePackageLicense),
 		op("GET", results+"/container/packages", "listContainerPackages", "Packages in images", read, (*API).listImagePackages),
 		op("GET", results+"/container/images", "listContainerImages", "Images that were analysed", read, (*API).listImages),
 		op("GET", results+"/container/images/grouped", "listGroupedContainerImages", "Images by repository", read, (*API).listImageGroups),

@@ -60,13 +60,6 @@ func unbuiltReports() []route {
 		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}", "createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),
 		unbuilt("GET", p+"/results/top-vulnerabilities", "listTopVulnerabilities", "The most urgent findings", read),
 		unbuilt("GET", p+"/results/{type}/{vulnerabilityId}/priority-decomposition", "getPriorityDecomposition", "Parts of a priority", read),
-		unbuilt("GET", p+"/results/sca/licenses/summary", "getLicenseSummary", "Licences of packages", read),
-		unbuilt("GET", p+"/results/sca/licenses/{spdxId}/packages", "listLicensePackages", "Packages of a licence", read),
-		unbuilt("PUT", p+"/sca/packages/{packageId}/license", "setPackageLicense", "Licence of a package", needs(tenant.ProjectState)),
-		unbuilt("PUT", p+"/sca/packages/{packageId}/license-ignore", "ignorePackageLicense", "Ignoring of a licence", needs(tenant.ProjectState)),
-		unbuilt("GET", "/organization/{organizationId}/licenses/classifications", "getLicenseClasses", "Classes of licences", needs(tenant.OrgRead)),
-		unbuilt("PUT", "/organization/{organizationId}/licenses/classifications", "setLicenseClasses", "Classes of licences", needs(tenant.OrgManage)),
-		unbuilt("DELETE", "/organization/{organizationId}/licenses/classifications", "resetLicenseClasses", "Classes of licences", needs(tenant.OrgManage)),
 	}
 }
 

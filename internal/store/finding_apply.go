@@ -112,7 +112,8 @@ const (
 	findingInserted = `id, organization_id, project_id, branch, flaw, place, code, analysis, analyzer, rule_id, closed, severity, status, priority,
 		pinned, score, gone, cvss, fixable, dependency, path, start_line, end_line, language, message, package, detail, sum, first_run, last_run,
 		last_did, created_at, updated_at, resolved_at`
-	packageColumns = `id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, body, sum, first_run, created_at, updated_at`
+	packageColumns = `id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, licenses, body, sum, first_run,
+		created_at, updated_at`
 	historyColumns = "project_id, flaw, id, finding_id, at, kind, value, previous, reason, run_id, user_id"
 )
 
@@ -164,7 +165,7 @@ func prepare(sc tenant.Scope, b *triage.Batch) (*prepared, error) {
 			return nil, fmt.Errorf("encode package: %w", err)
 		}
 		p.packages = append(p.packages, []any{k.ID, string(sc.Organization), string(sc.Project), b.Branch, k.Package.Ecosystem, k.Package.Name,
-			k.Package.Version, k.Package.Path, dependencyBits(&k.Package), string(body), int64(k.Sum), string(b.Run.ID), now{}, now{}})
+			k.Package.Version, k.Package.Path, dependencyBits(&k.Package), declaredLicenses(&k.Package), string(body), int64(k.Sum), string(b.Run.ID), now{}, now{}})
 	}
 	for place, flaw := range b.Renamed {
 		p.renamed = append(p.renamed, []any{string(sc.Project), place.String(), flaw.String()})
@@ -211,7 +212,7 @@ func (tx *Tx) putRows(ctx context.Context, p *prepared) error {
 			body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.rules},
 		{"finding", findingInserted, findingConflict, p.findings},
 		{"package", packageColumns, ` ON CONFLICT (id) DO UPDATE SET dependency = excluded.dependency,
-			body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.packages},
+			licenses = excluded.licenses, body = excluded.body, sum = excluded.sum, updated_at = excluded.updated_at`, p.packages},
 		{"renamed", "project_id, place, flaw", " ON CONFLICT (project_id, place) DO UPDATE SET flaw = excluded.flaw", p.renamed},
 		{"finding_history", historyColumns, "", p.changes},
 	} {

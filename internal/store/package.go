@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
@@ -15,6 +16,25 @@ import (
 // Packages returns a page of the packages of the scope's project by name, version
 // and identifier, and how many the query selects.
 func (db *DB) Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQuery) ([]triage.ListedPackage, int, error) {
+	w := db.packages(sc, q)
+	var total int
+	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM package k WHERE "+w.text.String(), w.args...).Scan(&total); err != nil {
+		return nil, 0, db.classify(fmt.Errorf("count packages: %w", err))
+	}
+	rows, err := db.Query(ctx, "SELECT "+listedColumns+" FROM "+packageLicenses+" WHERE "+w.text.String()+
+		" ORDER BY k.name, k.version, k.id LIMIT ? OFFSET ?", append(w.args, q.Limit, q.Offset)...)
+	found, err := collect(rows, err, func(rows *sql.Rows) (triage.ListedPackage, error) {
+		var r listedRow
+		if err := r.scan(rows); err != nil {
+			return triage.ListedPackage{}, err
+		}
+		return r.read()
+	})
+	return found, total, err
+}
+
+// packages selects packages of the scope's project.
+func (db *DB) packages(sc tenant.Scope, q triage.PackageQuery) *where {
 	w := &where{}
 	w.and("k.project_id = ? AND k.organization_id = ?", ofProject(sc)...)
 	if q.Branch != "" {
@@ -25,24 +45,41 @@ func (db *DB) Packages(ctx context.Context, sc tenant.Scope, q triage.PackageQue
 		w.and("(k.name"+like+" OR k.version"+like+" OR k.path"+like+")", p, p, p)
 	}
 	w.origins("k.dependency", q.Origins)
-	var total int
-	if err := db.QueryRow(ctx, "SELECT COUNT(*) FROM package k WHERE "+w.text.String(), w.args...).Scan(&total); err != nil {
-		return nil, 0, db.classify(fmt.Errorf("count packages: %w", err))
+	if len(q.Ecosystems) > 0 {
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Ecosystems)), ", ")
+		var names []any
+		for _, name := range q.Ecosystems {
+			names = append(names, strings.ToLower(name))
+		}
+		w.and("LOWER(k.ecosystem) IN ("+marks+")", names...)
 	}
-	rows, err := db.Query(ctx, "SELECT k.id, k.branch, k.body, k.created_at, k.updated_at FROM package k WHERE "+w.text.String()+
-		" ORDER BY k.name, k.version, k.id LIMIT ? OFFSET ?", append(w.args, q.Limit, q.Offset)...)
-	found, err := collect(rows, err, func(rows *sql.Rows) (triage.ListedPackage, error) {
-		var p triage.ListedPackage
-		var body string
-		var created, updated int64
-		if err := rows.Scan(&p.ID, &p.Branch, &body, &created, &updated); err != nil {
-			return p, err
-		}
-		p.CreatedAt, p.UpdatedAt = fromMillis(created), fromMillis(updated)
-		if err := json.Unmarshal([]byte(body), &p.Package); err != nil {
-			return p, fmt.Errorf("package %s: %w", p.ID, err)
-		}
-		return p, nil
-	})
-	return found, total, err
+	return w
+}
+
+// listedColumns are the columns of a triage.ListedPackage.
+const listedColumns = "k.id, k.branch, k.body, k.created_at, k.updated_at, COALESCE(l.expression, ''), COALESCE(l.ignored, FALSE)"
+
+// A listedRow is a row of these columns.
+type listedRow struct {
+	listed           triage.ListedPackage
+	body, assigned   string
+	created, updated int64
+}
+
+// scan reads the row, and further columns into more.
+func (r *listedRow) scan(rows *sql.Rows, more ...any) error {
+	return rows.Scan(append([]any{&r.listed.ID, &r.listed.Branch, &r.body, &r.created, &r.updated, &r.assigned, &r.listed.Ignored}, more...)...)
+}
+
+// read returns what the row says.
+func (r *listedRow) read() (triage.ListedPackage, error) {
+	p := r.listed
+	p.CreatedAt, p.UpdatedAt = fromMillis(r.created), fromMillis(r.updated)
+	if err := json.Unmarshal([]byte(r.body), &p.Package); err != nil {
+		return p, fmt.Errorf("package %s: %w", p.ID, err)
+	}
+	if r.assigned != "" {
+		p.Assigned, p.Package.Licenses = true, []string{r.assigned}
+	}
+	return p, nil
 }

@@ -223,18 +223,35 @@ type LastScan struct {
 
 // A PackageQuery is a page of packages.
 type PackageQuery struct {
-	Branch  string
-	Search  string // part of name, version or path; any case
-	Origins []Origin
-	Offset  int
-	Limit   int
+	Branch     string
+	Search     string // part of name, version or path; any case
+	Origins    []Origin
+	Ecosystems []string // any case; empty for all
+	Offset     int
+	Limit      int
 }
 
 // A ListedPackage is a package of a branch.
 type ListedPackage struct {
 	ID        string
 	Branch    string
-	Package   finding.Package
+	Package   finding.Package // with the licence that a person assigned, if one did
+	Assigned  bool            // a person assigned the licence
+	Ignored   bool            // a person wants its licence left out of numbers
 	CreatedAt time.Time
 	UpdatedAt time.Time
+}
+
+// A LicenseCount is how many packages are under the same licences.
+type LicenseCount struct {
+	Licenses []string // expressions that all hold
+	Ignored  bool     // left out of numbers
+	Packages int
+}
+
+// A LicenseDecision is what a person says about the licence of a package. What is
+// nil is left as it is.
+type LicenseDecision struct {
+	Expression *string // under which the package is; empty: what it declares
+	Ignored    *bool   // leave it out of numbers
 }

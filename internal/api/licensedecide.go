@@ -1,0 +1,154 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"merlon/internal/license"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file takes what people decide about licences.
+
+// A PackagePath names a package of a project.
+type PackagePath struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	PackageID string `path:"packageId" format:"uuid"`
+}
+
+type setPackageLicenseIn struct {
+	PackagePath
+	Body struct {
+		SPDXID string `json:"spdxId" maxLength:"1000" doc:"An identifier of SPDX, one that the organization has classified, or an expression of them. Empty: what the package declares."`
+	}
+}
+
+// setPackageLicense says under which licence a package is, for every branch and
+// later scan.
+func (a *API) setPackageLicense(ctx context.Context, sc tenant.Scope, in *setPackageLicenseIn) (*outcomeAnswer, error) {
+	expression := strings.TrimSpace(in.Body.SPDXID)
+	if expression != "" {
+		e, err := license.Parse(expression)
+		if err != nil {
+			return nil, invalid("body.spdxId", "is no licence: "+err.Error())
+		}
+		classes, err := a.Results.LicenseClasses(ctx, sc)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range e.IDs() {
+			if !classes.Names(id) {
+				return nil, invalid("body.spdxId", "names "+id+", which SPDX does not list: let the organization classify it first")
+			}
+		}
+		expression = e.String()
+	}
+	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID), triage.LicenseDecision{Expression: &expression}); err != nil {
+		return nil, err
+	}
+	return succeeded("Licence changed"), nil
+}
+
+type ignorePackageLicenseIn struct {
+	PackagePath
+	Body struct {
+		Ignored bool `json:"ignored" doc:"Leave the package out of the numbers of licences."`
+	}
+}
+
+// ignorePackageLicense leaves a package out of the numbers of licences, or counts
+// it again.
+func (a *API) ignorePackageLicense(ctx context.Context, sc tenant.Scope, in *ignorePackageLicenseIn) (*outcomeAnswer, error) {
+	if err := a.Results.DecideLicense(ctx, sc, strings.ToLower(in.PackageID), triage.LicenseDecision{Ignored: &in.Body.Ignored}); err != nil {
+		return nil, err
+	}
+	return succeeded("Licence changed"), nil
+}
+
+type licenseClassBody struct {
+	SPDXID          string           `json:"spdxId"`
+	Name            string           `json:"name"`
+	DefaultCategory license.Category `json:"defaultCategory" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
+	CurrentCategory license.Category `json:"currentCategory" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
+	IsOverridden    bool             `json:"isOverridden"`
+}
+
+type licenseClassesOut struct {
+	Body struct {
+		Success bool `json:"success"`
+		Data    struct {
+			Licenses []licenseClassBody `json:"licenses" doc:"Those that are built in, then the organization's others."`
+		} `json:"data"`
+	}
+}
+
+// getLicenseClasses answers of which categories licences are for an organization.
+func (a *API) getLicenseClasses(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*licenseClassesOut, error) {
+	classes, err := a.Results.LicenseClasses(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &licenseClassesOut{}
+	out.Body.Success = true
+	own := map[string]license.License{}
+	for _, l := range classes.Own() {
+		own[strings.ToLower(l.ID)] = l
+	}
+	add := func(l license.License, now license.License, overridden bool) {
+		out.Body.Data.Licenses = append(out.Body.Data.Licenses, licenseClassBody{SPDXID: l.ID, Name: l.Name,
+			DefaultCategory: l.Category, CurrentCategory: now.Category, IsOverridden: overridden})
+	}
+	for _, l := range license.BuiltIn() {
+		now, overridden := own[strings.ToLower(l.ID)]
+		if !overridden {
+			now = l
+		}
+		add(l, now, overridden)
+		delete(own, strings.ToLower(l.ID))
+	}
+	for _, l := range classes.Own() {
+		if _, custom := own[strings.ToLower(l.ID)]; custom {
+			add(license.Classes{}.Of(l.ID), l, true)
+		}
+	}
+	return out, nil
+}
+
+type setLicenseClassesIn struct {
+	OrganizationPath
+	Body struct {
+		Overrides []struct {
+			SPDXID   string           `json:"spdxId" minLength:"1" maxLength:"200" doc:"An identifier that SPDX does not list becomes the organization's own licence."`
+			Category license.Category `json:"category" enum:"PERMISSIVE,WEAK_COPYLEFT,STRONG_COPYLEFT,UNKNOWN"`
+		} `json:"overrides" minItems:"1" maxItems:"500"`
+	}
+}
+
+// setLicenseClasses puts licences into categories, for all projects of an
+// organization at once.
+func (a *API) setLicenseClasses(ctx context.Context, sc tenant.Scope, in *setLicenseClassesIn) (*outcomeAnswer, error) {
+	own := make([]license.License, len(in.Body.Overrides))
+	for i, o := range in.Body.Overrides {
+		e, err := license.Parse(o.SPDXID)
+		if err != nil {
+			return nil, invalid("body.overrides.spdxId", "is no identifier of a licence: "+err.Error())
+		}
+		if ids := e.IDs(); len(ids) != 1 || e.String() != ids[0] || strings.EqualFold(ids[0], noLicense) {
+			return nil, invalid("body.overrides.spdxId", "is to name one licence")
+		}
+		own[i] = license.License{ID: e.String(), Category: o.Category}
+	}
+	if err := a.Results.ClassifyLicenses(ctx, sc, own); err != nil {
+		return nil, err
+	}
+	return succeeded("Licences classified"), nil
+}
+
+// resetLicenseClasses takes back what an organization thinks of licences.
+func (a *API) resetLicenseClasses(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*outcomeAnswer, error) {
+	if err := a.Results.ResetLicenses(ctx, sc); err != nil {
+		return nil, err
+	}
+	return succeeded("Licences are classified as they are built in"), nil
+}
