@@ -16,8 +16,8 @@ import (
 // small heap has doubled costs it a quarter of its time, and one of a million lines an
 // eighth of it.
 
-// easyTotal is how much memory a scan may take that has less than half of it in use,
-// in bytes.
+// easyTotal is how much memory a scan may take, in bytes, that has less than half of it
+// in use; one that has more, up to this, is collected as usual.
 const easyTotal = 512 << 20
 
 // easyPart is the part of the machine's memory that garbage may be in a larger scan.
@@ -64,8 +64,8 @@ func percent(live, memory uint64) int {
 	if live == 0 {
 		return mostPercent
 	}
-	if live < easyTotal/2 {
-		return int(min((easyTotal-live)*100/live, mostPercent))
+	if live < easyTotal {
+		return int(min(max((easyTotal-live)*100/live, usualPercent), mostPercent))
 	}
 	return int(max(min(memory/easyPart*100/live, easyPercent), usualPercent))
 }
