@@ -65,6 +65,7 @@ var measures = []measure{
 	{"checkov", checkov},
 	{"kics", kicsTests},
 	{"images", images},
+	{"whole", whole},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file measures one scan with everything: code, packages with vulnerability
+// data, infrastructure code, secrets and pipelines.
+
+// wholeTree is a repository of more than 100,000 lines and 1,500 packages.
+const wholeTree = "crAPI"
+
+const (
+	mostWholeTime   = 15 * time.Second
+	mostWholeMemory = 800_000_000
+	mostFirst       = time.Second
+)
+
+func whole(ctx context.Context, b *bench) ([]table.Row, error) {
+	tree := filepath.Join(b.corpora, "repos", wholeTree)
+	if _, err := os.Stat(tree); err != nil {
+		return nil, err
+	}
+	data, err := b.data(ctx)
+	if err != nil {
+		return nil, err
+	}
+	load := table.Load()
+	r, cost, err := b.scan(ctx, tree, "--advisories", data)
+	if err != nil {
+		return nil, err
+	}
+	rows := []table.Row{{Measure: fmt.Sprintf("one scan with everything, %s", wholeTree), Floor: "≤ 15 s, ≤ 800 MB",
+		Measured: table.Spent(cost), Met: table.Verdict(cost.Wall <= mostWholeTime, cost.Peak <= mostWholeMemory),
+		Note: fmt.Sprintf("%d packages, %d findings; load %s before", len(r.Packages), len(r.Findings), load)}}
+	first, err := b.first(ctx)
+	return append(rows, first...), err
+}
+
+// data imports the vulnerability records once and returns the data file.
+func (b *bench) data(ctx context.Context) (string, error) {
+	file := filepath.Join(b.out, "advisories.data")
+	if _, err := os.Stat(b.advisories); err != nil {
+		return "", err
+	}
+	out, err := process.Command{Args: []string{b.merlon, "advisories", "import", b.advisories, "--output", file}, Timeout: b.timeout}.Run(ctx)
+	if err != nil {
+		return "", err
+	}
+	if out.Code != 0 {
+		return "", fmt.Errorf("merlon advisories import: exit code %d: %s", out.Code, process.Tail(out.Stderr))
+	}
+	return file, nil
+}
+
+// first measures the time from the start of the process to the end of a scan of one
+// small file of infrastructure code, for several formats.
+func (b *bench) first(ctx context.Context) ([]table.Row, error) {
+	files := map[string]string{
+		"main.tf":    "resource \"aws_s3_bucket\" \"b\" {\n  bucket = \"b\"\n  acl    = \"public-read\"\n}\n",
+		"pod.yaml":   "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\nspec:\n  containers:\n    - name: c\n      image: nginx\n      securityContext:\n        privileged: true\n",
+		"Dockerfile": "FROM debian:latest\nRUN apt-get install curl\nUSER root\n",
+	}
+	worst, measured, met := time.Duration(0), "", true
+	for name, text := range files {
+		dir, err := os.MkdirTemp(b.out, "first")
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			return nil, err
+		}
+		r, cost, err := b.scan(ctx, dir, "--analyses", "iac")
+		if err != nil {
+			return nil, err
+		}
+		if len(r.Findings) == 0 {
+			met, measured = false, name+": nothing was found"
+		}
+		if cost.Wall > worst {
+			worst = cost.Wall
+		}
+	}
+	if measured == "" {
+		measured = fmt.Sprintf("%.2f s", worst.Seconds())
+	}
+	return []table.Row{{Measure: "findings in one file of infrastructure code, from the start of the process", Floor: "≤ 1.0 s",
+		Measured: measured, Met: table.Verdict(met, worst <= mostFirst), Note: "the slowest of Terraform, Kubernetes and a Dockerfile, whole process"}}, nil
+}
