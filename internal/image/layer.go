@@ -78,7 +78,7 @@ func (l *Layer) Walk(ctx context.Context, b *Budget, visit func(*Entry) error) e
 	if err != nil {
 		return err
 	}
-	defer plain.Close()
+	defer func() { _ = plain.Close() }() // it was only read from
 	var source io.Reader
 	count := &counter{ctx: ctx, r: plain, budget: b}
 	if source = count; kind == kindTar {

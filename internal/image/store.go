@@ -156,7 +156,7 @@ func (t *tarball) unpack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer plain.Close()
+	defer func() { _ = plain.Close() }() // it was only read from
 	if kind == kindTar {
 		_, err := t.file.Seek(0, io.SeekStart)
 		return err

@@ -51,8 +51,7 @@ func (a *assembly) layer(step string, room int64, fill func(*layerWriter) error)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(temp.Name())
-	defer temp.Close()
+	defer func() { _ = errors.Join(temp.Close(), os.Remove(temp.Name())) }() // what it held is in the image
 	zip, err := gzip.NewWriterLevel(temp, gzip.BestSpeed)
 	if err != nil {
 		return err
@@ -130,7 +129,7 @@ func (l *layerWriter) file(name, at string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read from
 	if err := l.WriteHeader(&tar.Header{Name: name, Mode: int64(info.Mode().Perm()), Size: info.Size()}); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func images(ctx context.Context, b *bench) ([]table.Row, error) {
 		return rows, err
 	}
 	large := filepath.Join(dir, "large.tar")
-	defer os.Remove(large)
+	defer func() { _ = os.Remove(large) }() // it is made anew each time
 	if err := largeImage(large); err != nil {
 		return rows, fmt.Errorf("assemble a large image: %w", err)
 	}
@@ -71,7 +71,7 @@ func (b *bench) install(dir string) error {
 	if err != nil {
 		return err
 	}
-	defer in.Close()
+	defer func() { _ = in.Close() }() // it was only read from
 	b.merlon = filepath.Join(dir, "merlon")
 	out, err := os.OpenFile(b.merlon, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {

@@ -159,7 +159,7 @@ func (e *examination) linked(budget *oci.Budget) error {
 		if err != nil {
 			return e.missed(entry, err)
 		}
-		defer content.Close()
+		defer func() { _ = content.Close() }() // in memory, or a temporary file
 		for _, name := range targets[entry.Path] {
 			under := *entry
 			under.Path = name
@@ -221,7 +221,7 @@ func (e *examination) file(entry *oci.Entry) error {
 		e.jobs <- job{*entry, m.bytes, w}
 		return nil
 	}
-	defer content.Close()
+	defer func() { _ = content.Close() }() // in memory, or a temporary file
 	e.look(*entry, content, w)
 	return nil
 }
