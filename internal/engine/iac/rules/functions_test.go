@@ -203,3 +203,19 @@ func TestProviderCredentials(t *testing.T) {
 		t.Errorf("%v for a credential that a variable gives", got)
 	}
 }
+
+// A setting of the account speaks for each bucket.
+func TestAccountBlock(t *testing.T) {
+	const rule = "aws-bucket-block aws_s3_bucket.b"
+	if got := broken(t, bucket); !slices.Contains(got, rule) {
+		t.Errorf("%v, want %s", got, rule)
+	}
+	for _, more := range []string{
+		"resource \"aws_s3_account_public_access_block\" \"a\" {}",
+		"resource \"aws_s3_bucket_public_access_block\" \"a\" { bucket = aws_s3_bucket.b.bucket }",
+	} {
+		if got := broken(t, bucket+more); slices.Contains(got, rule) {
+			t.Errorf("%s in spite of %s", rule, more)
+		}
+	}
+}

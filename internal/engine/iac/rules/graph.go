@@ -43,7 +43,10 @@ func (g *graph) satisfied(list []related, r *terraform.Resource) truth {
 	out := no
 	for _, w := range list {
 		for _, other := range g.types[w.kind] {
-			speaks := g.speaksOf(other, w.by, r)
+			speaks := truthOf(w.by == "" && other.Module.Root == r.Module.Root)
+			if w.by != "" {
+				speaks = g.speaksOf(other, w.by, r)
+			}
 			if speaks == no {
 				continue
 			}

@@ -71,7 +71,7 @@ type kind struct {
 }
 
 // with names a resource that speaks of the one under check: "aws_s3_bucket_versioning"
-// whose argument By names it.
+// whose argument By names it. Without By, any of the same root module will do.
 type with struct {
 	Type string   `yaml:"type"`
 	By   string   `yaml:"by"`
