@@ -171,10 +171,11 @@ func original(words []string, quoted []string) string {
 func (t *texts) of(d *document.Document) *lines {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	l := t.byDocument[d]
+	at := file{d.Path, d.Format}
+	l := t.byFile[at]
 	if l == nil {
 		l = newLines(d.Text, d.Format)
-		t.byDocument[d] = l
+		t.byFile[at] = l
 	}
 	return l
 }

@@ -135,7 +135,8 @@ func TestChoiceLosesNothing(t *testing.T) {
 		t.Errorf("%d of %d queries are chosen for one bucket", len(chosen), len(every))
 	}
 	u := &unit{platform: p, docs: stack}
-	if err := u.prepare(); err != nil {
+	input, err := u.input()
+	if err != nil {
 		t.Fatal(err)
 	}
 	count := func(list []choice) int {
@@ -145,7 +146,7 @@ func TestChoiceLosesNothing(t *testing.T) {
 		n := 0
 		for _, c := range list {
 			q := question{unit: u, query: c.query}
-			results, err := q.ask(t.Context())
+			results, err := q.ask(t.Context(), input)
 			if err != nil {
 				t.Fatal(err)
 			}

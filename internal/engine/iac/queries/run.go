@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -59,7 +60,7 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 	if err != nil {
 		return nil, nil, err
 	}
-	r := run{workers: max(1, workers), texts: texts{byDocument: map[*document.Document]*lines{}}}
+	r := run{workers: max(1, workers), texts: texts{byFile: map[file]*lines{}}}
 	var wishes []wish
 	for _, name := range document.Platforms {
 		var mine []*document.Document
@@ -93,7 +94,10 @@ func Run(ctx context.Context, docs []*document.Document, workers int) ([]Flaw, [
 type unit struct {
 	platform *platform
 	docs     []*document.Document
-	input    ast.Value
+
+	left atomic.Int64 // questions that were not asked yet
+	mu   sync.Mutex
+	made ast.Value // what the evaluator reads, while it is needed
 }
 
 // A question is one query to one unit, with its answer.
@@ -154,31 +158,28 @@ func split(p *platform, docs []*document.Document) []*unit {
 	return units
 }
 
-// ask puts all questions.
+// ask puts all questions. What the evaluator reads of a unit is held from its first
+// question to its last, because it takes several times the room of the documents.
 func (r *run) ask(ctx context.Context) error {
-	var units []*unit
 	for _, q := range r.questions {
-		if len(units) == 0 || units[len(units)-1] != q.unit {
-			units = append(units, q.unit)
-		}
+		q.unit.left.Add(1)
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(r.workers)
-	for _, u := range units {
-		group.Go(func() error { return u.prepare() })
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	group, inner = errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(r.workers)
 	for _, part := range parts(r.questions) {
 		group.Go(func() error {
 			for _, q := range part {
-				if err := inner.Err(); err != nil {
+				if err := ctx.Err(); err != nil {
 					return err
 				}
-				q.results, q.err = q.ask(inner)
+				input, err := q.unit.input()
+				if err != nil {
+					return err
+				}
+				q.results, q.err = q.ask(ctx, input)
+				if q.unit.left.Add(-1) == 0 {
+					q.unit.forget()
+				}
 			}
 			return nil
 		})
@@ -196,15 +197,35 @@ func parts(questions []*question) [][]*question {
 	return out
 }
 
+// input returns what the evaluator reads.
+func (u *unit) input() (ast.Value, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.made == nil {
+		v, err := u.prepare()
+		if err != nil {
+			return nil, err
+		}
+		u.made = v
+	}
+	return u.made, nil
+}
+
+func (u *unit) forget() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.made = nil
+}
+
 // prepare turns the documents into what the evaluator reads, once for all queries.
-func (u *unit) prepare() error {
+func (u *unit) prepare() (ast.Value, error) {
 	list := make([]*ast.Term, len(u.docs))
 	for i, d := range u.docs {
 		o := ast.NewObject()
 		for key, value := range d.Root {
 			t, err := termOf(key, value)
 			if err != nil {
-				return fmt.Errorf("prepare %s: %w", d.Path, err)
+				return nil, fmt.Errorf("prepare %s: %w", d.Path, err)
 			}
 			o.Insert(ast.StringTerm(key), t)
 		}
@@ -212,8 +233,7 @@ func (u *unit) prepare() error {
 		o.Insert(ast.StringTerm("file"), ast.StringTerm(d.Path))
 		list[i] = ast.NewTerm(o)
 	}
-	u.input = ast.NewObject([2]*ast.Term{ast.StringTerm("document"), ast.ArrayTerm(list...)})
-	return nil
+	return ast.NewObject([2]*ast.Term{ast.StringTerm("document"), ast.ArrayTerm(list...)}), nil
 }
 
 // termOf makes the term of a value of the field.
@@ -256,7 +276,7 @@ func termOf(field string, v any) (*ast.Term, error) {
 
 // ask evaluates the query. It has a time of its own, so that one that does not end
 // does not take the others with it.
-func (q *question) ask(ctx context.Context) (results []any, err error) {
+func (q *question) ask(ctx context.Context, input ast.Value) (results []any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the evaluator gave up: %v", p)
@@ -264,7 +284,7 @@ func (q *question) ask(ctx context.Context) (results []any, err error) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, Time)
 	defer cancel()
-	set, err := q.unit.platform.ready(q.query).eval.Eval(ctx, rego.EvalParsedInput(q.unit.input))
+	set, err := q.unit.platform.ready(q.query).eval.Eval(ctx, rego.EvalParsedInput(input))
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, fmt.Errorf("it did not end within %s", Time)
@@ -321,8 +341,14 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 	return flaws, failures, nil
 }
 
-// texts keeps the lines of documents in which was searched.
+// texts keeps the lines of files in which was searched: those of one file are the
+// same for all of its documents.
 type texts struct {
-	mu         sync.Mutex
-	byDocument map[*document.Document]*lines
+	mu     sync.Mutex
+	byFile map[file]*lines
+}
+
+type file struct {
+	path   string
+	format document.Format
 }
