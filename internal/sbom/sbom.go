@@ -185,9 +185,9 @@ func (g *graph) keys() map[[3]string]int {
 // that depends on what the bill says.
 func (d *Document) serial(g *graph) uuid.UUID {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q %d\n", d.Subject, d.Version, d.Created.UnixNano())
+	_, _ = fmt.Fprintf(h, "%q %q %d\n", d.Subject, d.Version, d.Created.UnixNano())
 	for i := range g.components {
-		fmt.Fprintf(h, "%q\n", g.components[i].ref)
+		_, _ = fmt.Fprintf(h, "%q\n", g.components[i].ref) // a hash takes everything
 	}
 	return uuid.NewHash(h, uuid.NameSpaceURL, nil, 5)
 }

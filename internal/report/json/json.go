@@ -116,17 +116,17 @@ func (r *Report) Close() error {
 		return fmt.Errorf("write JSON: %w", err)
 	}
 	out := bufio.NewWriter(r.w)
-	fmt.Fprint(out, "],\n\"rules\":[")
+	_, _ = out.WriteString("],\n\"rules\":[") // Flush has the first error of all writes
 	if err := elements(out, r.rules); err != nil {
 		return err
 	}
-	fmt.Fprint(out, "],\n\"packages\":[")
+	_, _ = out.WriteString("],\n\"packages\":[")
 	if err := elements(out, r.seen); err != nil {
 		return err
 	}
 	// The tail is an object of its own; its members continue the document's.
-	fmt.Fprintf(out, "],\n%s\n", tail[1:])
-	return out.Flush() // with the first error of all writes
+	_, _ = fmt.Fprintf(out, "],\n%s\n", tail[1:])
+	return out.Flush()
 }
 
 // elements writes the elements of a list one by one: there may be hundreds of

@@ -210,14 +210,11 @@ func interpolations(s string) []part {
 // slashy reports whether a slash begins a text: after a sign or at the start of an
 // argument, not after a value.
 func (l *lexer) slashy() bool {
-	for i := len(l.tokens) - 1; i >= 0; i-- {
-		t := l.tokens[i]
-		if t.kind == newline {
-			return false
-		}
-		return t.kind == sign && strings.ContainsAny(t.value, "(,=:[~!&|?{")
+	if len(l.tokens) == 0 {
+		return false
 	}
-	return false
+	t := l.tokens[len(l.tokens)-1]
+	return t.kind == sign && strings.ContainsAny(t.value, "(,=:[~!&|?{")
 }
 
 func (l *lexer) slash() {

@@ -153,7 +153,7 @@ func (l *loader) read(p string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open file: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read from
 	return l.limited(f)
 }
 

@@ -205,7 +205,7 @@ func (b *builder) read(name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open file: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read from
 	text, err := io.ReadAll(io.LimitReader(f, document.MaxSize+1))
 	if err != nil {
 		return nil, fmt.Errorf("read file: %w", err)

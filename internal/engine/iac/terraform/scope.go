@@ -24,7 +24,6 @@ type scope struct {
 	module *Module
 	parent *scope
 	given  map[string]cty.Value // values of variables, from the call or from files
-	from   map[string]attribute
 
 	variables map[string][]*block
 	locals    map[string][]local
@@ -136,7 +135,7 @@ func (s *scope) note(b *block) {
 
 // noteSplats records what is asked of each element: aws_subnet.a[*].id.
 func (s *scope) noteSplats(e hclsyntax.Expression) {
-	hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics {
+	_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { // it finds no fault
 		splat, ok := n.(*hclsyntax.SplatExpr)
 		if !ok {
 			return nil

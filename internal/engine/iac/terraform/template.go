@@ -50,7 +50,7 @@ func (l *loader) templateFunc(s *scope, read func(string) (string, error)) funct
 			if diags.HasErrors() {
 				return unknown, diags
 			}
-			hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil })
+			_ = hclsyntax.VisitAll(e, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil }) // the visitor finds no fault
 			names, marks := args[1].Unmark()
 			if !names.IsKnown() || names.IsNull() || !names.CanIterateElements() || names.Type().IsTupleType() || names.Type().IsListType() || names.Type().IsSetType() {
 				return unknown.WithMarks(marks), nil

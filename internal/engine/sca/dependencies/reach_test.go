@@ -14,7 +14,7 @@ func TestReach(t *testing.T) {
 		"package-lock.json": {Data: []byte(`{"name":"app","lockfileVersion":3,"packages":{"":{"dependencies":{"lodash":"4.17.15"}},"node_modules/lodash":{"version":"4.17.15"}}}`)},
 		"index.js":          {Data: []byte("const _ = require('lodash')\nmodule.exports = (o) => _.zipObjectDeep(o)\n")},
 	}
-	r := examine(t, tree, openAdvisories(t, `{"id":"GHSA-a","modified":"2024-01-01T00:00:00Z","summary":"Pollution through ` + "`zipObjectDeep`" + `",
+	r := examine(t, tree, openAdvisories(t, `{"id":"GHSA-a","modified":"2024-01-01T00:00:00Z","summary":"Pollution through `+"`zipObjectDeep`"+`",
 		"affected":[{"package":{"ecosystem":"npm","name":"lodash"},"versions":["4.17.15"]}]}`))
 	if len(r.reported) != 1 {
 		t.Fatalf("%d findings: %q", len(r.reported), r.findings)

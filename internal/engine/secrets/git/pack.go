@@ -204,7 +204,7 @@ func (r *Repository) packed(p *pack, at int64) (int, []byte, error) {
 func (r *Repository) entry(p *pack, at int64) (kind int, base int64, body []byte, err error) {
 	var head [64]byte
 	n, err := p.at.ReadAt(head[:], at)
-	if n == 0 {
+	if n == 0 || err != nil && !errors.Is(err, io.EOF) { // the last object is shorter
 		return 0, 0, nil, errs.E(errs.Invalid, "a pack ends before an object that its index names")
 	}
 	b := head[:n]

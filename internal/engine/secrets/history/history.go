@@ -99,9 +99,8 @@ func (w *walk) run() error {
 		w.pass.Degrade(scan.Reason{Code: "unavailable", Message: "the history does not hold " + missing + "; fetch all of it to have it looked at", Path: w.at})
 	}
 	tips, err := w.repo.Tips()
-	if err != nil {
-		w.note(err)
-		return nil
+	if err := w.note(err); err != nil {
+		return err
 	}
 	commits := w.load(tips)
 	for i, c := range commits {
