@@ -64,6 +64,7 @@ var mayImport = map[string]string{
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container",
 	"internal/sbom":           "internal/finding",
+	"internal/vex":            "internal/errs internal/finding internal/scan",
 	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",
 
 	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets internal/engine/sca",
@@ -88,7 +89,7 @@ var mayImport = map[string]string{
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry/catalog",
-	"internal/cli": "examples internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
+	"internal/cli": "examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/verify" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }

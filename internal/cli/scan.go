@@ -25,6 +25,7 @@ import (
 	"merlon/internal/sbom"
 	"merlon/internal/scan"
 	"merlon/internal/verify"
+	"merlon/internal/vex"
 )
 
 type scanCommand struct {
@@ -34,11 +35,13 @@ type scanCommand struct {
 	Platform string `placeholder:"OS/ARCH" help:"Platform of the image, such as linux/arm64. Default: the only one, else linux/amd64."`
 
 	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
-	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; stream, the messages as they come."`
+	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,openvex,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; openvex, what is known of vulnerabilities; stream, the messages as they come."`
 	Output   string   `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
 	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
 
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
+
+	VEX []string `name:"vex" type:"path" placeholder:"FILE" help:"Statements about vulnerabilities, in OpenVEX or CycloneDX. Those that are not affected or fixed stay in reports, and do not count for --fail-on. May be repeated."`
 
 	Rules     []string      `type:"path" placeholder:"PATH" help:"A file or folder with rules in the Semgrep format, beside the rules of the build. May be repeated."`
 	OnlyRules bool          `help:"Use the rules of --rules only, and analyse nothing but source code."`
@@ -95,6 +98,9 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if c.Remote && (len(c.Rules) > 0 || c.Fast) {
 		return errs.E(errs.Invalid, "--rules and --fast are for scans on this machine: a server has its own rules, and the project its settings")
 	}
+	if c.Remote && len(c.VEX) > 0 {
+		return errs.E(errs.Invalid, "--vex is for scans on this machine: decide about the findings of a server there")
+	}
 	if c.Remote && c.VerifySecrets {
 		return errs.E(errs.Invalid, "--verify-secrets is for scans on this machine")
 	}
@@ -135,11 +141,15 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 			return err
 		}
 	}
+	statements, err := vex.Open(c.VEX...)
+	if err != nil {
+		return err
+	}
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
 	return c.present(host, func(h scan.Handler) error {
-		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
+		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), progress(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
 		return nil
@@ -252,6 +262,8 @@ func newReport(format string, w io.Writer) reportWriter {
 		return bill.New(w, sbom.CycloneDX)
 	case "spdx":
 		return bill.New(w, sbom.SPDX)
+	case "openvex":
+		return vex.NewReport(w)
 	case "stream":
 		return stream{scan.Encode(w)}
 	}

@@ -98,13 +98,42 @@ type AdvisoryReference struct {
 
 // A PackageMatch is a package that an advisory affects.
 type PackageMatch struct {
-	Package    Package  `json:"package"`
-	Introduced string   `json:"introduced,omitempty"` // the first affected version of the matching range
-	Fixed      []string `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
-	Upgrade    string   `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
-	UpgradeAll string   `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
-	Reach      *Reach   `json:"reach,omitempty"`      // nil when it was not looked at
+	Package    Package    `json:"package"`
+	Introduced string     `json:"introduced,omitempty"` // the first affected version of the matching range
+	Fixed      []string   `json:"fixed,omitempty"`      // versions that clear this advisory, lowest first
+	Upgrade    string     `json:"upgrade,omitempty"`    // the smallest version above the present one that clears it
+	UpgradeAll string     `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
+	Reach      *Reach     `json:"reach,omitempty"`      // nil when it was not looked at
+	VEX        *Statement `json:"vex,omitempty"`        // what somebody said of it; nil for nothing
 }
+
+// A Statement is what somebody said about a vulnerability in a package: an
+// exchange of exploitability, VEX.
+type Statement struct {
+	Status        StatementStatus `json:"status"`
+	Justification string          `json:"justification,omitempty"` // a word of the format
+	Text          string          `json:"text,omitempty"`          // for people
+	Author        string          `json:"author,omitempty"`
+	Time          string          `json:"time,omitempty"` // RFC 3339
+	File          string          `json:"file"`           // where it was said
+}
+
+// Clears reports whether nothing is to be done any more.
+func (s *Statement) Clears() bool {
+	return s != nil && (s.Status == VEXNotAffected || s.Status == VEXFixed)
+}
+
+// A StatementStatus is the status of a vulnerability in a product, by its name in
+// OpenVEX.
+type StatementStatus string
+
+// The statuses of a vulnerability.
+const (
+	VEXNotAffected  StatementStatus = "not_affected"
+	VEXFixed        StatementStatus = "fixed"
+	VEXAffected     StatementStatus = "affected"
+	VEXInvestigated StatementStatus = "under_investigation"
+)
 
 // A Reach says whether the program uses the flawed code of a package.
 type Reach struct {

@@ -8,6 +8,7 @@ import (
 type Summary struct {
 	Setup      Config                   // the scan's first message
 	Findings   map[finding.Severity]int // by severity
+	Cleared    map[finding.Severity]int // those of them of which somebody said that nothing is to be done
 	ByAnalysis map[finding.Analysis]int
 	Packages   int
 	Statuses   []Status
@@ -28,12 +29,13 @@ func (s *Summary) Incomplete() []Status {
 	return out
 }
 
-// AtLeast counts the findings of the severity and above.
+// AtLeast counts the findings of the severity and above, but for those that are
+// cleared.
 func (s *Summary) AtLeast(least finding.Severity) int {
 	n := 0
 	for severity, count := range s.Findings {
 		if severity.Rank() >= least.Rank() {
-			n += count
+			n += count - s.Cleared[severity]
 		}
 	}
 	return n
@@ -50,7 +52,7 @@ func (s *Summary) Total() int {
 
 // Config takes the scan's description.
 func (s *Summary) Config(m *Config) error {
-	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
+	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
 	return nil
 }
 
@@ -70,6 +72,9 @@ func (s *Summary) Package(*finding.Package) error {
 func (s *Summary) Finding(m *finding.Finding) error {
 	s.Findings[m.Severity]++
 	s.ByAnalysis[m.Analysis]++
+	if m.Package != nil && m.Package.VEX.Clears() {
+		s.Cleared[m.Severity]++
+	}
 	return nil
 }
 

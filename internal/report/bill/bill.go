@@ -46,10 +46,18 @@ func (r *Report) Package(m *finding.Package) error {
 // Finding keeps what a package is affected by.
 func (r *Report) Finding(m *finding.Finding) error {
 	if a := r.advisories[m.RuleID]; a != nil && m.Package != nil {
-		r.document.Vulnerabilities = append(r.document.Vulnerabilities,
-			sbom.Vulnerability{Advisory: a, Package: m.Package.Package, Upgrade: m.Package.Upgrade})
+		v := sbom.Vulnerability{Advisory: a, Package: m.Package.Package, Upgrade: m.Package.Upgrade}
+		if s := m.Package.VEX; s != nil {
+			v.State, v.Comment = states[s.Status], s.Text
+		}
+		r.document.Vulnerabilities = append(r.document.Vulnerabilities, v)
 	}
 	return r.Summary.Finding(m)
+}
+
+// states gives the state of what somebody said.
+var states = map[finding.StatementStatus]sbom.State{
+	finding.VEXNotAffected: sbom.NotAffected, finding.VEXFixed: sbom.Fixed, finding.VEXAffected: sbom.Exploitable, finding.VEXInvestigated: sbom.InTriage,
 }
 
 // Close writes the document.

@@ -23,7 +23,8 @@ func TestReport(t *testing.T) {
 		r.Rule(&finding.Rule{ID: "other"}),
 		r.Rule(&finding.Rule{ID: "sca/CVE-1", Advisory: &finding.Advisory{ID: "CVE-1"}}),
 		r.Finding(&finding.Finding{RuleID: "other", Severity: finding.High}),
-		r.Finding(&finding.Finding{RuleID: "sca/CVE-1", Severity: finding.High, Package: &finding.PackageMatch{Package: pkg, Upgrade: "1.3.1"}}),
+		r.Finding(&finding.Finding{RuleID: "sca/CVE-1", Severity: finding.High, Package: &finding.PackageMatch{Package: pkg, Upgrade: "1.3.1",
+			VEX: &finding.Statement{Status: finding.VEXNotAffected, Text: "never called"}}}),
 		r.Close(),
 	} {
 		if err != nil {
@@ -35,7 +36,7 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bom.Metadata.Component.Name != "shop" || bom.Metadata.Timestamp != "2026-01-02T00:00:00Z" || len(*bom.Components) != 1 ||
-		len(*bom.Vulnerabilities) != 1 || (*bom.Vulnerabilities)[0].ID != "CVE-1" {
+		len(*bom.Vulnerabilities) != 1 || (*bom.Vulnerabilities)[0].ID != "CVE-1" || (*bom.Vulnerabilities)[0].Analysis.State != cdx.IASNotAffected {
 		t.Errorf("bill %+v", bom)
 	}
 	if err := bill.New(&out, sbom.SPDX).Close(); err == nil {

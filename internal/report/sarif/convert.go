@@ -126,6 +126,9 @@ func result(f *finding.Finding, index int) resultObject {
 	}
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
+		if v := f.Package.VEX; v.Clears() {
+			r.Suppressions = []suppression{{Kind: "external", Justification: strings.TrimSpace(strings.Join([]string{string(v.Status), v.Justification, v.Text}, " "))}}
+		}
 	}
 	if f.Secret != nil {
 		r.Properties["secret"] = f.Secret

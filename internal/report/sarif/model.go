@@ -44,7 +44,14 @@ type resultObject struct {
 	Related      []location        `json:"relatedLocations,omitempty"`
 	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
+	Suppressions []suppression     `json:"suppressions,omitempty"`
 	Properties   map[string]any    `json:"properties,omitempty"`
+}
+
+// A suppression says why nothing is to be done about a result (section 3.35).
+type suppression struct {
+	Kind          string `json:"kind"`
+	Justification string `json:"justification,omitempty"`
 }
 
 type location struct {

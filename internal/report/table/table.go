@@ -102,6 +102,9 @@ func evidence(f *finding.Finding) string {
 		if r := f.Package.Reach; r != nil && r.Verdict != finding.UnknownReach {
 			text += ", " + string(r.Verdict)
 		}
+		if v := f.Package.VEX; v != nil {
+			text += fmt.Sprintf(", said to be %s (%s)", strings.ReplaceAll(string(v.Status), "_", " "), v.File)
+		}
 		return text
 	case f.Secret != nil:
 		return f.Secret.Redacted

@@ -1,0 +1,139 @@
+// Package vex reads and writes what people say about known vulnerabilities of
+// packages: that a product is not affected, or has been mended. OpenVEX
+// (https://github.com/openvex/spec, v0.2.0, and 0.0 as far as it differs) and the
+// analyses of CycloneDX (https://cyclonedx.org/docs/1.6/json/, vulnerabilities) are
+// read; OpenVEX is written.
+package vex
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/osv-scalibr/purl"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+)
+
+// maxDocument bounds a file, in bytes.
+const maxDocument = 64 << 20
+
+// A Book holds what was said, by the name of the vulnerability in lower case.
+type Book struct{ entries map[string][]entry }
+
+// An entry is what one statement says of one product.
+type entry struct {
+	product   purl.PackageURL
+	statement finding.Statement
+	at        time.Time // zero when unknown
+}
+
+// Open reads files of statements. An error names the file.
+func Open(paths ...string) (*Book, error) {
+	b := &Book{}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, errs.E(errs.Invalid, "cannot read statements: %v", err)
+		}
+		err = b.Read(f, path)
+		_ = f.Close() // read only
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// Read adds the statements of a document to the book. name is told in errors, and
+// its last part in each statement.
+func (b *Book) Read(r io.Reader, name string) error {
+	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if len(text) > maxDocument {
+		return errs.E(errs.Invalid, "%s is larger than %d bytes", name, maxDocument)
+	}
+	var head struct {
+		Context   string `json:"@context"`
+		BOMFormat string `json:"bomFormat"`
+	}
+	if err := json.Unmarshal(text, &head); err != nil {
+		return errs.E(errs.Invalid, "%s is no JSON that holds statements: %v", name, err)
+	}
+	if b.entries == nil {
+		b.entries = map[string][]entry{}
+	}
+	switch {
+	case strings.HasPrefix(head.Context, "https://openvex.dev/ns"):
+		err = b.readOpenVEX(text, filepath.Base(name))
+	case head.BOMFormat == "CycloneDX":
+		err = b.readCycloneDX(text, filepath.Base(name))
+	default:
+		return errs.E(errs.Invalid, "%s is neither an OpenVEX document nor a CycloneDX one", name)
+	}
+	if err != nil {
+		return errs.E(errs.Invalid, "%s cannot be read: %v", name, err)
+	}
+	return nil
+}
+
+// add keeps a statement about products under every name of the vulnerability.
+// Products that are no package URL name nothing that a scan finds.
+func (b *Book) add(names, products []string, s finding.Statement, at time.Time) {
+	for _, text := range products {
+		u, err := purl.FromString(text)
+		if err != nil || u.Name == "" {
+			continue
+		}
+		for i, name := range names {
+			if name = strings.ToLower(name); name != "" && !slices.ContainsFunc(names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
+				b.entries[name] = append(b.entries[name], entry{u, s, at})
+			}
+		}
+	}
+}
+
+// About returns the latest statement about a package and an advisory, or nil.
+func (b *Book) About(p *finding.Package, a *finding.Advisory) *finding.Statement {
+	u, err := purl.FromString(p.PURL)
+	if p.PURL == "" || err != nil {
+		return nil
+	}
+	var latest *entry
+	for _, name := range append([]string{a.ID, a.CVE, a.GHSA}, a.Aliases...) {
+		list := b.entries[strings.ToLower(name)]
+		for i := range list {
+			if e := &list[i]; covers(e.product, u) && (latest == nil || !e.at.Before(latest.at)) {
+				latest = e
+			}
+		}
+	}
+	if latest == nil {
+		return nil
+	}
+	s := latest.statement
+	return &s
+}
+
+// covers reports whether a product of a statement is the package, or all versions
+// of it. What the product says beyond that, such as the architecture, must hold.
+func covers(product, p purl.PackageURL) bool {
+	if product.Type != p.Type || product.Namespace != p.Namespace || product.Name != p.Name ||
+		product.Version != "" && product.Version != p.Version || product.Subpath != "" && product.Subpath != p.Subpath {
+		return false
+	}
+	for _, want := range product.Qualifiers {
+		if !slices.Contains(p.Qualifiers, want) {
+			return false
+		}
+	}
+	return true
+}

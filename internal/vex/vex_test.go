@@ -1,0 +1,182 @@
+package vex_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+	"merlon/internal/vex"
+)
+
+const openDocument = `{"@context": "https://openvex.dev/ns/v0.2.0", "@id": "https://example.test/vex-1", "author": "Jane", "timestamp": "2026-01-01T00:00:00Z", "version": 1,
+"statements": [
+ {"vulnerability": {"name": "CVE-2026-1", "aliases": ["GHSA-aaaa"]}, "products": [{"@id": "pkg:npm/left-pad@1.3.0"}], "status": "affected", "action_statement": "wait", "timestamp": "2025-12-01T00:00:00Z"},
+ {"vulnerability": {"name": "CVE-2026-1"}, "products": [{"@id": "pkg:npm/left-pad@1.3.0"}], "status": "not_affected", "justification": "vulnerable_code_not_in_execute_path"},
+ {"vulnerability": {"name": "CVE-2026-2"}, "products": [{"@id": "https://example.test/shop", "subcomponents": [{"identifiers": {"purl": "pkg:npm/%40scope/thing"}}]}], "status": "fixed"},
+ {"vulnerability": {"name": "CVE-2026-3"}, "products": [{"@id": "pkg:deb/debian/curl@8.0?arch=amd64"}], "status": "not_affected", "impact_statement": "no network"},
+ {"vulnerability": {"name": "CVE-2026-4"}, "products": [{"@id": "pkg:npm/left-pad"}], "status": "fine"}
+]}`
+
+const oldDocument = `{"@context": "https://openvex.dev/ns", "author": "Jane", "timestamp": "2026-01-01T00:00:00Z",
+"statements": [{"vulnerability": "CVE-2026-1", "products": ["pkg:oci/shop"], "subcomponents": ["pkg:npm/left-pad@1.3.0"], "status": "fixed"}]}`
+
+const cycloneDocument = `{"bomFormat": "CycloneDX", "specVersion": "1.6", "metadata": {"timestamp": "2026-02-01T00:00:00Z"},
+"components": [{"bom-ref": "a", "name": "a", "components": [{"bom-ref": "b", "purl": "pkg:npm/left-pad@1.3.0"}]}],
+"vulnerabilities": [
+ {"id": "SNYK-1", "references": [{"id": "CVE-2026-1"}], "analysis": {"state": "false_positive", "justification": "code_not_reachable", "detail": "never called"}, "affects": [{"ref": "b"}]},
+ {"id": "CVE-2026-2", "analysis": {"state": "resolved"}, "affects": [{"ref": "urn:cdx:3e671687-395b-41f5-a30f-a58921a69b79/1#pkg:npm/%40scope/thing@2.0.0"}]},
+ {"id": "CVE-2026-3", "affects": [{"ref": "b"}]}
+]}`
+
+func read(t *testing.T, documents ...string) *vex.Book {
+	t.Helper()
+	b := &vex.Book{}
+	for _, text := range documents {
+		if err := b.Read(strings.NewReader(text), "vex.json"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b
+}
+
+func TestAbout(t *testing.T) {
+	for _, tt := range []struct {
+		document, purl string
+		advisory       finding.Advisory
+		want           finding.StatementStatus // empty: nothing is said
+	}{
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXNotAffected}, // the later one
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "X", Aliases: []string{"cve-2026-1"}}, finding.VEXNotAffected},
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "X", GHSA: "GHSA-aaaa"}, finding.VEXAffected},
+		{openDocument, "pkg:npm/left-pad@1.3.1", finding.Advisory{ID: "CVE-2026-1"}, ""},
+		{openDocument, "pkg:npm/right-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, ""},
+		{openDocument, "", finding.Advisory{ID: "CVE-2026-1"}, ""},
+		{openDocument, "pkg:npm/%40scope/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, finding.VEXFixed},
+		{openDocument, "pkg:npm/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, ""},
+		{openDocument, "pkg:deb/debian/curl@8.0?arch=amd64&distro=debian-12", finding.Advisory{ID: "CVE-2026-3"}, finding.VEXNotAffected},
+		{openDocument, "pkg:deb/debian/curl@8.0?arch=arm64", finding.Advisory{ID: "CVE-2026-3"}, ""},
+		{openDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-4"}, ""}, // a status that nobody knows
+		{oldDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXFixed},
+		{cycloneDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-1"}, finding.VEXNotAffected},
+		{cycloneDocument, "pkg:npm/%40scope/thing@2.0.0", finding.Advisory{ID: "CVE-2026-2"}, finding.VEXFixed},
+		{cycloneDocument, "pkg:npm/left-pad@1.3.0", finding.Advisory{ID: "CVE-2026-3"}, ""}, // not analysed
+	} {
+		s := read(t, tt.document).About(&finding.Package{PURL: tt.purl}, &tt.advisory)
+		if got := s; (got == nil) != (tt.want == "") || got != nil && got.Status != tt.want {
+			t.Errorf("%s of %s: got %+v, want %q", tt.advisory.ID, tt.purl, got, tt.want)
+		}
+	}
+	want := &finding.Statement{Status: finding.VEXNotAffected, Justification: "code_not_reachable", Text: "never called", Time: "2026-02-01T00:00:00Z", File: "vex.json"}
+	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
+	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).About(left, &finding.Advisory{ID: "CVE-2026-1"})); diff != "" {
+		t.Errorf("of two documents (-want +got):\n%s", diff)
+	}
+}
+
+func TestNoDocuments(t *testing.T) {
+	for _, text := range []string{"", "[]", "{}", `{"bomFormat": "Other"}`, `{"@context": 1}`, `{"@context": "https://openvex.dev/ns", "statements": 1}`,
+		`{"bomFormat": "CycloneDX", "vulnerabilities": {}}`} {
+		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); err == nil || !strings.Contains(err.Error(), "vex.json") {
+			t.Errorf("%s: got the error %v", text, err)
+		}
+	}
+	if _, err := vex.Open("missing.json"); err == nil {
+		t.Error("a missing file was read")
+	}
+}
+
+// tell gives a handler a scan with three vulnerable packages.
+func tell(t *testing.T, h scan.Handler) {
+	t.Helper()
+	match := func(purl, upgrade string) *finding.PackageMatch {
+		return &finding.PackageMatch{Package: finding.Package{PURL: purl}, Upgrade: upgrade}
+	}
+	for _, err := range []error{
+		h.Config(&scan.Config{Tool: "merlon", Version: "1", Started: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}),
+		h.Rule(&finding.Rule{ID: "sca/CVE-2026-1", Advisory: &finding.Advisory{ID: "CVE-2026-1", Aliases: []string{"CVE-2026-1", "GHSA-bbbb"}}}),
+		h.Rule(&finding.Rule{ID: "sca/CVE-2026-9", Advisory: &finding.Advisory{ID: "CVE-2026-9"}}),
+		h.Rule(&finding.Rule{ID: "sast/x"}),
+		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-1", Severity: finding.High, Package: match("pkg:npm/left-pad@1.3.0", "")}),
+		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("pkg:npm/b@1", "")}),
+		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("pkg:npm/a@1", "")}),
+		h.Finding(&finding.Finding{RuleID: "sca/CVE-2026-9", Severity: finding.Low, Package: match("", "")}),
+		h.Finding(&finding.Finding{RuleID: "sast/x", Severity: finding.High}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestMark(t *testing.T) {
+	var s scan.Summary
+	tell(t, read(t, openDocument).Mark(&s))
+	if s.Total() != 5 || s.AtLeast(finding.High) != 1 || s.AtLeast(finding.Low) != 4 || s.Cleared[finding.High] != 1 {
+		t.Errorf("got %+v", s)
+	}
+	tell(t, new(vex.Book).Mark(&s))
+	if s.AtLeast(finding.High) != 2 || len(s.Cleared) != 0 {
+		t.Errorf("without statements: got %+v", s)
+	}
+}
+
+func TestReport(t *testing.T) {
+	var out, again bytes.Buffer
+	for _, w := range []*bytes.Buffer{&out, &again} {
+		r := vex.NewReport(w)
+		tell(t, read(t, openDocument).Mark(r))
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out.String() != again.String() {
+		t.Error("the same scan has another document")
+	}
+	var d struct {
+		Statements []struct {
+			Vulnerability struct {
+				Name    string   `json:"name"`
+				Aliases []string `json:"aliases"`
+			} `json:"vulnerability"`
+			Products []struct {
+				ID string `json:"@id"`
+			} `json:"products"`
+			Status        string `json:"status"`
+			Justification string `json:"justification"`
+		} `json:"statements"`
+	}
+	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Statements) != 2 || d.Statements[0].Status != "not_affected" || d.Statements[0].Justification != "vulnerable_code_not_in_execute_path" ||
+		len(d.Statements[0].Vulnerability.Aliases) != 1 || d.Statements[1].Status != "under_investigation" ||
+		len(d.Statements[1].Products) != 2 || d.Statements[1].Products[0].ID != "pkg:npm/a@1" {
+		t.Errorf("got %s", &out)
+	}
+	// What is written says the same when it is read.
+	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
+	if s := read(t, again.String()).About(left, &finding.Advisory{ID: "GHSA-bbbb"}); !s.Clears() {
+		t.Errorf("read again: got %+v", s)
+	}
+	if err := vex.NewReport(&out).Close(); err == nil {
+		t.Error("a scan that did not begin has a document")
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(openDocument)
+	f.Add(oldDocument)
+	f.Add(cycloneDocument)
+	f.Fuzz(func(t *testing.T, text string) {
+		b := &vex.Book{}
+		if b.Read(strings.NewReader(text), "vex.json") == nil {
+			b.About(&finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}, &finding.Advisory{ID: "CVE-2026-1"})
+		}
+	})
+}
