@@ -102,7 +102,7 @@ func replayTranscript(t *testing.T, name string) {
 // and replaces what was there.
 func TestScanOutput(t *testing.T) {
 	plant(t)
-	for _, format := range []string{"table", "json", "sarif", "stream"} {
+	for _, format := range []string{"table", "json", "sarif", "openvex", "stream"} {
 		name := "clean/report." + format
 		for range 2 { // the second time it is there already
 			code, out, errOut := transcript(t, nil, "scan", "clean", "--analyses", "secret", "--format", format, "--output", name)
