@@ -202,9 +202,11 @@ var (
 	notSecret = regexp.MustCompile(`(?i)^$|[$<>{}%]|^(?:true|false|yes|no|none|null|x+|\*+|\d{1,3}|change.?me|change.?it|todo|tbd|example|placeholder|redacted|your.*|my.*|insert.*|dummy|fake|test|unset|undefined)$|^/|^\.{1,2}/|://|^file:|^secret(?:s)?[:/]`)
 )
 
-// isSecret reports whether a variable with the name and value holds a secret.
+// isSecret reports whether a variable with the name and value holds a secret. A value
+// that repeats the name stands for one that is put in later.
 func isSecret(name, value string) bool {
-	return secretName.MatchString(name) && len(value) >= 4 && !notSecret.MatchString(value)
+	return secretName.MatchString(name) && len(value) >= 4 && !notSecret.MatchString(value) &&
+		!strings.Contains(strings.ToLower(value), strings.ToLower(name))
 }
 
 func secretInConfigMap(l *look) {
