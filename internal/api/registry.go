@@ -271,6 +271,7 @@ type tagsAnswer struct {
 	Body struct {
 		Repository string        `json:"repository"`
 		Name       string        `json:"repositoryName"`
+		ImageName  string        `json:"imageName"`
 		Tags       []catalog.Tag `json:"tags"`
 		TotalCount int           `json:"totalCount"`
 		Page       int           `json:"page"`
@@ -292,7 +293,8 @@ func listRegistryTags[Q registryQuery](a *API, ctx context.Context, sc tenant.Sc
 		return nil, err
 	}
 	out := &tagsAnswer{}
-	out.Body.Repository, out.Body.Name, out.Body.Tags, out.Body.TotalCount = image, image, list(found.Items), found.Total
+	out.Body.Repository, out.Body.Name, out.Body.ImageName = image, image, image
+	out.Body.Tags, out.Body.TotalCount = list(found.Items), found.Total
 	out.Body.Page, out.Body.PageSize = in.page().Number, in.page().Size
 	return out, nil
 }
@@ -313,6 +315,7 @@ type organizationCredential struct {
 	Gcr       *gcrDetails       `json:"gcrDetails,omitempty"`
 	Quay      *quayDetails      `json:"quayDetails,omitempty"`
 	Harbor    *harborDetails    `json:"harborDetails,omitempty"`
+	Jfrog     *jfrogDetails     `json:"jfrogDetails,omitempty"`
 }
 
 type dockerhubDetails struct {
@@ -344,6 +347,11 @@ type harborDetails struct {
 	Project string `json:"harborProject"`
 }
 
+type jfrogDetails struct {
+	URL string `json:"artifactoryUrl"`
+	Key string `json:"repositoryKey"`
+}
+
 func showOrganizationCredential(c credential.Credential) organizationCredential {
 	account := credential.Account{Kind: c.Kind, Fields: c.Fields}
 	out := organizationCredential{
@@ -368,6 +376,8 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 		out.Quay = &quayDetails{f.QuayNamespace, credential.Host(f.QuayHost) != "quay.io"}
 	case credential.Harbor:
 		out.Harbor = &harborDetails{f.HarborProject}
+	case credential.JFrog:
+		out.Jfrog = &jfrogDetails{f.JfrogURL, f.RepositoryKey}
 	}
 	return out
 }
@@ -402,7 +412,7 @@ func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope, _ *O
 	}
 	out := &organizationCredentialsAnswer{organizationCredentials{
 		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure), Gcr: of(credential.Google),
-		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of("jfrog"), Scaleway: of("scaleway"),
+		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of(credential.JFrog), Scaleway: of("scaleway"),
 	}}
 	return out, nil
 }

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -17,12 +18,16 @@ func credentialBodies(project string) map[string]map[string]any {
 		"acr":       {"acrLoginServer": "shop.azurecr.io", "servicePrincipalId": "id", "servicePrincipalPassword": "s3cret"},
 		"quay":      {"quayNamespace": "shop", "robotUsername": "shop+ci", "robotToken": "s3cret"},
 		"harbor":    {"harborUrl": "https://harbor.example", "harborProject": "shop", "username": "robot$ci", "password": "s3cret"},
+		"jfrog":     {"jfrogUrl": "https://shop.example", "repositoryKey": "local", "username": "ci", "password": "s3cret"},
 	}
 	for _, body := range out {
 		body["projectId"] = project
 	}
 	return out
 }
+
+// registryGroups are what kinds of registry that keep images in something call that.
+var registryGroups = map[string]string{"harbor": "projects", "jfrog": "repositories"}
 
 // TestRegistryCredentials stores, shows, uses, rotates and deletes a credential of
 // each kind, and never tells the secret.
@@ -46,9 +51,11 @@ func TestRegistryCredentials(t *testing.T) {
 				}
 			}
 			images, tags, query := base+w.proj+"/images", "/big%2Fapp/tags", "?credentialId="+id+"&pageSize=7"
-			if kind == "harbor" {
+			if groups := registryGroups[kind]; groups != "" {
 				images, query = base+w.proj+"/credentials/"+id+"/images", "?pageSize=7"
-				reader.Get(base + w.proj + "/credentials/" + id + "/projects").Want(200)
+				if got := reader.Get(base + w.proj + "/credentials/" + id + "/" + groups).Want(200); fmt.Sprint(got.Value("totalCount")) != "1" {
+					t.Errorf("%s: %s", kind, got.Body)
+				}
 			}
 			if got := reader.Get(images + query).Want(200).Text("images.0.name"); !strings.HasSuffix(got, "/s3cret") {
 				t.Errorf("%s: the registry was asked with %q", kind, got)
@@ -126,7 +133,7 @@ func TestCredentialLinks(t *testing.T) {
 		}
 		bulk["projectIds"] = []string{"nonsense"}
 		admin.Post(all+"/bulk-apply", bulk).Want(400)
-		bulk["projectIds"], bulk["registryType"] = []string{project}, "jfrog"
+		bulk["projectIds"], bulk["registryType"] = []string{project}, "ecr"
 		admin.Post(all+"/bulk-apply", bulk).Want(501)
 		w.as("read_only").Get(all + "/credentials").Want(403)
 	})

@@ -56,6 +56,12 @@ func kindRoutes(k credential.Kind) []route {
 			op("GET", project+"/projects", "list"+id+"Groups", "Projects of the registry"+text, read, ofKind(k, (*API).listRegistryGroups)),
 			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByPath])),
 			op("GET", project+"/images/{repository}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepository])))
+	case credential.JFrog:
+		project += "/credentials/{credentialId}"
+		return append(routes,
+			op("GET", project+"/repositories", "list"+id+"Groups", "Repositories of the registry"+text, read, ofKind(k, (*API).listJfrogRepositories)),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[InRepository])),
+			op("GET", project+"/images/{imageName}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byImageName])))
 	case credential.DockerHub:
 		return append(routes,
 			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),

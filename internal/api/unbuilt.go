@@ -151,7 +151,7 @@ func unbuiltRegistries() []route {
 		routes = append(routes, unbuilt("POST", "/integrations/"+string(k)+"/container-registry/project/{projectId}/scan", "scan"+id+"Image", "Registry "+string(k), scan))
 	}
 	for _, r := range []struct{ name, level, tags string }{ // level: what stands between credential and image
-		{"ecr", "", "/images/{repositoryId}/tags"}, {"jfrog", "repositories", "/images/{imageName}/tags"},
+		{"ecr", "", "/images/{repositoryId}/tags"},
 		{"scaleway", "namespaces", "/images/{imageId}/tags"},
 	} {
 		base, id := "/integrations/"+r.name+"/container-registry", strings.ToUpper(r.name[:1])+r.name[1:]

@@ -19,7 +19,8 @@ import (
 	"merlon/internal/registry/credential"
 )
 
-// A Group is what a registry keeps images in.
+// A Group is what a registry keeps images in. What has no name in JSON is told by
+// some kinds of registry only.
 type Group struct {
 	ProjectID int64     `json:"projectId"`
 	Name      string    `json:"name"`
@@ -27,6 +28,10 @@ type Group struct {
 	Images    int       `json:"repoCount"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
+
+	Type        string `json:"-"` // whether it is a proxy, or the registry's own
+	Description string `json:"-"`
+	URL         string `json:"-"`
 }
 
 // An Image is a repository of images. What a registry does not tell is left out.
@@ -36,6 +41,8 @@ type Image struct {
 	ProjectName    string     `json:"projectName,omitempty"`
 	RepositoryName string     `json:"repositoryName,omitempty"`
 	Description    string     `json:"description,omitempty"`
+	Path           string     `json:"path,omitempty"`
+	RepositoryKey  string     `json:"repositoryKey,omitempty"`
 	Artifacts      int        `json:"artifactCount,omitempty"`
 	Pulls          int        `json:"pullCount,omitempty"`
 	Private        *bool      `json:"isPrivate,omitempty"`
@@ -90,6 +97,8 @@ func (c *Client) registry(a *credential.Account) registry {
 		return &gitlab{distribution{c, a}}
 	case credential.Harbor:
 		return &harbor{c, a}
+	case credential.JFrog:
+		return &jfrog{distribution{c, a}}
 	}
 	return &distribution{c, a}
 }

@@ -35,9 +35,12 @@ func (d *distribution) login() string {
 func (d *distribution) base() *url.URL {
 	f := &d.a.Fields
 	u, err := credential.Base(map[credential.Kind]string{credential.GitLab: f.RegistryURL, credential.Google: f.RegistryHostname,
-		credential.Azure: f.ACRLoginServer, credential.Quay: f.QuayHost}[d.a.Kind])
+		credential.Azure: f.ACRLoginServer, credential.Quay: f.QuayHost, credential.JFrog: f.JfrogURL}[d.a.Kind])
 	if err != nil {
 		return &url.URL{} // NewAccount has looked at it
+	}
+	if d.a.Kind == credential.JFrog {
+		return artifactory(u, "api", "docker", f.RepositoryKey)
 	}
 	return u
 }
@@ -127,6 +130,9 @@ func (d *distribution) get(ctx context.Context, address, scope string, out any) 
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
+	}
+	if d.a.Kind == credential.JFrog { // which may show something to strangers, and takes a password everywhere
+		return d.c.send(ctx, call{url: u, user: d.login(), secret: d.a.Secret}, out)
 	}
 	header, err := d.c.send(ctx, call{url: u}, out)
 	if !errs.Is(err, errs.Forbidden) || header == nil {

@@ -22,10 +22,11 @@ const (
 	Quay      Kind = "quay"
 	Google    Kind = "gcr"
 	Azure     Kind = "acr"
+	JFrog     Kind = "jfrog"
 )
 
 // Kinds lists them.
-var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor}
+var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor, JFrog}
 
 // Fields are what is public of a credential; each kind has some of them.
 type Fields struct {
@@ -45,6 +46,8 @@ type Fields struct {
 	QuayHost           string   `json:"quayHost,omitempty" maxLength:"255"`
 	HarborURL          string   `json:"harborUrl,omitempty" maxLength:"500"`
 	HarborProject      string   `json:"harborProject,omitempty" maxLength:"255"`
+	JfrogURL           string   `json:"jfrogUrl,omitempty" maxLength:"500"`
+	RepositoryKey      string   `json:"repositoryKey,omitempty" maxLength:"255"`
 }
 
 // Secrets are what is secret of a credential; each kind has one of them.
@@ -97,6 +100,8 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 		need = []part{{"quayHost", &p.QuayHost}, {"quayNamespace", &p.QuayNamespace}, {"robotUsername", &p.RobotUsername}, {"robotToken", &s.RobotToken}}
 	case Harbor:
 		need = []part{{"harborUrl", &p.HarborURL}, {"harborProject", &p.HarborProject}, {"username", &p.Username}, {"password", &s.Password}}
+	case JFrog:
+		need = []part{{"jfrogUrl", &p.JfrogURL}, {"repositoryKey", &p.RepositoryKey}, {"username", &p.Username}, {"password", &s.Password}}
 	default:
 		return nil, errs.E(errs.NotImplemented, "registries of the kind %q are not supported yet", k)
 	}
@@ -133,6 +138,8 @@ func (a *Account) Name() string {
 		return Host(f.ACRLoginServer)
 	case Quay:
 		return Host(f.QuayHost) + "/" + f.QuayNamespace
+	case JFrog:
+		return Host(f.JfrogURL) + "/" + f.RepositoryKey
 	}
 	return Host(f.HarborURL) + "/" + f.HarborProject
 }
@@ -141,7 +148,7 @@ func (a *Account) Name() string {
 func (a *Account) Registry() string {
 	f := &a.Fields
 	return map[Kind]string{DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
-		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL)}[a.Kind]
+		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL)}[a.Kind]
 }
 
 // Base is the address of a host or an address: https unless it says otherwise,

@@ -19,6 +19,7 @@ func TestAccounts(t *testing.T) {
 		{Azure, Fields{ACRLoginServer: "shop.azurecr.io", ServicePrincipalID: "x"}, "shop.azurecr.io", "shop.azurecr.io"},
 		{Quay, Fields{QuayNamespace: "n", RobotUsername: "r"}, "quay.io/n", "quay.io"},
 		{Harbor, Fields{HarborURL: "https://harbor.example:8443/", HarborProject: "p", Username: "u"}, "harbor.example:8443/p", "harbor.example:8443"},
+		{JFrog, Fields{JfrogURL: "https://shop.jfrog.io/artifactory", RepositoryKey: "docker-local", Username: "u"}, "shop.jfrog.io/docker-local", "shop.jfrog.io"},
 	} {
 		secret := Secrets{AccessToken: "s", DeployToken: "s", ServiceAccountKey: "s", ServicePrincipalPassword: "s", RobotToken: "s", Password: "s"}
 		a, err := NewAccount(test.kind, test.fields, secret)
@@ -32,7 +33,7 @@ func TestAccounts(t *testing.T) {
 			t.Errorf("%s without fields: %v", test.kind, err)
 		}
 	}
-	if _, err := NewAccount("jfrog", Fields{}, Secrets{}); !errs.Is(err, errs.NotImplemented) {
+	if _, err := NewAccount("nexus", Fields{}, Secrets{}); !errs.Is(err, errs.NotImplemented) {
 		t.Errorf("a kind that is not supported: %v", err)
 	}
 }

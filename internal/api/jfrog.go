@@ -1,0 +1,65 @@
+package api
+
+import (
+	"context"
+
+	"merlon/internal/registry/catalog"
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// This file answers for Artifactory, which keeps images in repositories.
+
+// InRepository asks for a repository's part of what the registry holds.
+type InRepository struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	CredentialPath
+	Key string `query:"repositoryKey" doc:"A repository of the registry. Default: the credential's."`
+	ClampedPage
+}
+
+func (q InRepository) credential() string     { return q.CredentialID }
+func (q InRepository) group() string          { return q.Key }
+func (q InRepository) image() (string, error) { return "", nil }
+
+type byImageName struct {
+	InRepository
+	Image string `path:"imageName" doc:"Name of the image; a slash in it is percent-encoded."`
+}
+
+func (q byImageName) image() (string, error) { return unescaped(q.Image) }
+
+type jfrogRepository struct {
+	Key         string `json:"key"`
+	Type        string `json:"type" doc:"Local, remote, virtual or federated, as the registry writes it."`
+	PackageType string `json:"packageType"`
+	Description string `json:"description"`
+	URL         string `json:"url"`
+}
+
+type jfrogRepositoriesAnswer struct {
+	Body struct {
+		Repositories []jfrogRepository `json:"repositories"`
+		TotalCount   int               `json:"totalCount"`
+		Page         int               `json:"page"`
+		PageSize     int               `json:"pageSize"`
+	}
+}
+
+func (a *API) listJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind, in *InRepository) (*jfrogRepositoriesAnswer, error) {
+	account, err := a.account(ctx, sc, k, in.CredentialID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Groups(ctx, account, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &jfrogRepositoriesAnswer{}
+	out.Body.Repositories = each(found.Items, func(g catalog.Group) jfrogRepository {
+		return jfrogRepository{g.Name, g.Type, "docker", g.Description, g.URL}
+	})
+	out.Body.TotalCount = found.Total
+	out.Body.Page, out.Body.PageSize = in.get()
+	return out, nil
+}
