@@ -48,3 +48,10 @@ func squeeze(s string) string {
 		return r
 	}, s)
 }
+
+// In returns the fingerprint of the flaw in the part of a project with the name,
+// such as a container image among others: two parts may hold files of one name.
+// What is flawed in both stays the same Flaw.
+func (f Fingerprint) In(part string) Fingerprint {
+	return Fingerprint{Place: digest("part", part, f.Place), Flaw: f.Flaw}
+}

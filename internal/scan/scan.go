@@ -79,6 +79,10 @@ type Status struct {
 	Findings int              `json:"findings"`
 	Ignored  int              `json:"ignored,omitempty"` // findings removed by the ignore file
 	Duration time.Duration    `json:"duration"`          // nanoseconds
+
+	// Root is set when the scan was of one part of the project, a container image:
+	// what all paths of that part begin with. Of other paths the status says nothing.
+	Root string `json:"root,omitempty"`
 }
 
 // MaxReasons bounds the reasons kept for one analyzer. A status with omitted

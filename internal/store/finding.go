@@ -37,6 +37,7 @@ const (
 	directBit     = 1
 	transitiveBit = 2
 	developBit    = 4
+	imageBit      = 8 // a container image holds it
 )
 
 // dependencyBits says how a package came in.
@@ -50,6 +51,9 @@ func dependencyBits(p *finding.Package) int {
 	}
 	if p.Dev {
 		bits |= developBit
+	}
+	if p.Layer != nil {
+		bits |= imageBit
 	}
 	return bits
 }

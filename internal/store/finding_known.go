@@ -181,15 +181,16 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 
 // KnownPackages calls do for every package of a branch of the scope's project.
 func (db *DB) KnownPackages(ctx context.Context, sc tenant.Scope, branch string, do func(triage.KnownPackage) error) error {
-	rows, err := db.Query(ctx, "SELECT id, path, sum FROM package WHERE project_id = ? AND organization_id = ? AND branch = ?",
+	rows, err := db.Query(ctx, "SELECT id, path, dependency, sum FROM package WHERE project_id = ? AND organization_id = ? AND branch = ?",
 		append(ofProject(sc), branch)...)
 	return each(rows, err, func(rows *sql.Rows) error {
 		var p triage.KnownPackage
+		var dependency int
 		var sum int64
-		if err := rows.Scan(&p.ID, &p.Path, &sum); err != nil {
+		if err := rows.Scan(&p.ID, &p.Path, &dependency, &sum); err != nil {
 			return err
 		}
-		p.Sum = uint64(sum)
+		p.Sum, p.InImage = uint64(sum), dependency&imageBit != 0
 		return do(p)
 	})
 }

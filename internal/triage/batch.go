@@ -159,9 +159,18 @@ type StoredPackage struct {
 
 // A KnownPackage is what is known of a package before a scan.
 type KnownPackage struct {
-	ID   string
-	Path string
-	Sum  uint64
+	ID      string
+	Path    string
+	InImage bool // a container image holds it
+	Sum     uint64
+}
+
+// analysis returns the analysis that looks for the package.
+func (p *KnownPackage) analysis() finding.Analysis {
+	if p.InImage {
+		return finding.Container
+	}
+	return finding.SCA
 }
 
 // size is the number of rows that the batch writes.

@@ -16,6 +16,7 @@ type coverage map[string]looked
 // looked is what one analyzer looked at.
 type looked struct {
 	analysis finding.Analysis
+	root     string          // what the paths begin with that it speaks of
 	nothing  bool            // no claim can be made
 	not      map[string]bool // files, and folders with a trailing slash, that it skipped
 }
@@ -25,7 +26,7 @@ type looked struct {
 func covers(statuses []scan.Status) coverage {
 	c := coverage{}
 	for _, s := range statuses {
-		l := looked{analysis: s.Analysis, nothing: s.State == scan.Failed || s.Omitted > 0}
+		l := looked{analysis: s.Analysis, root: s.Root, nothing: s.State == scan.Failed || s.Omitted > 0}
 		if s.State == scan.Degraded {
 			l.nothing = l.nothing || len(s.Reasons) == 0
 			l.not = make(map[string]bool, len(s.Reasons))
@@ -66,7 +67,7 @@ func (c coverage) sawAll(a finding.Analysis, path string) bool {
 }
 
 func (l looked) saw(path string) bool {
-	if l.nothing || l.not[path] {
+	if l.nothing || l.not[path] || !strings.HasPrefix(path, l.root) {
 		return false
 	}
 	for i, r := range path {

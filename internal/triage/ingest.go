@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/errs"
-	"merlon/internal/finding"
 	"merlon/internal/run"
 	"merlon/internal/scan"
 	"merlon/internal/tenant"
@@ -261,7 +260,7 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 		if i, ok := here[k.Place]; ok {
 			same[i] = true
 			renamed[k.Place] = k.Flaw
-		} else if codes[k.Code] && !in.flaws[k.Flaw] {
+		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.saw(k.Analyzer, k.Path) {
 			before = append(before, spot{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 			flaws = append(flaws, k.Flaw)
 		}
@@ -374,7 +373,8 @@ func (in *ingest) readPackages(ctx context.Context) error {
 func (in *ingest) removePackages(ctx context.Context, w *writer) error {
 	ids := slices.Sorted(maps.Keys(in.packages))
 	for _, id := range ids {
-		if _, still := in.report.packages[id]; still || !in.covered.sawAll(finding.SCA, in.packages[id].Path) {
+		p := in.packages[id]
+		if _, still := in.report.packages[id]; still || !in.covered.sawAll(p.analysis(), p.Path) {
 			continue
 		}
 		w.batch.Removed = append(w.batch.Removed, id)

@@ -20,7 +20,7 @@ import (
 const (
 	maxRuleID = 200
 	maxName   = 1000
-	maxPath   = 4096
+	maxPath   = 4096 + 512 // of an image: its name and a path
 	maxText   = 64 << 10
 )
 

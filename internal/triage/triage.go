@@ -14,7 +14,9 @@
 //     to_verify;
 //   - marked resolved by a person, but reported by a later scan: to_verify;
 //   - an analyzer that did not run, failed, or did not look at the place changes
-//     nothing there.
+//     nothing there;
+//   - a scan of a container image looks at that image's paths and at no others;
+//     packages in images are the business of such scans alone.
 package triage
 
 import (

@@ -147,6 +147,7 @@ func TestCoverage(t *testing.T) {
 		{Analyzer: "silent", Analysis: finding.SAST, State: scan.Degraded},
 		{Analyzer: "root", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("./")},
 		{Analyzer: "sca2", Analysis: finding.SCA, State: scan.Succeeded},
+		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded, Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
 	})
 	for _, q := range []struct {
 		analyzer, path string
@@ -155,6 +156,8 @@ func TestCoverage(t *testing.T) {
 		{"whole", "a.go", true}, {"failed", "z.go", false}, {"absent", "a.go", false},
 		{"parts", "a.go", false}, {"parts", "b.go", false}, {"parts", "c.go", true}, {"parts", "lib/x/y.go", false}, {"parts", "lib", true},
 		{"parts", "library/x.go", true}, {"parts", "deep/er/x.go", false}, {"parts", "deep/x.go", true}, {"parts", "x/lib/y.go", true},
+		{"image", "hub/a:/etc/y", true}, {"image", "hub/a:/etc/x", false}, {"image", "hub/a:/lib/x", false},
+		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
 	} {
 		if got := c.saw(q.analyzer, q.path); got != q.want {
