@@ -123,7 +123,6 @@ func unbuiltHosts() []route {
 		unbuilt("DELETE", lab+o+"/project/{projectId}/unlink", "unlinkGitlab", "GitLab", link),
 		unbuilt("POST", lab+"/project/{projectId}/start-scan", "startGitlabScan", "GitLab", scan),
 		unbuilt("GET", lab+o+"/repositories/{repositoryId}/branches", "listGitlabBranches", "GitLab", read),
-		unbuilt("GET", o+"/integrations/overview", "getIntegrations", "Overview of integrations", read),
 	}
 }
 

@@ -1,0 +1,44 @@
+package api
+
+import (
+	"context"
+
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// This file gives an overview of what an organization is connected to.
+
+type registryCount struct {
+	Type  credential.Kind `json:"type"`
+	Count int             `json:"count"`
+}
+
+// integrationsAnswer leaves hosts of code out that the organization has no
+// installation of.
+type integrationsAnswer struct {
+	Body struct {
+		Registries struct {
+			Total  int             `json:"total"`
+			ByType []registryCount `json:"byType" doc:"Kinds of registry of which there is a credential."`
+		} `json:"containerRegistry"`
+	}
+}
+
+func (a *API) getIntegrations(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*integrationsAnswer, error) {
+	all, err := a.Credentials.Credentials(ctx, sc, "")
+	if err != nil {
+		return nil, err
+	}
+	out := &integrationsAnswer{}
+	r := &out.Body.Registries
+	r.Total, r.ByType = len(all), []registryCount{}
+	for _, c := range all { // sorted by kind
+		if last := len(r.ByType) - 1; last >= 0 && r.ByType[last].Type == c.Kind {
+			r.ByType[last].Count++
+			continue
+		}
+		r.ByType = append(r.ByType, registryCount{c.Kind, 1})
+	}
+	return out, nil
+}
