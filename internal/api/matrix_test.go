@@ -185,7 +185,7 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	}
 	s.addFindings()
 	for kind, body := range credentialBodies(s.ids["projectId"]) {
-		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials", body).Want(201).Text("id")
+		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials", body).Want(201).Text(registryEnvelopes[kind] + "id")
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
 	for name, value := range map[string]string{ // what only operations that are not built name

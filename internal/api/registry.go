@@ -316,6 +316,7 @@ type organizationCredential struct {
 	Quay      *quayDetails      `json:"quayDetails,omitempty"`
 	Harbor    *harborDetails    `json:"harborDetails,omitempty"`
 	Jfrog     *jfrogDetails     `json:"jfrogDetails,omitempty"`
+	Scaleway  *scalewayDetails  `json:"scalewayDetails,omitempty"`
 }
 
 type dockerhubDetails struct {
@@ -345,6 +346,11 @@ type quayDetails struct {
 
 type harborDetails struct {
 	Project string `json:"harborProject"`
+}
+
+type scalewayDetails struct {
+	Region    string `json:"region"`
+	Namespace string `json:"namespaceId"`
 }
 
 type jfrogDetails struct {
@@ -378,6 +384,8 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 		out.Harbor = &harborDetails{f.HarborProject}
 	case credential.JFrog:
 		out.Jfrog = &jfrogDetails{f.JfrogURL, f.RepositoryKey}
+	case credential.Scaleway:
+		out.Scaleway = &scalewayDetails{f.Region, f.NamespaceID}
 	}
 	return out
 }
@@ -412,7 +420,7 @@ func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope, _ *O
 	}
 	out := &organizationCredentialsAnswer{organizationCredentials{
 		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure), Gcr: of(credential.Google),
-		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of(credential.JFrog), Scaleway: of("scaleway"),
+		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of(credential.JFrog), Scaleway: of(credential.Scaleway),
 	}}
 	return out, nil
 }

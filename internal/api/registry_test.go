@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -18,6 +19,7 @@ func credentialBodies(project string) map[string]map[string]any {
 		"acr":       {"acrLoginServer": "shop.azurecr.io", "servicePrincipalId": "id", "servicePrincipalPassword": "s3cret"},
 		"quay":      {"quayNamespace": "shop", "robotUsername": "shop+ci", "robotToken": "s3cret"},
 		"harbor":    {"harborUrl": "https://harbor.example", "harborProject": "shop", "username": "robot$ci", "password": "s3cret"},
+		"scaleway":  {"region": "fr-par", "namespaceName": "shop", "secretKey": "s3cret"},
 		"jfrog":     {"jfrogUrl": "https://shop.example", "repositoryKey": "local", "username": "ci", "password": "s3cret"},
 	}
 	for _, body := range out {
@@ -27,7 +29,10 @@ func credentialBodies(project string) map[string]map[string]any {
 }
 
 // registryGroups are what kinds of registry that keep images in something call that.
-var registryGroups = map[string]string{"harbor": "projects", "jfrog": "repositories"}
+var registryGroups = map[string]string{"harbor": "projects", "jfrog": "repositories", "scaleway": "namespaces"}
+
+// registryEnvelopes are what the answers of kinds of registry stand in.
+var registryEnvelopes = map[string]string{"scaleway": "data."}
 
 // TestRegistryCredentials stores, shows, uses, rotates and deletes a credential of
 // each kind, and never tells the secret.
@@ -42,7 +47,8 @@ func TestRegistryCredentials(t *testing.T) {
 			base := "/integrations/" + kind + "/container-registry"
 			body["description"] = "for CI"
 			made := admin.Post(base+w.org+"/credentials", body).Want(201)
-			id := made.Text("id")
+			in := registryEnvelopes[kind]
+			id := made.Text(in + "id")
 			shown := reader.Get(base + w.proj + "/credentials/" + id).Want(200)
 			list := reader.Get(base + w.proj + "/credentials").Want(200)
 			for name, answer := range map[string][]byte{"store": made.Body, "get": shown.Body, "list": list.Body} {
@@ -50,31 +56,34 @@ func TestRegistryCredentials(t *testing.T) {
 					t.Errorf("%s %s: %s", kind, name, answer)
 				}
 			}
-			images, tags, query := base+w.proj+"/images", "/big%2Fapp/tags", "?credentialId="+id+"&pageSize=7"
+			images, image, query := base+w.proj+"/images", "big/app", "?credentialId="+id+"&pageSize=7"
+			if kind == "scaleway" {
+				image = id
+			}
 			if groups := registryGroups[kind]; groups != "" {
 				images, query = base+w.proj+"/credentials/"+id+"/images", "?pageSize=7"
-				if got := reader.Get(base + w.proj + "/credentials/" + id + "/" + groups).Want(200); fmt.Sprint(got.Value("totalCount")) != "1" {
+				if got := reader.Get(base + w.proj + "/credentials/" + id + "/" + groups).Want(200); fmt.Sprint(got.Value(in+"totalCount")) != "1" {
 					t.Errorf("%s: %s", kind, got.Body)
 				}
 			}
-			if got := reader.Get(images + query).Want(200).Text("images.0.name"); !strings.HasSuffix(got, "/s3cret") {
+			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got, "/s3cret") {
 				t.Errorf("%s: the registry was asked with %q", kind, got)
 			}
-			answer := reader.Get(images + tags + query).Want(200)
-			if got := answer.Text("tags.0.name"); got != "of big/app" || !bytes.Contains(answer.Body, []byte(`"size":7`)) {
+			answer := reader.Get(images + "/" + url.PathEscape(image) + "/tags" + query).Want(200)
+			if got := answer.Text(in + "tags.0.name"); got != "of "+image || !bytes.Contains(answer.Body, []byte(`"size":7`)) {
 				t.Errorf("%s: tags %s", kind, answer.Body)
 			}
-			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password"} {
+			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey"} {
 				if body[name] != nil {
 					body[name] = "wrong"
 					admin.Post(base+w.org+"/credentials", body).Want(400)
 					body[name] = "r0tated"
 				}
 			}
-			if again := admin.Post(base+w.org+"/credentials", body).Want(201).Text("id"); again != id {
+			if again := admin.Post(base+w.org+"/credentials", body).Want(201).Text(in + "id"); again != id {
 				t.Errorf("%s: storing again made another credential", kind)
 			}
-			if got := reader.Get(images + query).Want(200).Text("images.0.name"); !strings.HasSuffix(got, "/r0tated") {
+			if got := reader.Get(images + query).Want(200).Text(in + "images.0.name"); !strings.HasSuffix(got, "/r0tated") {
 				t.Errorf("%s: the registry was asked with %q", kind, got)
 			}
 			admin.Do("DELETE", base+w.org+"/credentials/"+id, nil).Want(204)

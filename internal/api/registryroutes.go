@@ -43,6 +43,9 @@ func kindRoutes(k credential.Kind) []route {
 	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
 	remove := op("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential", "Delete a credential"+text, manage, ofKind(k, (*API).deleteCredential))
 	remove.status = http.StatusNoContent
+	if k == credential.Scaleway {
+		return scalewayRoutes(remove)
+	}
 	routes := []route{
 		op("POST", org+"/credentials", "store"+id+"Credential", "Check and store a credential"+text, manage, ofKind(k, (*API).storeCredential)).created(),
 		remove,
@@ -71,4 +74,21 @@ func kindRoutes(k credential.Kind) []route {
 	return append(routes,
 		op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
 		op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepositoryID])))
+}
+
+// scalewayRoutes lists the operations on Scaleway's registry; remove is as for all.
+func scalewayRoutes(remove route) []route {
+	const k = credential.Scaleway
+	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
+	const base, text = "/integrations/scaleway/container-registry", " (scaleway)"
+	const project, one = base + "/project/{projectId}", base + "/project/{projectId}/credentials/{credentialId}"
+	return []route{
+		op("POST", base+"/organization/{organizationId}/credentials", "storeScalewayCredential", "Check and store a credential"+text, manage, ofKind(k, (*API).storeScalewayCredential)).created(),
+		remove,
+		op("GET", project+"/credentials", "listScalewayCredentials", "Credentials that a project may use"+text, read, ofKind(k, (*API).listScalewayCredentials)),
+		op("GET", one, "getScalewayCredential", "A credential that a project may use"+text, read, ofKind(k, (*API).getScalewayCredential)),
+		op("GET", one+"/namespaces", "listScalewayGroups", "Namespaces of the registry"+text, read, ofKind(k, (*API).listScalewayNamespaces)),
+		op("GET", one+"/images", "listScalewayImages", "Images in the registry"+text, read, ofKind(k, (*API).listScalewayImages)),
+		op("GET", one+"/images/{imageId}/tags", "listScalewayTags", "Tags of an image"+text, read, ofKind(k, (*API).listScalewayTags)),
+	}
 }

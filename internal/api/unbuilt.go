@@ -149,25 +149,13 @@ func unbuiltRegistries() []route {
 		id := strings.ToUpper(string(k[:1])) + string(k[1:])
 		routes = append(routes, unbuilt("POST", "/integrations/"+string(k)+"/container-registry/project/{projectId}/scan", "scan"+id+"Image", "Registry "+string(k), scan))
 	}
-	for _, r := range []struct{ name, level, tags string }{ // level: what stands between credential and image
-		{"ecr", "", "/images/{repositoryId}/tags"},
-		{"scaleway", "namespaces", "/images/{imageId}/tags"},
-	} {
-		base, id := "/integrations/"+r.name+"/container-registry", strings.ToUpper(r.name[:1])+r.name[1:]
-		project, text := base+"/project/{projectId}", "Registry "+r.name
-		images := project
-		if r.level != "" {
-			images = project + "/credentials/{credentialId}"
-			routes = append(routes, unbuilt("GET", images+"/"+r.level, "list"+id+"Groups", text, read))
-		}
-		routes = append(routes,
-			unbuilt("POST", base+org+"/credentials", "store"+id+"Credential", text, manage),
-			unbuilt("DELETE", base+org+"/credentials/{credentialId}", "delete"+id+"Credential", text, manage),
-			unbuilt("GET", project+"/credentials", "list"+id+"Credentials", text, read),
-			unbuilt("GET", project+"/credentials/{credentialId}", "get"+id+"Credential", text, read),
-			unbuilt("POST", project+"/scan", "scan"+id+"Image", text, scan),
-			unbuilt("GET", images+"/images", "list"+id+"Images", text, read),
-			unbuilt("GET", images+r.tags, "list"+id+"Tags", text, read))
-	}
-	return routes
+	const ecr, project, text = "/integrations/ecr/container-registry", "/integrations/ecr/container-registry/project/{projectId}", "Registry ecr"
+	return append(routes,
+		unbuilt("POST", ecr+org+"/credentials", "storeEcrCredential", text, manage),
+		unbuilt("DELETE", ecr+org+"/credentials/{credentialId}", "deleteEcrCredential", text, manage),
+		unbuilt("GET", project+"/credentials", "listEcrCredentials", text, read),
+		unbuilt("GET", project+"/credentials/{credentialId}", "getEcrCredential", text, read),
+		unbuilt("POST", project+"/scan", "scanEcrImage", text, scan),
+		unbuilt("GET", project+"/images", "listEcrImages", text, read),
+		unbuilt("GET", project+"/images/{repositoryId}/tags", "listEcrTags", text, read))
 }

@@ -17,6 +17,9 @@ func (Registry) Check(_ context.Context, a *credential.Account) error {
 	if a.Secret == "wrong" {
 		return errs.E(errs.Invalid, "%s does not accept the credential", a.Registry())
 	}
+	if a.Kind == credential.Scaleway {
+		a.Fields.NamespaceID = "11111111-2222-4333-8444-555555555555"
+	}
 	return nil
 }
 
@@ -33,5 +36,5 @@ func (Registry) Images(_ context.Context, a *credential.Account, group string, _
 
 // Tags lists the tag, named for the image.
 func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string, p catalog.Page) (*catalog.List[catalog.Tag], error) {
-	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size)}}, Total: 1}, nil
+	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size)}}, Total: 1, Of: "name of " + image}, nil
 }

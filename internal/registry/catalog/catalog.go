@@ -29,6 +29,9 @@ type Group struct {
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
 
+	ID          string `json:"-"`
+	Status      string `json:"-"`
+	Size        int64  `json:"-"` // bytes
 	Type        string `json:"-"` // whether it is a proxy, or the registry's own
 	Description string `json:"-"`
 	URL         string `json:"-"`
@@ -48,6 +51,14 @@ type Image struct {
 	Private        *bool      `json:"isPrivate,omitempty"`
 	CreatedAt      *time.Time `json:"createdAt,omitempty"`
 	UpdatedAt      *time.Time `json:"updatedAt,omitempty"`
+
+	// Scaleway alone tells these.
+	UUID       string `json:"-"`
+	Namespace  string `json:"-"` // its identifier
+	Tags       int    `json:"-"` // how many there are
+	Size       int64  `json:"-"` // bytes
+	Visibility string `json:"-"`
+	Status     string `json:"-"`
 }
 
 // A Tag is a version of an image.
@@ -58,6 +69,11 @@ type Tag struct {
 	CreatedAt *time.Time `json:"createdAt,omitempty"`
 	PushTime  *time.Time `json:"pushTime,omitempty"`
 	PullTime  *time.Time `json:"pullTime,omitempty"`
+
+	// Scaleway alone tells these.
+	UUID      string     `json:"-"`
+	Status    string     `json:"-"`
+	UpdatedAt *time.Time `json:"-"`
 }
 
 // A Page says which part of a list is wanted.
@@ -71,6 +87,7 @@ type Page struct {
 type List[T any] struct {
 	Items []T
 	Total int
+	Of    string // name of the image whose tags these are, when it was asked for by another
 }
 
 // A Client asks registries. It is safe for concurrent use.
@@ -78,7 +95,8 @@ type Client struct {
 	HTTP interface {
 		Do(req *http.Request, l outbound.Limits) (*http.Response, error)
 	}
-	Hub string // address of Docker Hub's interface; empty: the public one
+	Hub      string // address of Docker Hub's interface; empty: the public one
+	Scaleway string // address of Scaleway's interface; empty: the public one
 }
 
 // A registry is one kind, asked with one account.
@@ -97,13 +115,16 @@ func (c *Client) registry(a *credential.Account) registry {
 		return &gitlab{distribution{c, a}}
 	case credential.Harbor:
 		return &harbor{c, a}
+	case credential.Scaleway:
+		return &scaleway{c, a}
 	case credential.JFrog:
 		return &jfrog{distribution{c, a}}
 	}
 	return &distribution{c, a}
 }
 
-// Check returns an Invalid error when the registry refuses the credential.
+// Check returns an Invalid error when the registry refuses the credential. It fills
+// in what the registry tells of the account.
 func (c *Client) Check(ctx context.Context, a *credential.Account) error {
 	err := c.registry(a).check(ctx)
 	if errs.Is(err, errs.Forbidden) && !isRefusal(err) || errs.Is(err, errs.NotFound) {

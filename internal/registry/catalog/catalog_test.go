@@ -37,7 +37,7 @@ func serve(t *testing.T, h http.HandlerFunc) string {
 func account(t *testing.T, k credential.Kind, f credential.Fields, secret string) *credential.Account {
 	t.Helper()
 	a, err := credential.NewAccount(k, f, credential.Secrets{
-		AccessToken: secret, DeployToken: secret, ServiceAccountKey: secret, ServicePrincipalPassword: secret, RobotToken: secret, Password: secret,
+		AccessToken: secret, DeployToken: secret, ServiceAccountKey: secret, ServicePrincipalPassword: secret, RobotToken: secret, Password: secret, SecretKey: secret,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ package credential
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +24,11 @@ const (
 	Google    Kind = "gcr"
 	Azure     Kind = "acr"
 	JFrog     Kind = "jfrog"
+	Scaleway  Kind = "scaleway"
 )
 
 // Kinds lists them.
-var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor, JFrog}
+var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor, JFrog, Scaleway}
 
 // Fields are what is public of a credential; each kind has some of them.
 type Fields struct {
@@ -48,6 +50,9 @@ type Fields struct {
 	HarborProject      string   `json:"harborProject,omitempty" maxLength:"255"`
 	JfrogURL           string   `json:"jfrogUrl,omitempty" maxLength:"500"`
 	RepositoryKey      string   `json:"repositoryKey,omitempty" maxLength:"255"`
+	Region             string   `json:"region,omitempty" maxLength:"20"`
+	NamespaceName      string   `json:"namespaceName,omitempty" maxLength:"255"`
+	NamespaceID        string   `json:"namespaceId,omitempty" maxLength:"40" doc:"Told by the registry."`
 }
 
 // Secrets are what is secret of a credential; each kind has one of them.
@@ -58,6 +63,7 @@ type Secrets struct {
 	ServicePrincipalPassword string `json:"servicePrincipalPassword,omitempty" maxLength:"10000"`
 	RobotToken               string `json:"robotToken,omitempty" maxLength:"10000"`
 	Password                 string `json:"password,omitempty" maxLength:"10000"`
+	SecretKey                string `json:"secretKey,omitempty" maxLength:"10000"`
 }
 
 // An Account is a credential of one kind, checked for its form.
@@ -102,6 +108,9 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 		need = []part{{"harborUrl", &p.HarborURL}, {"harborProject", &p.HarborProject}, {"username", &p.Username}, {"password", &s.Password}}
 	case JFrog:
 		need = []part{{"jfrogUrl", &p.JfrogURL}, {"repositoryKey", &p.RepositoryKey}, {"username", &p.Username}, {"password", &s.Password}}
+	case Scaleway:
+		p.NamespaceID = ""
+		need = []part{{"region", &p.Region}, {"namespaceName", &p.NamespaceName}, {"secretKey", &s.SecretKey}}
 	default:
 		return nil, errs.E(errs.NotImplemented, "registries of the kind %q are not supported yet", k)
 	}
@@ -113,9 +122,15 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 	if _, err := Base(*need[0].value); k != DockerHub && err != nil {
 		return nil, errs.E(errs.Invalid, "%s is not the address of a registry", need[0].name)
 	}
+	if k == Scaleway && !slices.Contains(regions, p.Region) {
+		return nil, errs.E(errs.Invalid, "region is none of %s", strings.Join(regions, ", "))
+	}
 	a.Secret = *need[len(need)-1].value
 	return a, nil
 }
+
+// regions are those in which Scaleway has registries.
+var regions = []string{"fr-par", "nl-ams", "pl-waw"}
 
 func missing(name string) error {
 	e := errs.E(errs.Invalid, "%s is missing", name)
@@ -140,6 +155,8 @@ func (a *Account) Name() string {
 		return Host(f.QuayHost) + "/" + f.QuayNamespace
 	case JFrog:
 		return Host(f.JfrogURL) + "/" + f.RepositoryKey
+	case Scaleway:
+		return a.Registry() + "/" + f.NamespaceName
 	}
 	return Host(f.HarborURL) + "/" + f.HarborProject
 }
@@ -148,7 +165,7 @@ func (a *Account) Name() string {
 func (a *Account) Registry() string {
 	f := &a.Fields
 	return map[Kind]string{DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
-		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL)}[a.Kind]
+		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL), Scaleway: "rg." + f.Region + ".scw.cloud"}[a.Kind]
 }
 
 // Base is the address of a host or an address: https unless it says otherwise,

@@ -20,8 +20,9 @@ func TestAccounts(t *testing.T) {
 		{Quay, Fields{QuayNamespace: "n", RobotUsername: "r"}, "quay.io/n", "quay.io"},
 		{Harbor, Fields{HarborURL: "https://harbor.example:8443/", HarborProject: "p", Username: "u"}, "harbor.example:8443/p", "harbor.example:8443"},
 		{JFrog, Fields{JfrogURL: "https://shop.jfrog.io/artifactory", RepositoryKey: "docker-local", Username: "u"}, "shop.jfrog.io/docker-local", "shop.jfrog.io"},
+		{Scaleway, Fields{Region: "fr-par", NamespaceName: "shop"}, "rg.fr-par.scw.cloud/shop", "rg.fr-par.scw.cloud"},
 	} {
-		secret := Secrets{AccessToken: "s", DeployToken: "s", ServiceAccountKey: "s", ServicePrincipalPassword: "s", RobotToken: "s", Password: "s"}
+		secret := Secrets{AccessToken: "s", DeployToken: "s", ServiceAccountKey: "s", ServicePrincipalPassword: "s", RobotToken: "s", Password: "s", SecretKey: "s"}
 		a, err := NewAccount(test.kind, test.fields, secret)
 		if err != nil || a.Name() != test.name || a.Registry() != test.registry || a.Secret != "s" {
 			t.Errorf("%s: got %+v, %v; want %s at %s", test.kind, a, err, test.name, test.registry)
@@ -31,6 +32,11 @@ func TestAccounts(t *testing.T) {
 		}
 		if _, err := NewAccount(test.kind, Fields{}, secret); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s without fields: %v", test.kind, err)
+		}
+	}
+	for _, region := range []string{"us-east-1", "fr-par/../x", "evil.example"} {
+		if _, err := NewAccount(Scaleway, Fields{Region: region, NamespaceName: "shop"}, Secrets{SecretKey: "s"}); !errs.Is(err, errs.Invalid) {
+			t.Errorf("region %s: %v", region, err)
 		}
 	}
 	if _, err := NewAccount("nexus", Fields{}, Secrets{}); !errs.Is(err, errs.NotImplemented) {

@@ -1,0 +1,148 @@
+package catalog
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/registry/credential"
+)
+
+// This file asks Scaleway (https://www.scaleway.com/en/developers/api/registry/).
+
+type scaleway struct {
+	c *Client
+	a *credential.Account
+}
+
+// get asks for something of the account's region.
+func (s *scaleway) get(ctx context.Context, path string, q url.Values, out any) error {
+	u, err := credential.Base(cmp.Or(s.c.Scaleway, "https://api.scaleway.com"))
+	if err != nil {
+		return err
+	}
+	u = u.JoinPath("registry", "v1", "regions", s.a.Fields.Region, path)
+	u.RawQuery = q.Encode()
+	_, err = s.c.send(ctx, call{url: u, header: map[string]string{"X-Auth-Token": s.a.Secret}}, out)
+	return err
+}
+
+func (p Page) scaleway() url.Values {
+	return url.Values{"page": {strconv.Itoa(p.Number)}, "page_size": {strconv.Itoa(p.Size)}}
+}
+
+type scalewayNamespaces struct {
+	Namespaces []struct {
+		ID       string    `json:"id"`
+		Name     string    `json:"name"`
+		Endpoint string    `json:"endpoint"`
+		Status   string    `json:"status"`
+		Public   bool      `json:"is_public"`
+		Size     int64     `json:"size"`
+		Images   int       `json:"image_count"`
+		Created  time.Time `json:"created_at"`
+		Updated  time.Time `json:"updated_at"`
+	} `json:"namespaces"`
+	Total int `json:"total_count"`
+}
+
+// check looks for the namespace and notes its identifier.
+func (s *scaleway) check(ctx context.Context) error {
+	var answer scalewayNamespaces
+	if err := s.get(ctx, "namespaces", url.Values{"name": {s.a.Fields.NamespaceName}}, &answer); err != nil {
+		return err
+	}
+	for _, n := range answer.Namespaces {
+		if n.Name == s.a.Fields.NamespaceName && identifier.MatchString(n.ID) {
+			s.a.Fields.NamespaceID = n.ID
+			return nil
+		}
+	}
+	return errs.E(errs.NotFound, "there is no such namespace")
+}
+
+// identifier matches what Scaleway names things by.
+var identifier = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
+func (s *scaleway) groups(ctx context.Context, p Page) (*List[Group], error) {
+	var answer scalewayNamespaces
+	if err := s.get(ctx, "namespaces", p.scaleway(), &answer); err != nil {
+		return nil, err
+	}
+	out := &List[Group]{Total: answer.Total}
+	for _, n := range answer.Namespaces {
+		out.Items = append(out.Items, Group{ID: n.ID, Name: n.Name, URL: n.Endpoint, Status: n.Status, Public: n.Public, Size: n.Size,
+			Images: n.Images, CreatedAt: n.Created, UpdatedAt: n.Updated})
+	}
+	return out, nil
+}
+
+type scalewayImage struct {
+	ID         string    `json:"id"`
+	Name       string    `json:"name"`
+	Namespace  string    `json:"namespace_id"`
+	Status     string    `json:"status"`
+	Visibility string    `json:"visibility"`
+	Size       int64     `json:"size"`
+	Tags       []string  `json:"tags"`
+	Created    time.Time `json:"created_at"`
+	Updated    time.Time `json:"updated_at"`
+}
+
+func (s *scaleway) images(ctx context.Context, group string, p Page) (*List[Image], error) {
+	group = cmp.Or(group, s.a.Fields.NamespaceID)
+	if !identifier.MatchString(group) {
+		return nil, errs.E(errs.NotFound, "there is no such namespace")
+	}
+	var answer struct {
+		Images []scalewayImage `json:"images"`
+		Total  int             `json:"total_count"`
+	}
+	q := p.scaleway()
+	q.Set("namespace_id", group)
+	if err := s.get(ctx, "images", q, &answer); err != nil {
+		return nil, err
+	}
+	out := &List[Image]{Total: answer.Total}
+	for _, i := range answer.Images {
+		out.Items = append(out.Items, Image{UUID: i.ID, Name: i.Name, Namespace: i.Namespace, Tags: len(i.Tags), Size: i.Size,
+			Visibility: i.Visibility, Status: i.Status, CreatedAt: when(i.Created), UpdatedAt: when(i.Updated)})
+	}
+	return out, nil
+}
+
+// tags lists the tags of an image by its identifier; the name comes with them.
+func (s *scaleway) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
+	image = strings.ToLower(image)
+	if !identifier.MatchString(image) {
+		return nil, errs.E(errs.NotFound, "there is no such image")
+	}
+	var of scalewayImage
+	if err := s.get(ctx, "images/"+image, nil, &of); err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Tags []struct {
+			ID      string    `json:"id"`
+			Name    string    `json:"name"`
+			Status  string    `json:"status"`
+			Digest  string    `json:"digest"`
+			Created time.Time `json:"created_at"`
+			Updated time.Time `json:"updated_at"`
+		} `json:"tags"`
+		Total int `json:"total_count"`
+	}
+	if err := s.get(ctx, "images/"+image+"/tags", p.scaleway(), &answer); err != nil {
+		return nil, err
+	}
+	out := &List[Tag]{Total: answer.Total, Of: of.Name}
+	for _, t := range answer.Tags {
+		out.Items = append(out.Items, Tag{UUID: t.ID, Name: t.Name, Status: t.Status, Digest: t.Digest, CreatedAt: when(t.Created), UpdatedAt: when(t.Updated)})
+	}
+	return out, nil
+}
