@@ -63,6 +63,8 @@ type Config struct {
 	// those what they hold.
 	Credentials Credentials
 	Catalog     Catalog
+	// Images finds public images in registries.
+	Images Images
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at

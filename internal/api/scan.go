@@ -22,6 +22,7 @@ import (
 type Scans interface {
 	Start(ctx context.Context, sc tenant.Scope, in run.Start) (run.Started, error)
 	StartWith(ctx context.Context, sc tenant.Scope, in run.Start, archive io.Reader) (run.Started, error)
+	StartImage(ctx context.Context, sc tenant.Scope, in run.Start, image run.Image) (run.Run, error)
 	Upload(ctx context.Context, token string, archive io.Reader) error
 	Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run, int, error)
@@ -220,12 +221,6 @@ func (a *API) cancelScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*sca
 	return &scanOut{Body: a.scanAnswer(r)}, nil
 }
 
-func (a *API) startContainerScan(context.Context, tenant.Scope, *struct {
-	ProjectID string `path:"projectId" format:"uuid"`
-}) (*startScanOut, error) {
-	return nil, errs.E(errs.NotImplemented, "this build cannot analyse images: scan the source code that the image is made of")
-}
-
 // ScanSummary is a scan in a list.
 type ScanSummary struct {
 	ID              string           `json:"id" format:"uuid"`
@@ -237,7 +232,7 @@ type ScanSummary struct {
 	InitiatorUserID tenant.UserID    `json:"initializerUserId,omitempty"`
 	CreatedAt       time.Time        `json:"createAt"`
 	UpdatedAt       time.Time        `json:"updatedAt"`
-	ScanType        string           `json:"scanType" enum:"source"`
+	ScanType        string           `json:"scanType" enum:"source,container"`
 	StartTime       *time.Time       `json:"startTime,omitempty"`
 	EndTime         *time.Time       `json:"endTime,omitempty"`
 	Containers      []struct{}       `json:"containers"`
@@ -248,6 +243,7 @@ type ScanSummary struct {
 	ErrorCode       *int             `json:"errorCode,omitempty"`
 	ErrorCategory   run.Category     `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
 
+	Image      string             `json:"image,omitempty" doc:"The container image that is scanned, in full."`
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
@@ -299,6 +295,9 @@ func scanSummary(r *run.Run) ScanSummary {
 		Private: r.Private, InitiatorUserID: r.Initiator, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ScanType: "source",
 		Containers: []struct{}{}, Progress: r.Progress, Step: r.Step,
 		Branch: r.Branch, SourceType: r.Source, Analyses: list(r.Analyses), Fast: r.Fast, Cancelled: r.Cancelled, Attempt: r.Attempt,
+	}
+	if r.Image != nil {
+		s.Name, s.ScanType, s.Image = "Scan of "+r.Image.Reference, "container", r.Image.Reference
 	}
 	if !r.StartedAt.IsZero() {
 		s.StartTime = &r.StartedAt

@@ -355,14 +355,6 @@ func TestNoPolicies(t *testing.T) {
 	}
 }
 
-func TestImagesAreNotImplemented(t *testing.T) {
-	srv, _ := scanServer(t)
-	status, got := call(t, "POST", srv.URL+"/project/"+projectID+"/scan/container/start", "application/json", strings.NewReader(`{"image":"x"}`))
-	if status != 501 || !strings.Contains(got["message"].(string), "images") {
-		t.Errorf("status %d, %v", status, got)
-	}
-}
-
 func TestStreamedBodiesAreInTheDocument(t *testing.T) {
 	a := New(Config{Log: slog.New(slog.DiscardHandler)})
 	for path, types := range map[string][]string{

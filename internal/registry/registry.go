@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -52,6 +53,49 @@ type Image struct {
 	Digest    string // of its manifest: "sha256:…"
 }
 
+// Repository returns what stays of a reference without its tag and digest, in full:
+// "docker.io/library/nginx".
+func Repository(reference string) (string, error) {
+	ref, err := parse(reference)
+	if err != nil {
+		return "", err
+	}
+	return full(ref.Context().Name()), nil
+}
+
+// full writes the public hub as people do.
+func full(text string) string {
+	if rest, ok := strings.CutPrefix(text, name.DefaultRegistry+"/"); ok {
+		return "docker.io/" + rest
+	}
+	return text
+}
+
+// Find asks the registry for the image and fetches nothing of it but what it is.
+// Errors are as of Fetch.
+func Find(ctx context.Context, r Request) (*Image, error) {
+	ref, err := parse(r.Reference)
+	if err != nil {
+		return nil, err
+	}
+	d, err := remote.Get(ref, remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain(r)))
+	if err != nil {
+		return nil, explain(ctx, ref, err)
+	}
+	if !d.MediaType.IsImage() && !d.MediaType.IsIndex() {
+		return nil, errs.E(errs.Invalid, "%s is no container image but %q", ref.Name(), d.MediaType)
+	}
+	return &Image{Reference: full(ref.Name()), Digest: d.Digest.String()}, nil
+}
+
+// keychain is that of the request.
+func keychain(r Request) authn.Keychain {
+	if r.Keychain == nil {
+		return anonymous{}
+	}
+	return r.Keychain
+}
+
 // Host returns the host of the registry that the reference names, with its port.
 func Host(reference string) (string, error) {
 	ref, err := parse(reference)
@@ -86,11 +130,7 @@ func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64", platform)
 	}
-	keychain := r.Keychain
-	if keychain == nil {
-		keychain = anonymous{}
-	}
-	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain),
+	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain(r)),
 		remote.WithPlatform(*want), remote.WithJobs(2)}
 	d, err := remote.Get(ref, options...)
 	if err != nil {

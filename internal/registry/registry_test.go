@@ -222,6 +222,46 @@ func TestFetch(t *testing.T) {
 	}
 }
 
+// Find tells what there is without fetching it.
+func TestFind(t *testing.T) {
+	host := start(t, "open")
+	digest := push(t, host+"/team/app:1.0")
+	got, err := Find(t.Context(), Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&Image{Reference: host + "/team/app:1.0", Digest: digest.String()}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for reference, want := range map[string]errs.Kind{
+		host + "/team/app:2": errs.NotFound, host + "/nothing": errs.NotFound, "Not An Image": errs.Invalid, "127.0.0.1:1/app": errs.Unavailable,
+	} {
+		if _, err := Find(t.Context(), Request{Reference: reference, Transport: guarded(t, "127.0.0.1")}); !errs.Is(err, want) {
+			t.Errorf("%s: %v, want kind %v", reference, err, want)
+		}
+	}
+	protected := start(t, "basic")
+	push(t, protected+"/app:1")
+	if _, err := Find(t.Context(), Request{Reference: protected + "/app:1", Transport: guarded(t, "127.0.0.1")}); !errs.Is(err, errs.Forbidden) {
+		t.Errorf("without credentials: %v, want Forbidden", err)
+	}
+}
+
+// An image of the public hub has one name, however short it was written.
+func TestRepository(t *testing.T) {
+	for reference, want := range map[string]string{
+		"nginx": "docker.io/library/nginx", "docker.io/nginx:1.27": "docker.io/library/nginx", "index.docker.io/acme/web": "docker.io/acme/web",
+		"quay.io/acme/web@sha256:" + strings.Repeat("a", 64): "quay.io/acme/web", "localhost:5000/web:1": "localhost:5000/web",
+	} {
+		if got, err := Repository(reference); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", reference, got, err, want)
+		}
+	}
+	if _, err := Repository("Not An Image"); !errs.Is(err, errs.Invalid) {
+		t.Errorf("no name: %v", err)
+	}
+}
+
 // Of several platforms the one that is asked for comes.
 func TestFetchPlatform(t *testing.T) {
 	host := start(t, "open")

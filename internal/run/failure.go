@@ -35,6 +35,8 @@ const (
 	CodeCancelled   = 103 // somebody asked for the end
 	CodeArchive     = 104 // the archive cannot be read, or is refused
 	CodeArchiveGone = 105 // the archive is no longer in storage
+	CodeImage       = 106 // there is no such image, or it is refused
+	CodeImageAccess = 107 // the registry does not give out the image
 	CodeTimeLimit   = 201 // the scan took too long
 	CodeCrashed     = 202 // the scan ended without its results
 	CodeMemory      = 203 // the scan was ended for its use of memory
@@ -44,6 +46,7 @@ const (
 	CodeWorkerLost  = 301 // the workers that took it stopped before the end
 	CodeDiskFull    = 302 // the worker has no room
 	CodeUnavailable = 303 // something the worker needs is away
+	CodeRegistry    = 304 // the registry does not answer
 )
 
 // Fail returns a Failure of the scan itself.

@@ -50,6 +50,7 @@ type Run struct {
 	Private        bool
 	Analyses       []finding.Analysis // what was asked for when it started
 	Fast           bool               // source code is analysed file by file, in limited time
+	Image          *Image             // what is scanned instead of an upload; nil for source
 	Initiator      tenant.UserID      // empty when nobody asked
 	State          State
 	Uploaded       bool      // what is to be scanned is there
@@ -68,6 +69,15 @@ type Run struct {
 	UpdatedAt      time.Time
 	StartedAt      time.Time // zero before
 	EndedAt        time.Time // zero before
+}
+
+// An Image names a container image in a registry. The worker that takes the run
+// fetches it.
+type Image struct {
+	Reference string `json:"reference"` // in full: "docker.io/library/nginx:1.27"
+	// Repository is what stays of the name when the image is built again. Paths of
+	// findings begin with it.
+	Repository string `json:"repository"` // "docker.io/library/nginx"
 }
 
 // An Outcome is what a run found out: written once, when it ends, and stored as

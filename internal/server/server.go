@@ -57,11 +57,11 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, log)
+	client, err := Outbound(c.Outbound, log, at.BaseURL, at.AuthURL)
 	if err != nil {
 		return err
 	}
-	client, err := Outbound(c.Outbound, log, at.BaseURL, at.AuthURL)
+	work, err := newWorker(d, c.Store, c.Work, client, log)
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,11 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 		return err
 	}
 	defer d.close(log)
-	work, err := newWorker(d, c.Store, c.Work, log)
+	client, err := Outbound(c.Outbound, log)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, client, log)
 	if err != nil {
 		return err
 	}
@@ -166,7 +170,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(),
-		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: &catalog.Client{HTTP: p.client},
+		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: &catalog.Client{HTTP: p.client}, Images: images{p.client},
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

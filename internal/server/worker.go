@@ -7,6 +7,7 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/archive"
 	"merlon/internal/config"
+	"merlon/internal/outbound"
 	"merlon/internal/sandbox"
 	"merlon/internal/triage"
 	"merlon/internal/worker"
@@ -14,7 +15,7 @@ import (
 
 // newWorker returns what runs scans in this process. With no slots it only
 // dispatches and tidies.
-func newWorker(d *deployment, c config.Store, w config.Work, log *slog.Logger) (*worker.Worker, error) {
+func newWorker(d *deployment, c config.Store, w config.Work, client *outbound.Client, log *slog.Logger) (*worker.Worker, error) {
 	if err := makeData(c); err != nil {
 		return nil, err
 	}
@@ -24,8 +25,8 @@ func newWorker(d *deployment, c config.Store, w config.Work, log *slog.Logger) (
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path,
-		Scratch:    c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
+		Advisories: cache.Path, FetchImage: images{client}.fetch,
+		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,
 	})

@@ -18,7 +18,7 @@ import (
 
 const runColumns = `r.id, r.organization_id, p.team_id, r.project_id, r.branch, r.source, r.private, r.analyses, r.initiator,
 	r.state, r.uploaded, r.upload_expires_at, r.archive, r.size, r.attempt, r.tries, r.cancelled, r.progress, r.step,
-	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast`
+	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast, r.image`
 
 const runTables = " FROM run r JOIN project p ON p.id = r.project_id "
 
@@ -27,11 +27,11 @@ type scanner interface{ Scan(...any) error }
 
 func scanRun(row scanner) (run.Run, error) {
 	var r run.Run
-	var analyses, languages, failure, outcome string
+	var analyses, languages, failure, outcome, image string
 	var uploadExpires, created, updated, started, ended int64
 	err := row.Scan(&r.ID, &r.OrganizationID, &r.TeamID, &r.ProjectID, &r.Branch, &r.Source, &r.Private, &analyses, &r.Initiator,
 		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress, &r.Step,
-		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast)
+		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &image)
 	if err != nil {
 		return r, err
 	}
@@ -50,6 +50,12 @@ func scanRun(row scanner) (run.Run, error) {
 		r.Failure = &run.Failure{}
 		if err := json.Unmarshal([]byte(failure), r.Failure); err != nil {
 			return r, fmt.Errorf("run %s: failure: %w", r.ID, err)
+		}
+	}
+	if image != "" {
+		r.Image = &run.Image{}
+		if err := json.Unmarshal([]byte(image), r.Image); err != nil {
+			return r, fmt.Errorf("run %s: image: %w", r.ID, err)
 		}
 	}
 	return r, nil
@@ -84,15 +90,23 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 	if err != nil {
 		return err
 	}
+	image, detail := "", map[string]any{"branch": r.Branch, "source": r.Source}
+	if r.Image != nil {
+		text, err := json.Marshal(r.Image)
+		if err != nil {
+			return err
+		}
+		image, detail["image"] = string(text), r.Image.Reference
+	}
 	return db.Tx(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
-			state, upload_expires_at, step, created_at, updated_at, fast) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, image) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.OrganizationID, r.ProjectID, r.Branch, r.Source, r.Private, string(analyses), r.Initiator,
-			r.State, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast)
+			r.State, r.Uploaded, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast, image)
 		if err != nil {
 			return fmt.Errorf("write run: %w", err)
 		}
-		return tx.audit(ctx, runEvent(r, "scan.start", map[string]any{"branch": r.Branch, "source": r.Source}).By(sc.Actor))
+		return tx.audit(ctx, runEvent(r, "scan.start", detail).By(sc.Actor))
 	})
 }
 

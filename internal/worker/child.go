@@ -41,6 +41,9 @@ func (w *Worker) record(ctx context.Context, rec *recorder, c child) error {
 	}
 	out := &bounded{w: f, left: maxRecord}
 	rec.Handler = scan.Encode(out)
+	if c.run.Image != nil {
+		rec.Handler = inImage{rec.Handler, imageRoot(c.run.Image.Repository)}
+	}
 	err = w.runChild(ctx, rec, c)
 	closeErr := f.Close()
 	switch {
@@ -120,6 +123,9 @@ func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
 			spec.Args = append(spec.Args, "--advisories", path)
 			spec.ReadOnly = append(spec.ReadOnly, path)
 		}
+	}
+	if c.run.Image != nil {
+		spec.Args = append(spec.Args, "--image")
 	}
 	spec.Args = append(spec.Args, c.tree)
 	return spec, nil

@@ -43,6 +43,10 @@ type Config struct {
 	// when there is none.
 	Advisories func(context.Context) (string, *scan.AdvisoryData, error)
 
+	// FetchImage writes an image as an OCI layout into an empty folder. Errors are of
+	// the kinds that registry.Fetch returns.
+	FetchImage func(ctx context.Context, image run.Image, dir string) error
+
 	Scratch string // folder for what is being scanned; made when it is missing
 	Program string // runs `scan`; empty for the running program
 	Slots   int    // runs at once; 0 for a process that dispatches and tidies only
@@ -136,31 +140,39 @@ func (w *Worker) work(ctx context.Context, r *run.Run) error {
 			w.Log.LogAttrs(ctx, slog.LevelWarn, "a scratch folder stays for now", slog.String("error", err.Error()))
 		}
 	}()
-	meter := &meter{ctx: ctx, runs: w.Runs, run: r}
-	meter.show(0, "fetching the archive")
-	file, err := w.fetch(ctx, r, dir)
-	if err != nil {
+	rec := &recorder{meter: &meter{ctx: ctx, runs: w.Runs, run: r}}
+	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages")}
+	look := w.source
+	if r.Image != nil {
+		look = w.image
+	}
+	if err := look(ctx, rec, c); err != nil {
 		return err
 	}
-	meter.show(2, "unpacking the archive")
-	tree := filepath.Join(dir, "source")
-	summary, err := w.unpack(ctx, file, tree)
-	if err != nil {
-		return err
-	}
-	if r.Languages, err = languages(tree); err != nil {
-		return setback(err)
-	}
-	rec := &recorder{meter: meter, skipped: reasons(summary)}
-	record := filepath.Join(dir, "messages")
-	if err := w.record(ctx, rec, child{run: r, dir: dir, tree: tree, record: record}); err != nil {
-		return err
-	}
-	meter.show(95, "recording the findings")
-	if r.Outcome, err = w.ingest(ctx, r, record); err != nil {
+	rec.meter.show(95, "recording the findings")
+	if r.Outcome, err = w.ingest(ctx, r, c.record); err != nil {
 		return err
 	}
 	return conclude(r)
+}
+
+// source fetches and unpacks the run's archive and scans it.
+func (w *Worker) source(ctx context.Context, rec *recorder, c child) error {
+	rec.meter.show(0, "fetching the archive")
+	file, err := w.fetch(ctx, c.run, c.dir)
+	if err != nil {
+		return err
+	}
+	rec.meter.show(2, "unpacking the archive")
+	summary, err := w.unpack(ctx, file, c.tree)
+	if err != nil {
+		return err
+	}
+	if c.run.Languages, err = languages(c.tree); err != nil {
+		return setback(err)
+	}
+	rec.skipped = reasons(summary)
+	return w.record(ctx, rec, c)
 }
 
 // ingestPatience is how long a worker waits for a database that is away before

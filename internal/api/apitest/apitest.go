@@ -81,6 +81,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Overviews:    db,
 		Credentials:  db,
 		Catalog:      Registry{},
+		Images:       Public{},
 		Post:         r.post,
 		Requests:     db,
 		Box:          box,

@@ -2,10 +2,12 @@ package apitest
 
 import (
 	"context"
+	"strings"
 
 	"merlon/internal/errs"
 	"merlon/internal/registry/catalog"
 	"merlon/internal/registry/credential"
+	"merlon/internal/run"
 )
 
 // A Registry stands for every registry of images. It accepts each secret but
@@ -37,4 +39,19 @@ func (Registry) Images(_ context.Context, a *credential.Account, group string, _
 // Tags lists the tag, named for the image.
 func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string, p catalog.Page) (*catalog.List[catalog.Tag], error) {
 	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size)}}, Total: 1, Of: "name of " + image}, nil
+}
+
+// Public stands for registries whose only public images are called "app".
+type Public struct{}
+
+// Find returns the image, or the errors of registries.
+func (Public) Find(_ context.Context, reference string) (run.Image, error) {
+	repository, _, _ := strings.Cut(reference, ":")
+	switch {
+	case strings.Contains(reference, " "):
+		return run.Image{}, errs.E(errs.Invalid, "%q is not the name of an image", reference)
+	case repository != "app":
+		return run.Image{}, errs.E(errs.NotFound, "there is no image %s", reference)
+	}
+	return run.Image{Reference: "docker.io/library/" + reference, Repository: "docker.io/library/" + repository}, nil
 }

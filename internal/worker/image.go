@@ -1,0 +1,124 @@
+package worker
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+)
+
+// This file fetches container images, and tells those of a project apart.
+
+// image fetches the run's image into a folder below dir and scans it. The child has
+// no network: all that it gets is the folder.
+func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
+	if w.FetchImage == nil {
+		return run.Fail(run.CodeImage, "this worker fetches no images")
+	}
+	rec.meter.show(0, "fetching the image")
+	if err := os.Mkdir(c.tree, 0o700); err != nil {
+		return setback(err)
+	}
+	if err := w.FetchImage(ctx, *c.run.Image, c.tree); err != nil {
+		return unfetched(ctx, err)
+	}
+	return w.record(ctx, rec, c)
+}
+
+// unfetched says how a run goes on whose image could not be fetched. Only what
+// another try may mend is tried again.
+func unfetched(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	fail := func(code int, c run.Category) *run.Failure {
+		return &run.Failure{Message: "the image was not fetched: " + message(err), Code: code, Category: c}
+	}
+	switch {
+	case errs.Is(err, errs.Forbidden):
+		return fail(run.CodeImageAccess, run.CategoryAuthentication)
+	case errs.Is(err, errs.NotFound), errs.Is(err, errs.Invalid), errs.Is(err, errs.TooLarge):
+		return fail(run.CodeImage, run.CategoryScan)
+	case errs.Is(err, errs.Unavailable), errs.Is(err, errs.TooMany):
+		return &run.Setback{Err: err, Failure: fail(run.CodeRegistry, run.CategoryNetwork)}
+	}
+	return setback(err)
+}
+
+// An inImage is a Handler that says of which image what it hears is: it puts the
+// name of the image's repository in front of paths and into fingerprints. Images of
+// one project hold files of the same names, and what is missing in one says nothing
+// of another. Tags and digests stay out of it: an image that is built again has
+// other ones, and its flaws are the same.
+type inImage struct {
+	scan.Handler
+	root string // see imageRoot
+}
+
+// imageRoot returns what the paths in images of the repository begin with. No name
+// of a repository holds the colon and slash at its end, so that no root is the
+// beginning of another.
+func imageRoot(repository string) string { return repository + ":/" }
+
+// Package says in which image the package is.
+func (i inImage) Package(p *finding.Package) error {
+	return i.Handler.Package(i.placed(p))
+}
+
+func (i inImage) placed(p *finding.Package) *finding.Package {
+	told := *p
+	told.Path = i.root + p.Path
+	if p.Manifest != nil {
+		told.Manifest = &finding.Place{Path: i.root + p.Manifest.Path, Line: p.Manifest.Line}
+	}
+	return &told
+}
+
+// Finding says in which image the flaw is.
+func (i inImage) Finding(f *finding.Finding) error {
+	told := *f
+	told.Location.Path = i.root + f.Location.Path
+	told.Fingerprint = f.Fingerprint.In(i.root)
+	told.Steps = i.steps(f.Steps)
+	told.Also = slices.Clone(f.Also)
+	for n := range told.Also {
+		told.Also[n].Path = i.root + told.Also[n].Path
+	}
+	if f.Package != nil {
+		match := *f.Package
+		match.Package = *i.placed(&f.Package.Package)
+		if match.Reach != nil {
+			reach := *match.Reach
+			reach.Steps = i.steps(reach.Steps)
+			match.Reach = &reach
+		}
+		told.Package = &match
+	}
+	return i.Handler.Finding(&told)
+}
+
+func (i inImage) steps(steps []finding.Step) []finding.Step {
+	out := slices.Clone(steps)
+	for n := range out {
+		out[n].Location.Path = i.root + out[n].Location.Path
+	}
+	return out
+}
+
+// Status limits what the analyzer speaks of to the image. A reason without a path
+// stays one: then nothing in the image is sure.
+func (i inImage) Status(s *scan.Status) error {
+	told := *s
+	told.Root = i.root
+	told.Reasons = slices.Clone(s.Reasons)
+	for n, r := range told.Reasons {
+		if r.Path != "" && r.Path != "/" && r.Path != "." {
+			told.Reasons[n].Path = i.root + r.Path
+		}
+	}
+	return i.Handler.Status(&told)
+}
