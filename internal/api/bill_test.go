@@ -15,7 +15,13 @@ func TestBill(t *testing.T) {
 		caller := w.as("analyst_developer")
 		caller.Get(w.proj + "/sbom").Want(404)
 		s := (&scanned{}).vulnerable("CVE-2026-1", "left-pad", "1.0.0", finding.Direct).vulnerable("CVE-2026-2", "right-pad", "2.0.0", finding.Transitive)
+		s.packages = append(s.packages, &finding.Package{Ecosystem: "Debian:12", Name: "bash", Version: "5.2", Path: "app:/var/lib/dpkg/status", Layer: &finding.Layer{Index: 1}})
 		w.scan("master", s)
+		for list, want := range map[string]float64{"sca": 2, "container": 1} { // an image's packages are the image's
+			if got := caller.Get(w.proj + "/results/" + list + "/packages?branch=master").Want(200).Value("total"); got != want {
+				t.Errorf("%s: %v packages, want %v", list, got, want)
+			}
+		}
 		var bom cdx.BOM
 		answer := caller.Get(w.proj + "/sbom").Want(200)
 		if err := cdx.NewBOMDecoder(strings.NewReader(string(answer.Body)), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {

@@ -44,6 +44,11 @@ type packagesOut struct {
 // parameters that speak of findings are taken and checked, but choose nothing:
 // packages have no severity.
 func (a *API) listPackages(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
+	return a.packages(ctx, sc, in, false)
+}
+
+// packages answers a page of packages, of images or of the project's own files.
+func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, images bool) (*packagesOut, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
@@ -53,7 +58,7 @@ func (a *API) listPackages(ctx context.Context, sc tenant.Scope, in *listResults
 		return nil, err
 	}
 	found, total, err := a.Results.Packages(ctx, sc, triage.PackageQuery{
-		Branch: q.Branch, Search: q.Search, Origins: q.Origins, Offset: q.Offset, Limit: q.Limit,
+		Branch: q.Branch, Search: q.Search, Origins: q.Origins, Offset: q.Offset, Limit: q.Limit, Images: images,
 	})
 	if err != nil {
 		return nil, err
@@ -74,13 +79,10 @@ func (a *API) listPackages(ctx context.Context, sc tenant.Scope, in *listResults
 	return out, nil
 }
 
-// listImagePackages answers the packages of images. No image has been analysed in
-// this deployment: the program has no analyzer for images yet.
-func (a *API) listImagePackages(_ context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
-	out := &packagesOut{}
-	number, size := in.get()
-	out.Body.ProjectID, out.Body.Page, out.Body.Limit, out.Body.Packages = sc.Project, number, size, []packageBody{}
-	return out, nil
+// listImagePackages answers the packages that the last scans of images saw on a
+// branch.
+func (a *API) listImagePackages(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
+	return a.packages(ctx, sc, in, true)
 }
 
 type listImagesIn struct {

@@ -45,6 +45,11 @@ func (db *DB) packages(sc tenant.Scope, q triage.PackageQuery) *where {
 		w.and("(k.name"+like+" OR k.version"+like+" OR k.path"+like+")", p, p, p)
 	}
 	w.origins("k.dependency", q.Origins)
+	if q.Images {
+		w.and(fmt.Sprintf("k.dependency & %d <> 0", imageBit))
+	} else {
+		w.and(fmt.Sprintf("k.dependency & %d = 0", imageBit))
+	}
 	if len(q.Ecosystems) > 0 {
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(q.Ecosystems)), ", ")
 		var names []any

@@ -227,6 +227,7 @@ type PackageQuery struct {
 	Search     string // part of name, version or path; any case
 	Origins    []Origin
 	Ecosystems []string // any case; empty for all
+	Images     bool     // those in container images, instead of those of the project's own files
 	Offset     int
 	Limit      int
 }

@@ -177,13 +177,13 @@ func (e *examination) lacksDistribution(d distribution, packages []item) {
 	}
 	switch {
 	case d.id == "" && len(names) > 0:
-		e.Degrade(scan.Reason{Code: "no-distribution", Path: "etc/os-release",
+		e.Degrade(scan.Reason{Code: "no-distribution",
 			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), so %s of its operating system were not checked: %s", plural(len(names), "package"), listed(names))})
 	case d.id != "" && len(d.ecosystems) == 0 && len(names) > 0:
-		e.Degrade(scan.Reason{Code: "no-data", Path: "etc/os-release",
+		e.Degrade(scan.Reason{Code: "no-data",
 			Message: fmt.Sprintf("there are no advisories for %s, or its release is not known, so %s were not checked: %s", d.pretty, plural(len(names), "package"), listed(names))})
 	case d.id != "" && len(names) == 0:
-		e.Degrade(scan.Reason{Code: "no-packages", Path: "etc/os-release",
+		e.Degrade(scan.Reason{Code: "no-packages",
 			Message: fmt.Sprintf("the image is of %s, but the list of its packages is not there, so they are not known", d.pretty)})
 	}
 }

@@ -311,11 +311,11 @@ func TestDegraded(t *testing.T) {
 		files []imagetest.File
 		want  []string
 	}{
-		"no os-release":       {[]imagetest.File{status}, []string{"no-distribution etc/os-release"}},
-		"no such advisories":  {[]imagetest.File{status, {Name: "etc/os-release", Content: "ID=raspbian\nVERSION_ID=12\n"}}, []string{"no-data etc/os-release"}},
+		"no os-release":       {[]imagetest.File{status}, []string{"no-distribution "}},
+		"no such advisories":  {[]imagetest.File{status, {Name: "etc/os-release", Content: "ID=raspbian\nVERSION_ID=12\n"}}, []string{"no-data "}},
 		"no data":             {[]imagetest.File{status, {Name: "etc/os-release", Content: "ID=ubuntu\nVERSION_ID=23.10\n"}}, []string{"no-data "}},
-		"no list of packages": {[]imagetest.File{{Name: "etc/os-release", Content: debian12}}, []string{"no-packages etc/os-release"}},
-		"damaged database":    {[]imagetest.File{{Name: "etc/os-release", Content: "ID=rocky\nVERSION_ID=9\n"}, {Name: "var/lib/rpm/rpmdb.sqlite", Content: "no database"}}, []string{"no-packages etc/os-release", "malformed var/lib/rpm/rpmdb.sqlite"}},
+		"no list of packages": {[]imagetest.File{{Name: "etc/os-release", Content: debian12}}, []string{"no-packages "}},
+		"damaged database":    {[]imagetest.File{{Name: "etc/os-release", Content: "ID=rocky\nVERSION_ID=9\n"}, {Name: "var/lib/rpm/rpmdb.sqlite", Content: "no database"}}, []string{"no-packages ", "malformed var/lib/rpm/rpmdb.sqlite"}},
 		"damaged package":     {[]imagetest.File{{Name: "a/package.json", Content: "{"}}, []string{"malformed a/package.json"}},
 		"too large":           {[]imagetest.File{{Name: "a/package.json", Content: strings.Repeat(" ", 2<<20)}}, []string{"too-large a/package.json"}},
 		"nothing":             {[]imagetest.File{{Name: "a/b", Content: "x"}}, nil},
