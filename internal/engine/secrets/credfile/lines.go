@@ -1,7 +1,6 @@
 package credfile
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -45,7 +44,7 @@ func commented(line string) bool {
 }
 
 // verbs stand before the name in shells.
-var verbs = regexp.MustCompile(`^(?:export|set|setenv|declare(?: -\w+)*|local|readonly|env|ENV|ARG|SET|set -\w+|public|private|protected|static|const|var|let|final|val|def)\s+`)
+var verbs = compiled(`^(?:export|set|setenv|declare(?: -\w+)*|local|readonly|env|ENV|ARG|SET|set -\w+|public|private|protected|static|const|var|let|final|val|def)\s+`)
 
 // readAssignments reads lines such as KEY=value, key: value, export KEY="value"
 // and, with sections, [section].
@@ -63,7 +62,7 @@ func readAssignments(f *file) []entry {
 			return
 		}
 		for {
-			m := verbs.FindString(f.text[start:end])
+			m := verbs().FindString(f.text[start:end])
 			if m == "" {
 				break
 			}
@@ -283,7 +282,7 @@ func readINI(f *file) []entry { return readAssignments(f) }
 
 // literal is a name that gets a text, in most languages: define('A', 'b'),
 // 'a' => 'b', $a['b'] = 'c', a: "b", a.b = "c".
-var literal = regexp.MustCompile(`(?:\bdefine\s*\(\s*['"]([A-Za-z_][\w.-]*)['"]\s*,|([A-Za-z_][\w.-]*)['"]?\s*\]?\s*(?:=>|:=|=|:)|(?:config|set|put)\s*\(?\s*:?['"]?([A-Za-z_][\w.-]*)['"]?\s*,)\s*(?:[bru]?)(["'])`)
+var literal = compiled(`(?:\bdefine\s*\(\s*['"]([A-Za-z_][\w.-]*)['"]\s*,|([A-Za-z_][\w.-]*)['"]?\s*\]?\s*(?:=>|:=|=|:)|(?:config|set|put)\s*\(?\s*:?['"]?([A-Za-z_][\w.-]*)['"]?\s*,)\s*(?:[bru]?)(["'])`)
 
 // readCode reads the names that get texts in a program.
 func readCode(f *file) []entry {
@@ -296,7 +295,7 @@ func readCode(f *file) []entry {
 			return
 		}
 		for at := 0; at < len(line); {
-			m := literal.FindStringSubmatchIndex(line[at:])
+			m := literal().FindStringSubmatchIndex(line[at:])
 			if m == nil {
 				return
 			}
