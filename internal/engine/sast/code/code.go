@@ -32,8 +32,10 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.SAST,
 	Doc:      doc,
-	Match:    func(path string) bool { return (all.ForFile(path) != nil || template(path)) && left(path) == "" },
-	Project:  run,
+	Match: func(path string) bool {
+		return (all.ForFile(path) != nil || template(path)) && lang.ThirdParty(path) == ""
+	},
+	Project: run,
 }
 
 func run(p *scan.ProjectPass) error {
@@ -187,7 +189,7 @@ func read(p *scan.ProjectPass, wants func(string) bool) []sast.Source {
 	var wg sync.WaitGroup
 	folders := map[string]bool{}
 	for i, f := range p.Files {
-		if folder := left(f.Path); folder != "" {
+		if folder := lang.ThirdParty(f.Path); folder != "" {
 			if !folders[folder] && wants(f.Path) {
 				folders[folder] = true
 				p.Degrade(scan.Reason{Code: "third-party", Message: "code of others was left out: it is the dependency analysis that speaks of it", Path: folder})

@@ -12,22 +12,6 @@ import (
 
 func Test(t *testing.T) { scantest.Run(t, Analyzer) }
 
-func TestLeft(t *testing.T) {
-	for name, want := range map[string]string{
-		"src/main.go":                     "",
-		"node_modules/a/b.js":             "node_modules/",
-		"web/node_modules/a/b.js":         "web/node_modules/",
-		"vendor/github.com/a/b.go":        "vendor/",
-		"vendor/autoload/x.php":           "",
-		"lib/vendor.js":                   "",
-		"vendor/composer/ClassLoader.php": "vendor/",
-	} {
-		if got := left(name); got != want {
-			t.Errorf("%s: got %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestMinified(t *testing.T) {
 	long := []byte(strings.Repeat("a=b;", 5000))
 	short := []byte(strings.Repeat("a = b;\n", 5000))

@@ -9,38 +9,6 @@ import (
 
 // This file knows what of a tree is not worth reading.
 
-// thirdParty are folders that hold code of others, by the tools that make them.
-var thirdParty = map[string]bool{
-	"node_modules": true, "bower_components": true, "jspm_packages": true, ".yarn": true,
-	"site-packages": true, ".venv": true, "__pypackages__": true, ".tox": true, ".eggs": true,
-	".gradle": true, ".m2": true, ".terraform": true, ".git": true, "Pods": true,
-}
-
-// left returns the folder for which the file is left out, with a trailing slash,
-// and "" for a file that is read. The folder "vendor" of Go and PHP is one only
-// where it stands at the top or holds what package managers put there.
-func left(name string) string {
-	for i := 0; i < len(name); {
-		n := strings.IndexByte(name[i:], '/')
-		if n < 0 {
-			return ""
-		}
-		part := name[i : i+n]
-		if thirdParty[part] || part == "vendor" && vendored(name[i+n+1:]) {
-			return name[:i+n+1]
-		}
-		i += n + 1
-	}
-	return ""
-}
-
-// vendored reports whether a path below a folder "vendor" is one that a package
-// manager makes: a host name (Go), or autoload and bundle files (PHP, Ruby).
-func vendored(rest string) bool {
-	first, _, _ := strings.Cut(rest, "/")
-	return strings.Contains(first, ".") || first == "composer" || first == "bundle" || first == "cache"
-}
-
 // A script below a folder of what a site serves, or of what others made, whose banner
 // names a release is a library that somebody copied there.
 var (

@@ -13,6 +13,7 @@ import (
 
 	"merlon/internal/engine/sast"
 	"merlon/internal/engine/sast/flow"
+	"merlon/internal/engine/sast/lang"
 	"merlon/internal/scan"
 )
 
@@ -119,7 +120,7 @@ func holds(sources []sast.Source, ext string) bool {
 // each gives the files that are wanted to read. An error of it is that of the file.
 func each(p *scan.ProjectPass, wanted func(name string) bool, read func(name string, text []byte) error) {
 	for _, file := range p.Files {
-		if !wanted(file.Path) || left(file.Path) != "" || p.Context.Err() != nil {
+		if !wanted(file.Path) || lang.ThirdParty(file.Path) != "" || p.Context.Err() != nil {
 			continue
 		}
 		if file.Size > maxSettings {

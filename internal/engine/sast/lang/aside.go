@@ -69,3 +69,35 @@ func Aside(name string) bool {
 	}
 	return exampleFolder.MatchString(before)
 }
+
+// thirdParty are folders that hold code of others, by the tools that make them.
+var thirdParty = map[string]bool{
+	"node_modules": true, "bower_components": true, "jspm_packages": true, ".yarn": true,
+	"site-packages": true, ".venv": true, "__pypackages__": true, ".tox": true, ".eggs": true,
+	".gradle": true, ".m2": true, ".terraform": true, ".git": true, "Pods": true,
+}
+
+// ThirdParty returns the folder of installed packages in which the file lies, with a
+// trailing slash, and "" for a file of the program itself. The folder "vendor" of Go
+// and PHP is one only where it holds what package managers put there.
+func ThirdParty(name string) string {
+	for i := 0; i < len(name); {
+		n := strings.IndexByte(name[i:], '/')
+		if n < 0 {
+			return ""
+		}
+		part := name[i : i+n]
+		if thirdParty[part] || part == "vendor" && vendored(name[i+n+1:]) {
+			return name[:i+n+1]
+		}
+		i += n + 1
+	}
+	return ""
+}
+
+// vendored reports whether a path below a folder "vendor" is one that a package
+// manager makes: a host name (Go), or autoload and bundle files (PHP, Ruby).
+func vendored(rest string) bool {
+	first, _, _ := strings.Cut(rest, "/")
+	return strings.Contains(first, ".") || first == "composer" || first == "bundle" || first == "cache"
+}

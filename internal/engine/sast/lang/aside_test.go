@@ -56,3 +56,19 @@ func TestTestsByWhatTheyHold(t *testing.T) {
 		}
 	}
 }
+
+func TestThirdParty(t *testing.T) {
+	for name, want := range map[string]string{
+		"src/main.go":                     "",
+		"node_modules/a/b.js":             "node_modules/",
+		"web/node_modules/a/b.js":         "web/node_modules/",
+		"vendor/github.com/a/b.go":        "vendor/",
+		"vendor/autoload/x.php":           "",
+		"lib/vendor.js":                   "",
+		"vendor/composer/ClassLoader.php": "vendor/",
+	} {
+		if got := ThirdParty(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}

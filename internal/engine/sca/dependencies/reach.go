@@ -27,7 +27,7 @@ func addReach(p *scan.ProjectPass, packages []finding.Package, matches []match) 
 	for i := range matches {
 		m := &matches[i]
 		if reach.Supported(m.pkg.Ecosystem) {
-			m.reach = program.Verdict(&m.pkg, reach.Flaw{Symbols: m.Symbols, Text: m.Advisory.Summary + "\n" + m.Advisory.Details})
+			m.reach = program.Verdict(&m.pkg, reach.FlawOf(m.Symbols, m.Advisory.Summary+"\n"+m.Advisory.Details))
 		}
 	}
 	return nil

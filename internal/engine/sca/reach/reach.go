@@ -14,14 +14,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/mod/modfile"
-
+	"merlon/internal/engine/sast"
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/flow"
 	"merlon/internal/engine/sast/ir"
@@ -60,6 +58,7 @@ type Program struct {
 	callers     [][]int32         // by function: who may run it
 	settings    []setting         // files that may name what is used without an import
 	unexplained map[string]string // by language: an import of nobody knows what
+	packages    map[string][]use  // uses by language and package, of those that were asked for
 }
 
 // A use is an import of something that the program does not declare, or a call of it.
@@ -90,7 +89,7 @@ func family(l *lang.Language) string {
 // Read reads the sources of the languages whose ecosystems are asked for. It fails
 // only when the context ends.
 func Read(t Tree, asked []string) (*Program, error) {
-	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}}
+	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}, packages: map[string][]use{}}
 	wanted := map[string]bool{}
 	for _, ecosystem := range asked {
 		wanted[ecosystems[ecosystem]] = true
@@ -113,7 +112,7 @@ func Read(t Tree, asked []string) (*Program, error) {
 func (p *Program) lower(wanted map[string]bool) ([]*ir.File, error) {
 	var sources []scan.File
 	for _, f := range p.tree.Files {
-		if l := all.ForFile(f.Path); l != nil && wanted[family(l)] && !others(f.Path) {
+		if l := all.ForFile(f.Path); l != nil && wanted[family(l)] && lang.ThirdParty(f.Path) == "" {
 			sources = append(sources, f)
 		}
 	}
@@ -166,30 +165,15 @@ func (p *Program) parse(f scan.File) (file *ir.File, err error) {
 
 // modules returns where the modules of Go are.
 func (p *Program) modules() []flow.Module {
-	var out []flow.Module
+	files := map[string][]byte{}
 	for _, f := range p.tree.Files {
 		if path.Base(f.Path) == "go.mod" && f.Size <= maxSource {
 			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
-				if name := modfile.ModulePath(text); name != "" {
-					out = append(out, flow.Module{Path: name, Folder: path.Dir(f.Path)})
-				}
+				files[f.Path] = text
 			}
 		}
 	}
-	return out
-}
-
-// thirdParty are folders that hold code of others.
-var thirdParty = []string{"node_modules", "bower_components", "site-packages", ".venv", "venv", "vendor", ".tox", "Pods", ".gradle", ".m2"}
-
-// others reports whether the file is code of others, which is not the program's.
-func others(name string) bool {
-	for part := range strings.SplitSeq(path.Dir(name), "/") {
-		if slices.Contains(thirdParty, part) {
-			return true
-		}
-	}
-	return false
+	return sast.GoModules(files)
 }
 
 // collect lists what the program uses of others.
@@ -355,7 +339,7 @@ func declares(fn *ir.Function, f *ir.File, node int32) bool {
 
 // entry reports whether code outside of the program may run the function.
 func (p *Program) entry(fn *ir.Function) bool {
-	if test(fn.File.Tree.Path) {
+	if lang.Test(fn.File.Tree.Path) {
 		return false // tests run, but not where attackers are
 	}
 	switch fn.Kind {
@@ -379,11 +363,6 @@ func (p *Program) entry(fn *ir.Function) bool {
 	}
 	return true
 }
-
-// tests matches files of tests, by the customs of the four languages.
-var tests = regexp.MustCompile(`(?:_test\.go|(?:^|/)test_[^/]*\.py|_test\.py|\.(?:test|spec)\.[cm]?[jt]sx?|(?:^|/)conftest\.py)$|(?:^|/)(?:tests?|__tests__|testdata|spec|e2e)/`)
-
-func test(path string) bool { return tests.MatchString(path) }
 
 // annotated reports whether the function bears an annotation or decorator.
 func annotated(fn *ir.Function) bool {

@@ -55,36 +55,36 @@ var cases = []struct {
 }{
 	// JavaScript and TypeScript
 	{"js: called through require", "-- a.js --\nconst _ = require('lodash')\nmodule.exports = (t) => _.template(t)()\n",
-		direct("npm", "lodash"), reach.Flaw{Text: "Command injection in `template`"}, finding.Reachable},
+		direct("npm", "lodash"), reach.FlawOf(nil, "Command injection in `template`"), finding.Reachable},
 	{"js: called by a name of its own", "-- a.js --\nimport { template as t } from 'lodash'\nconsole.log(t(process.argv[2]))\n",
-		direct("npm", "lodash"), reach.Flaw{Text: "injection through template()"}, finding.Reachable},
+		direct("npm", "lodash"), reach.FlawOf(nil, "injection through template()"), finding.Reachable},
 	{"js: another function is called", "-- a.js --\nimport { map } from 'lodash'\nmap([], x => x)\n",
-		direct("npm", "lodash"), reach.Flaw{Text: "injection through template()"}, finding.Imported},
+		direct("npm", "lodash"), reach.FlawOf(nil, "injection through template()"), finding.Imported},
 	{"js: called where nothing runs", "-- a.js --\nconst _ = require('lodash')\nfunction never(t) { return _.template(t) }\nconsole.log(_.VERSION)\n",
-		direct("npm", "lodash"), reach.Flaw{Text: "`_.template`"}, finding.Imported},
+		direct("npm", "lodash"), reach.FlawOf(nil, "`_.template`"), finding.Imported},
 	{"js: not used", "-- a.js --\nconst fs = require('fs')\nfs.readFileSync('lodash.txt')\n",
 		direct("npm", "left-pad"), reach.Flaw{}, finding.NotFound},
 	{"js: a name that begins the same", "-- a.js --\nimport x from 'lodash-es'\nx.map([])\n",
 		direct("npm", "lodash"), reach.Flaw{}, finding.NotFound},
 	{"ts: a part of a package of a scope", "-- a.ts --\nimport { parse } from '@acme/xml/reader'\nexport function go(s: string) { return parse(s) }\n",
-		direct("npm", "@acme/xml"), reach.Flaw{Text: "`parse` does not end"}, finding.Reachable},
+		direct("npm", "@acme/xml"), reach.FlawOf(nil, "`parse` does not end"), finding.Reachable},
 	{"js: required by a computed name", "-- a.js --\nconst plugin = require(process.env.PLUGIN)\nplugin()\n",
 		direct("npm", "left-pad"), reach.Flaw{}, finding.UnknownReach},
 	{"js: named in settings", "-- a.js --\nconsole.log(1)\n-- .babelrc.json --\n{\"presets\": [\"left-pad\"]}\n",
 		direct("npm", "left-pad"), reach.Flaw{}, finding.UnknownReach},
 	// Python
 	{"py: called", "-- app.py --\nimport yaml\ndef read(s):\n    return yaml.load(s)\nprint(read('a'))\n",
-		direct("PyPI", "PyYAML"), reach.Flaw{Text: "`yaml.load` runs code"}, finding.Reachable},
+		direct("PyPI", "PyYAML"), reach.FlawOf(nil, "`yaml.load` runs code"), finding.Reachable},
 	{"py: called in a handler", "-- app.py --\nfrom flask import Flask, request\nimport yaml as y\napp = Flask('a')\n@app.route('/')\ndef index():\n    return y.load(request.data)\n",
-		direct("PyPI", "pyyaml"), reach.Flaw{Text: "yaml.load() runs code"}, finding.Reachable},
+		direct("PyPI", "pyyaml"), reach.FlawOf(nil, "yaml.load() runs code"), finding.Reachable},
 	{"py: the safe function is called", "-- app.py --\nimport yaml\nprint(yaml.safe_load('a'))\n",
-		direct("PyPI", "PyYAML"), reach.Flaw{Text: "`yaml.load` runs code"}, finding.Imported},
+		direct("PyPI", "PyYAML"), reach.FlawOf(nil, "`yaml.load` runs code"), finding.Imported},
 	{"py: called where nothing runs", "-- app.py --\nimport yaml\ndef _never(s):\n    return yaml.load(s)\nprint(1)\n",
-		direct("PyPI", "PyYAML"), reach.Flaw{Text: "`yaml.load` runs code"}, finding.Imported},
+		direct("PyPI", "PyYAML"), reach.FlawOf(nil, "`yaml.load` runs code"), finding.Imported},
 	{"py: not used", "-- app.py --\nimport os, requests\nprint(os.name, requests)\n",
 		direct("PyPI", "PyYAML"), reach.Flaw{}, finding.NotFound},
 	{"py: a method of an object", "-- app.py --\nfrom jinja2 import Environment\nenv = Environment()\nprint(env.from_string('x').render())\n",
-		direct("PyPI", "Jinja2"), reach.Flaw{Text: "escape through `Environment.from_string`"}, finding.Reachable},
+		direct("PyPI", "Jinja2"), reach.FlawOf(nil, "escape through `Environment.from_string`"), finding.Reachable},
 	{"py: imported by a computed name", "-- app.py --\nimport importlib, sys\nimportlib.import_module(sys.argv[1])\n",
 		direct("PyPI", "PyYAML"), reach.Flaw{}, finding.UnknownReach},
 	{"py: names not known, and an import of nobody", "-- app.py --\nimport strange\nprint(strange)\n",
@@ -110,13 +110,13 @@ var cases = []struct {
 		direct("Go", "stdlib"), reach.Flaw{Symbols: []finding.Symbols{{Path: "archive/zip", Names: []string{"OpenReader"}}}}, finding.UnknownReach},
 	// Java
 	{"java: called on an object", "-- A.java --\npackage a;\nimport org.yaml.snakeyaml.Yaml;\npublic class A { public Object read(String s) { Yaml y = new Yaml(); return y.load(s); } }\n",
-		direct("Maven", "org.yaml:snakeyaml"), reach.Flaw{Text: "`Yaml.load` makes any object"}, finding.Reachable},
+		direct("Maven", "org.yaml:snakeyaml"), reach.FlawOf(nil, "`Yaml.load` makes any object"), finding.Reachable},
 	{"java: a static method", "-- A.java --\npackage a;\nimport org.apache.commons.io.FileNameUtils;\nimport org.apache.commons.io.FilenameUtils;\npublic class A { public static void main(String[] s) { FilenameUtils.normalize(s[0]); } }\n",
-		direct("Maven", "commons-io:commons-io"), reach.Flaw{Text: "FileNameUtils.normalize() lets paths leave"}, finding.Reachable},
+		direct("Maven", "commons-io:commons-io"), reach.FlawOf(nil, "FileNameUtils.normalize() lets paths leave"), finding.Reachable},
 	{"java: another method", "-- A.java --\npackage a;\nimport org.yaml.snakeyaml.Yaml;\npublic class A { public Object write(Object o) { return new Yaml().dump(o); } }\n",
-		direct("Maven", "org.yaml:snakeyaml"), reach.Flaw{Text: "`Yaml.load` makes any object"}, finding.Imported},
+		direct("Maven", "org.yaml:snakeyaml"), reach.FlawOf(nil, "`Yaml.load` makes any object"), finding.Imported},
 	{"java: private and never called", "-- A.java --\npackage a;\nimport com.thoughtworks.xstream.XStream;\npublic class A { private Object never(String s) { return new XStream().fromXML(s); } }\n",
-		direct("Maven", "com.thoughtworks.xstream:xstream"), reach.Flaw{Text: "`fromXML` makes any object"}, finding.Imported},
+		direct("Maven", "com.thoughtworks.xstream:xstream"), reach.FlawOf(nil, "`fromXML` makes any object"), finding.Imported},
 	{"java: not used", "-- A.java --\npackage a;\nimport java.util.List;\npublic class A { List<String> l; }\n",
 		direct("Maven", "org.json:json"), reach.Flaw{}, finding.NotFound},
 	{"java: used without an import", "-- A.java --\npackage a;\nimport org.slf4j.Logger;\npublic class A { Logger l; }\n",
@@ -154,7 +154,7 @@ func TestSteps(t *testing.T) {
 	pkg := direct("PyPI", "PyYAML")
 	p := program(t, "-- app.py --\nfrom lib import read\nprint(read('a'))\n-- lib.py --\nimport yaml\ndef read(s):\n    return inner(s)\ndef inner(s):\n    return yaml.load(s)\n", pkg)
 	var got []string
-	for _, s := range p.Verdict(&pkg, reach.Flaw{Text: "`load`"}).Steps {
+	for _, s := range p.Verdict(&pkg, reach.FlawOf(nil, "`load`")).Steps {
 		got = append(got, fmt.Sprintf("%s %s:%d %s", s.Kind, s.Location.Path, s.Location.StartLine, s.Message))
 	}
 	want := "source app.py:1 code of the file; intermediate lib.py:2 lib.read; intermediate lib.py:4 lib.inner; sink lib.py:5 calls yaml.load"

@@ -9,13 +9,23 @@ import (
 	"strings"
 
 	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/lang"
 	"merlon/internal/finding"
 )
 
 // A Flaw is what an advisory says of where it is.
 type Flaw struct {
-	Symbols []finding.Symbols // none: the advisory names none
-	Text    string            // its summary and details, where functions may be named
+	Symbols   []finding.Symbols // none: the advisory names none
+	Functions []string          // without symbols: the last parts of names in its text
+}
+
+// FlawOf returns what an advisory says: the symbols of its record, else the functions
+// that its text names.
+func FlawOf(symbols []finding.Symbols, text string) Flaw {
+	if len(symbols) > 0 {
+		return Flaw{Symbols: symbols}
+	}
+	return Flaw{Functions: mentions(text)}
 }
 
 // maxSteps bounds the evidence of a verdict.
@@ -31,9 +41,9 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 		return unknown("there are no sources of the program in the language of its packages")
 	}
 	names, certain, silent := modules(pkg)
-	uses := p.usesOf(language, names)
+	uses := p.usesOf(language, pkg.Name, names)
 	if language == "go" && (pkg.Name == "stdlib" || pkg.Name == "toolchain") {
-		uses, silent = p.usesOf(language, flaw.paths()), true // its dependencies use it as well
+		uses, silent = p.find(language, flaw.paths()), true // its dependencies use it as well
 	}
 	if len(uses) > 0 {
 		return p.used(uses, flaw)
@@ -61,8 +71,20 @@ func unknown(format string, args ...any) *finding.Reach {
 	return &finding.Reach{Verdict: finding.UnknownReach, Reason: fmt.Sprintf(format, args...)}
 }
 
-// usesOf returns the uses of what a package provides.
-func (p *Program) usesOf(language string, names []string) []use {
+// usesOf returns the uses of what a package provides. Several advisories may ask for
+// one package.
+func (p *Program) usesOf(language, pkg string, names []string) []use {
+	key := language + " " + pkg
+	uses, ok := p.packages[key]
+	if !ok {
+		uses = p.find(language, names)
+		p.packages[key] = uses
+	}
+	return uses
+}
+
+// find returns the uses of modules.
+func (p *Program) find(language string, names []string) []use {
 	var out []use
 	for _, u := range p.uses[language] {
 		if slices.ContainsFunc(names, func(m string) bool { return m != "" && provides(language, m, u.name) }) {
@@ -101,7 +123,7 @@ func (p *Program) inherited(language string, pkg *finding.Package) *finding.Reac
 	name, _ := cutVersion(pkg.Via[0])
 	parent := finding.Package{Ecosystem: pkg.Ecosystem, Name: name}
 	names, _, _ := modules(&parent)
-	uses := p.usesOf(language, names)
+	uses := p.usesOf(language, name, names)
 	if len(uses) == 0 {
 		return unknown("nothing imports it, nor %s, which brought it in", name)
 	}
@@ -169,10 +191,9 @@ func (f Flaw) paths() []string {
 }
 
 // named reports whether the advisory names functions.
-func (f Flaw) named() bool { return len(f.Symbols) > 0 || len(mentions(f.Text)) > 0 }
+func (f Flaw) named() bool { return len(f.Symbols) > 0 || len(f.Functions) > 0 }
 
-// names reports whether the advisory names the called function: among its symbols, or
-// if it has none, in its text.
+// names reports whether the advisory names the called function.
 func (f Flaw) names(called string) bool {
 	for _, s := range f.Symbols {
 		rest, ok := strings.CutPrefix(called, s.Path)
@@ -184,11 +205,7 @@ func (f Flaw) names(called string) bool {
 			return true
 		}
 	}
-	if len(f.Symbols) > 0 {
-		return false
-	}
-	last := called[strings.LastIndexByte(called, '.')+1:]
-	return slices.Contains(mentions(f.Text), last)
+	return slices.Contains(f.Functions, called[strings.LastIndexByte(called, '.')+1:])
 }
 
 // A function in the text of an advisory stands between backquotes or before a pair of
@@ -239,7 +256,7 @@ func (p *Program) mentioned(name string) string {
 		total := int64(0)
 		for _, f := range p.tree.Files {
 			base := path.Base(f.Path)
-			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || others(f.Path) || manifests.MatchString(base) {
+			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || lang.ThirdParty(f.Path) != "" || manifests.MatchString(base) {
 				continue
 			}
 			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
