@@ -3,10 +3,12 @@ package sbom
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +60,7 @@ func Read(r io.Reader) (*Bill, error) {
 	if err := in.UnreadByte(); err != nil {
 		return nil, err
 	}
-	c := &collector{index: map[string]int{}, lines: lines}
+	c := &collector{lines: lines, numbers: map[string]int32{}, index: map[int32]int{}, root: map[int32]bool{}}
 	var err error
 	switch first {
 	case '{':
@@ -79,18 +81,33 @@ func Read(r io.Reader) (*Bill, error) {
 	return &c.bill, nil
 }
 
-// A collector gathers components and what depends on what.
+// A collector gathers components and what depends on what. References are numbered:
+// a bill may name each of them many times.
 type collector struct {
 	bill  Bill
 	lines *lineCounter
 
 	seen       int
-	index      map[string]int // place in bill.Packages by reference
-	unnamed    []read         // those without a package URL; at most MaxComponents
-	developing []string       // references of what is for development only
-	root       []string       // references of the subject
-	edges      [][2]string
+	numbers    map[string]int32 // by reference
+	index      map[int32]int    // place in bill.Packages by reference
+	unnamed    []read           // those without a package URL; at most MaxComponents
+	developing []int32          // references of what is for development only
+	root       map[int32]bool   // references of the subject
+	edges      [][2]int32
 }
+
+// number returns the number of a reference.
+func (c *collector) number(ref string) int32 {
+	n, ok := c.numbers[ref]
+	if !ok {
+		n = int32(len(c.numbers))
+		c.numbers[ref] = n
+	}
+	return n
+}
+
+// describes says that the bill is about the reference.
+func (c *collector) describes(ref string) { c.root[c.number(ref)] = true }
 
 // A read is a component as any of the formats writes it.
 type read struct {
@@ -114,7 +131,7 @@ func (c *collector) add(r read) error {
 		p.Version = r.version
 	}
 	if r.ref != "" {
-		c.index[r.ref] = len(c.bill.Packages)
+		c.index[c.number(r.ref)] = len(c.bill.Packages)
 	}
 	c.bill.Packages = append(c.bill.Packages, p)
 	return nil
@@ -124,7 +141,7 @@ func (c *collector) add(r read) error {
 // package URL that are not the subject itself.
 func (c *collector) count() {
 	for _, r := range c.unnamed {
-		if r.ref != "" && slices.Contains(c.root, r.ref) {
+		if r.ref != "" && c.root[c.number(r.ref)] {
 			continue
 		}
 		if c.bill.Unnamed++; len(c.bill.Examples) < 5 {
@@ -144,41 +161,40 @@ func (c *collector) connect() {
 	if len(c.edges) == 0 {
 		return
 	}
-	children := map[string][]string{}
+	children := map[int32][]int32{}
 	for _, e := range c.edges {
 		children[e[0]] = append(children[e[0]], e[1])
 	}
-	for _, list := range children {
-		slices.Sort(list)
+	names := make([]string, len(c.numbers))
+	for name, n := range c.numbers {
+		names[n] = name
 	}
-	done := map[string]bool{}
-	queue := make([]string, 0, len(c.root))
-	for _, ref := range c.root {
-		done[ref] = true
-		queue = append(queue, ref)
-	}
+	byName := func(a, b int32) int { return cmp.Compare(names[a], names[b]) }
+	queue := slices.SortedFunc(maps.Keys(c.root), byName)
+	done := maps.Clone(c.root)
 	for len(queue) > 0 {
 		ref := queue[0]
 		queue = queue[1:]
-		for _, child := range children[ref] {
-			if done[child] {
-				continue
+		list := children[ref]
+		slices.SortFunc(list, byName)
+		for _, child := range list {
+			if !done[child] {
+				done[child] = true
+				queue = append(queue, child)
+				c.arrive(ref, child)
 			}
-			done[child] = true
-			queue = append(queue, child)
-			c.arrive(ref, child)
 		}
 	}
 }
 
 // arrive writes down that the child came in through the parent.
-func (c *collector) arrive(parent, child string) {
+func (c *collector) arrive(parent, child int32) {
 	to, ok := c.index[child]
 	if !ok {
 		return
 	}
 	p := &c.bill.Packages[to]
-	if slices.Contains(c.root, parent) {
+	if c.root[parent] {
 		p.Scope = finding.Direct
 		return
 	}
@@ -244,7 +260,7 @@ func (c *collector) member(d *json.Decoder, name string) error {
 	case "packages":
 		return each(d, func() error { return c.spdxPackage(d) })
 	case "documentDescribes":
-		return each(d, func() error { return text(d, func(s string) { c.root = append(c.root, s) }) })
+		return each(d, func() error { return text(d, c.describes) })
 	case "relationships":
 		return each(d, func() error { return c.relationship(d) })
 	}
@@ -313,12 +329,17 @@ func skip(d *json.Decoder) error {
 	}
 }
 
-// A lineCounter knows the line of each place in what was read through it.
+// A lineCounter knows the line of each place in what was last read through it. It
+// keeps the places of at most maxBreaks line breaks, so that a file of nothing else
+// costs no more than another.
 type lineCounter struct {
 	r      io.Reader
 	offset int64
-	breaks []int64 // offsets of line breaks
+	before int     // line breaks that are no longer kept
+	breaks []int64 // offsets of the others
 }
+
+const maxBreaks = 1 << 20
 
 func (l *lineCounter) Read(b []byte) (int, error) {
 	n, err := l.r.Read(b)
@@ -326,6 +347,11 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 		if c == '\n' {
 			l.breaks = append(l.breaks, l.offset+int64(i))
 		}
+	}
+	if len(l.breaks) > maxBreaks {
+		gone := len(l.breaks) / 2
+		l.before += gone
+		l.breaks = append(l.breaks[:0], l.breaks[gone:]...)
 	}
 	l.offset += int64(n)
 	return n, err
@@ -335,5 +361,5 @@ func (l *lineCounter) Read(b []byte) (int, error) {
 // document makes it no more than a few lines wrong.
 func (l *lineCounter) at(offset int64) int {
 	i, _ := slices.BinarySearch(l.breaks, offset)
-	return i + 1
+	return l.before + i + 1
 }

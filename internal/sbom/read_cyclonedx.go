@@ -34,7 +34,7 @@ func (c *collector) metadata(d *json.Decoder) error {
 	if m.Component != nil {
 		c.bill.Subject = m.Component.Name
 		if m.Component.Ref != "" {
-			c.root = append(c.root, m.Component.Ref)
+			c.describes(m.Component.Ref)
 		}
 	}
 	return nil
@@ -116,7 +116,7 @@ func (c *collector) edge(from, to string) error {
 	if len(c.edges) >= maxEdges {
 		return fmt.Errorf("it has more than %d dependencies", maxEdges)
 	}
-	c.edges = append(c.edges, [2]string{from, to})
+	c.edges = append(c.edges, [2]int32{c.number(from), c.number(to)})
 	return nil
 }
 
@@ -192,7 +192,7 @@ func (c *collector) xmlElement(d *xml.Decoder, t xml.StartElement) (bool, error)
 		err := d.DecodeElement(&m, &t)
 		c.bill.Subject = m.Component.Name
 		if m.Component.Ref != "" {
-			c.root = append(c.root, m.Component.Ref)
+			c.describes(m.Component.Ref)
 		}
 		return false, err
 	case "component":

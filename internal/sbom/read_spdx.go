@@ -68,14 +68,14 @@ func (c *collector) relate(from, kind, to string) error {
 	kind = strings.ToUpper(kind)
 	switch {
 	case kind == "DESCRIBES" && from == "SPDXRef-DOCUMENT":
-		c.root = append(c.root, to)
+		c.describes(to)
 	case kind == "DESCRIBED_BY" && to == "SPDXRef-DOCUMENT":
-		c.root = append(c.root, from)
+		c.describes(from)
 	case kind == "DEPENDS_ON" || kind == "CONTAINS":
 		return c.edge(from, to)
 	case strings.HasSuffix(kind, "DEPENDENCY_OF"):
 		if strings.HasPrefix(kind, "DEV_") || strings.HasPrefix(kind, "TEST_") {
-			c.developing = append(c.developing, from)
+			c.developing = append(c.developing, c.number(from))
 		}
 		return c.edge(to, from)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"merlon/internal/finding"
+	"merlon/internal/license"
 )
 
 // A Document is what a bill is made of.
@@ -192,47 +193,21 @@ func (d *Document) serial(g *graph) uuid.UUID {
 	return uuid.NewHash(h, uuid.NameSpaceURL, nil, 5)
 }
 
-// license returns the licences of a component as one SPDX expression; "" when
-// there is none, and false when what is known is not written as an expression.
-func license(list []string) (string, bool) {
+// declared returns the licences of a component as one SPDX expression; false when
+// there is none, or when what is known is not written as an expression.
+func declared(list []string) (string, bool) {
+	if len(list) == 0 {
+		return "", false
+	}
 	for _, l := range list {
-		if !expression(l) {
+		if _, err := license.Parse(l); err != nil {
 			return strings.Join(list, ", "), false
 		}
 	}
 	if len(list) == 1 {
 		return list[0], true
 	}
-	parts := make([]string, len(list))
-	for i, l := range list {
-		if parts[i] = l; strings.Contains(l, " ") {
-			parts[i] = "(" + l + ")"
-		}
-	}
-	return strings.Join(parts, " AND "), true
-}
-
-// expression reports whether the text has the letters of an SPDX licence
-// expression (SPDX 2.3, annex D) and the words of one.
-func expression(s string) bool {
-	words := strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '(' || r == ')' })
-	if len(words) == 0 || len(words)%2 == 0 {
-		return false
-	}
-	for i, w := range words {
-		operator := w == "AND" || w == "OR" || w == "WITH"
-		if operator != (i%2 == 1) {
-			return false
-		}
-		if strings.IndexFunc(w, func(r rune) bool { return !idLetter(r) }) >= 0 {
-			return false
-		}
-	}
-	return true
-}
-
-func idLetter(r rune) bool {
-	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' || r == '+' || r == ':'
+	return license.Read(list).String(), true
 }
 
 // Names reports whether a file of this name is usually a bill of materials.

@@ -3,6 +3,7 @@ package sbom_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -208,6 +209,43 @@ func TestReadRefuses(t *testing.T) {
 		if _, err := sbom.Read(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: error %v, want %q", text, err, want)
 		}
+	}
+}
+
+// A package without a licence has none, in either format.
+func TestWithoutLicense(t *testing.T) {
+	d := someDocument()
+	d.Packages = []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0"}}
+	var cyclone, tags bytes.Buffer
+	if err := errors.Join(sbom.CycloneDX(&cyclone, d), sbom.SPDX(&tags, d)); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(cyclone.String(), `"licenses"`) {
+		t.Errorf("CycloneDX:\n%s", cyclone.String())
+	}
+	if n := strings.Count(tags.String(), `"licenseDeclared":"NOASSERTION"`); n != 2 {
+		t.Errorf("SPDX, %d without assertion:\n%s", n, tags.String())
+	}
+}
+
+// A bill that is about everything, each of which depends on everything else's name,
+// and one of empty lines, are read as any other.
+func TestHostileBills(t *testing.T) {
+	const n = 200_000
+	var roots, edges strings.Builder
+	for i := range n {
+		fmt.Fprintf(&roots, `"r%d",`, i)
+		fmt.Fprintf(&edges, `{"spdxElementId":"r%d","relationshipType":"DEPENDS_ON","relatedSpdxElement":"c%d"},`, i, i)
+	}
+	bill, err := sbom.Read(strings.NewReader(`{"spdxVersion":"SPDX-2.3","documentDescribes":[` + roots.String() + `"r"],"relationships":[` + edges.String() + `{}],
+		"packages":[{"SPDXID":"c7","name":"a","externalRefs":[{"referenceType":"purl","referenceLocator":"pkg:npm/a@1"}]}]}`))
+	if err != nil || len(bill.Packages) != 1 || bill.Packages[0].Scope != finding.Direct {
+		t.Errorf("many subjects: %+v, %v", bill, err)
+	}
+	empty := strings.Repeat("\n", 3<<20)
+	bill, err = sbom.Read(strings.NewReader(`{"bomFormat":"CycloneDX","components":[` + empty + `{"name":"a","purl":"pkg:npm/a@1"}` + empty + `,{"name":7}]}`))
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("line %d", 6<<20+1)) {
+		t.Errorf("empty lines: %+v, %v", bill, err)
 	}
 }
 

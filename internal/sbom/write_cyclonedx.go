@@ -61,7 +61,7 @@ func cycloneComponent(c *component) cdx.Component {
 		out.Scope = cdx.ScopeOptional
 		out.Properties = &[]cdx.Property{{Name: "merlon:development", Value: "true"}}
 	}
-	if text, ok := license(c.licenses); ok {
+	if text, ok := declared(c.licenses); ok {
 		out.Licenses = &cdx.Licenses{{Expression: text}}
 	} else if text != "" {
 		out.Licenses = &cdx.Licenses{{License: &cdx.License{Name: text}}}

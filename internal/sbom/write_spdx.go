@@ -79,7 +79,7 @@ func spdxPackage(i int, c *component) *spdx.Package {
 	if len(c.places) > 0 {
 		out.PackageSourceInfo = "named in " + c.places[0].path
 	}
-	if text, ok := license(c.licenses); ok {
+	if text, ok := declared(c.licenses); ok {
 		out.PackageLicenseDeclared = text
 	} else if text != "" {
 		out.PackageLicenseComments = text
