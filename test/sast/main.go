@@ -14,12 +14,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"merlon/test/sast/tool"
@@ -45,14 +42,7 @@ type bench struct {
 	bearer  tool.Bearer
 }
 
-// A measure fills rows of the table. An error that wraps fs.ErrNotExist means
-// that a corpus or a program is not there.
-type measure struct {
-	name string
-	run  func(context.Context, *bench) ([]table.Row, error)
-}
-
-var measures = []measure{
+var measures = []table.Measure[*bench]{
 	{"benchjava", benchJava},
 	{"benchpython", benchPython},
 	{"securibench", securibench},
@@ -81,40 +71,21 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags.StringVar(&b.gosec.Binary, "gosec", "gosec", "gosec, to compare with")
 	flags.StringVar(&b.bearer.Binary, "bearer", "bearer", "the Bearer CLI, to compare with")
 	flags.StringVar(&b.bearer.Rules, "bearer-rules", "", "folder of the Bearer CLI's rules")
-	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+strings.Join(names(), ", "))
+	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.IntVar(&b.jobs, "jobs", 2, "scans at once where time is not measured")
 	flags.DurationVar(&b.merlon.Timeout, "timeout", 20*time.Minute, "for one run of a program")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	b.gosec.Timeout, b.bearer.Timeout = b.merlon.Timeout, b.merlon.Timeout
-	chosen, err := choose(only)
+	chosen, err := table.Choose(measures, only)
 	if err != nil {
 		return err
 	}
 	if err := b.prepare(); err != nil {
 		return err
 	}
-	var rows []table.Row
-	began := table.Machine()
-	for _, m := range chosen {
-		got, err := m.run(ctx, b)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			got = append(got, table.Row{Measure: m.name, Measured: "not measured", Note: err.Error()})
-		case err != nil:
-			got = append(got, table.Row{Measure: m.name, Measured: "failed", Met: table.No, Note: err.Error()})
-		}
-		rows = append(rows, got...)
-		fmt.Fprintf(os.Stderr, "%s %s: %d rows\n", time.Now().Format(time.TimeOnly), m.name, len(got))
-	}
-	if err := table.Write(filepath.Join(b.out, "table.md"), began, rows); err != nil {
-		return err
-	}
-	return table.Print(stdout, began, rows)
+	return table.Run(ctx, chosen, b, b.out, stdout)
 }
 
 // prepare checks the folders and makes paths absolute, because programs are run
@@ -141,30 +112,6 @@ func (b *bench) prepare() (err error) {
 	}
 	_, err = os.Stat(b.merlon.Binary)
 	return err
-}
-
-func names() []string {
-	var out []string
-	for _, m := range measures {
-		out = append(out, m.name)
-	}
-	return out
-}
-
-// choose returns the measures of a list of names; all for an empty one.
-func choose(only string) ([]measure, error) {
-	if only == "" {
-		return measures, nil
-	}
-	var out []measure
-	for name := range strings.SplitSeq(only, ",") {
-		i := slices.Index(names(), strings.TrimSpace(name))
-		if i < 0 {
-			return nil, fmt.Errorf("no measure %q: choose from %s", name, strings.Join(names(), ", "))
-		}
-		out = append(out, measures[i])
-	}
-	return out, nil
 }
 
 // corpus returns the path of a corpus, and an error if it is not there.

@@ -55,7 +55,7 @@ func vulcan(ctx context.Context, b *bench) ([]table.Row, error) {
 		return nil, err
 	}
 	return []table.Row{{Measure: "VulcaN packages, flaw found / findings a package", Floor: "≥ 170 of 440 / ≤ 4", Measured: fmt.Sprintf("%d of %d / %.1f", n.TP, len(truth), average), Met: table.Verdict(n.TP >= floorPackages, average <= mostNoise), Note: fmt.Sprintf("CodeQL: %d; %s", peer, note(scans))}},
-		writeJSONL(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
+		table.Keep(filepath.Join(b.out, "vulcan.packages.jsonl"), kept)
 }
 
 // A packageResult is what a developer wants to know of one package.

@@ -95,7 +95,7 @@ func (b *bench) keepRules(name string, cases []ruleCase) (int, error) {
 	if err := b.keep(name+".tally", judged); err != nil {
 		return 0, err
 	}
-	return right, writeJSONL(filepath.Join(b.out, name+".jsonl"), cases)
+	return right, table.Keep(filepath.Join(b.out, name+".jsonl"), cases)
 }
 
 // patternFolders are the folders of the pattern tests whose languages must run,

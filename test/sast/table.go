@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +15,7 @@ import (
 // keep writes what each case got, and the groups of a measure with the most
 // wrong cases first.
 func (b *bench) keep(name string, cases []score.Case) error {
-	if err := writeJSONL(filepath.Join(b.out, name+".jsonl"), cases); err != nil {
+	if err := table.Keep(filepath.Join(b.out, name+".jsonl"), cases); err != nil {
 		return err
 	}
 	_, groups := score.Tally(cases)
@@ -28,27 +26,6 @@ func (b *bench) keep(name string, cases []score.Case) error {
 		fmt.Fprintf(&text, "%d\t%d\t%d\t%d\t%d\t%s\n", g.Wrong(), g.TP, g.FN, g.TN, g.FP, g.Name)
 	}
 	return os.WriteFile(filepath.Join(b.out, name+".groups.tsv"), []byte(text.String()), 0o644)
-}
-
-// writeJSONL writes one JSON value a line.
-func writeJSONL[T any](path string, values []T) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	encoder := json.NewEncoder(w)
-	for _, v := range values {
-		if err := encoder.Encode(v); err != nil {
-			_ = f.Close() // the first error counts
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		_ = f.Close() // the first error counts
-		return err
-	}
-	return f.Close()
 }
 
 // scanned keeps the report of a scan as name.json, and says in a note

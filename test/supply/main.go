@@ -10,20 +10,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"go/build"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"merlon/test/table"
@@ -49,15 +44,8 @@ type bench struct {
 	timeout    time.Duration
 }
 
-// A measure fills rows of the table. An error that wraps fs.ErrNotExist means
-// that a corpus or a program is not there.
-type measure struct {
-	name string
-	run  func(context.Context, *bench) ([]table.Row, error)
-}
-
 // measures lists them in the order of the table.
-var measures = []measure{
+var measures = []table.Measure[*bench]{
 	{"goats", goats},
 	{"packages", packages},
 	{"pipelines", pipelines},
@@ -73,31 +61,12 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	var rows []table.Row
-	began := table.Machine()
-	for _, m := range chosen {
-		got, err := m.run(ctx, b)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			got = append(got, table.Row{Measure: m.name, Measured: "not measured", Note: err.Error()})
-		case err != nil:
-			got = append(got, table.Row{Measure: m.name, Measured: "failed", Met: table.No, Note: err.Error()})
-		}
-		rows = append(rows, got...)
-		fmt.Fprintf(os.Stderr, "%s %s: %d rows\n", time.Now().Format(time.TimeOnly), m.name, len(got))
-	}
-	if err := table.Write(filepath.Join(b.out, "table.md"), began, rows); err != nil {
-		return err
-	}
-	return table.Print(stdout, began, rows)
+	return table.Run(ctx, chosen, b, b.out, stdout)
 }
 
 // parse reads the options, checks the folders and makes paths absolute, because
 // programs are run in other folders.
-func parse(args []string) (*bench, []measure, error) {
+func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags := flag.NewFlagSet("supply", flag.ContinueOnError)
 	b := &bench{}
 	var only string
@@ -107,7 +76,7 @@ func parse(args []string) (*bench, []measure, error) {
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
 	flags.StringVar(&b.kics, "kics", kicsModule(), "folder of the module github.com/Checkmarx/kics/v2, with its queries and their tests")
-	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+strings.Join(names(), ", "))
+	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.DurationVar(&b.timeout, "timeout", 20*time.Minute, "for one run of a program")
 	if err := flags.Parse(args); err != nil {
 		return nil, nil, err
@@ -133,7 +102,7 @@ func parse(args []string) (*bench, []measure, error) {
 			return nil, nil, err
 		}
 	}
-	chosen, err := choose(only)
+	chosen, err := table.Choose(measures, only)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -145,47 +114,7 @@ func kicsModule() string {
 	return filepath.Join(build.Default.GOPATH, "pkg", "mod", "github.com", "!checkmarx", "kics", "v2@v2.2.0")
 }
 
-func names() []string {
-	var out []string
-	for _, m := range measures {
-		out = append(out, m.name)
-	}
-	return out
-}
-
-// choose returns the measures that are named, or all.
-func choose(only string) ([]measure, error) {
-	if only == "" {
-		return measures, nil
-	}
-	var out []measure
-	for name := range strings.SplitSeq(only, ",") {
-		i := slices.IndexFunc(measures, func(m measure) bool { return m.name == name })
-		if i < 0 {
-			return nil, fmt.Errorf("no measure %q: choose from %s", name, strings.Join(names(), ", "))
-		}
-		out = append(out, measures[i])
-	}
-	return out, nil
-}
-
 // keep writes the cases of a measure as name.jsonl, one JSON value a line.
 func keep[T any](b *bench, name string, cases []T) error {
-	f, err := os.Create(filepath.Join(b.out, name+".jsonl"))
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriter(f)
-	encoder := json.NewEncoder(w)
-	for _, c := range cases {
-		if err := encoder.Encode(c); err != nil {
-			_ = f.Close() // the first error counts
-			return err
-		}
-	}
-	if err := w.Flush(); err != nil {
-		_ = f.Close() // the first error counts
-		return err
-	}
-	return f.Close()
+	return table.Keep(filepath.Join(b.out, name+".jsonl"), cases)
 }
