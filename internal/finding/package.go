@@ -1,5 +1,10 @@
 package finding
 
+import (
+	"cmp"
+	"net/url"
+)
+
 // This file describes packages and the vulnerabilities known of them.
 
 // A Package is a dependency that was seen in a manifest, a lock file or an
@@ -62,6 +67,41 @@ type Advisory struct {
 	// What is known of its exploitation; nil when the data says nothing of it.
 	EPSS *EPSS `json:"epss,omitempty"`
 	KEV  *KEV  `json:"kev,omitempty"`
+}
+
+// Link is a page about the advisory: the first reference that calls itself one, or
+// "". It is an address of http or https.
+func (a *Advisory) Link() string {
+	for _, kind := range []string{"ADVISORY", "WEB", "REPORT", "FIX"} {
+		for _, r := range a.References {
+			if u, err := url.Parse(r.URL); err == nil && r.Type == kind && (u.Scheme == "https" || u.Scheme == "http") {
+				return r.URL
+			}
+		}
+	}
+	return ""
+}
+
+// Rule describes the advisory to people, as a rule of the analysis. Its id is the
+// advisory's behind the prefix; HowToPrevent and Language are the caller's to say.
+func (a *Advisory) Rule(analysis Analysis, prefix string) *Rule {
+	return &Rule{
+		ID: prefix + a.ID, Analysis: analysis, Name: cmp.Or(a.Summary, a.ID), ShortDescription: cmp.Or(a.Summary, a.ID),
+		Description: cmp.Or(a.Details, a.Summary, a.ID), CWE: a.CWE, OWASP: []string{"A06:2021"},
+		Severity: a.Severity, Confidence: Certain, Link: a.Link(), Advisory: a,
+	}
+}
+
+// Message says that the package is affected, and which version clears it where
+// upgrade names one.
+func (a *Advisory) Message(pkg, upgrade string) string {
+	switch {
+	case a.Malicious:
+		return pkg + " is malicious: " + a.ID
+	case upgrade != "":
+		return pkg + " is affected by " + a.ID + " (fixed in " + upgrade + ")"
+	}
+	return pkg + " is affected by " + a.ID + " (no fixed version is known)"
 }
 
 // An AdvisorySeverity is a severity as the record spells it.

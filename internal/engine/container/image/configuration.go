@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	oci "merlon/internal/image"
 	"merlon/internal/scan"
@@ -86,7 +87,7 @@ func (s *secretFinder) readSteps(ctx context.Context, img *oci.Image) (steps, er
 				shown = unshown
 			}
 		}
-		shown = oneLine(shown)
+		shown = inventory.OneLine(shown)
 		out.shown, out.secrets = append(out.shown, shown), append(out.secrets, found)
 		if h.Layer >= 0 {
 			out.ofLayer[h.Layer] = shown
@@ -116,7 +117,7 @@ func (c *configuration) base() {
 	}
 	last := name[strings.LastIndexByte(name, '/')+1:]
 	if _, tag, ok := strings.Cut(last, ":"); !ok || tag == "latest" {
-		c.set(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time that one is published", oneLine(name)), "base "+last)
+		c.set(ruleMovingBase, fmt.Sprintf("The image is built from %s, which is another image every time that one is published", inventory.OneLine(name)), "base "+last)
 	}
 }
 
@@ -183,10 +184,10 @@ type secretAt struct {
 // secret reports a secret of the configuration; match is what a detector saw.
 func (c *configuration) secret(r *finding.Rule, at secretAt, match *finding.SecretMatch) {
 	if match == nil {
-		match = &finding.SecretMatch{Kind: "Value of " + oneLine(at.name)}
+		match = &finding.SecretMatch{Kind: "Value of " + inventory.OneLine(at.name)}
 	}
 	c.Report(r, finding.Finding{
-		Message: r.ShortDescription + ": " + oneLine(at.name), Language: "dockerfile",
+		Message: r.ShortDescription + ": " + inventory.OneLine(at.name), Language: "dockerfile",
 		Location: finding.Location{Path: at.path, StartLine: at.line, EndLine: at.line},
 		Snippet:  &finding.Snippet{StartLine: at.line, Lines: []string{at.snippet}},
 		Secret:   match, Identity: at.path + " " + at.name,

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -89,7 +90,7 @@ func fields(text string) map[string]string {
 
 func fromFields(f map[string]string) distribution {
 	d := distribution{id: strings.ToLower(f["ID"]), version: f["VERSION_ID"]}
-	d.pretty = oneLine(cmp.Or(f["PRETTY_NAME"], strings.TrimSpace(d.id+" "+d.version)))
+	d.pretty = inventory.OneLine(cmp.Or(f["PRETTY_NAME"], strings.TrimSpace(d.id+" "+d.version)))
 	d.ecosystems = ecosystems(d, f)
 	return d
 }
@@ -178,10 +179,10 @@ func (e *examination) lacksDistribution(d distribution, packages []item) {
 	switch {
 	case d.id == "" && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-distribution",
-			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), so %s of its operating system were not checked: %s", plural(len(names), "package"), listed(names))})
+			Message: fmt.Sprintf("the image does not say which distribution it is of (there is no etc/os-release), so %s of its operating system were not checked: %s", inventory.Count(len(names), "package"), inventory.List(names))})
 	case d.id != "" && len(d.ecosystems) == 0 && len(names) > 0:
 		e.Degrade(scan.Reason{Code: "no-data",
-			Message: fmt.Sprintf("there are no advisories for %s, or its release is not known, so %s were not checked: %s", d.pretty, plural(len(names), "package"), listed(names))})
+			Message: fmt.Sprintf("there are no advisories for %s, or its release is not known, so %s were not checked: %s", d.pretty, inventory.Count(len(names), "package"), inventory.List(names))})
 	case d.id != "" && len(names) == 0:
 		e.Degrade(scan.Reason{Code: "no-packages",
 			Message: fmt.Sprintf("the image is of %s, but the list of its packages is not there, so they are not known", d.pretty)})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	oci "merlon/internal/image"
@@ -265,14 +266,14 @@ func (e *examination) look(entry oci.Entry, c readable, w want) {
 	if w.reader != nil {
 		items, raw, err := w.reader.read(e.Context, entry, c)
 		if err != nil {
-			e.gap(scan.Reason{Code: "malformed", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, oneLine(err.Error()))})
+			e.gap(scan.Reason{Code: "malformed", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, inventory.OneLine(err.Error()))})
 		}
 		v.items, v.text = items, raw
 	}
 	if w.secret {
 		hits, err := e.secrets.find(e.Context, entry, c)
 		if err != nil {
-			e.gap(scan.Reason{Code: "error", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, oneLine(err.Error()))})
+			e.gap(scan.Reason{Code: "error", Path: entry.Path, Message: fmt.Sprintf("in layer %d: %s", e.layer.Index, inventory.OneLine(err.Error()))})
 		}
 		v.hits = hits
 	}

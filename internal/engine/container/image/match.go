@@ -3,11 +3,10 @@ package image
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -32,7 +31,7 @@ func checkPackages(p *scan.ImagePass, packages []item) error {
 		return nil
 	}
 	if n := p.Advisories.Data().Unreadable; n > 0 {
-		p.Degrade(scan.Reason{Code: "unavailable", Message: plural(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)"})
+		p.Degrade(scan.Reason{Code: "unavailable", Message: inventory.Count(n, "record") + " of the vulnerability data could not be read at the import (merlon advisories status names them)"})
 	}
 	l := lookup{ImagePass: p, unknown: map[string][]string{}, undecided: map[string][]string{}, seen: map[string]int{}}
 	for _, it := range packages {
@@ -74,7 +73,7 @@ func (l *lookup) item(it item) error {
 				if stop := stopped(l.Context); stop != nil {
 					return stop
 				}
-				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+oneLine(err.Error()))
+				l.undecided[it.Path] = append(l.undecided[it.Path], it.Name+" "+version+": "+inventory.OneLine(err.Error()))
 			}
 			for _, m := range found {
 				l.add(m, it, name)
@@ -123,10 +122,10 @@ func (l *lookup) add(m scan.AdvisoryMatch, it item, name string) {
 // degrade says which packages were not decided, and why.
 func (l *lookup) degrade() {
 	for _, ecosystem := range sorted(l.unknown) {
-		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability data for " + ecosystem + ", so these were not checked: " + listed(l.unknown[ecosystem])})
+		l.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability data for " + ecosystem + ", so these were not checked: " + inventory.List(l.unknown[ecosystem])})
 	}
 	for _, path := range sorted(l.undecided) {
-		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are affected: " + listed(l.undecided[path])})
+		l.Degrade(scan.Reason{Code: "undecided", Path: path, Message: "it could not be decided whether these are affected: " + inventory.List(l.undecided[path])})
 	}
 }
 
@@ -152,11 +151,9 @@ func advisoryRule(list []*match) *finding.Rule {
 	a := slices.MaxFunc(list, func(x, y *match) int {
 		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
 	}).Advisory
-	return &finding.Rule{
-		ID: "container/" + a.ID, Analysis: finding.Container, Name: cmp.Or(a.Summary, a.ID), ShortDescription: cmp.Or(a.Summary, a.ID),
-		Description: cmp.Or(a.Details, a.Summary, a.ID), HowToPrevent: remedies(list), CWE: a.CWE, OWASP: []string{"A06:2021"},
-		Severity: a.Severity, Confidence: finding.Certain, Link: link(a), Advisory: a,
-	}
+	r := a.Rule(finding.Container, "container/")
+	r.HowToPrevent = remedies(list)
+	return r
 }
 
 // remedies says what clears the advisory, for each package.
@@ -188,21 +185,12 @@ func (m *match) remedy() string {
 
 // finding describes the match.
 func (m *match) finding() finding.Finding {
-	var what strings.Builder
-	fmt.Fprintf(&what, "%s %s", m.Name, m.Version)
+	what := m.Name + " " + m.Version
 	if len(m.also) > 0 {
-		fmt.Fprintf(&what, " (also %s)", listed(m.also))
-	}
-	switch {
-	case m.Advisory.Malicious:
-		fmt.Fprintf(&what, " is malicious: %s", m.Advisory.ID)
-	case m.Upgrade != "":
-		fmt.Fprintf(&what, " is affected by %s (fixed in %s)", m.Advisory.ID, m.Upgrade)
-	default:
-		fmt.Fprintf(&what, " is affected by %s (no fixed version is known)", m.Advisory.ID)
+		what += " (also " + inventory.List(m.also) + ")"
 	}
 	return finding.Finding{
-		Severity: m.Advisory.Severity, Message: what.String(),
+		Severity: m.Advisory.Severity, Message: m.Advisory.Message(what, m.Upgrade),
 		Location: finding.Location{Path: m.Path, StartLine: m.Line, EndLine: m.Line}, Layer: m.Layer, Also: m.copies,
 		Package:  &finding.PackageMatch{Package: m.Package, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade},
 		Identity: m.Advisory.ID + " " + family(m.Ecosystem) + " " + cmp.Or(m.Source, m.Name),
@@ -216,28 +204,6 @@ func family(ecosystem string) string {
 	return name
 }
 
-// link is a page about the advisory: the first that calls itself so.
-func link(a *finding.Advisory) string {
-	for _, kind := range []string{"ADVISORY", "WEB", "REPORT", "FIX"} {
-		for _, r := range a.References {
-			if u, err := url.Parse(r.URL); err == nil && r.Type == kind && (u.Scheme == "https" || u.Scheme == "http") {
-				return r.URL
-			}
-		}
-	}
-	return ""
-}
-
-// listed lists at most twenty names and counts the rest.
-func listed(list []string) string {
-	list = slices.Compact(slices.Sorted(slices.Values(list)))
-	more := ""
-	if len(list) > 20 {
-		list, more = list[:20], fmt.Sprintf(" and %d more", len(list)-20)
-	}
-	return strings.Join(list, ", ") + more
-}
-
 func sorted(m map[string][]string) []string {
 	out := make([]string, 0, len(m))
 	for k := range m {
@@ -245,25 +211,4 @@ func sorted(m map[string][]string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// oneLine makes a text safe to print: one line of at most 300 characters.
-func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	if r := []rune(s); len(r) > 300 {
-		return string(r[:300]) + "…"
-	}
-	return s
 }

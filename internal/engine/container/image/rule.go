@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"merlon/internal/engine/sca/inventory"
 	"merlon/internal/finding"
 )
 
@@ -117,7 +118,7 @@ func (e *examination) reportFiles() {
 		if v.setuid.group {
 			what = "its group"
 		}
-		e.Report(ruleSetuid, finding.Finding{Message: fmt.Sprintf("%s runs with the rights of %s, whoever starts it", oneLine(name), what),
+		e.Report(ruleSetuid, finding.Finding{Message: fmt.Sprintf("%s runs with the rights of %s, whoever starts it", inventory.OneLine(name), what),
 			Location: finding.Location{Path: name}, Layer: l, Identity: "setuid " + what})
 	}
 }

@@ -3,7 +3,6 @@ package dependencies
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -127,15 +126,8 @@ func makeRule(list []*match) *finding.Rule {
 	a := slices.MaxFunc(list, func(x, y *match) int {
 		return cmp.Compare(x.Advisory.Severity.Rank(), y.Advisory.Severity.Rank())
 	}).Advisory
-	r := &finding.Rule{
-		ID: "sca/" + a.ID, Analysis: finding.SCA, Name: a.Summary, ShortDescription: a.Summary,
-		Description: a.Details, HowToPrevent: remedy(list), CWE: a.CWE, OWASP: []string{"A06:2021"},
-		Severity: a.Severity, Confidence: finding.Certain, Language: language(list[0].pkg.Ecosystem),
-		Link: link(a), Advisory: a,
-	}
-	if r.Description == "" {
-		r.Description = a.Summary
-	}
+	r := a.Rule(finding.SCA, "sca/")
+	r.HowToPrevent, r.Language = remedy(list), language(list[0].pkg.Ecosystem)
 	return r
 }
 
@@ -164,21 +156,12 @@ func remedy(list []*match) string {
 // makeFinding describes one match.
 func makeFinding(m *match) finding.Finding {
 	a := m.Advisory
-	var what strings.Builder
-	fmt.Fprintf(&what, "%s %s", m.pkg.Name, m.pkg.Version)
+	what := m.pkg.Name + " " + m.pkg.Version
 	if len(m.more) > 0 {
-		fmt.Fprintf(&what, " (also %s)", strings.Join(m.more, ", "))
-	}
-	switch {
-	case a.Malicious:
-		fmt.Fprintf(&what, " is malicious: %s", a.ID)
-	case m.Upgrade != "":
-		fmt.Fprintf(&what, " is affected by %s (fixed in %s)", a.ID, m.Upgrade)
-	default:
-		fmt.Fprintf(&what, " is affected by %s (no fixed version is known)", a.ID)
+		what += " (also " + strings.Join(m.more, ", ") + ")"
 	}
 	return finding.Finding{
-		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: what.String(), Language: language(m.pkg.Ecosystem),
+		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade), Language: language(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
 		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll, Reach: m.reach},
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
@@ -220,23 +203,4 @@ func language(ecosystem string) string {
 		return "julia"
 	}
 	return ""
-}
-
-// link is a page about the advisory: the first that calls itself so.
-func link(a *finding.Advisory) string {
-	for _, kind := range []string{"ADVISORY", "WEB", "REPORT", "FIX"} {
-		for _, r := range a.References {
-			if u, err := url.Parse(r.URL); err == nil && r.Type == kind && (u.Scheme == "https" || u.Scheme == "http") {
-				return r.URL
-			}
-		}
-	}
-	return ""
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

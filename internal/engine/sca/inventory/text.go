@@ -19,6 +19,14 @@ func List(list []string) string {
 	return strings.Join(list, ", ") + more
 }
 
+// Count writes a number of things: "1 package", "2 packages".
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // OneLine makes a text safe to print: one line of at most 300 characters.
 func OneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
@@ -26,7 +34,7 @@ func OneLine(s string) string {
 			return ' '
 		}
 		return r
-	}, s)
+	}, strings.ToValidUTF8(s, "\uFFFD"))
 	if r := []rune(s); len(r) > 300 {
 		return string(r[:300]) + "…"
 	}
