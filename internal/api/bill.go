@@ -45,7 +45,7 @@ func (a *API) getBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.S
 	if in.Branch == "" {
 		branches = []string{project.Settings.ReferenceBranch, "main", "master"}
 	}
-	d := &sbom.Document{Subject: project.Name, Tool: "merlon", ToolVersion: a.Version.Version}
+	d := &sbom.Document{Subject: project.Name, Tool: "merlon", ToolVersion: a.Version.Version, Concluded: map[int]string{}}
 	for _, branch := range branches {
 		if branch == "" || len(d.Packages) > 0 {
 			continue
@@ -73,6 +73,10 @@ func (a *API) fillBill(ctx context.Context, sc tenant.Scope, branch string, d *s
 			return err
 		}
 		for _, k := range found {
+			if k.Assigned {
+				d.Concluded[len(d.Packages)] = k.Package.Licenses[0]
+				k.Package.Licenses = k.Declared
+			}
 			d.Packages = append(d.Packages, k.Package)
 			if k.UpdatedAt.After(d.Created) {
 				d.Created = k.UpdatedAt

@@ -37,6 +37,13 @@ func TestBill(t *testing.T) {
 		if err != nil || bill.Format != "SPDX" || bill.Unnamed != 2 { // the packages of the test bear no package URL
 			t.Errorf("SPDX: %+v, %v", bill, err)
 		}
+		packages := caller.Get(w.proj + "/results/sca/packages?branch=master&searchQuery=left").Want(200)
+		caller.Put(w.proj+"/sca/packages/"+packages.Text("packages.0.id")+"/license", map[string]any{"spdxId": "WTFPL"}).Want(200)
+		for format, want := range map[string]string{"spdx": `"licenseConcluded":"WTFPL","licenseDeclared":"NOASSERTION"`, "cyclonedx": `"expression":"WTFPL","acknowledgement":"concluded"`} {
+			if text := string(caller.Get(w.proj + "/sbom?format=" + format).Want(200).Body); strings.Count(text, want) != 1 {
+				t.Errorf("%s: not once %s in %s", format, want, text)
+			}
+		}
 		caller.Get(w.proj + "/sbom?branch=other").Want(404)
 		caller.Get(w.proj + "/sbom?format=paper").Want(400)
 		w.as("read_only").Get(w.proj + "/sbom").Want(403)

@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -64,32 +65,39 @@ func (c *collector) cyclone(d *json.Decoder, depth int) error {
 	return each(inner, func() error { return c.cyclone(inner, depth+1) })
 }
 
-// cycloneLicenses returns the licences of a component; a list of another shape
-// has none.
+// cycloneLicenses returns the licences of a component: those that somebody concluded,
+// else those that are named. A list of another shape has none.
 func cycloneLicenses(raw json.RawMessage) []string {
 	if len(raw) == 0 {
 		return nil
 	}
 	var choices []struct {
-		Expression string `json:"expression"`
-		License    struct {
-			ID   string `json:"id"`
-			Name string `json:"name"`
+		Expression      string `json:"expression"`
+		Acknowledgement string `json:"acknowledgement"` // of an expression
+		License         struct {
+			ID              string `json:"id"`
+			Name            string `json:"name"`
+			Acknowledgement string `json:"acknowledgement"`
 		} `json:"license"`
 	}
 	if json.Unmarshal(raw, &choices) != nil {
 		return nil
 	}
-	var out []string
+	var all, concluded []string
 	for _, l := range choices {
-		for _, s := range []string{l.Expression, l.License.ID, l.License.Name} {
-			if s != "" {
-				out = append(out, s)
-				break
-			}
+		text := cmp.Or(l.Expression, l.License.ID, l.License.Name)
+		if text == "" {
+			continue
+		}
+		all = append(all, text)
+		if cmp.Or(l.Acknowledgement, l.License.Acknowledgement) == "concluded" {
+			concluded = append(concluded, text)
 		}
 	}
-	return out
+	if concluded != nil {
+		return concluded
+	}
+	return all
 }
 
 // dependency reads what a component depends on.

@@ -30,6 +30,10 @@ type Document struct {
 	Created     time.Time
 	Packages    []finding.Package
 
+	// Concluded holds, by the place in Packages, the licence that somebody says a
+	// package is under, where that is not what it declares: an SPDX expression.
+	Concluded map[int]string
+
 	// Vulnerabilities are written into CycloneDX; SPDX 2 has no place for them.
 	Vulnerabilities []Vulnerability
 }
@@ -61,8 +65,9 @@ type component struct {
 	ref      string
 	pkg      finding.Package // of its first place
 	places   []place
-	licenses []string
-	dev      bool // in all of its places
+	licenses []string // what it declares
+	decided  []string // what somebody says instead
+	dev      bool     // in all of its places
 	children []int
 }
 
@@ -80,7 +85,8 @@ type graph struct {
 
 // makeGraph joins the packages that are the same, and connects them: a package's
 // way in ends with its parent.
-func makeGraph(packages []finding.Package) *graph {
+func makeGraph(d *Document) *graph {
+	packages := d.Packages
 	g := &graph{}
 	byKey := map[[3]string]int{}  // ecosystem, name, version
 	inFile := map[[2]string]int{} // path, name@version
@@ -98,6 +104,9 @@ func makeGraph(packages []finding.Package) *graph {
 		owner[i] = at
 		inFile[[2]string{p.Path, p.Name + "@" + p.Version}] = at
 		g.components[at].see(p)
+		if text := d.Concluded[i]; text != "" {
+			g.components[at].decided = append(g.components[at].decided, text)
+		}
 	}
 	direct := map[int]bool{}
 	for i := range packages {
@@ -148,6 +157,8 @@ func (g *graph) sort(direct map[int]bool) {
 		c.children = slices.Compact(c.children)
 		slices.Sort(c.licenses)
 		c.licenses = slices.Compact(c.licenses)
+		slices.Sort(c.decided)
+		c.decided = slices.Compact(c.decided)
 		slices.SortFunc(c.places, func(a, b place) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.line, b.line)) })
 		c.places = slices.Compact(c.places)
 	}
@@ -193,9 +204,9 @@ func (d *Document) serial(g *graph) uuid.UUID {
 	return uuid.NewHash(h, uuid.NameSpaceURL, nil, 5)
 }
 
-// declared returns the licences of a component as one SPDX expression; false when
-// there is none, or when what is known is not written as an expression.
-func declared(list []string) (string, bool) {
+// expression returns licences as one SPDX expression; false when there is none, or
+// when what is known is not written as an expression.
+func expression(list []string) (string, bool) {
 	if len(list) == 0 {
 		return "", false
 	}

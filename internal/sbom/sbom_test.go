@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -213,6 +214,60 @@ func TestReadRefuses(t *testing.T) {
 }
 
 // A package without a licence has none, in either format.
+// A licence that somebody assigned stands beside what the package declares, with who
+// says so, and counts when the bill is read.
+func TestAssignedLicense(t *testing.T) {
+	d := someDocument()
+	d.Concluded = map[int]string{0: "Apache-2.0", 3: "EPL-2.0"}
+	var cyclone, tags bytes.Buffer
+	if err := errors.Join(sbom.CycloneDX(&cyclone, d), sbom.SPDX(&tags, d)); err != nil {
+		t.Fatal(err)
+	}
+	var bom cdx.BOM
+	if err := cdx.NewBOMDecoder(bytes.NewReader(cyclone.Bytes()), cdx.BOMFileFormatJSON).Decode(&bom); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range *bom.Components {
+		l := (*c.Licenses)[0]
+		text := fmt.Sprintf("%s %s %s", c.Name, l.Expression, *l.Acknowledgement)
+		if seen := c.Evidence.Licenses; seen != nil {
+			if l := (*seen)[0]; l.License != nil {
+				text += fmt.Sprintf(", %s %s", l.License.Name, l.License.Acknowledgement)
+			} else {
+				text += fmt.Sprintf(", %s %s", l.Expression, *l.Acknowledgement)
+			}
+		}
+		got = append(got, text)
+	}
+	var doc spdx.Document
+	if err := json.Unmarshal(tags.Bytes(), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range doc.Packages[1:] {
+		got = append(got, fmt.Sprintf("%s: %s, %s", p.PackageName, p.PackageLicenseConcluded, p.PackageLicenseDeclared))
+	}
+	want := []string{
+		"core EPL-2.0 concluded, Acme's own (see site) declared", "web Apache-2.0 concluded, MIT OR Apache-2.0 declared", "left-pad WTFPL declared",
+		"org.acme:core: EPL-2.0, NOASSERTION", "@acme/web: Apache-2.0, MIT OR Apache-2.0", "left-pad: NOASSERTION, WTFPL",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("licences (-want +got):\n%s", diff)
+	}
+	for _, text := range []string{cyclone.String(), tags.String(),
+		`{"bomFormat":"CycloneDX","specVersion":"1.6","components":[{"type":"library","name":"web","purl":"pkg:npm/%40acme/web@1.0.0",
+		"licenses":[{"license":{"id":"MIT","acknowledgement":"declared"}},{"license":{"id":"Apache-2.0","acknowledgement":"concluded"}}]}]}`} {
+		bill, err := sbom.Read(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(bill.Packages, func(p finding.Package) bool { return p.Name == "@acme/web" })
+		if diff := cmp.Diff([]string{"Apache-2.0"}, bill.Packages[i].Licenses); diff != "" {
+			t.Errorf("read again (-want +got):\n%s", diff)
+		}
+	}
+}
+
 func TestWithoutLicense(t *testing.T) {
 	d := someDocument()
 	d.Packages = []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0"}}

@@ -21,7 +21,7 @@ const subjectRef = "subject"
 
 // CycloneDX writes the document as CycloneDX 1.6 in JSON.
 func CycloneDX(w io.Writer, d *Document) error {
-	g := makeGraph(d.Packages)
+	g := makeGraph(d)
 	out := list{w: bufio.NewWriterSize(w, 1<<16)}
 	metadata := cdx.Metadata{
 		Timestamp: d.Created.UTC().Format(time.RFC3339),
@@ -61,10 +61,11 @@ func cycloneComponent(c *component) cdx.Component {
 		out.Scope = cdx.ScopeOptional
 		out.Properties = &[]cdx.Property{{Name: "merlon:development", Value: "true"}}
 	}
-	if text, ok := declared(c.licenses); ok {
-		out.Licenses = &cdx.Licenses{{Expression: text}}
-	} else if text != "" {
-		out.Licenses = &cdx.Licenses{{License: &cdx.License{Name: text}}}
+	out.Licenses = cycloneLicense(c.licenses, cdx.LicenseAcknowledgementDeclared)
+	if decided := cycloneLicense(c.decided, cdx.LicenseAcknowledgementConcluded); decided != nil {
+		// A list of licences holds one expression: what the package declares becomes
+		// what was seen.
+		out.Evidence, out.Licenses = &cdx.Evidence{Licenses: out.Licenses}, decided
 	}
 	if len(c.places) > 0 {
 		occurrences := make([]cdx.EvidenceOccurrence, len(c.places))
@@ -74,9 +75,24 @@ func cycloneComponent(c *component) cdx.Component {
 				occurrences[i].Line = &at.line
 			}
 		}
-		out.Evidence = &cdx.Evidence{Occurrences: &occurrences}
+		if out.Evidence == nil {
+			out.Evidence = &cdx.Evidence{}
+		}
+		out.Evidence.Occurrences = &occurrences
 	}
 	return out
+}
+
+// cycloneLicense writes licences, with who says so; nil for none.
+func cycloneLicense(list []string, says cdx.LicenseAcknowledgement) *cdx.Licenses {
+	text, ok := expression(list)
+	switch {
+	case ok:
+		return &cdx.Licenses{{Expression: text, Acknowledgement: &says}}
+	case text != "":
+		return &cdx.Licenses{{License: &cdx.License{Name: text, Acknowledgement: says}}}
+	}
+	return nil
 }
 
 // cycloneDependency tells what a component depends on.

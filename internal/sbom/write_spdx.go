@@ -18,7 +18,7 @@ const noAssertion = "NOASSERTION"
 // SPDX writes the document as SPDX 2.3 in JSON. Vulnerabilities have no place in
 // it.
 func SPDX(w io.Writer, d *Document) error {
-	g := makeGraph(d.Packages)
+	g := makeGraph(d)
 	out := list{w: bufio.NewWriterSize(w, 1<<16)}
 	const root = "Subject"
 	head := struct {
@@ -79,10 +79,13 @@ func spdxPackage(i int, c *component) *spdx.Package {
 	if len(c.places) > 0 {
 		out.PackageSourceInfo = "named in " + c.places[0].path
 	}
-	if text, ok := declared(c.licenses); ok {
+	if text, ok := expression(c.licenses); ok {
 		out.PackageLicenseDeclared = text
 	} else if text != "" {
 		out.PackageLicenseComments = text
+	}
+	if text, ok := expression(c.decided); ok {
+		out.PackageLicenseConcluded = text
 	}
 	if c.pkg.PURL != "" {
 		out.PackageExternalReferences = []*spdx.PackageExternalReference{{

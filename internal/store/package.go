@@ -84,7 +84,7 @@ func (r *listedRow) read() (triage.ListedPackage, error) {
 		return p, fmt.Errorf("package %s: %w", p.ID, err)
 	}
 	if r.assigned != "" {
-		p.Assigned, p.Package.Licenses = true, []string{r.assigned}
+		p.Assigned, p.Declared, p.Package.Licenses = true, p.Package.Licenses, []string{r.assigned}
 	}
 	return p, nil
 }

@@ -238,6 +238,7 @@ type ListedPackage struct {
 	Branch    string
 	Package   finding.Package // with the licence that a person assigned, if one did
 	Assigned  bool            // a person assigned the licence
+	Declared  []string        // what the package declares, where a person assigned another licence
 	Ignored   bool            // a person wants its licence left out of numbers
 	CreatedAt time.Time
 	UpdatedAt time.Time
