@@ -49,7 +49,7 @@ func unbuiltRoutes() []route {
 
 func unbuiltReports() []route {
 	const p = "/project/{projectId}"
-	read, report := needs(tenant.ProjectResults), needs(tenant.ProjectReport)
+	report := needs(tenant.ProjectReport)
 	return []route{
 		unbuilt("GET", "/dockerhub/search/images", "searchImages", "Search of public images", authenticated()),
 		unbuilt("DELETE", p+"/results/container/images/{imageId}", "deleteContainerImage", "Deletion of an image", needs(tenant.ProjectUpdate)),
@@ -58,8 +58,6 @@ func unbuiltReports() []route {
 		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),
 		unbuilt("GET", "/team/{teamId}/report/{reportType}/{format}", "getTeamReport", "Report of a team", needs(tenant.TeamRead|tenant.ProjectReport)),
 		unbuilt("POST", "/organization/{organizationId}/project/report/batch/{reportType}/{format}", "createBatchReport", "Report of several projects", needs(tenant.OrgRead|tenant.ProjectReport)),
-		unbuilt("GET", p+"/results/top-vulnerabilities", "listTopVulnerabilities", "The most urgent findings", read),
-		unbuilt("GET", p+"/results/{type}/{vulnerabilityId}/priority-decomposition", "getPriorityDecomposition", "Parts of a priority", read),
 	}
 }
 

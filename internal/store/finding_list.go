@@ -129,6 +129,7 @@ var sortColumns = map[triage.SortKey][]sortColumn{
 	triage.ByCreated:  {{name: "created_at", wide: true}},
 	triage.ByUpdated:  {{name: "updated_at", wide: true}},
 	triage.ByCVSS:     {{name: "cvss"}},
+	triage.ByScore:    {{name: "score"}},
 }
 
 // order returns the ORDER BY of a query, and the columns before the identifier.
@@ -227,6 +228,8 @@ func cursorAt(q triage.Query, f *triage.Finding) *triage.Cursor {
 		c.Keys = []any{millis(f.UpdatedAt)}
 	case triage.ByCVSS:
 		c.Keys = []any{int64(tenths(f.CVSS))}
+	case triage.ByScore:
+		c.Keys = []any{int64(f.Score)}
 	}
 	return c
 }

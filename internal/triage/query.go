@@ -66,6 +66,7 @@ const (
 	ByCreated  SortKey = "createdAt"
 	ByUpdated  SortKey = "updateAt"
 	ByCVSS     SortKey = "currentCVSS"
+	ByScore    SortKey = "priorityScore" // no list on the wire offers it
 )
 
 // A Query is a page of findings.
