@@ -174,6 +174,9 @@ func (inv *inventory) file(f scan.File, readers []reader) {
 				return
 			}
 		}
+		if r.includes {
+			content = spaced(content)
+		}
 		found, err := extract(inv.Context, r, &filesystem.ScanInput{
 			FS: tree{inv.FS}, Path: f.Path, Info: info, Reader: bytes.NewReader(content),
 		})
@@ -248,6 +251,9 @@ func convert(x *extractor.Package, r reader, file string) (finding.Package, bool
 	}
 	if loc := x.Location.Descriptor; loc != nil && loc.File != nil {
 		pkg.Line = loc.File.LineNumber
+		if path.Base(loc.File.Path) == "go.sum" { // read with go.mod
+			pkg.Path = loc.File.Path
+		}
 	}
 	// A package of an included file stands there, not at the inclusion.
 	if rel := x.Location.Related; r.includes && len(rel) > 0 && rel[0].File != nil {

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -31,6 +32,9 @@ func (inv *inventory) lockFile(f scan.File) {
 	if err != nil {
 		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a list of packages: " + OneLine(err.Error())})
 		return
+	}
+	if len(g.Broken) > 0 {
+		inv.Degrade(scan.Reason{Code: "malformed", Path: f.Path, Message: "cannot be read as a whole: no package was understood in the lines " + strings.Trim(fmt.Sprint(g.Broken), "[]")})
 	}
 	var unfixed []string
 	for _, found := range g.Packages() {

@@ -3,6 +3,7 @@ package inventory
 import (
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 	"time"
 
@@ -10,7 +11,6 @@ import (
 	"github.com/google/osv-scalibr/extractor"
 	"github.com/google/osv-scalibr/extractor/filesystem"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/packagesconfig"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/paketlock"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/golang/gomod"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/cabal"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/haskell/stacklock"
@@ -21,7 +21,6 @@ import (
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/setup"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/python/wheelegg"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/r/renvlock"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/swift/packageresolved"
 
 	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
@@ -50,8 +49,6 @@ var readers = []reader{
 	{make: setup.New, ecosystem: "PyPI", scope: finding.Direct, partial: setupPartial, locks: manifest.PythonLocks},
 	{make: gradleverificationmetadataxml.New, ecosystem: "Maven"},
 	{make: packagesconfig.New, ecosystem: "NuGet"},
-	{make: paketlock.New, ecosystem: "NuGet"},
-	{make: packageresolved.New, ecosystem: "SwiftURL"},
 	{make: renvlock.New, ecosystem: "CRAN"},
 	{make: cabal.New, ecosystem: "Hackage"},
 	{make: stacklock.New, ecosystem: "Hackage"},
@@ -64,18 +61,28 @@ func (r reader) reads(file string, api filesystem.FileAPI) bool {
 }
 
 // isInstalledPython reports whether the file describes an installed package. An
-// .egg-info elsewhere is what building the project itself leaves behind.
+// .egg-info elsewhere that has no version in its name is what building the project
+// itself leaves behind.
 func isInstalledPython(file string) bool {
 	dir := path.Dir(file)
-	switch path.Base(file) {
-	case "METADATA":
+	switch base := path.Base(file); {
+	case base == "METADATA":
 		return strings.HasSuffix(dir, ".dist-info")
-	case "PKG-INFO":
-		above := path.Base(path.Dir(dir))
-		return strings.HasSuffix(dir, ".egg-info") && (above == "site-packages" || above == "dist-packages")
+	case base == "PKG-INFO" && path.Base(dir) == "EGG-INFO":
+		return true
+	case base == "PKG-INFO":
+		return isInstalledEgg(dir)
 	}
-	return false
+	return isInstalledEgg(file) && !strings.HasSuffix(dir, ".egg-info")
 }
+
+func isInstalledEgg(file string) bool {
+	above := path.Base(path.Dir(file))
+	return strings.HasSuffix(file, ".egg-info") && (above == "site-packages" || above == "dist-packages" || versioned.MatchString(path.Base(file)))
+}
+
+// versioned matches a name that has a version after it: "six-1.16.0-py3.8.egg-info".
+var versioned = regexp.MustCompile(`^[A-Za-z0-9._+]+-[0-9]`)
 
 // pinned reports whether the version that a reader gives is the one that will be
 // used, and not merely one that a constraint allows.

@@ -16,6 +16,13 @@ var (
 	optionLine  = regexp.MustCompile(`^--?(?:i|index-url|extra-index-url|f|find-links|trusted-host|pre|no-index|only-binary|no-binary|prefer-binary|require-hashes|use-feature)\b`)
 )
 
+// glued matches a version with a comment right behind it. No version holds a number
+// sign; pip wants a space before a comment, and people forget it.
+var glued = regexp.MustCompile(`(==[ \t]*[0-9][^\s#;,]*)#`)
+
+// spaced puts a space before such comments.
+func spaced(content []byte) []byte { return glued.ReplaceAll(content, []byte("$1 #")) }
+
 // leftOut degrades what a requirements file names by address, and files that it
 // includes and that are not there.
 func (inv *inventory) leftOut(file string, content []byte) {

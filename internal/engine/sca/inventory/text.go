@@ -46,7 +46,7 @@ var purlTypes = map[string]string{
 	"npm": purl.TypeNPM, "PyPI": purl.TypePyPi, "Maven": purl.TypeMaven, "Packagist": purl.TypeComposer,
 	"RubyGems": purl.TypeGem, "crates.io": purl.TypeCargo, "Pub": purl.TypePub, "Hex": purl.TypeHex,
 	"ConanCenter": purl.TypeConan, "CocoaPods": purl.TypeCocoapods, "NuGet": purl.TypeNuget, "SwiftURL": purl.TypeSwift,
-	"GitHub Actions": purl.TypeGithub, "Go": purl.TypeGolang,
+	"GitHub Actions": purl.TypeGithub, "Go": purl.TypeGolang, "conda": purl.TypeConda,
 }
 
 // makePURL makes a package URL (https://github.com/package-url/purl-spec).

@@ -100,7 +100,23 @@ func TestInstalledPython(t *testing.T) {
 		"venv/site-packages/a-1.0.dist-info/METADATA": metadata,
 		"venv/site-packages/b.egg-info/PKG-INFO":      strings.Replace(metadata, "Name: a", "Name: b", 1),
 		"src/own.egg-info/PKG-INFO":                   strings.Replace(metadata, "Name: a", "Name: own", 1),
-	}, []string{"venv/site-packages/a-1.0.dist-info/METADATA:2 a@1.0", "venv/site-packages/b.egg-info/PKG-INFO:2 b@1.0"}, nil)
+		"opt/c-1.0-py3.8.egg-info/PKG-INFO":           strings.Replace(metadata, "Name: a", "Name: c", 1),
+		"opt/d-1.0.egg/EGG-INFO/PKG-INFO":             strings.Replace(metadata, "Name: a", "Name: d", 1),
+		"lib/python3/dist-packages/e.egg-info":        strings.Replace(metadata, "Name: a", "Name: e", 1),
+	}, []string{
+		"lib/python3/dist-packages/e.egg-info:2 e@1.0", "opt/c-1.0-py3.8.egg-info/PKG-INFO:2 c@1.0", "opt/d-1.0.egg/EGG-INFO/PKG-INFO:2 d@1.0",
+		"venv/site-packages/a-1.0.dist-info/METADATA:2 a@1.0", "venv/site-packages/b.egg-info/PKG-INFO:2 b@1.0",
+	}, nil)
+}
+
+// A module that only go.sum names stands there, and a comment may touch a version.
+func TestPlaces(t *testing.T) {
+	check(t, map[string]string{
+		"go.mod": "module m\n\ngo 1.16\n\nrequire example.org/a v1.0.0\n",
+		"go.sum": "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:x=\nexample.org/b v2.0.0+incompatible h1:x=\n",
+	}, []string{"go.mod:5 example.org/a@1.0.0", "go.mod:3 stdlib@1.16", "go.sum:3 example.org/b@2.0.0+incompatible"}, nil)
+	check(t, map[string]string{"requirements.txt": "a==1.0#one\nb==2.0 # two\n"}, []string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
+	check(t, map[string]string{"mix.lock": "%{\n  \"a\": {:hex, :a, \"1.0.0\", \"h\", [:mix], [], \"hexpm\"},\n  \"b\": {:odd},\n}\n"}, []string{"mix.lock:2 a@1.0.0"}, []string{"mix.lock malformed"})
 }
 
 // TestCompiled reads the comments of pip-compile and uv.

@@ -36,7 +36,7 @@ type Solution struct {
 	read     func(path string) []byte // nil when the file is not there
 	projects []string
 	docs     map[string]*document.Node
-	asked    map[string]bool // lower-case names that a project asks for; nil before they are known
+	asked    map[string][]string // projects that ask for a package, by its lower-case name; nil before they are known
 }
 
 // New returns the solution of the projects. Read returns a file, or nil.
@@ -124,7 +124,7 @@ func (s *Solution) take(file string, out *scope, seen map[string]bool) {
 }
 
 // Requirements returns what a file asks for. Of a central list these are the
-// packages that no project of the tree asks for by itself.
+// packages that no project below its folder asks for by itself.
 func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
 	n, err := document.XML(s.read(file))
 	if err != nil {
@@ -134,7 +134,7 @@ func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
 	var out []manifest.Requirement
 	for _, e := range n.Named("PackageReference", "GlobalPackageReference", "PackageVersion") {
 		name := nameOf(e)
-		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" && s.asks(name) {
+		if name == "" || strings.Contains(name, "$(") || e.Key == "PackageVersion" && s.asks(path.Dir(file), name) {
 			continue
 		}
 		wanted := attribute(e, "VersionOverride")
@@ -153,32 +153,35 @@ func (s *Solution) Requirements(file string) ([]manifest.Requirement, error) {
 	return out, nil
 }
 
-// asks reports whether a project of the tree asks for the package.
-func (s *Solution) asks(name string) bool {
+// asks reports whether a project in the folder or below asks for the package.
+func (s *Solution) asks(folder, name string) bool {
 	if s.asked == nil {
-		s.asked = map[string]bool{}
+		s.asked = map[string][]string{}
 		for _, file := range s.projects {
 			for _, e := range s.doc(file).Named("PackageReference") {
-				s.asked[strings.ToLower(nameOf(e))] = true
+				key := strings.ToLower(nameOf(e))
+				s.asked[key] = append(s.asked[key], file)
 			}
 		}
 	}
-	return s.asked[strings.ToLower(name)]
+	return slices.ContainsFunc(s.asked[strings.ToLower(name)], func(project string) bool {
+		return folder == "." || strings.HasPrefix(project, folder+"/")
+	})
 }
 
 func nameOf(e *document.Node) string {
-	if name := e.Str("@Include"); name != "" {
+	if name := strings.TrimSpace(e.Str("@Include")); name != "" {
 		return name
 	}
-	return e.Str("@Update")
+	return strings.TrimSpace(e.Str("@Update"))
 }
 
 // attribute returns an attribute, or the text of the element of that name.
 func attribute(e *document.Node, name string) string {
-	if v := e.Str("@" + name); v != "" {
+	if v := strings.TrimSpace(e.Str("@" + name)); v != "" {
 		return v
 	}
-	return e.Str(name)
+	return strings.TrimSpace(e.Str(name))
 }
 
 var reference = regexp.MustCompile(`\$\(([A-Za-z_][A-Za-z0-9_.]*)\)`)

@@ -13,11 +13,12 @@ var solution = map[string]string{
 <ItemGroup>
 <PackageVersion Include="A" Version="1.0.0" />
 <PackageVersion Include="Ef.Core" Version="$(Ef)" />
-<PackageVersion Include="Unused" Version="3.0.0" />
+<PackageVersion Include="Unused " Version=" 3.0.0" />
 <GlobalPackageReference Include="Analyzer" Version="2.0.0" PrivateAssets="All" />
 </ItemGroup></Project>`,
 	"Directory.Build.props": `<Project><Import Project="$(MSBuildThisFileDirectory)eng\Versions.props" /></Project>`,
 	"eng/Versions.props":    `<Project><PropertyGroup><Moq>4.18.4</Moq></PropertyGroup></Project>`,
+	"other/Packages.props":  `<Project><ItemGroup><PackageVersion Include="A" Version="1.0.0" /></ItemGroup></Project>`,
 	"src/app.csproj": `<Project Sdk="Microsoft.NET.Sdk">
 <PropertyGroup><Own>5.0.0</Own></PropertyGroup>
 <ItemGroup>
@@ -60,6 +61,7 @@ func TestRequirements(t *testing.T) {
 		"src/app.csproj":           "4:a@1.0.0 5:Ef.Core@8.0.1 6:Moq@4.18.4! 7:Own@5.0.0 8:Over@1.2.0 9:Range@6.0.0 10:Float@ 11:None@",
 		"Directory.Packages.props": "6:Unused@3.0.0 7:Analyzer@2.0.0!",
 		"eng/Versions.props":       "",
+		"other/Packages.props":     "1:A@1.0.0", // no project below it asks for it
 	} {
 		if got := ask(t, file); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", file, got, want)

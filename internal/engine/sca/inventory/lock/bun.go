@@ -27,7 +27,7 @@ func bun(b *builder) error {
 			return fmt.Errorf("packages: %q is no list", e.Key)
 		}
 		name, version := cutName(e.Kids[0].Value())
-		node := Node{Name: name, Version: version, Line: e.Line, Local: local(version)}
+		node := Node{Name: name, Version: version, Line: e.Line, Local: local(version) || version == "root:"}
 		if dir, ok := strings.CutPrefix(version, "file:"); ok { // a folder, which asks for packages like a workspace
 			node.Manifest = b.beside(path.Join(dir, "package.json"))
 		}

@@ -17,6 +17,8 @@ type Graph struct {
 	Rooted bool
 	// Marked is set when the file itself says which packages are for development.
 	Marked bool
+	// Broken are lines that should name a package and could not be read, at most 20.
+	Broken []int
 }
 
 // A Node is a package, or a part of the project.

@@ -55,11 +55,22 @@ var readers = map[string]reader{
 	"rebar.lock":                  {"Hex", rebar},
 	"gradle.lockfile":             {"Maven", gradle},
 	"buildscript-gradle.lockfile": {"Maven", gradle},
+	"paket.lock":                  {"NuGet", paket},
+	"Package.resolved":            {"SwiftURL", swift},
+}
+
+// readerOf returns the reader of a file of this path.
+func readerOf(file string) (reader, bool) {
+	if strings.HasSuffix(file, ".deps.json") {
+		return reader{"NuGet", depsJSON}, true
+	}
+	r, ok := readers[path.Base(file)]
+	return r, ok
 }
 
 // Reads reports whether a file of this path is a lock file that Read reads.
 func Reads(file string) bool {
-	_, ok := readers[path.Base(file)]
+	_, ok := readerOf(file)
 	return ok
 }
 
@@ -67,11 +78,12 @@ func Reads(file string) bool {
 const (
 	maxPackages = 500_000
 	maxEdges    = 5_000_000
+	maxBroken   = 20 // lines that are told
 )
 
 // Read reads a lock file. The error says what of it cannot be read.
 func Read(f File) (*Graph, error) {
-	r, ok := readers[path.Base(f.Path)]
+	r, ok := readerOf(f.Path)
 	if !ok {
 		return nil, errors.New("is no lock file that is read")
 	}
@@ -81,6 +93,9 @@ func Read(f File) (*Graph, error) {
 	}
 	if b.full {
 		return nil, fmt.Errorf("names more than %d packages or %d dependencies", maxPackages, maxEdges)
+	}
+	if len(b.Graph.Broken) > 0 && len(b.Nodes) == 0 {
+		return nil, fmt.Errorf("line %d: no package was understood", b.Graph.Broken[0])
 	}
 	return b.Graph, nil
 }
@@ -109,6 +124,14 @@ func (b *builder) add(n Node, keys ...string) int {
 		}
 	}
 	return at
+}
+
+// broken notes a line that should name a package and could not be read: the file is
+// told of, and the other lines count.
+func (b *builder) broken(line int) {
+	if len(b.Graph.Broken) < maxBroken {
+		b.Graph.Broken = append(b.Graph.Broken, line)
+	}
 }
 
 // link adds an edge to the node of the first key that is known, and reports

@@ -519,6 +519,7 @@ func FuzzRead(f *testing.F) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	names = append(names, "x.deps.json")
 	for i := range names {
 		f.Add(uint8(i), []byte("# yarn lockfile v1\n\na@^1:\n  version \"1.2.0\"\n  dependencies:\n    a \"^1\"\n"), []byte(`{"dependencies":{"a":"^1"}}`))
 		f.Add(uint8(i), []byte(`{"packages":{"":{"dependencies":{"a":"1"}},"node_modules/a":{"version":"1","dependencies":{"a":"1"}}},"dependencies":{"a":{"version":"1"}}}`), []byte(`{}`))

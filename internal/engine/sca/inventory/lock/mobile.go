@@ -2,7 +2,6 @@ package lock
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"merlon/internal/engine/sca/inventory/document"
@@ -50,7 +49,8 @@ func podfile(b *builder) error {
 		}
 		name, version, ok := strings.Cut(strings.Trim(text, `"`), " (")
 		if !ok {
-			return fmt.Errorf("line %d: a name and a version were expected", line)
+			b.broken(line)
+			continue
 		}
 		pod, _, _ := strings.Cut(name, "/")
 		source := external.Get(pod)
@@ -75,55 +75,48 @@ func podfile(b *builder) error {
 	return nil
 }
 
-// nuget reads packages.lock.json
-// (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies).
-func nuget(b *builder) error {
+// swift reads Package.resolved of the versions 1 to 3
+// (https://github.com/swiftlang/swift-package-manager/blob/main/Sources/PackageGraph/ResolvedPackagesStore.swift),
+// which says neither what is direct nor which package brought which. The manifest
+// beside it says the first.
+func swift(b *builder) error {
 	n, err := document.JSON(b.Content)
 	if err != nil {
 		return err
 	}
-	frameworks := n.Get("dependencies")
-	if n.Kind != document.Object || frameworks != nil && frameworks.Kind != document.Object {
+	if n.Kind != document.Object {
 		return errors.New("an object was expected")
 	}
-	b.Rooted = true
-	root := b.add(Node{Local: true, Manifest: b.project()})
-	for i := range frameworks.All() {
-		f := &frameworks.Kids[i]
-		at := make([]int, len(f.Kids))
-		for k := range f.Kids {
-			e := &f.Kids[k]
-			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line, Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
+	pins := n.Get("pins")
+	if pins == nil { // version 1
+		pins = n.At("object", "pins")
+	}
+	for i := range pins.All() {
+		e := &pins.Kids[i]
+		address := e.Get("location")
+		if address.Value() == "" {
+			address = e.Get("repositoryURL")
 		}
-		for k := range f.Kids {
-			e := &f.Kids[k]
-			if strings.EqualFold(e.Str("type"), "Direct") {
-				b.link(root, false, f.Key+" "+strings.ToLower(e.Key))
-			}
-			for _, d := range e.Get("dependencies").All() {
-				base, _, _ := strings.Cut(f.Key, "/") // "net8.0/linux-x64" adds to "net8.0"
-				b.link(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
-			}
+		node := Node{Name: manifest.SwiftName(address.Value()), Version: e.At("state", "version").Value(), Line: address.LineOr(e.Line)}
+		if node.Name == "" { // of a registry: scope.name
+			node.Name, node.Line = e.Str("identity"), e.Get("identity").LineOr(e.Line)
+		}
+		kind := e.Str("kind")
+		node.Local = local(address.Value()) || kind == "localSourceControl" || kind == "fileSystem"
+		b.add(node, strings.ToLower(node.Name))
+	}
+	project := b.beside("Package.swift")
+	asks, err := manifest.Swift(b.Read(project))
+	if err != nil {
+		return err
+	}
+	root := b.add(Node{Local: true, Manifest: project})
+	for _, r := range asks {
+		if b.link(root, r.Dev, strings.ToLower(r.Name)) {
+			b.Rooted = true
 		}
 	}
 	return nil
-}
-
-// project returns the only project file in the folder, else "".
-func (b *builder) project() string {
-	found := ""
-	for _, kind := range []string{"*.csproj", "*.vbproj", "*.fsproj"} {
-		for _, file := range b.Below(kind) {
-			if file != b.beside(file[strings.LastIndexByte(file, '/')+1:]) {
-				continue
-			}
-			if found != "" {
-				return ""
-			}
-			found = file
-		}
-	}
-	return found
 }
 
 // conan reads conan.lock, of version 1 of Conan (a graph) and of version 2

@@ -77,7 +77,7 @@ func npmNode(e *document.Node, resolved string) Node {
 		Name: name, Version: e.Str("version"), Line: e.Line, Dev: e.True("dev"),
 		Licenses: e.Get("license").Strings(), Foreign: fromRepository(resolved),
 	}
-	if local(resolved) && !strings.HasSuffix(resolved, ".tgz") && !strings.HasSuffix(resolved, ".tar.gz") {
+	if local(resolved) && !archive(resolved) {
 		n.Local = true
 	}
 	if strings.Contains(n.Version, ":") {

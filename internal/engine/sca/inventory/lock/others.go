@@ -2,7 +2,6 @@ package lock
 
 import (
 	"errors"
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -146,7 +145,7 @@ func mix(b *builder) error {
 		case kind == "git":
 			b.add(Node{Name: app, Line: line, Foreign: true}, app)
 		default:
-			return fmt.Errorf("line %d: a tuple for hex or git was expected", line)
+			b.broken(line)
 		}
 	}
 	for _, e := range edges {
@@ -210,7 +209,8 @@ func gradle(b *builder) error {
 		coordinates, configurations, ok := strings.Cut(text, "=")
 		name, version := cutLast(coordinates, ":")
 		if !ok || !strings.Contains(name, ":") {
-			return fmt.Errorf("line %d: group:artifact:version=configurations was expected", line)
+			b.broken(line)
+			continue
 		}
 		dev := configurations != ""
 		for _, c := range strings.Split(configurations, ",") {

@@ -74,9 +74,17 @@ func (b *builder) pnpmImporter(e *document.Node) {
 			if d.Kind == document.Object { // version 6 and later
 				version = d.Str("version")
 			}
-			if !local(version) || strings.HasPrefix(version, "/") {
-				b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...)
+			if local(version) && !strings.HasPrefix(version, "/") && !archive(version) {
+				continue
 			}
+			if b.link(root, section == "devDependencies", pnpmKeys(d.Key, version)...) || version == "" || version[0] < '0' || version[0] > '9' {
+				continue
+			}
+			// A file that was cut, or merged by hand: what is asked for is known all the same.
+			version, _, _ = strings.Cut(version, "(")
+			version, _, _ = strings.Cut(version, "_")
+			b.add(Node{Name: d.Key, Version: version, Line: d.Line, Dev: section == "devDependencies"}, d.Key+"@"+version)
+			b.link(root, section == "devDependencies", d.Key+"@"+version)
 		}
 	}
 }
@@ -101,6 +109,9 @@ func pnpmNode(e *document.Node, five bool) Node {
 	if i := strings.IndexByte(key, '('); i > 0 {
 		key = key[:i]
 	}
+	if host, rest, ok := strings.Cut(key, "/"); ok && !strings.HasPrefix(e.Key, "/") && strings.Contains(host, ".") && !strings.ContainsAny(host, "@:") && !repositoryHosts[host] {
+		key = rest // of another registry: "registry.example.org/name/1.2.3"
+	}
 	n := Node{Line: e.Line, Dev: e.True("dev")}
 	if five { // name/1.2.3_peer@4
 		n.Name, n.Version = cutLast(key, "/")
@@ -117,13 +128,21 @@ func pnpmNode(e *document.Node, five bool) Node {
 	}
 	resolution := e.Get("resolution")
 	switch {
-	case resolution.Str("type") == "directory", strings.HasPrefix(e.Key, "file:"), strings.Contains(e.Key, "@file:") && !strings.HasSuffix(key, ".tgz"), strings.Contains(e.Key, "@link:"):
+	case resolution.Str("type") == "directory", strings.HasPrefix(e.Key, "file:") && !archive(key), strings.Contains(e.Key, "@file:") && !archive(key), strings.Contains(e.Key, "@link:"):
 		n.Local = true
 	case resolution.Str("type") == "git", resolution.Str("repo") != "", fromRepository(resolution.Str("tarball")), fromRepository(n.Version):
 		n.Foreign = true
-		if strings.Contains(n.Version, ":") {
-			n.Version = ""
-		}
+	}
+	if strings.Contains(n.Version, ":") {
+		n.Foreign, n.Version = true, ""
 	}
 	return n
+}
+
+// repositoryHosts begin the key of a package that comes from a repository.
+var repositoryHosts = map[string]bool{"github.com": true, "gitlab.com": true, "bitbucket.org": true, "codeload.github.com": true}
+
+// archive reports whether a place is a packed package, which is no part of the project.
+func archive(place string) bool {
+	return strings.HasSuffix(place, ".tgz") || strings.HasSuffix(place, ".tar.gz")
 }

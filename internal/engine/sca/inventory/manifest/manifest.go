@@ -61,6 +61,11 @@ var Kinds = []Kind{
 	{Match: "deps.edn", Ecosystem: "Maven", Read: Edn},
 	{Match: "project.clj", Ecosystem: "Maven", Read: Leiningen},
 	{Match: "libman.json", Ecosystem: "npm", Read: Libman, Whole: true},
+	{Match: "paket.dependencies", Ecosystem: "NuGet", Locks: []string{"paket.lock"}, Read: Paket},
+	{Match: "environment.yml", Ecosystem: "PyPI", Read: CondaPip},
+	{Match: "environment.yaml", Ecosystem: "PyPI", Read: CondaPip},
+	{Match: "environment.yml", Ecosystem: "conda", Read: Conda},
+	{Match: "environment.yaml", Ecosystem: "conda", Read: Conda},
 	{Match: "*.nuspec", Ecosystem: "NuGet", Read: Nuspec},
 	{Match: "bun.lockb", Ecosystem: "npm", Locks: []string{"bun.lock"}},
 }

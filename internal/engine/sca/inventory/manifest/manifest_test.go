@@ -39,6 +39,10 @@ func TestAsks(t *testing.T) {
 		{"Podfile", Pods, "pod 'A', '1.0.0'\npod 'B/Sub', '~> 2'\n# pod 'C'\n", "A@1.0.0 B@"},
 		{"conanfile.txt", Conan, "[requires]\nzlib/1.2.11\nboost/1.70.0@user/stable\n[generators]\ncmake/3\n", "zlib@1.2.11 boost@1.70.0"},
 		{"build.sbt", Sbt, `libraryDependencies ++= Seq("org.a" %% "b" % "1.0", "org.c" % "d" % version)`, "org.a:b@1.0 org.c:d@"},
+		{"environment.yml", Conda, "name: x\nchannels:\n  - conda-forge\ndependencies:\n  - python=3.9\n  - conda-forge::numpy=1.21.2\n  - blas=1.0=mkl\n  - scipy >=1.7\n  - pip\n  - pip:\n    - requests==2.28.0\n", "python@ numpy@1.21.2 blas@1.0 scipy@ pip@"},
+		{"environment.yml, pip", CondaPip, "dependencies:\n  - pip\n  - pip:\n    - requests==2.28.0\n    - flask\n", "requests@2.28.0 flask@"},
+		{"environment.yml that is none", Conda, "staging:\n\turl: [", ""},
+		{"paket.dependencies", Paket, "source https://api.nuget.org/v3/index.json\nnuget A ~> 1.0\nnuget B 2.0.1\nNUGET \"C\"\nnuget D == 3.0 framework: net45\ngithub a/b\ngroup Test\n  nuget E\n// nuget F\n", "A@ B@2.0.1 C@ D@3.0 E@"},
 		{"deps.edn", Edn, `{:deps {org.a/b {:mvn/version "1.0"} c/d {:git/sha "x"}}}`, "org.a:b@1.0"},
 		{"libman.json", Libman, `{"libraries":[{"library":"jquery@3.4.0"},{"library":"@a/b@1.0.0"}]}`, "jquery@3.4.0 @a/b@1.0.0"},
 	} {

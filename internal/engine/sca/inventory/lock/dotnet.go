@@ -1,0 +1,157 @@
+package lock
+
+import (
+	"errors"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/engine/sca/inventory/manifest"
+)
+
+// This file reads the lock files of .NET.
+
+// nuget reads packages.lock.json
+// (https://learn.microsoft.com/nuget/consume-packages/package-references-in-project-files#locking-dependencies).
+func nuget(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	frameworks := n.Get("dependencies")
+	if n.Kind != document.Object || frameworks != nil && frameworks.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	b.Rooted = true
+	root := b.add(Node{Local: true, Manifest: b.project()})
+	for i := range frameworks.All() {
+		f := &frameworks.Kids[i]
+		at := make([]int, len(f.Kids))
+		for k := range f.Kids {
+			e := &f.Kids[k]
+			at[k] = b.add(Node{Name: e.Key, Version: e.Str("resolved"), Line: e.Line, Local: strings.EqualFold(e.Str("type"), "Project")}, f.Key+" "+strings.ToLower(e.Key))
+		}
+		for k := range f.Kids {
+			e := &f.Kids[k]
+			if strings.EqualFold(e.Str("type"), "Direct") {
+				b.link(root, false, f.Key+" "+strings.ToLower(e.Key))
+			}
+			for _, d := range e.Get("dependencies").All() {
+				base, _, _ := strings.Cut(f.Key, "/") // "net8.0/linux-x64" adds to "net8.0"
+				b.link(at[k], false, f.Key+" "+strings.ToLower(d.Key), base+" "+strings.ToLower(d.Key))
+			}
+		}
+	}
+	return nil
+}
+
+// project returns the only project file in the folder, else "".
+func (b *builder) project() string {
+	found := ""
+	for _, kind := range []string{"*.csproj", "*.vbproj", "*.fsproj"} {
+		for _, file := range b.Below(kind) {
+			if file != b.beside(file[strings.LastIndexByte(file, '/')+1:]) {
+				continue
+			}
+			if found != "" {
+				return ""
+			}
+			found = file
+		}
+	}
+	return found
+}
+
+// depsJSON reads NAME.deps.json, which a build leaves beside a program
+// (https://github.com/dotnet/sdk/blob/main/documentation/specs/runtime-configuration-file.md):
+// the packages in "libraries", what each of them asks for in "targets".
+func depsJSON(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	libraries, targets := n.Get("libraries"), n.Get("targets")
+	if n.Kind != document.Object || libraries != nil && libraries.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	for i := range libraries.All() {
+		e := &libraries.Kids[i]
+		name, version, ok := strings.Cut(e.Key, "/")
+		if !ok || name == "" {
+			b.broken(e.Line)
+			continue
+		}
+		// The others are projects, and parts of the framework and of the SDK.
+		b.add(Node{Name: name, Version: version, Line: e.Line, Local: e.Str("type") != "package"}, strings.ToLower(e.Key))
+	}
+	for i := range targets.All() {
+		for k := range targets.Kids[i].All() {
+			e := &targets.Kids[i].Kids[k]
+			from, known := b.index[strings.ToLower(e.Key)]
+			if !known {
+				continue
+			}
+			for _, d := range e.Get("dependencies").All() {
+				if b.link(from, false, strings.ToLower(d.Key+"/"+d.Value())) && b.Nodes[from].Local {
+					b.Rooted = true
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// paket reads paket.lock (https://fsprojects.github.io/Paket/lock-file.html): groups,
+// in them kinds of sources, in these "    Name (version)" and below
+// "      Dependency (range)". Only those of NUGET are packages; files of a repository
+// or of an address are not.
+func paket(b *builder) error {
+	type edge struct {
+		from int
+		name string
+	}
+	var edges []edge
+	groups := []string{""}
+	source, from, line := "", -1, 0
+	for raw := range strings.Lines(string(b.Content)) {
+		line++
+		raw = strings.TrimRight(raw, " \r\n")
+		text := strings.TrimLeft(raw, " ")
+		switch indent := len(raw) - len(text); {
+		case text == "":
+		case indent == 0:
+			if group, ok := strings.CutPrefix(text, "GROUP "); ok {
+				groups, text = append(groups, strings.ToLower(strings.TrimSpace(group))), ""
+			}
+			source, from = text, -1
+		case source != "NUGET" || indent == 2: // a setting, or the address of the source
+		case indent == 4:
+			name, version, ok := strings.Cut(text, " (")
+			version, _, closed := strings.Cut(version, ")")
+			if !ok || !closed {
+				b.broken(line)
+				continue
+			}
+			from = b.add(Node{Name: name, Version: version, Line: line}, groups[len(groups)-1]+" "+strings.ToLower(name))
+		case from >= 0:
+			name, _, _ := strings.Cut(text, " ")
+			edges = append(edges, edge{from, groups[len(groups)-1] + " " + strings.ToLower(name)})
+		}
+	}
+	for _, e := range edges {
+		b.link(e.from, false, e.name)
+	}
+	project := b.beside("paket.dependencies")
+	asks, err := manifest.Paket(b.Read(project))
+	if err != nil {
+		return err
+	}
+	root := b.add(Node{Local: true, Manifest: project})
+	for _, r := range asks {
+		for _, group := range groups {
+			if b.link(root, false, group+" "+strings.ToLower(r.Name)) {
+				b.Rooted = true
+			}
+		}
+	}
+	return nil
+}

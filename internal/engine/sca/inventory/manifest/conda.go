@@ -1,0 +1,61 @@
+package manifest
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/sca/inventory/document"
+)
+
+// condaSpec matches what an environment asks for: name, channel::name,
+// name=1.2.3=build, name >=1.2
+// (https://docs.conda.io/projects/conda/en/stable/user-guide/concepts/pkg-specs.html).
+var condaSpec = regexp.MustCompile(`^(?:[^\s=<>!~]*::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$`)
+
+// condaOnly matches a requirement that one version fulfils. A version of one or two
+// numbers after a single "=" is the beginning of several.
+var condaOnly = regexp.MustCompile(`^(?:==\s*([0-9][^\s,|=*<>]*)(?:=\S*)?|=\s*([0-9][^\s,|=*<>]*)=\S+|=\s*([0-9]+\.[0-9]+\.[^\s,|=*<>]+))$`)
+
+// Conda reads the packages of conda that an environment.yml asks for. Vulnerability
+// records do not know them; lists of packages do.
+func Conda(content []byte) ([]Requirement, error) {
+	list, err := condaList(content)
+	var out []Requirement
+	for i := range list.All() {
+		item := &list.Kids[i]
+		m := condaSpec.FindStringSubmatch(item.Value())
+		if m == nil {
+			continue
+		}
+		r := Requirement{Name: strings.ToLower(m[1]), Wanted: m[2], Line: item.Line}
+		if v := condaOnly.FindStringSubmatch(m[2]); v != nil {
+			r.Version = v[1] + v[2] + v[3]
+		}
+		out = append(out, r)
+	}
+	return out, err
+}
+
+// CondaPip reads the packages of PyPI that an environment.yml asks for.
+func CondaPip(content []byte) ([]Requirement, error) {
+	list, err := condaList(content)
+	var out []Requirement
+	for i := range list.All() {
+		out = pythonList(out, list.Kids[i].Get("pip"), false)
+	}
+	return out, err
+}
+
+// condaList returns the dependencies of an environment; nil for a file that only has
+// the name of one.
+func condaList(content []byte) (*document.Node, error) {
+	if !bytes.Contains(content, []byte("dependencies:")) {
+		return nil, nil
+	}
+	n, err := document.YAML(content)
+	if err != nil {
+		return nil, err
+	}
+	return n.Get("dependencies"), nil
+}
