@@ -45,7 +45,7 @@ func run(p *scan.ProjectPass) error {
 	for _, f := range failures {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err), Path: f.Path})
 	}
-	flaws = once(append(flaws, checks.Run(docs)...))
+	flaws = once(append(decided(flaws, p.Degrade), checks.Run(docs)...))
 	for _, f := range flaws {
 		p.Report(f.Rule, describe(f))
 	}

@@ -1,6 +1,8 @@
 package configuration
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 
 	"merlon/internal/engine/iac/document"
@@ -16,7 +18,14 @@ func plan(t document.Tree) document.Tree {
 		return t
 	}
 	at, _ := t.Lines.Find("planned_values", "root_module")
-	p := planned{types: map[string]any{}, lines: branch(at)}
+	p := planned{types: map[string]any{}, lines: branch(at), unknown: map[string]any{}}
+	changes, _ := t.Root["resource_changes"].([]any)
+	for _, one := range changes {
+		c, _ := one.(map[string]any)
+		address, _ := c["address"].(string)
+		change, _ := c["change"].(map[string]any)
+		p.unknown[address] = change["after_unknown"]
+	}
 	root, _ := values["root_module"].(map[string]any)
 	p.module(root, at)
 	return document.Tree{
@@ -27,8 +36,9 @@ func plan(t document.Tree) document.Tree {
 
 // planned collects resources by their types.
 type planned struct {
-	types map[string]any
-	lines *document.Node
+	types   map[string]any
+	lines   *document.Node
+	unknown map[string]any // what is known only after the plan is applied, by address
 }
 
 // branch returns a node at the place of another, to be filled.
@@ -71,5 +81,51 @@ func (p *planned) resource(r map[string]any, at *document.Node) {
 	if inner, one := at.Find("values"); one == 1 {
 		n.Fields = inner.Fields
 	}
-	of[address], p.lines.Fields[kind].Fields[address] = values, n
+	whole, at := later(values, p.unknown[address], n, 0)
+	of[address], p.lines.Fields[kind].Fields[address] = whole, at
+}
+
+// later puts texts where a value is known only after the plan is applied: the other
+// tree says true there.
+func later(v, unknown any, n *document.Node, depth int) (any, *document.Node) {
+	if n == nil || depth > document.MaxDepth {
+		return v, n
+	}
+	switch u := unknown.(type) {
+	case bool:
+		if u {
+			return "${known after apply}", &document.Node{Line: n.Line, Column: n.Column, Unknown: true}
+		}
+	case map[string]any:
+		fields, ok := v.(map[string]any)
+		if !ok {
+			return v, n
+		}
+		out, at := maps.Clone(fields), *n
+		if at.Fields = maps.Clone(n.Fields); at.Fields == nil {
+			at.Fields = map[string]*document.Node{}
+		}
+		for name, below := range u {
+			place := n.Fields[name]
+			if place == nil {
+				place = &document.Node{Line: n.Line, Column: n.Column}
+			}
+			if inner, node := later(fields[name], below, place, depth+1); inner != nil {
+				out[name], at.Fields[name] = inner, node
+			}
+		}
+		return out, &at
+	case []any:
+		list, ok := v.([]any)
+		if !ok || len(list) != len(n.Items) {
+			return v, n
+		}
+		out, at := slices.Clone(list), *n
+		at.Items = slices.Clone(n.Items)
+		for i := range min(len(u), len(list)) {
+			out[i], at.Items[i] = later(list[i], u[i], n.Items[i], depth+1)
+		}
+		return out, &at
+	}
+	return v, n
 }

@@ -41,3 +41,25 @@ func TestPlan(t *testing.T) {
 		t.Errorf("what is no plan was changed:\n%s", diff)
 	}
 }
+
+// What is known only after the apply is neither absent nor a value.
+func TestPlanUnknown(t *testing.T) {
+	trees, err := document.DecodeJSON([]byte(`{"terraform_version": "1.9", "planned_values": {"root_module": {"resources": [
+  {"address": "t.a", "mode": "managed", "type": "t", "values": {
+    "on": true,
+    "rule": [{"p": 1}]}}]}},
+ "resource_changes": [{"address": "t.a", "change": {"after_unknown": {"key": true, "rule": [{"q": true}], "tags": {}, "no": false}}}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan(trees[0])
+	want := map[string]any{"on": true, "key": "${known after apply}", "rule": []any{map[string]any{"p": int64(1), "q": "${known after apply}"}}}
+	if diff := cmp.Diff(want, got.Root["resource"].(map[string]any)["t"].(map[string]any)["t.a"]); diff != "" {
+		t.Errorf("resource (-want +got):\n%s", diff)
+	}
+	for _, path := range [][]string{{"resource", "t", "t.a", "key"}, {"resource", "t", "t.a", "rule", "0", "q"}} {
+		if n, found := got.Lines.Find(path...); found != len(path) || !n.Unknown || n.Line == 0 {
+			t.Errorf("%v: %d steps to %+v", path, found, n)
+		}
+	}
+}

@@ -64,7 +64,7 @@ func structured(name string) document.Format {
 			return document.YAML
 		}
 	case ".json", ".template":
-		if base != "package-lock.json" && !strings.HasSuffix(base, ".tf.json") {
+		if base != "package-lock.json" && !strings.HasSuffix(base, ".tf.json") && !strings.HasSuffix(base, ".tofu.json") {
 			return document.JSON
 		}
 	}

@@ -96,6 +96,10 @@ type Node struct {
 	// not hold.
 	Tag string
 
+	// Unknown is set when nobody knows the value before it is deployed: what Root
+	// holds is a text that stands for it.
+	Unknown bool
+
 	Fields map[string]*Node // of a map
 	Items  []*Node          // of a list
 }

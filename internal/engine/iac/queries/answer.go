@@ -87,17 +87,19 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 			if t.isObject(d, n) {
 				n = first(n)
 			}
-			f.Path, f.Line, f.Column = d.File(n), n.Line, n.Column
+			f.Path, f.Line, f.Column, f.Unknown = d.File(n), n.Line, n.Column, n.Unknown
 			return f, true
 		}
 	}
+	n := follow(d, a.key)
+	f.Unknown = n != nil && n.Unknown
 	if d.Text != nil {
 		if line := t.of(d).search(a.key); line > 0 {
 			f.Line = line
 			return f, true
 		}
 	}
-	if n := follow(d, a.key); n != nil && n.Line > 0 {
+	if n != nil && n.Line > 0 {
 		f.Path, f.Line, f.Column = d.File(n), n.Line, n.Column
 		return f, true
 	}

@@ -32,6 +32,10 @@ type Flaw struct {
 	Actual   string   // what is there
 	Key      string   // the query's own words for the place
 	Steps    []string // the path of the value in the document, when the query gives it
+
+	// Unknown is set when the place leads to a value that is not known: the query
+	// saw a text that stands for it.
+	Unknown bool
 }
 
 // A Failure is a query that could not be asked of some documents.

@@ -73,7 +73,7 @@ type tree struct {
 }
 
 func newTree(at finding.Location) *tree {
-	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Fields: map[string]*document.Node{}}}
+	return &tree{map[string]any{}, &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path, Fields: map[string]*document.Node{}}}
 }
 
 // add puts a block below its type and labels. Blocks of the same name are a list.
@@ -122,14 +122,27 @@ func blockTree(b *Block) *tree {
 
 // document shows an attribute and its places.
 func (a *Attribute) document() (any, *document.Node) {
-	node := &document.Node{Line: a.Place.StartLine, Column: a.Place.StartColumn}
+	node := &document.Node{Line: a.Place.StartLine, Column: a.Place.StartColumn, Path: a.Place.Path}
 	if a.expr == nil {
+		node.Unknown = unknown(a.Value)
 		return texted(a.Value, "unknown"), node
 	}
 	s := &shower{source: a.expr.source}
 	value, inner := s.show(a.expr.expr, a.Value)
-	node.Fields, node.Items = inner.Fields, inner.Items
+	node.Fields, node.Items, node.Unknown = inner.Fields, inner.Items, inner.Unknown && !meta[a.Name]
 	return value, node
+}
+
+// unknown reports whether nothing of the value is known: not even which resource it
+// names.
+func unknown(v any) bool {
+	switch v := v.(type) {
+	case Unknown:
+		return true
+	case string: // a variable that nobody gives a value
+		return strings.HasPrefix(v, "${var.") && strings.IndexByte(v, '}') == len(v)-1
+	}
+	return false
 }
 
 // shower shows expressions of one file.
@@ -138,7 +151,7 @@ type shower struct{ source *source }
 // show returns the value of an expression as the documents have it.
 func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
 	at := s.source.location(e.Range())
-	node := &document.Node{Line: at.StartLine, Column: at.StartColumn}
+	node := &document.Node{Line: at.StartLine, Column: at.StartColumn, Path: at.Path, Unknown: unknown(value)}
 	switch e := e.(type) {
 	case *counted:
 		return s.show(e.Expression, value)
@@ -177,9 +190,11 @@ func (s *shower) show(e hclsyntax.Expression, value any) (any, *document.Node) {
 		if text, ok := value.(string); ok {
 			return text, node
 		}
+		node.Unknown = false // its text is
 		return s.template(e), node
 	case *hclsyntax.ScopeTraversalExpr:
 		if !s.followed(e, value) {
+			node.Unknown = false // a resource, or what it has
 			return "${" + s.source.slice(e.Range()) + "}", node
 		}
 	}

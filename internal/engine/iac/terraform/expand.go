@@ -27,13 +27,13 @@ type instance struct {
 // there is then one instance, which stands for all.
 func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
 	if a := b.attribute("count"); a != nil {
-		v := s.value(a.expr, b.source, nil)
+		v := s.value(a.expr, a.source(b), nil)
 		n, ok := whole(v)
 		if !ok {
 			return []instance{{frame: frame{"count": cty.ObjectVal(map[string]cty.Value{"index": cty.UnknownVal(cty.Number)})}}}, "count", false
 		}
 		if n > maxInstances {
-			s.loader.problem(Problem{Code: "too-complex", Path: b.source.name, Line: a.where.Start.Line, Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
+			s.loader.problem(Problem{Code: "too-complex", Path: a.source(b).name, Line: a.where.Start.Line, Message: fmt.Sprintf("count is %d: the first %d instances were looked at", n, maxInstances)})
 			n = maxInstances
 		}
 		for i := range n {
@@ -43,7 +43,7 @@ func (s *scope) instances(b *block) (list []instance, kind string, known bool) {
 		return list, "count", true
 	}
 	if a := b.attribute("for_each"); a != nil {
-		pairs, ok := s.pairs(s.value(a.expr, b.source, nil), b)
+		pairs, ok := s.pairs(s.value(a.expr, a.source(b), nil), b)
 		if !ok {
 			return []instance{{frame: eachFrame(cty.UnknownVal(cty.String), cty.DynamicVal)}}, "for_each", false
 		}
@@ -202,17 +202,17 @@ func (b *builder) block(from *block, f frame, outer bool) *Block {
 	for i := range from.attributes {
 		a := &from.attributes[i]
 		if outer && meta[a.name] {
-			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: from.source.location(a.whole), expr: &expression{a, from.source}}
+			out.Attributes[a.name] = &Attribute{Name: a.name, Value: Unknown{}, Place: a.source(from).location(a.whole), expr: &expression{a, a.source(from)}}
 			continue
 		}
-		v := b.scope.value(a.expr, from.source, f)
+		v := b.scope.value(a.expr, a.source(from), f)
 		if weight(v, maxValue) >= maxValue {
 			v = cty.DynamicVal
 		}
 		if outer {
 			b.values[a.name] = v
 		}
-		out.Attributes[a.name] = b.attribute(a, from.source, v)
+		out.Attributes[a.name] = b.attribute(a, a.source(from), v)
 	}
 	for _, inner := range from.blocks {
 		if inner.kind == "dynamic" && len(inner.labels) == 1 {
@@ -367,14 +367,14 @@ func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
 	child := s.loader.scope(target, m, s)
 	for _, a := range b.attributes {
 		if a.name != "source" && a.name != "version" && !meta[a.name] {
-			child.given[a.name] = s.value(a.expr, b.source, in.frame)
+			child.given[a.name] = s.value(a.expr, a.source(b), in.frame)
 		}
 	}
 	outputs := map[string]cty.Value{}
 	for _, name := range slices.Sorted(maps.Keys(child.outputs)) {
 		list := child.outputs[name]
 		if a := list[0].attribute("value"); a != nil {
-			outputs[name] = child.value(a.expr, list[0].source, nil)
+			outputs[name] = child.value(a.expr, a.source(list[0]), nil)
 			if weight(outputs[name], maxValue) >= maxValue {
 				outputs[name] = cty.DynamicVal
 			}

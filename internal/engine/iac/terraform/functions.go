@@ -30,7 +30,7 @@ import (
 // library is what cty and hcl have.
 var library = map[string]function.Function{
 	"abs": stdlib.AbsoluteFunc, "can": tryfunc.CanFunc, "ceil": stdlib.CeilFunc, "chomp": stdlib.ChompFunc, "chunklist": stdlib.ChunklistFunc,
-	"coalesce": stdlib.CoalesceFunc, "coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
+	"coalescelist": stdlib.CoalesceListFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
 	"contains": stdlib.ContainsFunc, "csvdecode": stdlib.CSVDecodeFunc, "distinct": stdlib.DistinctFunc, "element": stdlib.ElementFunc,
 	"flatten": stdlib.FlattenFunc, "floor": stdlib.FloorFunc, "formatdate": stdlib.FormatDateFunc, "indent": stdlib.IndentFunc,
 	"join": stdlib.JoinFunc, "jsondecode": stdlib.JSONDecodeFunc, "jsonencode": stdlib.JSONEncodeFunc, "keys": stdlib.KeysFunc,
@@ -40,7 +40,7 @@ var library = map[string]function.Function{
 	"setunion": stdlib.SetUnionFunc, "signum": stdlib.SignumFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "split": stdlib.SplitFunc,
 	"strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc, "timeadd": stdlib.TimeAddFunc, "title": stdlib.TitleFunc, "trim": stdlib.TrimFunc,
 	"trimprefix": stdlib.TrimPrefixFunc, "trimspace": stdlib.TrimSpaceFunc, "trimsuffix": stdlib.TrimSuffixFunc, "try": tryfunc.TryFunc,
-	"upper": stdlib.UpperFunc, "values": stdlib.ValuesFunc, "zipmap": stdlib.ZipmapFunc, "lookup": stdlib.LookupFunc, "length": lengthFunc,
+	"upper": stdlib.UpperFunc, "values": stdlib.ValuesFunc, "zipmap": stdlib.ZipmapFunc, "length": lengthFunc,
 	"tostring": stdlib.MakeToFunc(cty.String), "tonumber": stdlib.MakeToFunc(cty.Number), "tobool": stdlib.MakeToFunc(cty.Bool),
 	"tolist": stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)), "toset": stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
 	"tomap":   stdlib.MakeToFunc(cty.Map(cty.DynamicPseudoType)),
@@ -67,10 +67,14 @@ var library = map[string]function.Function{
 // functionTable returns the functions as one module sees them: files are looked
 // for beside its root module, and every call is counted.
 func (l *loader) functionTable(s *scope) map[string]function.Function {
-	out := make(map[string]function.Function, len(library)+12)
+	out := make(map[string]function.Function, 2*(len(library)+len(more)+12))
 	for name, f := range library {
 		out[name] = f
 	}
+	for name, f := range more {
+		out[name] = f
+	}
+	out["fileset"] = l.fileset(s)
 	for name, f := range map[string]function.Function{"format": stdlib.FormatFunc, "formatlist": stdlib.FormatListFunc, "setproduct": stdlib.SetProductFunc} {
 		out[name] = l.bounded(f)
 	}

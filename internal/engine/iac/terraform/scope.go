@@ -68,14 +68,14 @@ func (l *loader) scope(d *folder, m *Module, parent *scope) *scope {
 	s.functions = l.functionTable(s)
 	for _, f := range d.files {
 		for _, b := range f.blocks {
-			s.declare(f, b)
+			s.declare(b)
 		}
 	}
 	return s
 }
 
 // declare makes a block known by its name.
-func (s *scope) declare(f *source, b *block) {
+func (s *scope) declare(b *block) {
 	s.note(b)
 	switch {
 	case b.kind == "variable" && len(b.labels) > 0:
@@ -86,7 +86,13 @@ func (s *scope) declare(f *source, b *block) {
 		s.calls[b.labels[0]] = append(s.calls[b.labels[0]], b)
 	case b.kind == "locals":
 		for _, a := range b.attributes {
-			s.locals[a.name] = append(s.locals[a.name], local{a, f})
+			s.locals[a.name] = append(s.locals[a.name], local{a, a.source(b)})
+		}
+	case b.kind == "check":
+		for _, inner := range b.blocks {
+			if inner.kind == "data" {
+				s.declare(inner)
+			}
 		}
 	case (b.kind == "resource" || b.kind == "data" || b.kind == "ephemeral") && len(b.labels) > 1:
 		n := &node{block: b, data: b.kind != "resource", address: b.labels[0] + "." + b.labels[1]}
@@ -124,7 +130,7 @@ func (s *scope) note(b *block) {
 				s.deep[name][""] = true
 			}
 		}
-		if strings.Contains(b.source.slice(a.whole), "*]") {
+		if strings.Contains(a.source(b).slice(a.whole), "*]") {
 			s.noteSplats(a.expr)
 		}
 	}
@@ -259,6 +265,9 @@ func (s *scope) variableValue(name string, b *block) cty.Value {
 		}
 	}
 	v, ok := s.given[name]
+	if ok && v.IsNull() && !nullable(b) {
+		ok = false // the default stands for null
+	}
 	if !ok {
 		if a := b.attribute("default"); a != nil {
 			if d, diags := a.expr.Value(nil); !diags.HasErrors() {
@@ -283,6 +292,16 @@ func (s *scope) variableValue(name string, b *block) cty.Value {
 		return cty.UnknownVal(want).WithSameMarks(v)
 	}
 	return v
+}
+
+// nullable reports whether a variable may be null although it has a default.
+func nullable(b *block) bool {
+	a := b.attribute("nullable")
+	if a == nil {
+		return true
+	}
+	v, diags := a.expr.Value(nil)
+	return diags.HasErrors() || v.IsNull() || !v.IsKnown() || v.Type() != cty.Bool || v.True()
 }
 
 func anyTrue(m map[string]bool) bool { return slices.Contains(slices.Collect(maps.Values(m)), true) }

@@ -42,10 +42,19 @@ type block struct {
 
 type attribute struct {
 	name  string
+	file  *source   // when it is not the block's: an override
 	where hcl.Range // of the name
 	whole hcl.Range
 	expr  hclsyntax.Expression
 	raw   hcl.Expression // in JSON, before it was turned
+}
+
+// source returns the file in which the attribute of a block is written.
+func (a *attribute) source(b *block) *source {
+	if a.file != nil {
+		return a.file
+	}
+	return b.source
 }
 
 // attribute returns the attribute of the name, or nil.
@@ -93,12 +102,18 @@ func (l *loader) read(name string) {
 	}
 	s := &source{name: name, text: text, lines: scan.NewLines(text)}
 	parse := l.native
-	if strings.HasSuffix(name, ".json") {
+	switch {
+	case strings.HasSuffix(name, ".json"):
 		parse = l.json
+	case strings.HasSuffix(name, ".hcl"):
+		l.grunt[name] = s
 	}
 	if p := parse(s); p != nil {
 		p.Path = name
 		l.problem(*p)
+	}
+	if l.grunt[name] != nil {
+		return
 	}
 	d := l.dirs[path.Dir(name)]
 	if d == nil {
@@ -137,8 +152,8 @@ func (l *loader) native(s *source) *Problem {
 	_ = hclsyntax.VisitAll(body, func(n hclsyntax.Node) hcl.Diagnostics { l.count(n); return nil }) // the visitor finds no fault
 	top := nativeBlock(s, &hclsyntax.Block{Body: body})
 	s.blocks = top.blocks
-	if values(s.name) && len(top.attributes) > 0 {
-		s.blocks = []*block{{kind: "values", source: s, attributes: top.attributes}}
+	if len(top.attributes) > 0 && (values(s.name) || strings.HasSuffix(s.name, ".hcl")) {
+		s.blocks = append(s.blocks, &block{kind: "values", source: s, attributes: top.attributes})
 	}
 	return problem
 }

@@ -132,7 +132,7 @@ type Unknown struct{}
 // Load evaluates the Terraform files among the names. An error means that the
 // context ended; everything else is a Problem.
 func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
-	l := &loader{ctx: ctx, fs: fsys, dirs: map[string]*folder{}, project: &Project{}, names: map[string]bool{}}
+	l := &loader{ctx: ctx, fs: fsys, dirs: map[string]*folder{}, grunt: map[string]*source{}, project: &Project{}, names: map[string]bool{}}
 	for _, name := range names {
 		l.names[name] = true
 	}
@@ -159,7 +159,12 @@ func Load(ctx context.Context, fsys fs.FS, names []string) (*Project, error) {
 
 // Match reports whether the file is written in Terraform's language.
 func Match(name string) bool {
-	return strings.HasSuffix(name, ".tf") || strings.HasSuffix(name, ".tf.json") || strings.HasSuffix(name, ".tofu") || values(name)
+	for _, end := range []string{".tf", ".tf.json", ".tofu", ".tofu.json", ".hcl"} {
+		if strings.HasSuffix(name, end) {
+			return end != ".hcl" || isGrunt(name) || path.Base(name) == "root.hcl"
+		}
+	}
+	return values(name)
 }
 
 // values reports whether the file gives values to variables.
@@ -173,6 +178,7 @@ type loader struct {
 	fs      fs.FS
 	names   map[string]bool
 	dirs    map[string]*folder
+	grunt   map[string]*source // Terragrunt's files
 	project *Project
 
 	steps, text, resources, blocks int
@@ -211,6 +217,10 @@ func (l *loader) evaluate() {
 			dirs = append(dirs, d)
 		}
 	}
+	for _, d := range dirs {
+		d.instead()
+		d.override()
+	}
 	slices.SortFunc(dirs, func(a, b *folder) int {
 		return cmp.Or(cmp.Compare(a.dir, b.dir), cmp.Compare(a.files[0].name, b.files[0].name))
 	})
@@ -225,6 +235,13 @@ func (l *loader) evaluate() {
 			}
 		}
 	}
+	var units []*source
+	for name, f := range l.grunt {
+		if isGrunt(name) {
+			units = append(units, f)
+		}
+	}
+	l.grunts(units)
 	for _, d := range dirs {
 		if !d.called {
 			l.root(d)

@@ -485,3 +485,134 @@ func FuzzLoad(f *testing.F) {
 		p.Documents()
 	})
 }
+
+func TestOverride(t *testing.T) {
+	p := load(t,
+		"main.tf", "variable \"v\" { default = 1 }\nlocals {\n  a = 1\n  b = 2\n}\nresource \"t\" \"a\" {\n  x = [local.a, local.b, var.v]\n  y = 1\n  rule { p = 1 }\n  keep { p = 1 }\n}\n",
+		"z_override.tf", "locals {\n  b = 3\n}\nvariable \"v\" { default = 4 }\nresource \"t\" \"a\" {\n  y = 2\n  rule { p = 2 }\n  rule { p = 3 }\n}\nresource \"t\" \"new\" { x = 1 }\n",
+		"override.tf.json", `{"resource": {"t": {"a": {"z": true}}}}`)
+	wantValues(t, p, map[string]any{"t.a": []any{1.0, 3.0, 4.0}, "t.new": 1.0})
+	a := resources(p)["t.a"].Body
+	if a.Value("y") != 2.0 || a.Value("z") != true || len(a.All("rule")) != 2 || len(a.All("keep")) != 1 {
+		t.Errorf("y is %v, z is %v, %d rules, %d keep", a.Value("y"), a.Value("z"), len(a.All("rule")), len(a.All("keep")))
+	}
+	if at := a.Attributes["y"].Place; at.Path != "z_override.tf" || at.StartLine != 6 {
+		t.Errorf("y stands at %+v, want line 6 of the override", at)
+	}
+	for _, d := range p.Documents() {
+		if n, found := d.Lines.Find("resource", "t", "a", "y"); d.Path == "main.tf" && (found != 4 || d.File(n) != "z_override.tf" || n.Line != 6) {
+			t.Errorf("the document has y at %+v", n)
+		}
+	}
+}
+
+func TestTofuFiles(t *testing.T) {
+	p := load(t, "a.tf", `resource "t" "a" { x = 1 }`, "a.tofu", `resource "t" "a" { x = 2 }`, "b.tofu.json", `{"resource": {"t": {"b": {"x": 3}}}}`)
+	wantValues(t, p, map[string]any{"t.a": 2.0, "t.b": 3.0})
+}
+
+func TestTerragrunt(t *testing.T) {
+	p := load(t,
+		"root.hcl", "inputs = {\n  region = \"r\"\n  size = 1\n}\n",
+		"live/prod/app/terragrunt.hcl", `
+include "root" { path = find_in_parent_folders("root.hcl") }
+locals {
+  open = "0.0.0.0/0"
+  all  = [local.open]
+}
+terraform { source = "${get_terragrunt_dir()}/../../../modules//app" }
+inputs = {
+  from = local.all
+  size = 2
+  vpc  = dependency.vpc.outputs.id
+}
+`,
+		"live/prod/far/terragrunt.hcl", `terraform { source = "git::https://x.test/a.git" }`,
+		"modules/app/main.tf", "variable \"from\" {}\nvariable \"size\" {}\nvariable \"region\" {}\nvariable \"vpc\" {}\nresource \"t\" \"a\" { x = [var.from, var.size, var.region, var.vpc] }\n")
+	got := argument(p, "x")
+	want := map[string]any{"t.a": []any{[]any{"0.0.0.0/0"}, 2.0, "r", Unknown{}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("values (-want +got):\n%s", diff)
+	}
+	if steps := resources(p)["t.a"].Module.Steps(); len(steps) != 1 || steps[0].Location.Path != "live/prod/app/terragrunt.hcl" || steps[0].Location.StartLine != 7 {
+		t.Errorf("steps %+v", steps)
+	}
+	if len(p.Problems) != 1 || p.Problems[0].Code != "unavailable" || p.Problems[0].Path != "live/prod/far/terragrunt.hcl" {
+		t.Errorf("problems %+v", p.Problems)
+	}
+}
+
+func TestNullable(t *testing.T) {
+	p := load(t, "main.tf", "module \"m\" {\n  source = \"./m\"\n  a = null\n  b = null\n}\n",
+		"m/main.tf", "variable \"a\" {\n  default = 1\n  nullable = false\n}\nvariable \"b\" { default = 1 }\nresource \"t\" \"a\" { x = [var.a, var.b] }\n")
+	wantValues(t, p, map[string]any{"module.m.t.a": []any{1.0, nil}})
+}
+
+func TestFunctions(t *testing.T) {
+	tests := []struct {
+		expression string
+		want       any
+	}{
+		{`lookup({ a = 1 }, "a")`, 1.0},
+		{`lookup({ a = 1 }, "b", 2)`, 2.0},
+		{`lookup(tomap({ a = "x" }), "a", "y")`, "x"},
+		{`lookup({ a = 1 }, "b")`, Unknown{}},
+		{`coalesce("", null, "x")`, "x"},
+		{`coalesce(null, 0)`, 0.0},
+		{`index(["a", "b"], "b")`, 1.0},
+		{`matchkeys(["i-1", "i-2"], ["w", "e"], ["e"])`, []any{"i-2"}},
+		{`transpose({ a = ["1", "2"], b = ["2"] })`, map[string]any{"1": []any{"a"}, "2": []any{"a", "b"}}},
+		{`timecmp("2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z")`, -1.0},
+		{`cidrnetmask("10.0.0.0/20")`, "255.255.240.0"},
+		{`cidrsubnets("10.0.0.0/8", 8, 8, 4)`, []any{"10.0.0.0/16", "10.1.0.0/16", "10.16.0.0/12"}},
+		{`cidrcontains("10.0.0.0/8", "10.1.0.0/16")`, true},
+		{`cidrcontains("10.0.0.0/8", "11.0.0.1")`, false},
+		{`urldecode("a%2Fb")`, "a/b"},
+		{`textencodebase64("hi", "UTF-16LE")`, "aABpAA=="},
+		{`textdecodebase64("aABpAA==", "UTF-16LE")`, "hi"},
+		{`issensitive(sensitive(1))`, true},
+		{`sort(tolist(fileset("${path.module}/f", "**/*.{json,tpl}")))`, []any{"a.json", "d/e/b.tpl"}},
+		{`sort(tolist(fileset("f", "*")))`, []any{"a.json", "c.txt"}},
+		{`fileset("../", "*")`, Unknown{}},
+		{`setproduct(["a"], ["b", "c"])`, []any{[]any{"a", "b"}, []any{"a", "c"}}},
+		{`templatestring("$${a}!", { a = 1 })`, "1!"},
+		{`yamldecode("a: [1, true]").a[1]`, true},
+		{`jsondecode("{\"a\": 0}").a`, 0.0},
+		{`provider::aws::arn_parse("arn:x").service`, Unknown{}},
+		{`can(regex("^a", "abc")) ? "y" : "n"`, "y"},
+		{`try({}.a, "none")`, "none"},
+	}
+	for _, tt := range tests {
+		p := load(t, "main.tf", "resource \"t\" \"a\" { x = "+tt.expression+" }\n",
+			"f/a.json", "", "f/d/e/b.tpl", "", "f/c.txt", "")
+		if diff := cmp.Diff(tt.want, argument(p, "x")["t.a"]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.expression, diff)
+		}
+	}
+}
+
+// A value that nobody gives is marked; a resource's name and a text with holes are not.
+func TestUnknownPlaces(t *testing.T) {
+	p := load(t, "main.tf", `
+variable "v" {}
+variable "l" { type = list(string) }
+resource "t" "a" {
+  a = var.v
+  b = var.l
+  c = "x-${var.v}"
+  d = other.b.arn
+  e = [var.v, 1]
+  f = var.v == "" ? 1 : 2
+}
+`)
+	d := p.Documents()[0]
+	want := map[string]bool{"a": true, "b": true, "c": false, "d": false, "e": false, "f": true}
+	for name, unknown := range want {
+		if n, _ := d.Lines.Find("resource", "t", "a", name); n.Unknown != unknown {
+			t.Errorf("%s unknown: %v, want %v", name, n.Unknown, unknown)
+		}
+	}
+	if n, _ := d.Lines.Find("resource", "t", "a", "e", "0"); !n.Unknown {
+		t.Error("the first of e is known")
+	}
+}

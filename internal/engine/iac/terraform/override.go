@@ -1,0 +1,125 @@
+package terraform
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// This file lays override files over the others of a module
+// (https://developer.hashicorp.com/terraform/language/files/override).
+
+// overrides reports whether a file changes blocks that other files declare.
+func overrides(name string) bool {
+	base := path.Base(name)
+	for _, end := range []string{".tf", ".tf.json", ".tofu", ".tofu.json"} {
+		if stem, ok := strings.CutSuffix(base, end); ok {
+			return stem == "override" || strings.HasSuffix(stem, "_override")
+		}
+	}
+	return false
+}
+
+// instead drops the files that others of OpenTofu stand for: x.tofu for x.tf.
+func (d *folder) instead() {
+	has := map[string]bool{}
+	for _, f := range d.files {
+		has[f.name] = true
+	}
+	d.files = slices.DeleteFunc(d.files, func(f *source) bool {
+		stem, native := strings.CutSuffix(f.name, ".tf")
+		if native && has[stem+".tofu"] {
+			return true
+		}
+		stem, json := strings.CutSuffix(f.name, ".tf.json")
+		return json && has[stem+".tofu.json"]
+	})
+}
+
+// override merges the override files of the folder, in the order of their names, into
+// the blocks that they change. A block that changes none is declared by its file.
+func (d *folder) override() {
+	var plain, over []*source
+	for _, f := range d.files {
+		if overrides(f.name) {
+			over = append(over, f)
+		} else {
+			plain = append(plain, f)
+		}
+	}
+	if len(plain) == 0 {
+		return
+	}
+	for _, f := range over {
+		f.blocks = slices.DeleteFunc(f.blocks, func(b *block) bool { return d.merge(plain, b) })
+	}
+}
+
+// merge lays a block over the one that it changes, if there is one.
+func (d *folder) merge(plain []*source, over *block) bool {
+	if over.kind == "locals" {
+		return d.mergeLocals(plain, over)
+	}
+	for _, f := range plain {
+		for _, b := range f.blocks {
+			if b.kind == over.kind && slices.Equal(b.labels, over.labels) && alias(b) == alias(over) {
+				b.lay(over)
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// alias tells providers of one name apart.
+func alias(b *block) string {
+	a := b.attribute("alias")
+	if b.kind != "provider" || a == nil {
+		return ""
+	}
+	name, _ := key(a.expr)
+	return name
+}
+
+// lay replaces the arguments that the other block has, and of nested blocks all of
+// each type.
+func (b *block) lay(over *block) {
+	for _, a := range over.attributes {
+		a.file = a.source(over)
+		b.attributes = slices.DeleteFunc(b.attributes, func(old attribute) bool {
+			return old.name == a.name || old.name == "count" && a.name == "for_each" || old.name == "for_each" && a.name == "count"
+		})
+		b.attributes = append(b.attributes, a)
+	}
+	replaced := map[string]bool{}
+	for _, inner := range over.blocks {
+		replaced[inner.made()] = b.kind != "terraform" && inner.kind != "lifecycle"
+	}
+	b.blocks = slices.DeleteFunc(b.blocks, func(inner *block) bool { return replaced[inner.made()] })
+	b.blocks = append(b.blocks, over.blocks...)
+}
+
+// made is the type of the block that a nested block is, or makes.
+func (b *block) made() string {
+	if b.kind == "dynamic" && len(b.labels) > 0 {
+		return b.labels[0]
+	}
+	return b.kind
+}
+
+// mergeLocals replaces single values; it is false when some are declared anew.
+func (d *folder) mergeLocals(plain []*source, over *block) bool {
+	over.attributes = slices.DeleteFunc(over.attributes, func(a attribute) bool {
+		for _, f := range plain {
+			for _, b := range f.blocks {
+				if old := b.attribute(a.name); b.kind == "locals" && old != nil {
+					a.file = a.source(over)
+					*old = a
+					return true
+				}
+			}
+		}
+		return false
+	})
+	return len(over.attributes) == 0
+}
