@@ -42,7 +42,7 @@ var floating = regexp.MustCompile(`^(?i)(latest|stable|edge|nightly|main|master|
 // Pin says how firm the reference is.
 func (r Reference) Pin() Pin {
 	switch {
-	case r.Digest != "":
+	case strings.Contains(r.Digest, ":"): // "name@latest" is no digest
 		return Digest
 	case strings.ContainsAny(r.Name+r.Tag, "$<%{"):
 		return Variable

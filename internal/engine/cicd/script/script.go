@@ -122,6 +122,8 @@ func written(l Line, text string) Write {
 	return w
 }
 
+var prints = regexp.MustCompile(`^(?:echo|printf)\b`)
+
 // group returns what the lines of { … } >> file write.
 func group(before []Line, closing string) []Write {
 	opening := map[string]string{"}": "{", ")": "("}[closing]
@@ -137,6 +139,9 @@ func group(before []Line, closing string) []Write {
 		w := written(before[i], before[i].Text)
 		if w.Name != "" && strings.Contains(before[i].Text, "<<") && i+1 < len(before) {
 			w.Value = before[i+1].Text // the line between NAME<<EOF and EOF
+			if !prints.MatchString(w.Value) {
+				w.Value = "$(" + w.Value + ")"
+			}
 		}
 		if w.Name != "" {
 			out = append(out, w)

@@ -27,7 +27,7 @@ func TestWrites(t *testing.T) {
 		`"x=$env:A" >> $env:GITHUB_OUTPUT`:                            {{"x", "$env:A"}},
 		`echo "x=1" | Out-File -FilePath $Env:GITHUB_OUTPUT`:          {{"x", "1"}},
 		`echo "::set-output name=x::$A"`:                              {{"x", `$A"`}},
-		"{\n echo \"x<<EOF\"\n cat f\n echo EOF\n} >> $GITHUB_OUTPUT": {{"x", "cat f"}},
+		"{\n echo \"x<<EOF\"\n cat f\n echo EOF\n} >> $GITHUB_OUTPUT": {{"x", "$(cat f)"}},
 		"cat <<EOF >> $GITHUB_OUTPUT\nx=$A\ny=b\nEOF":                 {{"x", "$A"}, {"y", "b"}},
 		`./make >> $GITHUB_OUTPUT`:                                    {{"", "./make"}},
 		`echo "x=$A"`:                                                 nil,
@@ -106,5 +106,69 @@ func FuzzScript(f *testing.F) {
 			}
 		}
 		Assignments(text)
+		Reads(text)
+		Checked(text)
+		Query(text)
 	})
+}
+
+func TestReads(t *testing.T) {
+	type read struct {
+		What string
+		Line bool
+	}
+	for text, want := range map[string][]read{
+		`$(gh pr view $N --json title --jq .title)`:                     {{"github.event.pull_request.title", false}},
+		`$(gh pr view $N --json headRefOid -q '.headRefOid')`:           {{"github.event.pull_request.head.sha", false}},
+		`$(gh issue view $N --json title,body)`:                         {{"github.event.issue", false}},
+		`$(gh api /repos/o/r/pulls/$N/files --jq '.[].filename')`:       {{"github.event.pull_request.filename", false}},
+		`$(jq -r .pull_request.title "$GITHUB_EVENT_PATH")`:             {{"github.event.pull_request.title", false}},
+		`$(git log -1 --format=%s)`:                                     {{"git.message", false}},
+		`$(git diff --name-only HEAD^)`:                                 {{"git.files", false}},
+		`$(cat pr/number.txt)`:                                          {{"file", false}},
+		`$(<pr/number)`:                                                 {{"file", false}},
+		`$(head -n 1 a.txt)`:                                            {{"file", true}},
+		`$(echo "$A" | cut -d / -f 2)`:                                  nil,
+		`$(echo "$A" | grep -oE '[0-9]+')`:                              nil,
+		`$(date +%s)`:                                                   nil,
+		`$(curl -s https://api.github.com/repos/o/r/issues/1/comments)`: {{"github.event.comment", false}},
+	} {
+		var got []read
+		for _, r := range Reads(text) {
+			if r.File != "" {
+				r.Context = "file"
+			}
+			got = append(got, read{r.Context, r.OneLine})
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	}
+}
+
+func TestChecked(t *testing.T) {
+	for text, want := range map[string]bool{
+		`if [[ "$N" =~ ^[0-9]+$ ]]; then`:         true,
+		`[[ $N =~ ^v[0-9]+\.[0-9]+$ ]] || exit 1`: true,
+		`echo "$N" | grep -Eq '^[a-f0-9]{40}$'`:   true,
+		`[[ $N =~ ^.*$ ]]`:                        false,
+		`[[ $N =~ ^[^a]+$ ]]`:                     false,
+		`[[ $N =~ [0-9]+ ]]`:                      false,
+		`[[ -n $N ]]`:                             false,
+	} {
+		if got := Checked(text)["N"]; got != want {
+			t.Errorf("%s: got %v", text, got)
+		}
+	}
+}
+
+func TestQuery(t *testing.T) {
+	for text, want := range map[string]string{`jq -r '.head.ref'`: "head.ref", `gh api x --jq '.[0].title'`: "*.title", `jq .`: "", `jq '.a["b"]'`: "a.*"} {
+		if got, _ := Query(text); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+	if _, ok := Query("echo a"); ok {
+		t.Error("a text without jq has a query")
+	}
 }

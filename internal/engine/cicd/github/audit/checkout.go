@@ -6,10 +6,8 @@ import (
 
 	"github.com/rhysd/actionlint"
 
-	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
-	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
 )
 
@@ -85,10 +83,8 @@ func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
 }
 
 var (
-	headInScript = regexp.MustCompile(`\bgh\s+pr\s+checkout\b|\bgit\s+(?:fetch|pull|checkout|switch|merge)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
-	headRef      = regexp.MustCompile(`refs/pull/|pull/\$\{\{|/merge\b`)
-	builds       = regexp.MustCompile(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
-	asked        = regexp.MustCompile(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
+	builds = regexp.MustCompile(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
+	asked  = regexp.MustCompile(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
 )
 
 // untrustedCheckout finds workflows that strangers start with full rights and
@@ -99,7 +95,8 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 		return
 	}
 	for i, s := range live(b) {
-		what, ok := p.fetchesHead(b, i)
+		what, ok := p.Flow.Fetches(flow.Place{Body: b, Step: i})
+		what = short(what)
 		if !ok {
 			continue
 		}
@@ -115,7 +112,7 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 		default:
 			f.Severity, f.Confidence = finding.Medium, finding.Likely
 		}
-		if guarded(b, s) {
+		if guarded(p, b, s) {
 			f.Severity, f.Confidence = finding.Medium, finding.Uncertain
 		}
 		p.Out(Rules["untrusted-checkout"], f)
@@ -123,59 +120,53 @@ func untrustedCheckout(p *Pass, b workflow.Body) {
 	}
 }
 
-// guarded reports whether a condition or an environment lets somebody decide.
-func guarded(b workflow.Body, s *actionlint.Step) bool {
-	if b.Job != nil && (b.Job.Environment != nil || b.Job.If != nil && asked.MatchString(b.Job.If.Value)) {
+// guarded reports whether a condition, an environment, or a check of permissions
+// lets somebody decide: of the step, its job, or a job that it waits for.
+func guarded(p *Pass, b workflow.Body, s *actionlint.Step) bool {
+	if s.If != nil && asked.MatchString(s.If.Value) {
 		return true
 	}
-	return s.If != nil && asked.MatchString(s.If.Value)
-}
-
-// fetchesHead reports whether a step fetches what a stranger proposes, and what.
-func (p *Pass) fetchesHead(b workflow.Body, i int) (string, bool) {
-	s := b.Steps[i]
-	if r := workflow.Run(s); r != nil {
-		for _, l := range script.Lines(r.Run.Value) {
-			if headInScript.MatchString(l.Text) {
-				return "the head of the pull request", true
-			}
-		}
-		return "", false
+	if b.Job == nil {
+		return false
 	}
-	a := workflow.Uses(s)
-	if a == nil || slug(a.Uses.Value) != "actions/checkout" {
-		return "", false
+	if b.Job.Environment != nil || b.Job.If != nil && asked.MatchString(b.Job.If.Value) || checked(b.Steps, s) {
+		return true
 	}
-	for _, name := range []string{"ref", "repository"} {
-		in := a.Inputs[name]
-		if in == nil || in.Value == nil {
-			continue
-		}
-		if headRef.MatchString(in.Value.Value) {
-			return short(in.Value.Value), true
-		}
-		for _, e := range expression.In(in.Value.Value) {
-			if e.Root == nil {
-				continue
-			}
-			for _, o := range p.Flow.Origins(e.Root, flow.Place{Body: b, Step: i}) {
-				if head(o) {
-					return short("${{" + e.Text + "}}"), true
-				}
-			}
-		}
+	if b.Job.If != nil && strings.Contains(b.Job.If.Value, "always()") && !strings.Contains(b.Job.If.Value, "needs.") {
+		return false
 	}
-	return "", false
-}
-
-// head reports whether the value names a stranger's commit, branch or repository.
-func head(o flow.Origin) bool {
-	for _, part := range []string{"pull_request.head", "head_ref", "workflow_run.head_", "workflow_run.pull_requests", "head_sha", "merge_commit_sha", "pull_request.number", "issue.number"} {
-		if strings.Contains(o.Context, part) {
+	for _, need := range b.Job.Needs {
+		j := p.File.Workflow.Jobs[strings.ToLower(need.Value)]
+		if j != nil && (j.Environment != nil || j.If != nil && asked.MatchString(j.If.Value) || checked(j.Steps, nil)) {
 			return true
 		}
 	}
-	return o.Trust == flow.Anybody
+	return false
+}
+
+// checkers lists actions that fail, or tell, when the actor lacks a permission.
+var checkers = words(`actions-cool/check-user-permission prince-chrismc/check-actor-permissions-action lannonbr/repo-permission-check-action
+	themoddinginquisition/actions-team-membership tspascoal/get-user-teams-membership skjnldsv/check-actor-permission sushichop/action-repository-permission
+	im-open/is-actor-authorized github/command github/branch-deploy 74th/workflow-permission-action peter-evans/slash-command-dispatch`)
+
+var permission = regexp.MustCompile(`collaborators/.{1,80}?/permission|getCollaboratorPermissionLevel|getMembershipForUserInOrg|/memberships/|author_association|authorAssociation|checkMembershipForUser`)
+
+// checked reports whether a step before s looks at the permissions of the actor.
+func checked(steps []*actionlint.Step, s *actionlint.Step) bool {
+	for _, e := range steps {
+		if e == s {
+			return false
+		}
+		if r := workflow.Run(e); r != nil && permission.MatchString(r.Run.Value) {
+			return true
+		}
+		if a := workflow.Uses(e); a != nil {
+			if checkers[slug(a.Uses.Value)] || permission.MatchString(with(a, "script")+with(a, "route")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // runsAfter returns the first step behind i that runs what is in the folder.
@@ -183,9 +174,10 @@ func (p *Pass) runsAfter(b workflow.Body, i int) (int, bool) {
 	if r := workflow.Run(b.Steps[i]); r != nil && builds.MatchString(r.Run.Value) {
 		return i, true
 	}
+	path := folder(b.Steps[i])
 	for n := i + 1; n < len(b.Steps); n++ {
 		s := b.Steps[n]
-		if never(s.If) {
+		if never(s.If) || !within(b, s, path) {
 			continue
 		}
 		if r := workflow.Run(s); r != nil && builds.MatchString(r.Run.Value) {

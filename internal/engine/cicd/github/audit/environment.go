@@ -25,6 +25,9 @@ func environmentFiles(p *Pass, b workflow.Body) {
 		return
 	}
 	for i, s := range live(b) {
+		if a := workflow.Uses(s); a != nil {
+			p.loaded(b, i, a)
+		}
 		r := workflow.Run(s)
 		if r == nil {
 			continue
@@ -38,30 +41,59 @@ func environmentFiles(p *Pass, b workflow.Body) {
 }
 
 func (p *Pass) environmentWrite(b workflow.Body, i int, file string, w script.Write, event string) {
-	if !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" || !strings.ContainsAny(w.Value, "$`%|<") {
-		return
-	}
-	if w.Name == "" && file == "GITHUB_PATH" && ownFolder.MatchString(w.Value) {
-		return
+	value := w.Value
+	if w.Name == "" && len(script.Reads(value)) > 0 {
+		value = "$(" + value + ")" // the whole of a file, a line of it each
 	}
 	r := workflow.Run(b.Steps[i])
+	worst, _ := flow.Worst(p.Flow.Shell(value, r.Run.Value, flow.Place{Body: b, Step: i}))
+	fixed := !strings.ContainsAny(w.Value, "$`%") && !strings.Contains(w.Value, "|") && w.Name != "" || !strings.ContainsAny(w.Value, "$`%|<")
+	if fixed && worst.Trust != flow.Anybody || w.Name == "" && file == "GITHUB_PATH" && ownFolder.MatchString(w.Value) {
+		return
+	}
 	at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
 	f := p.finding(at, "", "A value that is not fixed is written to %s, %s", file, where(b, i))
 	if event != "" {
 		f.Message += ", and " + event + " lets strangers start it"
 	}
-	worst, _ := flow.Worst(p.Flow.Shell(w.Value, r.Run.Value, flow.Place{Body: b, Step: i}))
 	switch {
 	case worst.Trust == flow.Anybody:
 		f.Message = worst.Context + ", which anybody can choose, is written to " + file + ", " + where(b, i)
 		f.Severity, f.Confidence = finding.High, finding.Certain
+		if worst.OneLine && file == "GITHUB_ENV" && w.Name != "" {
+			f.Severity, f.Confidence = finding.Medium, finding.Uncertain // no further variables can be added
+		}
 		f.Steps = p.path(worst, at, file)
 	case event == "":
 		f.Severity, f.Confidence = finding.Low, finding.Uncertain
-	case worst.Trust == flow.Safe && worst.Context != "":
+	case worst.Trust == flow.Safe && worst.Context != "", worst.OneLine:
 		f.Confidence = finding.Uncertain
 	}
 	p.Out(Rules["environment-injection"], f)
+}
+
+// loaders lists actions that make variables of what a file holds.
+var loaders = words(`aarcangeli/load-dotenv xom9ikk/dotenv falti/dotenv-action cardinalby/export-env-action c-py/action-dotenv-to-setenv`)
+
+// loaded finds actions that make variables of strangers' files, and scripts of
+// actions/github-script that make them of strangers' texts.
+func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
+	at := flow.Place{Body: b, Step: i}
+	name := slug(a.Uses.Value)
+	if loaders[name] {
+		if o, ok := p.Flow.Foreign(at); ok {
+			f := p.finding(p.File.Place(a.Uses), "", "%s makes variables of a file of %s, which anybody can choose, %s", name, short(o.Context), where(b, i))
+			f.Severity, f.Confidence = finding.High, finding.Likely
+			p.Out(Rules["environment-injection"], f)
+		}
+	}
+	if name != "actions/github-script" {
+		return
+	}
+	if o, ok := flow.Worst(p.Flow.Exported(a, at)); ok && o.Trust == flow.Anybody {
+		f := p.finding(p.File.Place(a.Uses), "", "%s, which anybody can choose, becomes a variable of later steps, %s", o.Context, where(b, i))
+		p.Out(Rules["environment-injection"], f)
+	}
 }
 
 // ownFolder matches folders that the runner or the user's home give.
@@ -187,32 +219,4 @@ func secretIn(e *actionlint.Env) bool {
 		}
 	}
 	return false
-}
-
-// artifacts finds what other runs left and a privileged one takes up.
-func artifacts(p *Pass, b workflow.Body) {
-	if p.startedBy([]string{"workflow_run"}) == "" {
-		return
-	}
-	for i, s := range live(b) {
-		taken := false
-		if a := workflow.Uses(s); a != nil {
-			name := slug(a.Uses.Value)
-			taken = name == "dawidd6/action-download-artifact" || name == "actions/download-artifact" && with(a, "run-id") != "" ||
-				name == "actions/github-script" && strings.Contains(with(a, "script"), "downloadArtifact")
-		}
-		if r := workflow.Run(s); r != nil {
-			taken = strings.Contains(r.Run.Value, "gh run download") || strings.Contains(r.Run.Value, "/artifacts/") && strings.Contains(r.Run.Value, "gh api")
-		}
-		if !taken {
-			continue
-		}
-		f := p.finding(p.atStep(s), "", "The artifact of a run that a stranger may have started is taken up, %s", where(b, i))
-		if n, ok := p.runsAfter(b, i); ok {
-			f.Message += ", and " + stepName(b, n) + " works on it"
-		} else {
-			f.Severity, f.Confidence = finding.Low, finding.Uncertain
-		}
-		p.Out(Rules["artifact-poisoning"], f)
-	}
 }

@@ -71,15 +71,7 @@ func sinks(s *actionlint.Step) map[string]*actionlint.String {
 	return out
 }
 
-// slug returns owner/name of what uses names, in lower case.
-func slug(uses string) string {
-	uses, _, _ = strings.Cut(strings.ToLower(uses), "@")
-	parts := strings.SplitN(uses, "/", 3)
-	if len(parts) < 2 || strings.HasPrefix(uses, ".") || strings.HasPrefix(uses, "docker:") {
-		return uses
-	}
-	return parts[0] + "/" + parts[1]
-}
+func slug(uses string) string { return flow.Slug(uses) }
 
 func injection(p *Pass, b workflow.Body) {
 	for i, s := range live(b) {

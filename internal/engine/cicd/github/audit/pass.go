@@ -35,7 +35,7 @@ var checks = []func(*Pass){
 }
 
 var bodyChecks = []func(*Pass, workflow.Body){
-	injection, checkouts, untrustedCheckout, caches, publishing, environmentFiles, insecureCommands,
+	injection, arguments, clobbering, checkouts, untrustedCheckout, caches, strangeCache, publishing, environmentFiles, insecureCommands,
 	conditions, uses, tools, scripts, artifacts, secretsOutside, debugging, apps,
 }
 

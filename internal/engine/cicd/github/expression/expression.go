@@ -128,13 +128,16 @@ func join(receiver, name string) string {
 type Use struct {
 	Path string // as Path gives it
 	Node actionlint.ExprNode
+	// Member is what is taken out of a call's result: fromJSON(x).head.sha has
+	// "head.sha" with x.
+	Member string
 }
 
 // Values returns the contexts whose text can become part of the expression's
 // value. What only decides, such as the operands of ==, is left out.
 func Values(n actionlint.ExprNode) []Use {
 	if path := Path(n); path != "" {
-		return []Use{{path, n}}
+		return []Use{{Path: path, Node: n}}
 	}
 	switch n := n.(type) {
 	case *actionlint.LogicalOpNode:
@@ -153,16 +156,26 @@ func Values(n actionlint.ExprNode) []Use {
 		}
 		return out
 	case *actionlint.ObjectDerefNode: // a member of a call's result
-		return Values(n.Receiver)
+		return members(Values(n.Receiver), n.Property)
 	case *actionlint.ArrayDerefNode:
-		return Values(n.Receiver)
+		return members(Values(n.Receiver), "*")
 	case *actionlint.IndexAccessNode:
 		if list, index := literal(n.Operand); list != nil {
 			return index
 		}
-		return Values(n.Operand)
+		if s, ok := n.Index.(*actionlint.StringNode); ok {
+			return members(Values(n.Operand), s.Value)
+		}
+		return members(Values(n.Operand), "*")
 	}
 	return nil
+}
+
+func members(uses []Use, name string) []Use {
+	for i := range uses {
+		uses[i].Member = strings.TrimPrefix(uses[i].Member+"."+strings.ToLower(name), ".")
+	}
+	return uses
 }
 
 // literal reports whether the node is a call whose arguments are all literals;
@@ -202,7 +215,7 @@ func All(n actionlint.ExprNode) []Use {
 				return
 			}
 		}
-		out = append(out, Use{path, n})
+		out = append(out, Use{Path: path, Node: n})
 	})
 	return out
 }

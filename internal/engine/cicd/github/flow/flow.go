@@ -28,6 +28,8 @@ type Origin struct {
 	Trust   Trust
 	Context string // "github.event.issue.title"
 	Path    []Station
+	// OneLine is set where a command leaves a single line of the text.
+	OneLine bool
 }
 
 // A Station is a place that the text came by, the origin first.
@@ -65,7 +67,7 @@ func (f *Follower) expr(root actionlint.ExprNode, at Place, depth int) []Origin 
 	for _, u := range expression.Values(root) {
 		for _, o := range f.context(u.Path, at, depth) {
 			if len(out) < maxOrigins {
-				out = append(out, o)
+				out = append(out, member(o, u.Member))
 			}
 		}
 	}
@@ -275,6 +277,9 @@ func (f *Follower) stepOutput(id, name, path string, at Place, depth int) []Orig
 		if a == nil {
 			return one(Unknown, path)
 		}
+		if out, ok := f.known(a, name, path, there, depth); ok {
+			return out
+		}
 		if to := f.Tree.Local(at.Body.File, a.Uses.Value); to != nil && to.Action != nil {
 			value := to.Action.Outputs[name]
 			if value == nil {
@@ -322,50 +327,41 @@ func (f *Follower) scriptOutput(run *actionlint.String, want wanted, at Place, d
 	return f.orSafe(out, want.path), true
 }
 
-// shell returns the origins of a text in a script: of its expressions and of the
-// variables that it expands, as the script or the step's env sets them.
-func (f *Follower) shell(text, whole, path string, at Place, depth int) []Origin {
-	if depth > maxDepth {
-		return one(Unknown, path)
+// known returns the origins of an output of an action of which it is known where
+// its outputs come from, and whether it is.
+func (f *Follower) known(a *actionlint.ExecAction, name, path string, at Place, depth int) ([]Origin, bool) {
+	slug := Slug(a.Uses.Value)
+	switch {
+	case slug == "actions/github-script":
+		out, ok := f.scripted(a, name, at, depth)
+		return f.orSafe(out, path), ok && len(out) > 0
+	case slug == "octokit/request-action" && name == "data":
+		out := requested(a)
+		return out, out != nil
+	case readers[slug]:
+		o, ok := f.foreign(at, depth+1)
+		o.Context = "a file of " + o.Context
+		return []Origin{o}, ok
 	}
 	var out []Origin
-	for _, e := range expression.In(text) {
-		out = append(out, f.expr(e.Root, at, depth)...)
-	}
-	assigned := script.Assignments(whole)
-	for _, v := range script.Variables(text) {
-		if how, ok := assigned[v]; ok {
-			delete(assigned, v)
-			without := strings.ReplaceAll(whole, "\n"+v+"=", "\n_=")
-			out = append(out, f.shell(how, without, path, at, depth+3)...)
-			continue
+	for _, input := range passes[slug] {
+		if in := a.Inputs[input]; in != nil && in.Value != nil {
+			out = append(out, f.text(in.Value, at, depth+1)...)
 		}
-		out = append(out, f.shellVariable(v, path, at, depth)...)
 	}
-	if len(out) == 0 && script.Runs(text) {
-		return one(Unknown, path)
-	}
-	return out
+	return out, len(out) > 0
 }
 
-// shellVariable returns the origins of a variable that a script does not set.
-func (f *Follower) shellVariable(v, path string, at Place, depth int) []Origin {
-	if t, ok := runnerVariables[v]; ok {
-		return one(t, "$"+v)
-	}
-	if strings.HasPrefix(v, "GITHUB_") || strings.HasPrefix(v, "RUNNER_") {
-		return one(Safe, "$"+v)
-	}
-	return f.env(strings.ToLower(v), path, at, depth+1)
-}
+// readers lists actions whose outputs are what a file holds.
+var readers = map[string]bool{"juliangruber/read-file-action": true, "andstor/file-reader-action": true, "komorebitech/read-files-action": true,
+	"jaywcjlove/github-action-read-file": true, "actions-ecosystem/action-read-file": true,
+	"notiz-dev/github-action-json-property": true, "christian-draeger/read-properties": true,
+	"sergeysova/jq-action": true, "mikefarah/yq": true, "martinbeentjes/npm-get-version-action": true}
 
-// runnerVariables lists the variables of the runner that strangers or writers
-// choose.
-var runnerVariables = map[string]Trust{"GITHUB_HEAD_REF": Anybody, "GITHUB_REF": Writers, "GITHUB_REF_NAME": Writers, "GITHUB_BASE_REF": Writers}
-
-// Shell returns the origins of a text in a script: of its expressions, and of the
-// variables that it expands.
-func (f *Follower) Shell(text, whole string, at Place) []Origin {
-	f.work = 0
-	return f.shell(text, whole, "", at, 0)
-}
+// passes lists actions whose outputs are made of their inputs.
+var passes = map[string][]string{
+	"frabert/replace-string-action": {"string", "replace-with"}, "mad9000/actions-find-and-replace-string": {"source", "replace"},
+	"actions-ecosystem/action-regex-match": {"text"}, "kaisugi/action-regex-match": {"text"},
+	"bhowell2/github-substring-action": {"value"}, "jungwinter/split": {"msg"}, "winterjung/split": {"msg"},
+	"haya14busa/action-cond": {"if_true", "if_false"}, "ashley-taylor/regex-property-action": {"value", "replacement"},
+	"ashley-taylor/read-json-property-action": {"json"}, "zentered/issue-forms-body-parser": {"body"}}

@@ -35,6 +35,9 @@ var anybody = paths(`
 	github.event.workflow_run.head_branch github.event.workflow_run.display_title
 	github.event.workflow_run.head_commit.message
 	github.event.workflow_run.head_commit.author.email github.event.workflow_run.head_commit.author.name
+	github.event.workflow_run.head_commit.committer.email github.event.workflow_run.head_commit.committer.name
+	github.event.workflow_run.head_repository.homepage
+	github.event.changes.head.ref.from github.event.issue.pull_request.title
 	github.event.workflow_run.head_repository.description
 	github.event.workflow_run.pull_requests.*.head.ref
 	github.event.check_suite.head_branch github.event.check_run.check_suite.head_branch
@@ -47,7 +50,7 @@ var anybody = paths(`
 var whole = paths(`github github.event github.event.issue github.event.pull_request github.event.pull_request.head
 	github.event.pull_request.head.repo github.event.comment github.event.review github.event.discussion github.event.commits
 	github.event.commits.* github.event.head_commit github.event.workflow_run github.event.workflow_run.head_commit
-	github.event.head_commit.author github.event.head_commit.committer`)
+	github.event.head_commit.author github.event.head_commit.committer github.event.changes github.event.check_run github.event.check_suite`)
 
 // writers lists contexts whose text those choose who may push or start workflows.
 var writers = paths(`github.ref github.ref_name github.base_ref github.event.ref github.event.base_ref
@@ -127,57 +130,65 @@ func github(path string) Trust {
 // outputs says who chooses the outputs of well-known actions. Where an action is
 // listed and the output is not, nothing is known.
 var outputs = map[string]map[string]Trust{
-	"tj-actions/changed-files":                    {"*": Anybody},
-	"tj-actions/verify-changed-files":             {"changed_files": Anybody, "changed-files": Anybody},
-	"tj-actions/branch-names":                     {"head_ref_branch": Anybody, "current_branch": Anybody, "ref_branch": Anybody, "base_ref_branch": Writers, "is_default": Safe, "default_branch": Safe, "tag": Writers},
-	"jitterbit/get-changed-files":                 {"*": Anybody},
-	"masesgroup/retrieve-changed-files":           {"*": Anybody},
-	"trilom/file-changes-action":                  {"*": Anybody},
-	"ahmadnassri/action-changed-files":            {"*": Anybody},
-	"lots0logs/gh-action-get-changed-files":       {"*": Anybody},
-	"xt0rted/pull-request-comment-branch":         {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
-	"alessbell/pull-request-comment-branch":       {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
-	"gotson/pull-request-comment-branch":          {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
-	"eficode/resolve-pr-refs":                     {"head_ref": Anybody, "base_ref": Writers},
-	"potiuk/get-workflow-origin":                  {"sourceheadbranch": Anybody, "pullrequestlabels": Writers, "*": Safe},
-	"peter-evans/find-comment":                    {"comment-body": Anybody, "comment-id": Safe, "comment-author": Safe, "comment-node-id": Safe},
-	"khan/pull-request-comment-trigger":           {"comment_body": Anybody},
-	"amannn/action-semantic-pull-request":         {"error_message": Anybody, "type": Safe, "scope": Unknown, "subject": Anybody},
-	"octokit/request-action":                      {"*": Unknown},
-	"dorny/paths-filter":                          {"changes": Safe, "*": Unknown},
-	"actions/cache":                               {"*": Safe},
-	"actions/checkout":                            {"commit": Safe, "ref": Writers},
-	"actions/upload-artifact":                     {"*": Safe},
-	"actions/setup-node":                          {"*": Safe},
-	"actions/setup-python":                        {"*": Safe},
-	"actions/setup-go":                            {"*": Safe},
-	"actions/setup-java":                          {"*": Safe},
-	"actions/setup-dotnet":                        {"*": Safe},
-	"actions/create-github-app-token":             {"token": Secret, "app-slug": Safe, "installation-id": Safe},
-	"actions/deploy-pages":                        {"*": Safe},
-	"actions/configure-pages":                     {"*": Safe},
-	"actions/attest-build-provenance":             {"*": Safe},
-	"docker/build-push-action":                    {"digest": Safe, "imageid": Safe},
-	"docker/setup-buildx-action":                  {"*": Safe},
-	"pypa/cibuildwheel":                           {"*": Safe},
-	"aws-actions/amazon-ecr-login":                {"registry": Safe},
-	"aws-actions/configure-aws-credentials":       {"*": Secret},
-	"google-github-actions/auth":                  {"*": Secret},
-	"dependabot/fetch-metadata":                   {"dependency-names": Unknown, "*": Safe},
-	"crazy-max/ghaction-import-gpg":               {"*": Safe},
-	"softprops/action-gh-release":                 {"*": Safe},
-	"googleapis/release-please-action":            {"body": Writers, "tag_name": Safe, "*": Safe},
-	"google-github-actions/release-please-action": {"body": Writers, "*": Safe},
+	"tj-actions/changed-files":                         {"*": Anybody},
+	"tj-actions/verify-changed-files":                  {"changed_files": Anybody, "changed-files": Anybody},
+	"tj-actions/branch-names":                          {"head_ref_branch": Anybody, "current_branch": Anybody, "ref_branch": Anybody, "base_ref_branch": Writers, "is_default": Safe, "default_branch": Safe, "tag": Writers},
+	"jitterbit/get-changed-files":                      {"*": Anybody},
+	"masesgroup/retrieve-changed-files":                {"*": Anybody},
+	"trilom/file-changes-action":                       {"*": Anybody},
+	"ahmadnassri/action-changed-files":                 {"*": Anybody},
+	"lots0logs/gh-action-get-changed-files":            {"*": Anybody},
+	"xt0rted/pull-request-comment-branch":              {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
+	"alessbell/pull-request-comment-branch":            {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
+	"gotson/pull-request-comment-branch":               {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
+	"eficode/resolve-pr-refs":                          {"head_ref": Anybody, "base_ref": Writers},
+	"potiuk/get-workflow-origin":                       {"sourceheadbranch": Anybody, "pullrequestlabels": Writers, "*": Safe},
+	"peter-evans/find-comment":                         {"comment-body": Anybody, "comment-id": Safe, "comment-author": Safe, "comment-node-id": Safe},
+	"khan/pull-request-comment-trigger":                {"comment_body": Anybody},
+	"amannn/action-semantic-pull-request":              {"error_message": Anybody, "type": Safe, "scope": Unknown, "subject": Anybody},
+	"octokit/request-action":                           {"*": Unknown},
+	"jwalton/gh-find-current-pr":                       {"title": Anybody, "body": Anybody, "pr": Safe, "number": Safe},
+	"8bitjonny/gh-get-current-pr":                      {"pr": Anybody, "pr_title": Anybody, "pr_body": Anybody, "*": Safe},
+	"actions-ecosystem/action-get-merged-pull-request": {"title": Anybody, "body": Anybody, "number": Safe, "labels": Writers},
+	"peter-murray/issue-body-parser-action":            {"payload": Anybody, "*": Anybody},
+	"peter-murray/issue-forms-body-parser":             {"payload": Anybody, "*": Anybody},
+	"stefanbuck/github-issue-parser":                   {"*": Anybody},
+	"zentered/issue-forms-body-parser":                 {"*": Anybody},
+	"xt0rted/slash-command-action":                     {"command-arguments": Anybody, "command-name": Safe},
+	"github/command":                                   {"params": Anybody, "ref": Anybody, "comment_body": Anybody, "sha": Safe},
+	"github/branch-deploy":                             {"ref": Anybody, "params": Anybody, "comment_body": Anybody, "sha": Safe},
+	"step-security/changed-files":                      {"*": Anybody},
+	"technote-space/get-diff-action":                   {"diff": Anybody, "filtered_diff": Anybody, "matched_files": Anybody, "*": Unknown},
+	"kceb/pull-request-comment-branch":                 {"head_ref": Anybody, "head_sha": Safe, "base_ref": Writers, "base_sha": Safe},
+	"dorny/paths-filter":                               {"changes": Safe, "*": Unknown},
+	"actions/cache":                                    {"*": Safe},
+	"actions/checkout":                                 {"commit": Safe, "ref": Writers},
+	"actions/upload-artifact":                          {"*": Safe},
+	"actions/setup-node":                               {"*": Safe},
+	"actions/setup-python":                             {"*": Safe},
+	"actions/setup-go":                                 {"*": Safe},
+	"actions/setup-java":                               {"*": Safe},
+	"actions/setup-dotnet":                             {"*": Safe},
+	"actions/create-github-app-token":                  {"token": Secret, "app-slug": Safe, "installation-id": Safe},
+	"actions/deploy-pages":                             {"*": Safe},
+	"actions/configure-pages":                          {"*": Safe},
+	"actions/attest-build-provenance":                  {"*": Safe},
+	"docker/build-push-action":                         {"digest": Safe, "imageid": Safe},
+	"docker/setup-buildx-action":                       {"*": Safe},
+	"pypa/cibuildwheel":                                {"*": Safe},
+	"aws-actions/amazon-ecr-login":                     {"registry": Safe},
+	"aws-actions/configure-aws-credentials":            {"*": Secret},
+	"google-github-actions/auth":                       {"*": Secret},
+	"dependabot/fetch-metadata":                        {"dependency-names": Unknown, "*": Safe},
+	"crazy-max/ghaction-import-gpg":                    {"*": Safe},
+	"softprops/action-gh-release":                      {"*": Safe},
+	"googleapis/release-please-action":                 {"body": Writers, "tag_name": Safe, "*": Safe},
+	"google-github-actions/release-please-action":      {"body": Writers, "*": Safe},
 }
 
 // output says who chooses an output of the action that uses names.
 func output(uses, name string) Trust {
-	action, _, _ := strings.Cut(strings.ToLower(uses), "@")
-	parts := strings.SplitN(action, "/", 3)
-	if len(parts) < 2 {
-		return Unknown
-	}
-	known, ok := outputs[parts[0]+"/"+parts[1]]
+	known, ok := outputs[Slug(uses)]
 	if !ok {
 		return Unknown
 	}

@@ -168,7 +168,10 @@ func (f *File) readAction() {
 	runs := f.Doc.Get("runs")
 	a := &Action{
 		Name: f.Doc.Get("name").Text(), Using: strings.ToLower(runs.Get("using").Text()),
-		Steps: Steps(runs.Get("steps")), Image: runs.Get("image"), Line: runs.Line, Outputs: map[string]*actionlint.String{},
+		Image: runs.Get("image"), Line: runs.Line, Outputs: map[string]*actionlint.String{},
+	}
+	if a.Using != "docker" && !strings.HasPrefix(a.Using, "node") { // those run no steps
+		a.Steps = Steps(runs.Get("steps"))
 	}
 	if inputs := f.Doc.Get("inputs"); inputs.IsMap() {
 		for _, e := range inputs.Entries {

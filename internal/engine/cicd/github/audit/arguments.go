@@ -1,0 +1,133 @@
+package audit
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/github/flow"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/script"
+	"merlon/internal/finding"
+)
+
+// This file finds strangers' texts that a command or the runner takes for more
+// than a text, although the shell does not.
+
+var (
+	programs = regexp.MustCompile(`\b(sed|awk|gawk|mawk|perl)\s+((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&"'])*)`)
+	expanded = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
+)
+
+// arguments finds strangers' texts in programs of sed and awk: sed's e and w, and
+// awk's system(), run commands and write files.
+func arguments(p *Pass, b workflow.Body) {
+	for i, s := range live(b) {
+		r := workflow.Run(s)
+		if r == nil {
+			continue
+		}
+		for _, l := range script.Lines(r.Run.Value) {
+			for _, m := range programs.FindAllStringSubmatch(l.Text, -1) {
+				args, _, _ := strings.Cut(m[2], "<<<")
+				for _, arg := range expanded.FindAllStringSubmatch(args, -1) {
+					if !strings.Contains(arg[1], "$") || plainFile.MatchString(arg[1]) {
+						continue
+					}
+					worst, ok := flow.Worst(p.Flow.Shell(variables(arg[1]), r.Run.Value, flow.Place{Body: b, Step: i}))
+					if !ok || worst.Trust != flow.Anybody {
+						continue
+					}
+					at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+					f := p.finding(at, "", "%s, which anybody can choose, becomes part of a program for %s, %s", worst.Context, m[1], where(b, i))
+					f.Steps = p.path(worst, at, m[1])
+					p.Out(Rules["argument-injection"], f)
+				}
+			}
+		}
+	}
+}
+
+// plainFile matches an argument that is a variable and nothing else: the name of a
+// file, not a program.
+var plainFile = regexp.MustCompile(`^\$\{?\w+\}?$`)
+
+// variables returns the variables of an argument without its expressions, which
+// are the business of another rule.
+func variables(arg string) string {
+	var out strings.Builder
+	for _, v := range script.Variables(arg) {
+		out.WriteString(" $" + v)
+	}
+	return out.String()
+}
+
+// clobbering finds outputs of a step that a stranger's text can overwrite: a line
+// break in it begins another output.
+func clobbering(p *Pass, b workflow.Body) {
+	if p.File.Workflow != nil && p.startedBy(privileged) == "" {
+		return
+	}
+	for i, s := range live(b) {
+		r := workflow.Run(s)
+		if r == nil {
+			continue
+		}
+		if strings.Contains(r.Run.Value, "::set-output") {
+			p.printed(b, i, r)
+		}
+		writes := script.Writes(r.Run.Value, "GITHUB_OUTPUT")
+		for _, w := range writes {
+			if !others(writes, w.Name) || w.Name == "" || strings.Contains(r.Run.Value[w.Offset:w.Offset+min(w.Length, len(r.Run.Value)-w.Offset)], "<<") {
+				continue
+			}
+			for _, o := range p.Flow.Shell(w.Value, r.Run.Value, flow.Place{Body: b, Step: i}) {
+				if o.Trust != flow.Anybody || !o.Lines() {
+					continue
+				}
+				at := p.File.Part(r.Run, w.Offset, min(w.Length, len(r.Run.Value)-w.Offset))
+				f := p.finding(at, finding.Likely, "%s, which anybody can choose and which may have several lines, is written to GITHUB_OUTPUT and can overwrite the other outputs, %s", o.Context, where(b, i))
+				f.Steps = p.path(o, at, "GITHUB_OUTPUT")
+				p.Out(Rules["output-clobbering"], f)
+				break
+			}
+		}
+	}
+}
+
+func others(writes []script.Write, name string) bool {
+	for _, w := range writes {
+		if w.Name != "" && !strings.EqualFold(w.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// shown matches lines that print to the log, where the runner looks for commands.
+var shown = regexp.MustCompile(`^(?:echo|printf|cat|ls|head|tail|jq|grep|sed|awk|find)\b[^>]*$`)
+
+// printed finds strangers' texts in the log of a step that sets its outputs there:
+// a line ::set-output in the text is a command like the script's own.
+func (p *Pass) printed(b workflow.Body, i int, r *actionlint.ExecRun) {
+	for _, l := range script.Lines(r.Run.Value) {
+		if !shown.MatchString(l.Text) || strings.Contains(l.Text, "::set-output") {
+			continue
+		}
+		text := l.Text
+		if !strings.HasPrefix(text, "echo") && !strings.HasPrefix(text, "printf") {
+			text = "$(" + text + ")"
+		}
+		for _, o := range p.Flow.Shell(text, r.Run.Value, flow.Place{Body: b, Step: i}) {
+			if o.Trust != flow.Anybody || !o.Lines() {
+				continue
+			}
+			at := p.File.Part(r.Run, l.Offset, min(l.Length, len(r.Run.Value)-l.Offset))
+			f := p.finding(at, finding.Likely, "%s, which anybody can choose, is printed where the step sets its outputs by ::set-output, %s", o.Context, where(b, i))
+			f.Steps = p.path(o, at, "the log")
+			p.Out(Rules["output-clobbering"], f)
+			return
+		}
+	}
+}

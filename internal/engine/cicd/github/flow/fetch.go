@@ -1,0 +1,72 @@
+package flow
+
+import (
+	"regexp"
+
+	"merlon/internal/engine/cicd/github/expression"
+	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/engine/cicd/script"
+)
+
+// This file finds steps that fetch what a stranger proposes.
+
+var (
+	headInScript = regexp.MustCompile(`\b(?:gh|hub)\s+pr\s+checkout\b|\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|cherry-pick|rebase)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
+	gitFetch     = regexp.MustCompile(`\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|rebase)\b(.*)`)
+	headRef      = regexp.MustCompile(`refs/pull/|pull/\$\{\{|/merge\b`)
+)
+
+// Fetches reports whether the step at the place fetches what a stranger proposes,
+// and what: a ref, or the head of the pull request.
+func (f *Follower) Fetches(at Place) (string, bool) {
+	f.work = 0
+	return f.fetches(at, 0)
+}
+
+func (f *Follower) fetches(at Place, depth int) (string, bool) {
+	s := at.step()
+	if r := workflow.Run(s); r != nil {
+		for _, l := range script.Lines(r.Run.Value) {
+			if headInScript.MatchString(l.Text) {
+				return "the head of the pull request", true
+			}
+			m := gitFetch.FindStringSubmatch(l.Text)
+			if m == nil || len(script.Variables(m[1])) == 0 && len(expression.In(m[1])) == 0 {
+				continue
+			}
+			for _, o := range f.shell(m[1], r.Run.Value, "", at, depth+2) {
+				if head(o) {
+					return "the head of the pull request", true
+				}
+			}
+		}
+		return "", false
+	}
+	a := workflow.Uses(s)
+	if a == nil || !checksOut[Slug(a.Uses.Value)] {
+		return "", false
+	}
+	for _, name := range []string{"ref", "repository", "branch"} {
+		in := a.Inputs[name]
+		if in == nil || in.Value == nil {
+			continue
+		}
+		if headRef.MatchString(in.Value.Value) {
+			return in.Value.Value, true
+		}
+		for _, e := range expression.In(in.Value.Value) {
+			if e.Root == nil {
+				continue
+			}
+			for _, o := range f.expr(e.Root, at, depth+1) {
+				if head(o) {
+					return "${{" + e.Text + "}}", true
+				}
+			}
+		}
+	}
+	return "", false
+}
+
+// checksOut lists actions that fetch a ref of a repository.
+var checksOut = map[string]bool{"actions/checkout": true, "taiki-e/checkout-action": true, "zhxchen17/checkout": true, "bhacaz/checkout-files": true, "dawidd6/action-checkout-pr": true}

@@ -1,0 +1,176 @@
+package flow
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/rhysd/actionlint"
+
+	"merlon/internal/engine/cicd/github/expression"
+	"merlon/internal/engine/cicd/github/workflow"
+)
+
+// This file follows values through the scripts of actions/github-script, by the
+// forms in which people write them: the calls of the client, members of their
+// answers, context.payload, and what is returned or set as output.
+
+// maxExpressions bounds the texts that are looked at in one script.
+const maxExpressions = 64
+
+var (
+	returns   = regexp.MustCompile(`\breturn\s+([^;\n]+)`)
+	setOutput = regexp.MustCompile(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" + `]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	exported  = regexp.MustCompile(`\bcore\s*\.\s*(?:exportVariable|addPath)\(\s*(?:[^,\n]*,\s*)?([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	declares  = regexp.MustCompile(`(?m)(?:\b(?:const|let|var)\s+)?(\{[^}]*\}|\[[^\]]*\]|[A-Za-z_$][\w$]*)\s*=\s*(?:await\s+)?\(?\s*(?:await\s+)?([^=;\n][^;\n]*)`)
+	chain     = regexp.MustCompile(`[A-Za-z_$][\w$]*(?:\s*\??\.\s*[A-Za-z_$][\w$]*|\[\s*(?:\d+|'[^']*'|"[^"]*"|[\w$.]+)\s*\])*`)
+	renamed   = regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*(?::\s*([A-Za-z_$][\w$]*))?`)
+	called    = regexp.MustCompile(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
+)
+
+// scripted returns the origins of an output of a step of actions/github-script,
+// and whether the script sets it.
+func (f *Follower) scripted(a *actionlint.ExecAction, name string, at Place, depth int) ([]Origin, bool) {
+	in := a.Inputs["script"]
+	if in == nil || in.Value == nil {
+		return nil, false
+	}
+	js := in.Value.Value
+	var texts []string
+	if name == "result" {
+		for _, m := range returns.FindAllStringSubmatch(js, maxExpressions) {
+			texts = append(texts, m[1])
+		}
+	}
+	for _, m := range setOutput.FindAllStringSubmatch(js, maxExpressions) {
+		if strings.EqualFold(m[1], name) {
+			texts = append(texts, m[2])
+		}
+	}
+	var out []Origin
+	for _, t := range texts {
+		out = append(out, f.javascript(t, js, at, depth+1)...)
+	}
+	return out, len(texts) > 0
+}
+
+// Exported returns the origins of what a step of actions/github-script makes a
+// variable of later steps.
+func (f *Follower) Exported(a *actionlint.ExecAction, at Place) []Origin {
+	in := a.Inputs["script"]
+	if in == nil || in.Value == nil {
+		return nil
+	}
+	f.work = 0
+	var out []Origin
+	for _, m := range exported.FindAllStringSubmatch(in.Value.Value, maxExpressions) {
+		out = append(out, f.javascript(m[1], in.Value.Value, at, 1)...)
+	}
+	return out
+}
+
+// javascript returns the origins of an expression of a script.
+func (f *Follower) javascript(text, js string, at Place, depth int) []Origin {
+	if f.work++; depth > maxDepth || f.work > maxWork {
+		return nil
+	}
+	var out []Origin
+	for _, e := range expression.In(text) {
+		out = append(out, f.expr(e.Root, at, depth)...)
+	}
+	if m := called.FindStringSubmatch(text); m != nil {
+		return append(out, answer(m, text)...)
+	}
+	for _, c := range chain.FindAllString(unquoted(text), maxExpressions) {
+		out = append(out, f.named(parts(c), js, at, depth)...)
+	}
+	if len(out) > maxOrigins {
+		out = out[:maxOrigins]
+	}
+	return out
+}
+
+var quoted = regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"`)
+
+func unquoted(text string) string { return quoted.ReplaceAllString(text, "''") }
+
+// parts splits a chain of members. An index is "*".
+func parts(c string) []string {
+	c = strings.NewReplacer("?.", ".", " ", "", "\n", "", "\t", "").Replace(c)
+	c = regexpIndex.ReplaceAllString(c, ".*")
+	return strings.Split(strings.ToLower(c), ".")
+}
+
+var regexpIndex = regexp.MustCompile(`\[[^\]]*\]`)
+
+// answer returns the origin of a call of the client.
+func answer(m []string, text string) []Origin {
+	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request", "issues": "github.event.issue",
+		"issue": "github.event.issue", "comments": "github.event.comment", "repos": "github.event.commits.*", "checks": "github.event.check_run"}[m[1]+m[3]]
+	if strings.Contains(m[2], "omment") {
+		base = "github.event.comment"
+	}
+	o := told(base)
+	if at := strings.LastIndex(text, ")"); at >= 0 { // (await …).data.head.sha
+		o = member(o, strings.TrimPrefix(strings.Join(parts(strings.Trim(text[at+1:], "; \n")), "."), "."))
+	}
+	return []Origin{o}
+}
+
+// named returns the origins of a chain of members: of the event's payload, or of
+// a variable that the script sets.
+func (f *Follower) named(c []string, js string, at Place, depth int) []Origin {
+	switch {
+	case len(c) > 2 && c[0] == "context" && c[1] == "payload":
+		return []Origin{told("github.event." + strings.Join(c[2:], "."))}
+	case len(c) > 2 && c[0] == "process" && c[1] == "env":
+		return f.env(c[2], "env."+c[2], at, depth+1)
+	case len(c) > 1 && c[0] == "github" && c[1] == "event":
+		return []Origin{told(strings.Join(c, "."))}
+	case c[0] == "context" || c[0] == "github" || c[0] == "core":
+		return nil
+	}
+	var out []Origin
+	for _, m := range declares.FindAllStringSubmatch(js, maxExpressions) {
+		taken, ok := declared(m[1], c[0])
+		if !ok || strings.Contains(strings.ToLower(m[2]), "await "+c[0]) {
+			continue
+		}
+		rest := strings.Join(append(taken, c[1:]...), ".")
+		without := strings.Replace(js, m[0], "", 1)
+		for _, o := range f.javascript(m[2], without, at, depth+1) {
+			out = append(out, member(o, rest))
+		}
+	}
+	return out
+}
+
+// declared reports whether a declaration sets the variable, and which member of
+// the value it is.
+func declared(target, name string) ([]string, bool) {
+	if !strings.HasPrefix(target, "{") {
+		return nil, strings.EqualFold(target, name)
+	}
+	for _, m := range renamed.FindAllStringSubmatch(target, maxExpressions) {
+		own := m[2]
+		if own == "" {
+			own = m[1]
+		}
+		if strings.EqualFold(own, name) {
+			return []string{strings.ToLower(m[1])}, true
+		}
+	}
+	return nil, false
+}
+
+// requested returns the origin of what octokit/request-action answers.
+func requested(a *actionlint.ExecAction) []Origin {
+	m := routes.FindString(strings.ToLower(workflow.With(a, "route")))
+	base := map[string]string{"pulls": "github.event.pull_request", "pull_request": "github.event.pull_request", "issue": "github.event.issue",
+		"comment": "github.event.comment"}[m]
+	if base == "" {
+		return nil
+	}
+	return []Origin{told(base)}
+}
+
+var routes = regexp.MustCompile(`pulls|pull_request|comment|issue`)
