@@ -146,11 +146,7 @@ func (a *API) account(ctx context.Context, sc tenant.Scope, k credential.Kind, i
 	if err != nil {
 		return nil, err
 	}
-	secret, err := a.Box.Open(c.Sealed, credential.Label(c.Organization, c.Kind, c.Name))
-	if err != nil {
-		return nil, err
-	}
-	return &credential.Account{Kind: c.Kind, Fields: c.Fields, Secret: string(secret)}, nil
+	return c.Open(a.Box)
 }
 
 // A registryQuery is a question for a page of what a registry holds.

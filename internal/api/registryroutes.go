@@ -38,7 +38,7 @@ func registryRoutes() []route {
 
 // kindRoutes lists the operations on one kind of registry.
 func kindRoutes(k credential.Kind) []route {
-	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
+	read, manage, scan := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations), needs(tenant.ProjectScan)
 	base, id, text := "/integrations/"+string(k)+"/container-registry", strings.ToUpper(string(k[:1]))+string(k[1:]), " ("+string(k)+")"
 	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
 	remove := op("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential", "Delete a credential"+text, manage, ofKind(k, (*API).deleteCredential))
@@ -51,6 +51,7 @@ func kindRoutes(k credential.Kind) []route {
 		remove,
 		op("GET", project+"/credentials", "list"+id+"Credentials", "Credentials that a project may use"+text, read, ofKind(k, (*API).listCredentials)),
 		op("GET", project+"/credentials/{credentialId}", "get"+id+"Credential", "A credential that a project may use"+text, read, ofKind(k, (*API).getCredential)),
+		op("POST", project+"/scan", "scan"+id+"Image", "Start a scan of an image in the registry"+text, scan, ofKind(k, (*API).startRegistryScan)).accepted(),
 	}
 	images, tags := "Images in the registry"+text, "Tags of an image"+text
 	switch k {
@@ -79,7 +80,7 @@ func kindRoutes(k credential.Kind) []route {
 // scalewayRoutes lists the operations on Scaleway's registry; remove is as for all.
 func scalewayRoutes(remove route) []route {
 	const k = credential.Scaleway
-	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
+	read, manage, scan := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations), needs(tenant.ProjectScan)
 	const base, text = "/integrations/scaleway/container-registry", " (scaleway)"
 	const project, one = base + "/project/{projectId}", base + "/project/{projectId}/credentials/{credentialId}"
 	return []route{
@@ -89,6 +90,7 @@ func scalewayRoutes(remove route) []route {
 		op("GET", one, "getScalewayCredential", "A credential that a project may use"+text, read, ofKind(k, (*API).getScalewayCredential)),
 		op("GET", one+"/namespaces", "listScalewayGroups", "Namespaces of the registry"+text, read, ofKind(k, (*API).listScalewayNamespaces)),
 		op("GET", one+"/images", "listScalewayImages", "Images in the registry"+text, read, ofKind(k, (*API).listScalewayImages)),
+		op("POST", project+"/scan", "scanScalewayImage", "Start a scan of an image in the registry"+text, scan, ofKind(k, (*API).startScalewayScan)).accepted(),
 		op("GET", one+"/images/{imageId}/tags", "listScalewayTags", "Tags of an image"+text, read, ofKind(k, (*API).listScalewayTags)),
 	}
 }

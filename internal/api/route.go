@@ -91,6 +91,12 @@ func (r route) created() route {
 	return r
 }
 
+// accepted makes the route answer 202 and honour an Idempotency-Key.
+func (r route) accepted() route {
+	r.status, r.creates = http.StatusAccepted, true
+	return r
+}
+
 // starts makes the route honour an Idempotency-Key while it answers 200.
 func (r route) starts() route {
 	r.creates = true

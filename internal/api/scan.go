@@ -244,6 +244,8 @@ type ScanSummary struct {
 	ErrorCategory   run.Category     `json:"errorCategory,omitempty" enum:"authentication,cloud_provider,network,scan,api,unknown"`
 
 	Image      string             `json:"image,omitempty" doc:"The container image that is scanned, in full."`
+	Credential string             `json:"credentialId,omitempty" doc:"The stored credential that the image is fetched with."`
+	Severities []finding.Severity `json:"severities,omitempty" doc:"The scan opens and resolves findings of these severities only; left out: of all."`
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
@@ -298,6 +300,7 @@ func scanSummary(r *run.Run) ScanSummary {
 	}
 	if r.Image != nil {
 		s.Name, s.ScanType, s.Image = "Scan of "+r.Image.Reference, "container", r.Image.Reference
+		s.Credential, s.Severities = r.Image.Credential, r.Image.Severities
 	}
 	if !r.StartedAt.IsZero() {
 		s.StartTime = &r.StartedAt

@@ -2,9 +2,13 @@ package api
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/registry/credential"
 	"merlon/internal/run"
 	"merlon/internal/tenant"
 )
@@ -16,6 +20,9 @@ type Images interface {
 	// Find returns the names of a public image: NotFound when there is none, Invalid
 	// when the text names none.
 	Find(ctx context.Context, reference string) (run.Image, error)
+	// FindPrivate does the same as the account: also Conflict when the registry does
+	// not accept it any more.
+	FindPrivate(ctx context.Context, a *credential.Account, name string) (run.Image, error)
 }
 
 // findTime bounds how long a registry may take to tell of an image.
@@ -31,13 +38,28 @@ type startContainerScanIn struct {
 	}
 }
 
+// ContainerScan is a scan of an image that was started.
+type ContainerScan struct {
+	ScanID            string   `json:"scanId" format:"uuid"`
+	Message           string   `json:"message"`
+	DetectedLanguages []string `json:"detectedLanguages" doc:"Empty: an image is not scanned by language."`
+}
+
+func showContainerScan(r run.Run) ContainerScan {
+	return ContainerScan{string(r.ID), r.Image.Reference + " waits to be fetched and scanned", []string{}}
+}
+
 type startContainerScanOut struct {
 	Body struct {
-		Success           bool     `json:"success"`
-		Message           string   `json:"message"`
-		ScanID            string   `json:"scanId" format:"uuid"`
-		DetectedLanguages []string `json:"detectedLanguages" doc:"Empty: an image is not scanned by language."`
+		Success bool `json:"success"`
+		ContainerScan
 	}
+}
+
+func startedContainerScan(r run.Run) *startContainerScanOut {
+	out := &startContainerScanOut{}
+	out.Body.Success, out.Body.ContainerScan = true, showContainerScan(r)
+	return out
 }
 
 // startContainerScan starts a scan of a public image. Nothing is uploaded.
@@ -52,8 +74,94 @@ func (a *API) startContainerScan(ctx context.Context, sc tenant.Scope, in *start
 	if err != nil {
 		return nil, err
 	}
-	out := &startContainerScanOut{}
-	out.Body.Success, out.Body.ScanID, out.Body.DetectedLanguages = true, string(r.ID), []string{}
-	out.Body.Message = image.Reference + " waits to be fetched and scanned"
+	return startedContainerScan(r), nil
+}
+
+// RegistryScanOptions are what a scan of an image in a registry may be told.
+type RegistryScanOptions struct {
+	Image      string   `json:"imageName" minLength:"1" maxLength:"600" doc:"Name of the image as the list of images has it, with or without the registry's host: repository, repository:tag or …@sha256:…. Without a tag it is latest."`
+	Branch     string   `json:"branch,omitempty" doc:"Default: main."`
+	Private    bool     `json:"privateScan,omitempty" doc:"A mark: the scan shows it as private. Its results are the project's like those of any other scan."`
+	Severities []string `json:"severities,omitempty" nullable:"true" maxItems:"20" doc:"Only findings of these severities are opened or resolved: CRITICAL, HIGH, MEDIUM, LOW. Default: all."`
+}
+
+// start is what of the options concerns every scan.
+func (o *RegistryScanOptions) start() run.Start {
+	return run.Start{Branch: o.Branch, Private: o.Private}
+}
+
+// severities reads the list; nil stands for all.
+func (o *RegistryScanOptions) severities() ([]finding.Severity, error) {
+	var out []finding.Severity
+	for _, text := range o.Severities {
+		s := finding.Severity(strings.ToLower(strings.TrimSpace(text)))
+		if s.Rank() == 0 {
+			return nil, errs.E(errs.Invalid, "%q is no severity: those are CRITICAL, HIGH, MEDIUM and LOW", text)
+		}
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	if len(out) == len(finding.Severities) {
+		return nil, nil
+	}
 	return out, nil
+}
+
+type startRegistryScanIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Body      struct {
+		CredentialID string `json:"credentialId" format:"uuid" doc:"A credential that the project may use."`
+		RegistryScanOptions
+	}
+}
+
+// startRegistryScan starts a scan of an image in a registry with a stored credential.
+func (a *API) startRegistryScan(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (*startContainerScanOut, error) {
+	r, err := a.scanWithCredential(ctx, sc, k, in)
+	if err != nil {
+		return nil, err
+	}
+	return startedContainerScan(r), nil
+}
+
+// startScalewayScan does the same in Scaleway's envelope.
+func (a *API) startScalewayScan(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (*scalewayAnswer[ContainerScan], error) {
+	r, err := a.scanWithCredential(ctx, sc, k, in)
+	if err != nil {
+		return nil, err
+	}
+	return inEnvelope(showContainerScan(r)), nil
+}
+
+func (a *API) scanWithCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *startRegistryScanIn) (run.Run, error) {
+	account, err := a.account(ctx, sc, k, in.Body.CredentialID)
+	if err != nil {
+		return run.Run{}, err
+	}
+	return a.scanWith(ctx, sc, registryScan{account, in.Body.CredentialID, &in.Body.RegistryScanOptions})
+}
+
+// A registryScan is a scan that is to be started with an account.
+type registryScan struct {
+	account    *credential.Account
+	credential string // identifier of the stored credential that the account is
+	options    *RegistryScanOptions
+}
+
+// scanWith asks the registry for the image and starts the scan. The run keeps the
+// credential's identifier: the worker opens the credential itself when it fetches.
+func (a *API) scanWith(ctx context.Context, sc tenant.Scope, s registryScan) (run.Run, error) {
+	severities, err := s.options.severities()
+	if err != nil {
+		return run.Run{}, err
+	}
+	asking, cancel := context.WithTimeout(ctx, findTime)
+	defer cancel()
+	image, err := a.Images.FindPrivate(asking, s.account, s.options.Image)
+	if err != nil {
+		return run.Run{}, err
+	}
+	image.Credential, image.Severities = s.credential, severities
+	return a.Scans.StartImage(ctx, sc, s.options.start(), image)
 }

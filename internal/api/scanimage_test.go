@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +29,60 @@ func TestStartContainerScan(t *testing.T) {
 		w.as("stranger").Post(path, body("app")).Want(404)
 		w.as("administrator").Patch(w.proj, map[string]any{"containerEnabled": false}).Want(200)
 		w.as("developer").Post(path, body("app")).Want(409)
+	})
+}
+
+// TestStartRegistryScan starts scans of images with a stored credential of each kind.
+func TestStartRegistryScan(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		admin, developer := w.as("administrator"), w.as("developer")
+		other := admin.Post(w.team+"/project", map[string]any{"name": "Other"}).Want(201).Text("projectId")
+		for kind, stored := range credentialBodies(strings.TrimPrefix(w.proj, "/project/")) {
+			base, in := "/integrations/"+kind+"/container-registry", registryEnvelopes[kind]
+			id := admin.Post(base+w.org+"/credentials", stored).Want(201).Text(in + "id")
+			body := func(image string) map[string]any {
+				return map[string]any{"credentialId": id, "imageName": image, "branch": kind, "privateScan": true, "severities": []string{"CRITICAL", "HIGH"}}
+			}
+			path := base + w.proj + "/scan"
+			started := developer.Post(path, body("app:1.0")).Want(202)
+			if started.Value("success") != true || started.Value(in+"detectedLanguages") == nil || !strings.Contains(started.Text(in+"message"), "app:1.0") {
+				t.Errorf("%s: %s", kind, started.Body)
+			}
+			got := developer.Get(w.proj + "/scan/" + started.Text(in+"scanId")).Want(200)
+			for field, want := range map[string]any{
+				"scanType": "container", "branch": kind, "state": "queued", "private": true, "analyses.0": "container", "credentialId": id, "severities.1": "high",
+			} {
+				if v := got.Value(field); v != want {
+					t.Errorf("%s %s: got %v, want %v", kind, field, v, want)
+				}
+			}
+			if image := got.Text("image"); !strings.HasSuffix(image, "/app:1.0") || bytes.Contains(got.Body, []byte("s3cret")) {
+				t.Errorf("%s: %s", kind, got.Body)
+			}
+			for image, status := range map[string]int{"missing": 404, "two words": 400, "": 400} {
+				developer.Post(path, body(image)).Want(status)
+			}
+			w.as("read_only").Post(path, body("app")).Want(403)
+			w.as("stranger").Post(path, body("app")).Want(404)
+			admin.Post(base+"/project/"+other+"/scan", body("app")).Want(404) // not linked
+			wrong := body("app")
+			wrong["severities"] = []string{"WORST"}
+			developer.Post(path, wrong).Want(400)
+			wrong["credentialId"] = "11111111-2222-4333-8444-555555555555"
+			developer.Post(path, wrong).Want(404)
+			delete(wrong, "credentialId")
+			developer.Post(path, wrong).Want(400)
+			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey"} {
+				if stored[name] != nil {
+					stored[name] = "revoked"
+				}
+			}
+			admin.Post(base+w.org+"/credentials", stored).Want(201)
+			developer.Post(path, body("app")).Want(409)
+		}
+		var n int
+		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM run WHERE image LIKE '%s3cret%'").Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d runs keep the secret, %v", n, err)
+		}
 	})
 }

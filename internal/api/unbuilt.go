@@ -8,7 +8,6 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"merlon/internal/errs"
-	"merlon/internal/registry/credential"
 	"merlon/internal/tenant"
 )
 
@@ -142,10 +141,6 @@ func unbuiltRegistries() []route {
 		unbuilt("POST", "/integrations/ecr/container-registry"+org+"/credentials/prepare-iam-role", "prepareEcrRole", "Registry ecr", manage),
 		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "listEcrCredentialProjects", "Registry ecr", manage),
 		unbuilt("PUT", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "setEcrCredentialProjects", "Registry ecr", manage),
-	}
-	for _, k := range credential.Kinds {
-		id := strings.ToUpper(string(k[:1])) + string(k[1:])
-		routes = append(routes, unbuilt("POST", "/integrations/"+string(k)+"/container-registry/project/{projectId}/scan", "scan"+id+"Image", "Registry "+string(k), scan))
 	}
 	const ecr, project, text = "/integrations/ecr/container-registry", "/integrations/ecr/container-registry/project/{projectId}", "Registry ecr"
 	return append(routes,

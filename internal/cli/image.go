@@ -14,6 +14,7 @@ import (
 	"merlon/internal/image"
 	"merlon/internal/outbound"
 	"merlon/internal/registry"
+	"merlon/internal/registry/credential"
 )
 
 // This file opens the image that scan --image names.
@@ -56,12 +57,12 @@ func (c *scanCommand) fetchImage(ctx context.Context, host Host, dir string) (*i
 	if err != nil {
 		return nil, err
 	}
-	keychain := registry.Docker()
+	ask := registry.Request{Reference: c.Image, Platform: c.Platform, Keychain: registry.Docker(),
+		Transport: client.RoundTripper(outbound.Limits{Body: registry.DefaultBytes})}
 	if user, password := host.Getenv("MERLON_REGISTRY_USER"), host.Getenv("MERLON_REGISTRY_PASSWORD"); password != "" {
-		keychain = registry.Password(server, user, password)
+		ask.Login = &registry.Login{User: user, Password: password, SignsIn: func(host string) bool { return credential.Related(host, name) }}
 	}
-	fetched, err := registry.Fetch(ctx, registry.Request{Reference: c.Image, Platform: c.Platform, Keychain: keychain,
-		Transport: client.RoundTripper(outbound.Limits{Body: registry.DefaultBytes})}, dir)
+	fetched, err := registry.Fetch(ctx, ask, dir)
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ type Store struct {
 	DatabaseURL     string `placeholder:"URL" group:"Storage" secret:"" help:"PostgreSQL database, postgres://user:password@host:port/name. Default: an embedded database in the data folder."`
 	DatabaseURLFile string `type:"path" placeholder:"FILE" group:"Storage" help:"File that holds the database URL."`
 	BlobURL         string `placeholder:"URL" group:"Storage" secret:"" help:"Storage of uploads: file:///folder or s3://bucket?region=…. Default: a folder in the data folder, or what the database says the deployment uses."`
-	MasterKeyFile   string `type:"path" placeholder:"FILE" group:"Storage" help:"Key that secrets in the database are sealed under, 32 bytes as base64; the same for all servers of a deployment. Default: master.key in the data folder, made when it is missing."`
+	MasterKeyFile   string `type:"path" placeholder:"FILE" group:"Storage" help:"Key that secrets in the database are sealed under, 32 bytes as base64; the same for all servers of a deployment, and for workers that are to scan private images. Default: master.key in the data folder, which a server makes when it is missing."`
 	Region          string `default:"local" placeholder:"NAME" group:"Region" help:"Name of the region that this deployment is."`
 }
 
@@ -39,6 +39,7 @@ type Work struct {
 	ScanMemory   int64         `default:"4096" placeholder:"MIB" group:"Scans" help:"Most memory that one scan may use, in MiB."`
 	ExtractBytes int64         `default:"10240" placeholder:"MIB" group:"Scans" help:"Most bytes that an uploaded archive may unpack to, in MiB."`
 	ExtractFiles int           `default:"500000" placeholder:"N" group:"Scans" help:"Most files that an uploaded archive may hold."`
+	ImageBytes   int64         `default:"16384" placeholder:"MIB" group:"Scans" help:"Most bytes that the layers of a container image may have, as its registry stores them, in MiB."`
 }
 
 // Outbound says which addresses of others this process may ask, and how.

@@ -62,9 +62,16 @@ type Store interface {
 	Reap(ctx context.Context, l Lease) (bool, error)
 	// EndRun writes the end of a run; a Conflict error when another has it.
 	EndRun(ctx context.Context, r *run.Run) error
-	// PutBack returns a run to the queue, to be taken after the delay; without a
-	// delay it counts as never tried.
-	PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error
+	// PutBack returns a run to the queue.
+	PutBack(ctx context.Context, r *run.Run, back Return) error
+}
+
+// A Return says how a run goes back to the queue.
+type Return struct {
+	Failure *run.Failure  // why, should it be the last try; may be nil
+	Delay   time.Duration // before it may be taken again; zero puts it first in line
+	Free    bool          // it counts as never tried
+	Step    string        // what it waits for, for people; empty: a free place
 }
 
 // Timing says how often things are done. With the default a killed worker's run

@@ -33,6 +33,12 @@ import (
 // allowed.
 const CodeRefused = "outbound_refused"
 
+// Refused reports whether the client refused to ask, and no other did.
+func Refused(err error) bool {
+	var e *errs.Error
+	return errors.As(err, &e) && e.Code == CodeRefused
+}
+
 // Options say where requests may go and how.
 type Options struct {
 	Agent   string   // what the client calls itself, such as "merlon/1.2"

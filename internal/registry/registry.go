@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -34,6 +35,8 @@ type Request struct {
 	Transport http.RoundTripper
 	// Keychain knows the credentials for a registry; nil: anonymous.
 	Keychain authn.Keychain
+	// Login signs in instead of the keychain; see there.
+	Login *Login
 	// MaxBytes bounds the layers as the registry stores them; 0: DefaultBytes.
 	MaxBytes int64
 }
@@ -74,11 +77,11 @@ func full(text string) string {
 // Find asks the registry for the image and fetches nothing of it but what it is.
 // Errors are as of Fetch.
 func Find(ctx context.Context, r Request) (*Image, error) {
-	ref, err := parse(r.Reference)
+	ref, err := r.parse()
 	if err != nil {
 		return nil, err
 	}
-	d, err := remote.Get(ref, remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain(r)))
+	d, err := remote.Get(ref, r.options(ctx, ref)...)
 	if err != nil {
 		return nil, explain(ctx, ref, err)
 	}
@@ -86,14 +89,6 @@ func Find(ctx context.Context, r Request) (*Image, error) {
 		return nil, errs.E(errs.Invalid, "%s is no container image but %q", ref.Name(), d.MediaType)
 	}
 	return &Image{Reference: full(ref.Name()), Digest: d.Digest.String()}, nil
-}
-
-// keychain is that of the request.
-func keychain(r Request) authn.Keychain {
-	if r.Keychain == nil {
-		return anonymous{}
-	}
-	return r.Keychain
 }
 
 // Host returns the host of the registry that the reference names, with its port.
@@ -105,8 +100,8 @@ func Host(reference string) (string, error) {
 	return ref.Context().RegistryStr(), nil
 }
 
-func parse(reference string) (name.Reference, error) {
-	ref, err := name.ParseReference(reference)
+func parse(reference string, options ...name.Option) (name.Reference, error) {
+	ref, err := name.ParseReference(reference, options...)
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%q is not the name of an image: write [host/]repository[:tag] or …@sha256:…", reference)
 	}
@@ -118,7 +113,7 @@ func parse(reference string) (name.Reference, error) {
 // is no such image, errs.Forbidden where the registry refuses the credentials,
 // errs.TooLarge, errs.Invalid for what is no image, errs.Unavailable otherwise.
 func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
-	ref, err := parse(r.Reference)
+	ref, err := r.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -130,9 +125,7 @@ func Fetch(ctx context.Context, r Request, dir string) (*Image, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%q is not a platform: write os/architecture, such as linux/arm64", platform)
 	}
-	options := []remote.Option{remote.WithContext(ctx), remote.WithTransport(r.Transport), remote.WithAuthFromKeychain(keychain(r)),
-		remote.WithPlatform(*want), remote.WithJobs(2)}
-	d, err := remote.Get(ref, options...)
+	d, err := remote.Get(ref, append(r.options(ctx, ref), remote.WithPlatform(*want), remote.WithJobs(2))...)
 	if err != nil {
 		return nil, explain(ctx, ref, err)
 	}
@@ -194,52 +187,43 @@ func answered(err error) bool {
 }
 
 // explain tells people what a registry's error means. The texts of registries and
-// the addresses that errors quote stay out of it.
+// the addresses that errors quote stay out of it and of its cause: an address may
+// hold a signature that lets everybody in.
 func explain(ctx context.Context, ref name.Reference, err error) error {
 	var known *errs.Error
 	var t *transport.Error
 	host := ref.Context().RegistryStr()
 	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return errs.E(errs.Unavailable, "%s does not answer in time", host)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &known):
 		return known
 	case !errors.As(err, &t):
-		return errs.Wrap(errs.Unavailable, err, "cannot fetch %s from %s", ref.Name(), host)
+		return errs.Wrap(errs.Unavailable, bare(err), "cannot fetch %s from %s", ref.Name(), host)
 	case t.StatusCode == http.StatusNotFound:
-		return errs.E(errs.NotFound, "there is no image %s", ref.Name())
+		return errs.E(errs.NotFound, "there is no image %s", full(ref.Name()))
 	case t.StatusCode == http.StatusUnauthorized, t.StatusCode == http.StatusForbidden:
-		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not allow it", host, ref.Name())
+		return errs.E(errs.Forbidden, "%s does not give out %s: it does not exist, or the credentials do not allow it", host, full(ref.Name()))
 	case t.StatusCode == http.StatusTooManyRequests:
 		return errs.E(errs.TooMany, "%s has had too many requests; try again later", host)
 	}
-	return errs.Wrap(errs.Unavailable, err, "%s answers with status %d", host, t.StatusCode)
+	return errs.E(errs.Unavailable, "%s answers with status %d", host, t.StatusCode)
 }
 
-// anonymous has no credentials.
-type anonymous struct{}
-
-// Resolve implements authn.Keychain.
-func (anonymous) Resolve(authn.Resource) (authn.Authenticator, error) { return authn.Anonymous, nil }
-
-// Password returns a keychain with one user for one registry, by its host; every
-// other is asked without credentials.
-func Password(host, user, password string) authn.Keychain {
-	return single{host, authn.FromConfig(authn.AuthConfig{Username: user, Password: password})}
-}
-
-type single struct {
-	host string
-	auth authn.Authenticator
-}
-
-// Resolve implements authn.Keychain.
-func (s single) Resolve(r authn.Resource) (authn.Authenticator, error) {
-	if r.RegistryStr() == s.host {
-		return s.auth, nil
+// bare is the error without the address that was asked, and without the lines below
+// the first, which quote the registry.
+func bare(err error) error {
+	if outer := (*url.Error)(nil); errors.As(err, &outer) {
+		err = outer.Err
 	}
-	return authn.Anonymous, nil
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return errors.New(line[:min(len(line), maxCause)])
 }
+
+// maxCause bounds what of a foreign error goes into the log, in bytes.
+const maxCause = 300
 
 // Docker is the keychain of this user's docker configuration, with its credential
 // helpers, for the command line.

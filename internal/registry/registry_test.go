@@ -194,7 +194,7 @@ func TestFetch(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			host := start(t, mode)
 			digest := push(t, host+"/team/app:1.0")
-			r := Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1"), Keychain: Password(host, user, password)}
+			r := Request{Reference: host + "/team/app:1.0", Transport: guarded(t, "127.0.0.1"), Login: &Login{User: user, Password: password}}
 			got, img, err := fetch(t, r)
 			if err != nil {
 				t.Fatal(err)
@@ -212,10 +212,10 @@ func TestFetch(t *testing.T) {
 			if mode == "open" {
 				return
 			}
-			for _, keychain := range []authn.Keychain{nil, Password(host, user, "wrong"), Password("other.example", user, password)} {
-				r.Keychain = keychain
+			for _, login := range []*Login{nil, {User: user, Password: "wrong"}} {
+				r.Login = login
 				if _, _, err := fetch(t, r); !errs.Is(err, errs.Forbidden) || strings.Contains(fmt.Sprint(err), password) {
-					t.Errorf("%v: %v, want Forbidden", keychain, err)
+					t.Errorf("%v: %v, want Forbidden", login, err)
 				}
 			}
 		})

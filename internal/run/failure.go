@@ -37,6 +37,7 @@ const (
 	CodeArchiveGone = 105 // the archive is no longer in storage
 	CodeImage       = 106 // there is no such image, or it is refused
 	CodeImageAccess = 107 // the registry does not give out the image
+	CodeCredential  = 108 // the credential that the scan was started with is gone
 	CodeTimeLimit   = 201 // the scan took too long
 	CodeCrashed     = 202 // the scan ended without its results
 	CodeMemory      = 203 // the scan was ended for its use of memory
@@ -47,6 +48,7 @@ const (
 	CodeDiskFull    = 302 // the worker has no room
 	CodeUnavailable = 303 // something the worker needs is away
 	CodeRegistry    = 304 // the registry does not answer
+	CodeNoKey       = 305 // no worker that has the master key took the scan
 )
 
 // Fail returns a Failure of the scan itself.
@@ -83,6 +85,9 @@ func GivenUp(tries int, last *Failure) *Failure {
 type Setback struct {
 	Failure *Failure
 	Err     error // for the log
+	// Offer says that this worker cannot do it and another may: the try does not
+	// count, and the run goes back after OfferDelay.
+	Offer bool
 }
 
 // Error returns both texts.

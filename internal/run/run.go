@@ -4,6 +4,7 @@
 package run
 
 import (
+	"slices"
 	"time"
 
 	"merlon/internal/finding"
@@ -78,6 +79,20 @@ type Image struct {
 	// Repository is what stays of the name when the image is built again. Paths of
 	// findings begin with it.
 	Repository string `json:"repository"` // "docker.io/library/nginx"
+	// Credential is the identifier of the stored credential that the worker fetches it
+	// with; empty for a public image. The secret itself is never part of a run.
+	Credential string `json:"credential,omitempty"`
+	// Severities are the only ones that the run speaks of: it opens no finding of
+	// another, and resolves none. Empty: all.
+	Severities []finding.Severity `json:"severities,omitempty"`
+}
+
+// Sealed reports whether the run needs a worker with the deployment's master key.
+func (r *Run) Sealed() bool { return r.Image != nil && r.Image.Credential != "" }
+
+// Speaks reports whether the run says something of findings of the severity.
+func (r *Run) Speaks(s finding.Severity) bool {
+	return r.Image == nil || len(r.Image.Severities) == 0 || slices.Contains(r.Image.Severities, s)
 }
 
 // An Outcome is what a run found out: written once, when it ends, and stored as
@@ -109,4 +124,11 @@ type Changes struct {
 const (
 	MaxTries      = 3
 	MaxRetryDelay = 5 * time.Minute
+)
+
+// A run that a worker cannot do for want of the master key is left to others: it is
+// offered again after OfferDelay, and given up after OfferTime.
+const (
+	OfferDelay = 5 * time.Second
+	OfferTime  = 30 * time.Minute
 )

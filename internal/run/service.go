@@ -68,6 +68,8 @@ type Query struct {
 type Start struct {
 	Branch string // empty for DefaultBranch
 	Source Source // empty for the first of Sources
+
+	Private bool // a mark that is shown with the run; it changes nothing
 }
 
 // DefaultBranch is the branch of a run that names none.

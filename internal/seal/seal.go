@@ -50,10 +50,16 @@ func New(master []byte) (*Box, error) {
 // Load returns a Box over the key in the file: 32 bytes as base64. A missing file
 // is made with a new key, mode 0600.
 func Load(path string) (*Box, error) {
-	text, err := os.ReadFile(path)
+	box, err := Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return create(path)
 	}
+	return box, err
+}
+
+// Read returns a Box over the key in the file, which must be there.
+func Read(path string) (*Box, error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // A deployment is what all processes of the service share. The box is nil in a
-// worker, which has no secrets to open.
+// worker that was not given the master key.
 type deployment struct {
 	db    *store.DB
 	box   *seal.Box
@@ -88,6 +88,9 @@ func openWorker(ctx context.Context, c config.Store) (*deployment, error) {
 	d := &deployment{db: db}
 	if err := d.findBlobs(ctx, c); err != nil {
 		return nil, errors.Join(err, db.Close())
+	}
+	if d.box, err = findBox(ctx, c, db); err != nil {
+		return nil, errors.Join(err, d.blobs.Close(), db.Close())
 	}
 	return d, nil
 }

@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 
@@ -71,15 +73,44 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
 	}
-	first, err := db.Once(ctx, "master-key-fingerprint", box.Fingerprint())
+	first, err := db.Once(ctx, fingerprintName, box.Fingerprint())
 	if err != nil {
 		return nil, err
 	}
-	if first != box.Fingerprint() {
-		return nil, errs.E(errs.Invalid,
-			"the master key in %s is not the one that this database was made with: set master-key-file to the deployment's key", path)
+	return sameKey(first, box, path)
+}
+
+// fingerprintName is what the database remembers the master key's fingerprint by.
+const fingerprintName = "master-key-fingerprint"
+
+// findBox loads the master key for a worker, which makes none; nil when there is none
+// in the data folder and no file was named.
+func findBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, error) {
+	path := c.MasterKeyFile
+	if path == "" {
+		path = c.Path("master.key")
 	}
-	return box, nil
+	box, err := seal.Read(path)
+	if errors.Is(err, fs.ErrNotExist) && c.MasterKeyFile == "" {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "cannot read the master key")
+	}
+	first, err := db.Recall(ctx, fingerprintName)
+	if err != nil {
+		return nil, err
+	}
+	return sameKey(first, box, path)
+}
+
+// sameKey returns the box when its key is the deployment's.
+func sameKey(fingerprint string, box *seal.Box, path string) (*seal.Box, error) {
+	if fingerprint == box.Fingerprint() {
+		return box, nil
+	}
+	return nil, errs.E(errs.Invalid,
+		"the master key in %s is not the one that this database was made with: set master-key-file to the deployment's key", path)
 }
 
 // logger returns the log of the process. Libraries that log on their own write

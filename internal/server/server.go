@@ -19,8 +19,6 @@ import (
 	"merlon/internal/config"
 	"merlon/internal/identity"
 	"merlon/internal/oidc"
-	"merlon/internal/outbound"
-	"merlon/internal/registry/catalog"
 	"merlon/internal/run"
 	"merlon/internal/tenant"
 	"merlon/internal/worker"
@@ -65,7 +63,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(c, at, parts{d, service, provider, work, client}, log)
+	handler, err := newHandler(c, at, parts{d, service, provider, work, newImages(d, client, c.ImageBytes<<20)}, log)
 	if err != nil {
 		return err
 	}
@@ -98,6 +96,9 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
+	if d.box == nil {
+		log.WarnContext(ctx, "this worker has no master key: scans of private images are left to others", "setting", "master-key-file")
+	}
 	log.InfoContext(ctx, "working", "slots", c.Workers, "region", c.Region)
 	return ended(work.Run(ctx))
 }
@@ -120,7 +121,7 @@ type parts struct {
 	people   *identity.Service
 	provider *oidc.Provider
 	work     *worker.Worker
-	client   *outbound.Client
+	images   images
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -170,7 +171,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(),
-		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: &catalog.Client{HTTP: p.client}, Images: images{p.client},
+		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: p.images.catalog, Images: p.images,
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

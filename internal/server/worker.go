@@ -25,7 +25,7 @@ func newWorker(d *deployment, c config.Store, w config.Work, client *outbound.Cl
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: images{client}.fetch,
+		Advisories: cache.Path, FetchImage: newImages(d, client, w.ImageBytes<<20).fetch, Sealed: d.box != nil,
 		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,

@@ -1,12 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"time"
 
 	"merlon/internal/errs"
 	"merlon/internal/job"
@@ -287,16 +287,17 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 	})
 }
 
-// PutBack returns a run that the attempt holds to the queue. A zero delay puts it
-// first in line and does not count as a try: the worker stops, and it is not the
-// run's fault.
-func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
-	failure, tries, placed, retryAt := "", 1, true, int64(0)
-	if delay > 0 {
-		tries, placed, retryAt = 0, false, millis(db.now().Add(delay))
+// PutBack returns a run that the attempt holds to the queue.
+func (db *DB) PutBack(ctx context.Context, r *run.Run, back job.Return) error {
+	failure, tries, placed, retryAt := "", 0, true, int64(0)
+	if back.Free {
+		tries = 1
 	}
-	if f != nil {
-		text, err := json.Marshal(f)
+	if back.Delay > 0 {
+		placed, retryAt = false, millis(db.now().Add(back.Delay))
+	}
+	if back.Failure != nil {
+		text, err := json.Marshal(back.Failure)
 		if err != nil {
 			return err
 		}
@@ -310,7 +311,7 @@ func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay tim
 			return fmt.Errorf("give back the lease: %w", err)
 		}
 		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,
-			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, run.StepQueued, r.ID)
+			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, cmp.Or(back.Step, run.StepQueued), r.ID)
 		return err
 	})
 }

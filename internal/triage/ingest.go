@@ -89,6 +89,7 @@ type ingest struct {
 type step struct {
 	known int32 // into known; -1 for a new one
 	skip  bool  // nothing is to be written
+	quiet bool  // the run would open it, but does not speak of its severity
 	flaw  Digest
 }
 
@@ -283,11 +284,13 @@ func (in *ingest) skipUnchanged() {
 	for i, e := range in.report.entries {
 		s := &in.plan[i]
 		if s.known < 0 {
+			s.skip, s.quiet = e.quiet, e.quiet
 			continue
 		}
 		k := &in.known[s.known]
 		s.flaw = k.Flaw
-		s.skip = k.Sum == e.sum && k.Place == e.place && !k.Gone && !in.reopens(k)
+		s.quiet = e.quiet && in.reopens(k)
+		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && !k.Gone && !in.reopens(k)
 	}
 }
 
@@ -345,7 +348,7 @@ func (in *ingest) needsRows() bool {
 func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
-		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.covered.saw(k.Analyzer, k.Path) {
+		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) || !in.covered.saw(k.Analyzer, k.Path) {
 			continue
 		}
 		w.resolve(k)
@@ -391,6 +394,10 @@ func (in *ingest) outcome() run.Changes {
 	c := run.Changes{Found: len(in.report.entries)}
 	closed := 0 // active before
 	for _, s := range in.plan {
+		if s.quiet {
+			c.Found--
+			continue
+		}
 		effect := Opened
 		if s.known >= 0 {
 			effect = in.known[s.known].effectOf(in.run.ID)

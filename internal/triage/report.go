@@ -47,6 +47,7 @@ type entry struct {
 	path        string
 	line        int
 	sum         uint64
+	quiet       bool // of a severity that the run does not speak of: it opens nothing
 }
 
 // A reportedRule is a rule of the report.
@@ -163,7 +164,7 @@ func (r *report) Finding(f *finding.Finding) error {
 		path = strings.Clone(f.Location.Path)
 		r.paths[path] = path
 	}
-	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s})
+	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s, quiet: !r.run.Speaks(f.Severity)})
 	if f.Language != "" && f.Package == nil {
 		r.languages[f.Language] = true
 	}

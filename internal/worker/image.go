@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
 
@@ -19,14 +20,35 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 	if w.FetchImage == nil {
 		return run.Fail(run.CodeImage, "this worker fetches no images")
 	}
+	if c.run.Sealed() && !w.Sealed {
+		return keyless(c.run)
+	}
 	rec.meter.show(0, "fetching the image")
 	if err := os.Mkdir(c.tree, 0o700); err != nil {
 		return setback(err)
 	}
-	if err := w.FetchImage(ctx, *c.run.Image, c.tree); err != nil {
+	limited, cancel := context.WithTimeoutCause(ctx, w.TimeLimit, errTimeLimit)
+	defer cancel()
+	if err := w.FetchImage(limited, c.run, c.tree); err != nil {
+		if ctx.Err() == nil && limited.Err() != nil {
+			err = errs.E(errs.Unavailable, "the registry took longer than %v", w.TimeLimit)
+		}
 		return unfetched(ctx, err)
 	}
 	return w.record(ctx, rec, c)
+}
+
+// keyless leaves a run to workers that have the master key, until it has waited for
+// one in vain.
+func keyless(r *run.Run) error {
+	if r.UpdatedAt.Sub(r.StartedAt) > run.OfferTime { // between the first time it was taken and now
+		return &run.Failure{Message: "the image needs a stored credential, and no worker that has the deployment's master key took the scan: set master-key-file for one",
+			Code: run.CodeNoKey, Category: run.CategoryAuthentication}
+	}
+	return &run.Setback{
+		Failure: &run.Failure{Message: "waiting for a worker that has the master key", Code: run.CodeNoKey, Category: run.CategoryAuthentication},
+		Err:     errors.New("this worker has no master key"), Offer: true,
+	}
 }
 
 // unfetched says how a run goes on whose image could not be fetched. Only what
@@ -34,6 +56,10 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 func unfetched(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	var failure *run.Failure
+	if errors.As(err, &failure) {
+		return failure
 	}
 	fail := func(code int, c run.Category) *run.Failure {
 		return &run.Failure{Message: "the image was not fetched: " + message(err), Code: code, Category: c}

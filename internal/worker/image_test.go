@@ -18,11 +18,16 @@ import (
 // readyImage makes a run of an image.
 func (b *bench) readyImage(branch, name string) run.ID {
 	b.t.Helper()
+	return b.readyRun(branch, run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" + name})
+}
+
+func (b *bench) readyRun(branch string, image run.Image) run.ID {
+	b.t.Helper()
 	now := b.db.Now()
 	r := run.Run{
 		ID: run.ID(uuid.NewString()), OrganizationID: b.sc.Organization, TeamID: b.sc.Team, ProjectID: b.sc.Project,
 		Branch: branch, Source: "manual", Analyses: []finding.Analysis{finding.Container}, State: run.Queued, Uploaded: true,
-		Image:         &run.Image{Reference: "docker.io/acme/" + name + ":1", Repository: "docker.io/acme/" + name},
+		Image:         &image,
 		UploadExpires: now.Add(-time.Hour), Step: run.StepQueued, CreatedAt: now, UpdatedAt: now,
 	}
 	b.must(b.db.CreateRun(b.t.Context(), b.sc, &r))
@@ -32,8 +37,8 @@ func (b *bench) readyImage(branch, name string) run.ID {
 // TestWorkerScansAnImage fetches an image and says in which one the findings are.
 func TestWorkerScansAnImage(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		b.config.FetchImage = func(_ context.Context, image run.Image, dir string) error {
-			for name, content := range map[string]string{"layer": image.Reference, "behave": "degraded"} {
+		b.config.FetchImage = func(_ context.Context, r *run.Run, dir string) error {
+			for name, content := range map[string]string{"layer": r.Image.Reference, "behave": "degraded"} {
 				if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 					return err
 				}
@@ -79,8 +84,8 @@ func TestImagesThatCannotBeFetched(t *testing.T) {
 		for _, tt := range tests {
 			failing["docker.io/acme/"+string(rune('a'+tt.kind))+":1"] = tt.kind
 		}
-		b.config.FetchImage = func(_ context.Context, image run.Image, _ string) error {
-			return errs.E(failing[image.Reference], "the registry says no")
+		b.config.FetchImage = func(_ context.Context, r *run.Run, _ string) error {
+			return errs.E(failing[r.Image.Reference], "the registry says no")
 		}
 		b.start()
 		for _, tt := range tests {
@@ -96,4 +101,46 @@ func TestImagesThatCannotBeFetched(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRunsThatNeedTheKey are left to a worker that has it, and given up when none
+// takes them.
+func TestRunsThatNeedTheKey(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		fetched := 0
+		b.config.FetchImage = func(_ context.Context, _ *run.Run, dir string) error {
+			fetched++
+			return os.WriteFile(filepath.Join(dir, "layer"), nil, 0o600)
+		}
+		stop := b.start()
+		id := b.readyPrivate("main", "web")
+		r := b.await(id, "was left to others", func(r run.Run) bool { return r.State == run.Queued && r.Attempt == 1 })
+		if r.Tries != 0 || r.Step != "waiting for a worker that has the master key" || fetched != 0 {
+			t.Errorf("left as %+v after %d fetches", r, fetched)
+		}
+		stop()
+		b.config.Sealed = true
+		stop = b.start()
+		b.clock.Advance(run.OfferDelay)
+		if r := b.await(id, "ended", ended); r.State != run.Completed || fetched != 1 {
+			t.Errorf("ended as %+v after %d fetches", r, fetched)
+		}
+		stop()
+
+		b.config.Sealed = false
+		b.start()
+		id = b.readyPrivate("other", "web")
+		b.await(id, "was left to others", func(r run.Run) bool { return r.State == run.Queued && r.Attempt == 1 })
+		b.clock.Advance(run.OfferTime + time.Minute)
+		r = b.await(id, "ended", ended)
+		if r.Failure == nil || r.Failure.Code != run.CodeNoKey || r.Failure.Category != run.CategoryAuthentication {
+			t.Errorf("ended as %+v", r)
+		}
+	})
+}
+
+// readyPrivate makes a run of an image that needs a credential.
+func (b *bench) readyPrivate(branch, name string) run.ID {
+	b.t.Helper()
+	return b.readyRun(branch, run.Image{Reference: "harbor.example/acme/" + name + ":1", Repository: "harbor.example/acme/" + name, Credential: uuid.NewString()})
 }

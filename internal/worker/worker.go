@@ -43,9 +43,11 @@ type Config struct {
 	// when there is none.
 	Advisories func(context.Context) (string, *scan.AdvisoryData, error)
 
-	// FetchImage writes an image as an OCI layout into an empty folder. Errors are of
-	// the kinds that registry.Fetch returns.
-	FetchImage func(ctx context.Context, image run.Image, dir string) error
+	// FetchImage writes the run's image as an OCI layout into an empty folder. Errors
+	// are of the kinds that registry.Fetch returns, or a *run.Failure.
+	FetchImage func(ctx context.Context, r *run.Run, dir string) error
+	// Sealed says that FetchImage can open stored credentials.
+	Sealed bool
 
 	Scratch string // folder for what is being scanned; made when it is missing
 	Program string // runs `scan`; empty for the running program

@@ -41,7 +41,7 @@ func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string, 
 	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size)}}, Total: 1, Of: "name of " + image}, nil
 }
 
-// Public stands for registries whose only public images are called "app".
+// Public stands for registries whose only images are called "app".
 type Public struct{}
 
 // Find returns the image, or the errors of registries.
@@ -54,4 +54,20 @@ func (Public) Find(_ context.Context, reference string) (run.Image, error) {
 		return run.Image{}, errs.E(errs.NotFound, "there is no image %s", reference)
 	}
 	return run.Image{Reference: "docker.io/library/" + reference, Repository: "docker.io/library/" + repository}, nil
+}
+
+// FindPrivate does the same as an account whose secret is not "revoked".
+func (p Public) FindPrivate(ctx context.Context, a *credential.Account, name string) (run.Image, error) {
+	if a.Secret == "revoked" {
+		return run.Image{}, errs.E(errs.Conflict, "%s does not accept the credential any more", a.Registry())
+	}
+	if _, err := p.Find(ctx, name); err != nil {
+		return run.Image{}, err
+	}
+	reference, err := a.Image(name)
+	if err != nil {
+		return run.Image{}, err
+	}
+	repository, _, _ := strings.Cut(strings.TrimPrefix(reference, a.Registry()), ":")
+	return run.Image{Reference: reference, Repository: a.Registry() + repository}, nil
 }

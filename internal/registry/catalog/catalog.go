@@ -127,16 +127,16 @@ func (c *Client) registry(a *credential.Account) registry {
 // in what the registry tells of the account.
 func (c *Client) Check(ctx context.Context, a *credential.Account) error {
 	err := c.registry(a).check(ctx)
-	if errs.Is(err, errs.Forbidden) && !isRefusal(err) || errs.Is(err, errs.NotFound) {
+	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) || errs.Is(err, errs.NotFound) {
 		return errs.Wrap(errs.Invalid, err, "%s does not accept the credential", a.Registry())
 	}
 	return err
 }
 
-// isRefusal reports whether our own client refused to ask.
-func isRefusal(err error) bool {
-	e, ok := err.(*errs.Error)
-	return ok && e.Code == outbound.CodeRefused
+// Login returns who pulls the account's images. Kinds whose secret is no password
+// ask the registry for one.
+func (c *Client) Login(_ context.Context, a *credential.Account) (user, password string, err error) {
+	return a.User(), a.Secret, nil
 }
 
 // Groups lists what the registry keeps images in; NotImplemented where there is
@@ -159,7 +159,7 @@ func (c *Client) Tags(ctx context.Context, a *credential.Account, group, image s
 // list says what to do when a credential holds no longer.
 func list[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T], error) {
 	l, err := ask()
-	if errs.Is(err, errs.Forbidden) && !isRefusal(err) {
+	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) {
 		return nil, errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store it again", a.Registry())
 	}
 	return l, err

@@ -175,7 +175,7 @@ func TestTheSecretStaysWithTheRegistry(t *testing.T) {
 		{"gitlab.com", "registry.gitlab.com", true}, {"auth.docker.io", "docker.io", true}, {"evil.com", "gitlab.com", false},
 		{"10.0.0.1", "11.0.0.1", false}, {"127.0.0.1", "127.0.0.1", true}, {"localhost", "127.0.0.1", false},
 	} {
-		if got := related(test.a, test.b); got != test.want {
+		if got := credential.Related(test.a, test.b); got != test.want {
 			t.Errorf("%s and %s: got %t", test.a, test.b, got)
 		}
 	}

@@ -19,19 +19,6 @@ type distribution struct {
 	a *credential.Account
 }
 
-// login is the user that the registry knows.
-func (d *distribution) login() string {
-	switch d.a.Kind {
-	case credential.Google:
-		return "_json_key" // https://cloud.google.com/artifact-registry/docs/docker/authentication
-	case credential.Azure:
-		return d.a.Fields.ServicePrincipalID
-	case credential.Quay:
-		return d.a.Fields.RobotUsername
-	}
-	return d.a.Fields.Username
-}
-
 func (d *distribution) base() *url.URL {
 	f := &d.a.Fields
 	u, err := credential.Base(map[credential.Kind]string{credential.GitLab: f.RegistryURL, credential.Google: f.RegistryHostname,
@@ -132,7 +119,7 @@ func (d *distribution) get(ctx context.Context, address, scope string, out any) 
 		return nil, errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
 	}
 	if d.a.Kind == credential.JFrog { // which may show something to strangers, and takes a password everywhere
-		return d.c.send(ctx, call{url: u, user: d.login(), secret: d.a.Secret}, out)
+		return d.c.send(ctx, call{url: u, user: d.a.User(), secret: d.a.Secret}, out)
 	}
 	header, err := d.c.send(ctx, call{url: u}, out)
 	if !errs.Is(err, errs.Forbidden) || header == nil {
@@ -141,7 +128,7 @@ func (d *distribution) get(ctx context.Context, address, scope string, out any) 
 	challenge := header.Get("WWW-Authenticate")
 	scheme, rest, _ := strings.Cut(challenge, " ")
 	if strings.EqualFold(scheme, "Basic") {
-		return d.c.send(ctx, call{url: u, user: d.login(), secret: d.a.Secret}, out)
+		return d.c.send(ctx, call{url: u, user: d.a.User(), secret: d.a.Secret}, out)
 	}
 	if !strings.EqualFold(scheme, "Bearer") {
 		return header, err
@@ -161,7 +148,7 @@ func (d *distribution) token(ctx context.Context, challenge, scope string) (stri
 		fields[strings.ToLower(m[1])] = m[2]
 	}
 	realm, err := url.Parse(fields["realm"])
-	if err != nil || realm.Host == "" || realm.Scheme != d.base().Scheme && realm.Scheme != "https" || !related(realm.Hostname(), d.base().Hostname()) {
+	if err != nil || realm.Host == "" || realm.Scheme != d.base().Scheme && realm.Scheme != "https" || !d.a.SignsIn(realm.Hostname()) {
 		return "", errs.E(errs.Unavailable, "%s sends its users elsewhere to sign in: refused", d.base().Host)
 	}
 	q := realm.Query()
@@ -179,7 +166,7 @@ func (d *distribution) token(ctx context.Context, challenge, scope string) (stri
 		Token  string `json:"token"`
 		Access string `json:"access_token"`
 	}
-	if _, err := d.c.send(ctx, call{url: realm, user: d.login(), secret: d.a.Secret}, &answer); err != nil {
+	if _, err := d.c.send(ctx, call{url: realm, user: d.a.User(), secret: d.a.Secret}, &answer); err != nil {
 		return "", err
 	}
 	if answer.Token == "" {
@@ -192,15 +179,3 @@ func (d *distribution) token(ctx context.Context, challenge, scope string) (stri
 }
 
 var challengeField = regexp.MustCompile(`([A-Za-z_]+)="([^"]*)"`)
-
-// related reports whether two hosts are one, or end in the same two labels:
-// registry.gitlab.com signs in at gitlab.com.
-func related(a, b string) bool {
-	tail := func(h string) string {
-		labels := strings.Split(strings.ToLower(h), ".")
-		return strings.Join(labels[max(0, len(labels)-2):], ".")
-	}
-	return strings.EqualFold(a, b) || tail(a) == tail(b) && !address.MatchString(a)
-}
-
-var address = regexp.MustCompile(`^[0-9.:]+$|:`)

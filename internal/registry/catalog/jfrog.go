@@ -63,7 +63,7 @@ func (j *jfrog) groups(ctx context.Context, p Page) (*List[Group], error) {
 		Description string `json:"description"`
 		URL         string `json:"url"`
 	}
-	if _, err := j.c.send(ctx, call{url: u, user: j.login(), secret: j.a.Secret}, &answer); err != nil {
+	if _, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret}, &answer); err != nil {
 		return nil, err
 	}
 	var all []Group

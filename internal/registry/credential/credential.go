@@ -210,6 +210,17 @@ type Credential struct {
 	Projects []tenant.ProjectID // that may use it
 }
 
+// Open returns the account with its secret, which the box opens.
+func (c *Credential) Open(box interface {
+	Open(sealed []byte, label string) ([]byte, error)
+}) (*Account, error) {
+	secret, err := box.Open(c.Sealed, Label(c.Organization, c.Kind, c.Name))
+	if err != nil {
+		return nil, err
+	}
+	return &Account{Kind: c.Kind, Fields: c.Fields, Secret: string(secret)}, nil
+}
+
 // Label names the place where a credential's secret is sealed.
 func Label(org tenant.OrganizationID, k Kind, name string) string {
 	return "registry " + string(org) + " " + string(k) + " " + name
