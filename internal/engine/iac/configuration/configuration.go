@@ -11,6 +11,7 @@ import (
 
 	"merlon/internal/engine/iac/checks"
 	"merlon/internal/engine/iac/cloud"
+	"merlon/internal/engine/iac/declared"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
 	"merlon/internal/finding"
@@ -49,10 +50,11 @@ func run(p *scan.ProjectPass) error {
 	for _, f := range flaws {
 		p.Report(f.Rule, describe(f))
 	}
-	if project == nil {
-		return p.Context.Err()
+	is := known(flaws)
+	if err := cloud.Report(p, declared.Project(docs), is); err != nil || project == nil {
+		return err
 	}
-	return cloud.Report(p, project, known(flaws))
+	return cloud.Report(p, project, is)
 }
 
 // describe makes the finding of a flaw.

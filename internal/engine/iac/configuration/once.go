@@ -52,7 +52,7 @@ func built(f queries.Flaw) bool { return f.Document != nil && f.Document.Format 
 func place(f queries.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }
 
 // argument is how our own rules name, at the end of a message, what they are about.
-var argument = regexp.MustCompile(`\(([a-z0-9_.]+)\)\.?$`)
+var argument = regexp.MustCompile(`\(([A-Za-z0-9_.]+)\)\.?$`)
 
 // missing is how queries say that something is not there.
 var missing = regexp.MustCompile(`undefined|not defined|missing|not set`)

@@ -149,17 +149,36 @@ func (lib *library) add(g *group, file string, seen map[string]bool) error {
 			return fmt.Errorf("rule %s: the id stands twice", c.rule.ID)
 		}
 		seen[c.rule.ID] = true
-		c.rule.Language = languages[file]
+		if l := languages[file]; l != "" {
+			c.rule.Language = l
+		}
 		lib.rules = append(lib.rules, c.rule)
 		for _, t := range c.types {
+			if strings.HasPrefix(t, "Microsoft.") {
+				t = strings.ToLower(t)
+			}
 			lib.checks[t] = append(lib.checks[t], c)
 		}
 	}
 	return nil
 }
 
-// languages is what the findings of all files are written in.
-var languages = map[string]string{}
+// languages is what the resources of a file of rules are written in, where it is
+// not Terraform. The words are those of the query library's rules.
+var languages = map[string]string{"cloudformation": "CloudFormation", "azure_templates": "Azure Resource Manager"}
+
+// short makes of a type the end of an id: "aws_s3_bucket" is "s3-bucket",
+// "AWS::EC2::Volume" is "ec2-volume", "Microsoft.Sql/servers" is "sql-servers".
+func short(kind string) string {
+	if name, ok := strings.CutPrefix(kind, "AWS::"); ok {
+		return strings.ToLower(strings.ReplaceAll(name, "::", "-"))
+	}
+	if name, ok := strings.CutPrefix(kind, "Microsoft."); ok {
+		return strings.ToLower(strings.NewReplacer("/", "-", ".", "-").Replace(name))
+	}
+	_, name, _ := strings.Cut(kind, "_")
+	return strings.ReplaceAll(name, "_", "-")
+}
 
 // check reads the lines of a rule.
 func (k kind) check(g *group) (*check, error) {
@@ -171,8 +190,7 @@ func (k kind) check(g *group) (*check, error) {
 	if k.What != "" || k.ID != "" {
 		suffix := k.ID
 		if suffix == "" {
-			_, short, _ := strings.Cut(c.types[0], "_")
-			suffix = strings.ReplaceAll(short, "_", "-")
+			suffix = short(c.types[0])
 		}
 		id += "-" + suffix
 		title = strings.ReplaceAll(title, "{what}", k.What)
