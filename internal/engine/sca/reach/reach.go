@@ -50,15 +50,16 @@ const maxSource = 1 << 20
 type Program struct {
 	tree        Tree
 	graph       *flow.Graph
-	read        map[string]bool   // languages of which there are sources
-	unread      map[string]string // by language: a file that could not be read
-	dynamic     map[string]string // by language: a place that loads what cannot be known
-	uses        map[string][]use  // by language
-	live        []bool            // by function
-	callers     [][]int32         // by function: who may run it
-	settings    []setting         // files that may name what is used without an import
-	unexplained map[string]string // by language: an import of nobody knows what
-	packages    map[string][]use  // uses by language and package, of those that were asked for
+	read        map[string]bool              // languages of which there are sources
+	unread      map[string]string            // by language: a file that could not be read
+	dynamic     map[string]string            // by language: a place that loads what cannot be known
+	uses        map[string][]use             // by language
+	live        []bool                       // by function
+	callers     [][]int32                    // by function: who may run it
+	settings    []setting                    // files that may name what is used without an import
+	unexplained map[string]string            // by language: an import of nobody knows what
+	texts       map[string]map[string]string // by language: files that name modules in texts
+	packages    map[string][]use             // uses by language and package, of those that were asked for
 }
 
 // A use is an import of something that the program does not declare, or a call of it.
@@ -67,6 +68,7 @@ type use struct {
 	function *ir.Function
 	node     int32
 	call     bool
+	loose    bool // of the name only the package and the last part are certain
 }
 
 // ecosystems gives the language whose programs import the packages of an ecosystem.
@@ -89,7 +91,7 @@ func family(l *lang.Language) string {
 // Read reads the sources of the languages whose ecosystems are asked for. It fails
 // only when the context ends.
 func Read(t Tree, asked []string) (*Program, error) {
-	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}, packages: map[string][]use{}}
+	p := &Program{tree: t, read: map[string]bool{}, unread: map[string]string{}, dynamic: map[string]string{}, uses: map[string][]use{}, packages: map[string][]use{}, texts: map[string]map[string]string{}}
 	wanted := map[string]bool{}
 	for _, ecosystem := range asked {
 		wanted[ecosystems[ecosystem]] = true
@@ -103,6 +105,7 @@ func Read(t Tree, asked []string) (*Program, error) {
 		return nil, err
 	}
 	p.collect()
+	p.followed()
 	p.spread()
 	p.explain()
 	return p, nil
@@ -176,7 +179,7 @@ func (p *Program) modules() []flow.Module {
 	return sast.GoModules(files)
 }
 
-// collect lists what the program uses of others.
+// collect lists what the program uses of others by name.
 func (p *Program) collect() {
 	imports := map[*ir.File]map[int32]bool{}
 	for _, f := range p.graph.Files {
@@ -190,27 +193,47 @@ func (p *Program) collect() {
 			}
 			p.uses[name] = append(p.uses[name], use{name: module, function: f.Functions[0], node: i.Node})
 		}
+		p.passedOn(f, name)
 	}
 	for _, fn := range p.graph.Functions {
-		name := family(fn.File.Lang)
 		for i := range fn.Calls {
-			c := &fn.Calls[i]
-			node := fn.Code[c.Instr].Node
-			if loads(name, c) && !imports[fn.File][node] {
-				if at := place(fn.File, node); p.dynamic[name] == "" {
-					p.dynamic[name] = fmt.Sprintf("%s:%d", at.Path, at.StartLine)
-				}
-			}
-			if len(p.graph.Targets(fn, c)) > 0 {
-				continue
-			}
-			called := c.Qualified
-			if called == "" && c.Type != "" {
-				called = c.Type + "." + c.Name
-			}
-			if called != "" {
-				p.uses[name] = append(p.uses[name], use{name: called, function: fn, node: node, call: true})
-			}
+			p.call(fn, &fn.Calls[i], imports[fn.File])
+		}
+	}
+}
+
+// passedOn adds what a file exports of others: export { a } from "b".
+func (p *Program) passedOn(f *ir.File, language string) {
+	names := slices.Clone(f.Reexports)
+	for _, a := range f.Aliases {
+		names = append(names, a.Means)
+	}
+	for _, name := range names {
+		if name != "" {
+			p.uses[language] = append(p.uses[language], use{name: name, function: f.Functions[0], node: -1})
+		}
+	}
+}
+
+// call adds a call that names what it calls.
+func (p *Program) call(fn *ir.Function, c *ir.Call, imports map[int32]bool) {
+	name, node := family(fn.File.Lang), fn.Code[c.Instr].Node
+	if loads(name, c) && !imports[node] {
+		if args := fn.Args(c); len(args) > 0 && constant(fn, args[0].Value) != "" {
+			p.uses[name] = append(p.uses[name], use{name: constant(fn, args[0].Value), function: fn, node: node})
+		} else if at := place(fn.File, node); p.dynamic[name] == "" {
+			p.dynamic[name] = fmt.Sprintf("%s:%d", at.Path, at.StartLine)
+		}
+	}
+	if len(p.graph.Targets(fn, c)) > 0 {
+		return
+	}
+	if to := called(c); to != "" {
+		p.uses[name] = append(p.uses[name], use{name: to, function: fn, node: node, call: true})
+	}
+	if c.Kind == ir.CallFunction && (c.Qualified == "" || c.Qualified == c.Name || c.Qualified == fn.File.Module+"."+c.Name) && c.Name != "" {
+		for _, module := range fn.File.Names.Wildcards { // from module import *
+			p.uses[name] = append(p.uses[name], use{name: module + "." + c.Name, function: fn, node: node, call: true})
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/lang"
+	"merlon/internal/engine/sast/tree"
 	"merlon/internal/finding"
 )
 
@@ -64,6 +65,11 @@ func (p *Program) Verdict(pkg *finding.Package, flaw Flaw) *finding.Reach {
 	if file := p.mentioned(pkg.Name); file != "" {
 		return unknown("nothing imports it, but %s names it", file)
 	}
+	for _, name := range names {
+		if file := p.inText(language)[name]; file != "" {
+			return unknown("nothing imports it, but a text in %s names it", file)
+		}
+	}
 	return &finding.Reach{Verdict: finding.NotFound, Reason: "no source of the program imports it"}
 }
 
@@ -98,7 +104,7 @@ func (p *Program) find(language string, names []string) []use {
 // names are called from code that can run, or not.
 func (p *Program) used(uses []use, flaw Flaw) *finding.Reach {
 	for _, u := range uses {
-		if u.call && p.live[u.function.ID] && flaw.names(u.name) {
+		if u.call && p.live[u.function.ID] && flaw.names(u) {
 			return &finding.Reach{Verdict: finding.Reachable, Reason: u.name + " is called", Steps: p.path(u)}
 		}
 	}
@@ -194,25 +200,36 @@ func (f Flaw) paths() []string {
 func (f Flaw) named() bool { return len(f.Symbols) > 0 || len(f.Functions) > 0 }
 
 // names reports whether the advisory names the called function.
-func (f Flaw) names(called string) bool {
+func (f Flaw) names(u use) bool {
 	for _, s := range f.Symbols {
-		rest, ok := strings.CutPrefix(called, s.Path)
+		rest, ok := strings.CutPrefix(u.name, s.Path)
 		if !ok || s.Path != "" && (rest == "" || rest[0] != '.') {
 			continue
 		}
 		rest = strings.TrimPrefix(rest, ".")
-		if len(s.Names) == 0 || slices.Contains(s.Names, rest) {
+		if len(s.Names) == 0 || slices.Contains(s.Names, rest) || u.loose && slices.ContainsFunc(s.Names, func(name string) bool { return last(name) == last(rest) }) {
 			return true
 		}
 	}
-	return slices.Contains(f.Functions, called[strings.LastIndexByte(called, '.')+1:])
+	name := last(u.name)
+	if slices.Contains(f.Functions, name) {
+		return true
+	}
+	// What a module is as a whole has the name of the module: "react-markdown".
+	name = strings.TrimSuffix(path.Base(u.name), ".js")
+	return strings.ContainsAny(u.name, "-/") && slices.ContainsFunc(f.Functions, func(fn string) bool {
+		return strings.EqualFold(fn, strings.NewReplacer("-", "", "_", "").Replace(name))
+	})
 }
+
+// last is the last part of a dotted name.
+func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:] }
 
 // A function in the text of an advisory stands between backquotes or before a pair of
 // parentheses.
 var (
 	quoted = regexp.MustCompile("`([A-Za-z_$][\\w$]*(?:[.#][A-Za-z_$][\\w$]*)*)(?:\\([^`]*)?`")
-	called = regexp.MustCompile(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
+	before = regexp.MustCompile(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
 )
 
 // mentions returns the last parts of the names of functions in the text of an
@@ -220,7 +237,7 @@ var (
 // package has to have a function of the name that the program calls.
 func mentions(text string) []string {
 	var out []string
-	for _, pattern := range []*regexp.Regexp{quoted, called} {
+	for _, pattern := range []*regexp.Regexp{quoted, before} {
 		for _, m := range pattern.FindAllStringSubmatch(text, 200) {
 			name := m[1]
 			if i := strings.LastIndexAny(name, ".#"); i >= 0 {
@@ -256,7 +273,7 @@ func (p *Program) mentioned(name string) string {
 		total := int64(0)
 		for _, f := range p.tree.Files {
 			base := path.Base(f.Path)
-			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || lang.ThirdParty(f.Path) != "" || manifests.MatchString(base) {
+			if !slices.Contains(settingFiles, path.Ext(base)) || f.Size > maxSetting || total+f.Size > maxSettings || copied(f.Path) || manifests.MatchString(base) {
 				continue
 			}
 			if text, err := fs.ReadFile(p.tree.FS, f.Path); err == nil {
@@ -282,6 +299,46 @@ func (p *Program) mentioned(name string) string {
 		}
 	}
 	return ""
+}
+
+// copied reports whether a file is of an installed package. What stands in a folder
+// "vendor" may be the program's own way to one.
+func copied(file string) bool {
+	return lang.ThirdParty(file) != "" && (strings.Contains("/"+file, "/node_modules/") || !slices.Contains([]string{".js", ".cjs", ".mjs", ".ts"}, path.Ext(file)))
+}
+
+// moduleText matches a text that may be the name of a module, or of something in one.
+var moduleText = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+
+// inText returns the files that name modules in texts, by the names: frameworks load
+// what their settings list ("django.contrib.auth").
+func (p *Program) inText(language string) map[string]string {
+	if out, ok := p.texts[language]; ok {
+		return out
+	}
+	out := map[string]string{}
+	p.texts[language] = out
+	if language != "python" && language != "java" {
+		return out
+	}
+	for _, f := range p.graph.Files {
+		if family(f.Lang) != language {
+			continue
+		}
+		for i := range f.Tree.Nodes {
+			n := &f.Tree.Nodes[i]
+			if n.Kind != tree.String || len(n.Text) > 100 || !moduleText.MatchString(n.Text) {
+				continue
+			}
+			if !strings.Contains(n.Text, ".") && !f.Tree.Is(n.Parent, tree.List) && !f.Tree.Is(n.Parent, tree.Tuple) {
+				continue
+			}
+			for end := len(n.Text); end > 0; end = strings.LastIndexByte(n.Text[:end], '.') {
+				out[n.Text[:end]] = f.Tree.Path
+			}
+		}
+	}
+	return out
 }
 
 // word reports whether the part of the text stands by itself.

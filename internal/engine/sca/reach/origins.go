@@ -1,0 +1,314 @@
+package reach
+
+import (
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/sast/ir"
+	"merlon/internal/engine/sast/tree"
+)
+
+// This file finds which calls go to a package although no name says so: methods of
+// what a function of the package has made, functions of it that were handed on, and
+// methods that a class of the program inherits from it.
+
+// origins says from which package the values of variables come, as far as that can be
+// told without regard to order: "yaml.NewDecoder" for what that has returned.
+type origins struct {
+	*Program
+	foreign map[string]map[string]bool // by language: modules that are imported
+	vars    []map[ir.Var]string        // by function
+	results []string                   // by function
+	fields  map[string]string          // by class and field
+	globals map[string]string          // by qualified name
+	changed bool
+}
+
+// rounds bounds how many calls an object is followed through.
+const rounds = 4
+
+// followed adds the uses that names do not tell.
+func (p *Program) followed() {
+	o := origins{Program: p, foreign: map[string]map[string]bool{}, vars: make([]map[ir.Var]string, len(p.graph.Functions)),
+		results: make([]string, len(p.graph.Functions)), fields: map[string]string{}, globals: map[string]string{}}
+	for language, uses := range p.uses {
+		o.foreign[language] = map[string]bool{}
+		for _, u := range uses {
+			if !u.call {
+				o.foreign[language][u.name] = true
+			}
+		}
+	}
+	for range rounds {
+		o.changed = false
+		for _, fn := range p.graph.Functions {
+			o.function(fn)
+		}
+		if !o.changed || p.tree.Context.Err() != nil {
+			break
+		}
+	}
+	for _, fn := range p.graph.Functions {
+		o.calls(fn)
+		o.values(fn)
+	}
+}
+
+// isForeign reports whether the name is of a module that is imported from outside.
+func (o *origins) isForeign(language, name string) bool {
+	set := o.foreign[language]
+	for end := len(name); end > 0; end = strings.LastIndexAny(name[:end], "./") {
+		if set[name[:end]] {
+			return true
+		}
+	}
+	return false
+}
+
+func (o *origins) of(fn *ir.Function, v ir.Var) string {
+	if v == ir.NoVar {
+		return ""
+	}
+	return o.vars[fn.ID][v]
+}
+
+// set notes where a variable's value comes from; the first one stays.
+func (o *origins) set(fn *ir.Function, v ir.Var, from string) {
+	if from == "" || v == ir.NoVar || len(from) > 300 || o.of(fn, v) != "" {
+		return
+	}
+	if o.vars[fn.ID] == nil {
+		o.vars[fn.ID] = map[ir.Var]string{}
+	}
+	o.vars[fn.ID][v] = from
+	o.changed = true
+}
+
+func (o *origins) keep(in map[string]string, key, from string) {
+	if from != "" && in[key] == "" {
+		in[key] = from
+		o.changed = true
+	}
+}
+
+// function follows the values of one function.
+func (o *origins) function(fn *ir.Function) {
+	language := family(fn.File.Lang)
+	if fn.Parent != nil {
+		for _, c := range fn.Captures {
+			o.set(fn, c.Inner, o.of(fn.Parent, c.Outer))
+			o.set(fn.Parent, c.Outer, o.of(fn, c.Inner))
+		}
+	}
+	for i := range fn.Code {
+		in := &fn.Code[i]
+		switch in.Op {
+		case ir.Copy, ir.Await, ir.Cast, ir.LoadIndex, ir.Slice, ir.Iterate, ir.Next, ir.Enter:
+			o.set(fn, in.Dst, o.of(fn, in.A))
+		case ir.StoreIndex:
+			o.set(fn, in.A, o.of(fn, in.C))
+		case ir.LoadField:
+			o.set(fn, in.Dst, o.of(fn, in.A))
+			if fn.Class != nil {
+				o.set(fn, in.Dst, o.fields[fn.Class.Qualified+"."+in.Text])
+			}
+		case ir.StoreField:
+			if fn.Class != nil {
+				o.keep(o.fields, fn.Class.Qualified+"."+in.Text, o.of(fn, in.B))
+			}
+		case ir.LoadGlobal:
+			from := o.globals[in.Text]
+			if from == "" && o.isForeign(language, in.Text) {
+				from = in.Text
+			}
+			o.set(fn, in.Dst, from)
+		case ir.StoreGlobal:
+			o.keep(o.globals, in.Text, o.of(fn, in.B))
+		case ir.Return:
+			if from := o.of(fn, in.A); from != "" && o.results[fn.ID] == "" {
+				o.results[fn.ID], o.changed = from, true
+			}
+		case ir.Invoke:
+			o.invoke(fn, in)
+		}
+	}
+}
+
+// invoke follows the values that a call takes and gives.
+func (o *origins) invoke(fn *ir.Function, in *ir.Instr) {
+	c := fn.Call(in)
+	targets := o.graph.Targets(fn, c)
+	for _, to := range targets {
+		o.set(fn, in.Dst, o.results[to.ID])
+		for i, a := range fn.Args(c) {
+			if i < len(to.Params) {
+				o.set(to, to.Params[i].Var, o.of(fn, a.Value))
+			}
+		}
+	}
+	if len(targets) > 0 {
+		return
+	}
+	from := o.loaded(fn, c)
+	if name := called(c); from == "" && name != "" && o.isForeign(family(fn.File.Lang), name) {
+		from = name
+	}
+	if from == "" {
+		from = o.of(fn, c.Receiver)
+	}
+	if from == "" {
+		from = o.of(fn, c.Callee)
+	}
+	if from == "" && len(o.bases(fn, c)) > 0 { // an object of a class that inherits from the package
+		from = o.bases(fn, c)[0]
+	}
+	if from == "" {
+		for _, a := range fn.Args(c) { // partial(f), promisify(f), Promise.all([…])
+			if from = o.of(fn, a.Value); from != "" {
+				break
+			}
+		}
+	}
+	o.set(fn, in.Dst, from)
+	for _, to := range o.graph.Callbacks(fn, c) { // the package gives its objects to what it calls back
+		for i := range to.Params {
+			o.set(to, to.Params[i].Var, from)
+		}
+	}
+}
+
+// loaded returns the module that a call loads by a constant name.
+func (o *origins) loaded(fn *ir.Function, c *ir.Call) string {
+	if args := fn.Args(c); len(args) > 0 && loads(family(fn.File.Lang), c) {
+		return constant(fn, args[0].Value)
+	}
+	return ""
+}
+
+// constant returns the text of a variable that holds one, else "".
+func constant(fn *ir.Function, v ir.Var) string {
+	if at := fn.Def(v); at >= 0 && fn.Code[at].Op == ir.Const && ir.ConstKind(fn.Code[at].X) == ir.ConstString {
+		return strings.Trim(fn.Code[at].Text, `"'`)
+	}
+	return ""
+}
+
+// called is the name of what a call calls, "" when it does not say.
+func called(c *ir.Call) string {
+	if c.Qualified == "" && c.Type != "" {
+		return c.Type + "." + c.Name
+	}
+	return c.Qualified
+}
+
+// bases returns the foreign types that the class of a call's receiver, or the class
+// that it makes, inherits from.
+func (o *origins) bases(fn *ir.Function, c *ir.Call) []string {
+	name := c.Type
+	if c.Kind == ir.CallNew {
+		name = c.Qualified
+	}
+	if name == "" {
+		return nil
+	}
+	class := o.graph.Class(name)
+	if class == nil {
+		return nil
+	}
+	var out []string
+	for _, b := range o.graph.Supertypes(class) {
+		if o.graph.Class(b) == nil && o.isForeign(family(fn.File.Lang), b) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// calls adds the calls that go to a package by way of an object, of a function value,
+// or of a class that inherits.
+func (o *origins) calls(fn *ir.Function) {
+	language := family(fn.File.Lang)
+	for i := range fn.Calls {
+		c := &fn.Calls[i]
+		if slices.ContainsFunc(o.graph.Targets(fn, c), bodied) {
+			continue
+		}
+		node := fn.Code[c.Instr].Node
+		add := func(name string) {
+			o.uses[language] = append(o.uses[language], use{name: name, function: fn, node: node, call: true, loose: true})
+		}
+		for _, b := range o.bases(fn, c) {
+			add(b + "." + c.Name)
+		}
+		if from := o.of(fn, c.Receiver); from != "" && c.Name != "" {
+			add(from + "." + c.Name)
+		} else if from := o.of(fn, c.Callee); from != "" {
+			add(from)
+		}
+		if names := either(fn.File, node); len(names) > 1 || c.Qualified == "" && c.Type == "" || c.Kind == ir.CallMarkup {
+			for _, name := range names {
+				add(name + "." + c.Name)
+			}
+		}
+	}
+}
+
+// bodied reports whether a function has code; a method of an interface has none.
+func bodied(fn *ir.Function) bool {
+	return fn.Node < 0 || fn.File.Tree.Child(fn.Node, tree.RoleBody) >= 0
+}
+
+// either returns what the name that a call begins with may be by the file's imports.
+// Several may bind it, one of which is there: try: import simplejson as json, except
+// ImportError: import json.
+func either(f *ir.File, call int32) []string {
+	at := f.Tree.Child(call, tree.RoleCallee)
+	if f.Tree.Is(call, tree.Element) {
+		at = f.Tree.Child(call, tree.RoleName)
+	}
+	for at >= 0 && f.Tree.Is(at, tree.Member) {
+		at = f.Tree.Child(at, tree.RoleObject)
+	}
+	if at < 0 || !f.Tree.Is(at, tree.Name) {
+		return nil
+	}
+	var out []string
+	for _, i := range f.Imports {
+		if i.Local == f.Tree.Text(at) {
+			name := i.Module
+			if i.Name != "" && i.Name != "*" && i.Name != "default" {
+				name += "." + i.Name
+			}
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// values adds the functions of packages that are handed on: map(yaml.load, texts).
+func (o *origins) values(fn *ir.Function) {
+	language := family(fn.File.Lang)
+	for i := range fn.Calls {
+		c := &fn.Calls[i]
+		for _, a := range fn.Args(c) {
+			name := o.of(fn, a.Value)
+			if name == "" || o.foreign[language][name] && language != "python" {
+				continue // a whole module
+			}
+			if at := fn.Def(a.Value); at >= 0 && fn.Code[at].Op != ir.Invoke && fn.Code[at].Op != ir.Const {
+				o.uses[language] = append(o.uses[language], use{name: o.valueName(fn, a.Node, name), function: fn, node: fn.Code[c.Instr].Node, call: true, loose: true})
+			}
+		}
+	}
+}
+
+// valueName is the name of a value that is handed on, with the member that the source
+// writes.
+func (o *origins) valueName(fn *ir.Function, node int32, name string) string {
+	if node >= 0 && fn.File.Tree.Is(node, tree.Member) {
+		if member := fn.File.Tree.Text(fn.File.Tree.Child(node, tree.RoleProperty)); member != "" && !strings.HasSuffix(name, "."+member) {
+			return name + "." + member
+		}
+	}
+	return name
+}
