@@ -189,7 +189,7 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
 	for name, value := range map[string]string{ // what only operations that are not built name
-		"imageId": "", "jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
+		"jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
 		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",
 		"packageName": "image", "repositoryName": "image", "repository": "image", "imageName": "image",
 	} {
@@ -211,6 +211,8 @@ func (s *stage) addFindings() {
 	for _, a := range finding.Analyses {
 		s.ids["/"+string(a)+"/"] = s.as("administrator").Get(s.proj + "/results/" + string(a)).Want(200).Text("vulnerabilities.0.id")
 	}
+	s.scanImage("main", "app:1", nothing())
+	s.ids["imageId"] = s.as("administrator").Get(s.proj + "/results/container/images").Want(200).Text("images.0.id")
 	s.ids["vulnerabilityId"] = s.ids["/sast/"]
 	s.ids["packageId"] = s.as("administrator").Get(s.proj + "/results/sca/packages").Want(200).Text("packages.0.id")
 }

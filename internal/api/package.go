@@ -25,6 +25,7 @@ type packageBody struct {
 	Licenses       []string         `json:"licenses"`
 	IsDev          bool             `json:"isDev"`
 	IsTransitive   bool             `json:"isTransitive"`
+	ClassType      triage.Class     `json:"classType,omitempty" doc:"Of a package in an image."`
 	CreatedAt      time.Time        `json:"createdAt"`
 	UpdatedAt      time.Time        `json:"updatedAt"`
 }
@@ -58,7 +59,8 @@ func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, 
 		return nil, err
 	}
 	found, total, err := a.Results.Packages(ctx, sc, triage.PackageQuery{
-		Branch: q.Branch, Search: q.Search, Origins: q.Origins, Offset: q.Offset, Limit: q.Limit, Images: images,
+		Branch: q.Branch, Search: q.Search, Origins: q.Origins, Offset: q.Offset, Limit: q.Limit,
+		Images: images, Image: q.Image, Classes: q.Classes,
 	})
 	if err != nil {
 		return nil, err
@@ -73,7 +75,7 @@ func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, 
 			ID: k.ID, ProjectID: sc.Project, Branch: k.Branch, PackageName: k.Package.Name, PackageVersion: k.Package.Version,
 			FileName: path.Base(k.Package.Path), Path: k.Package.Path, Ecosystem: k.Package.Ecosystem, PURL: k.Package.PURL,
 			Licenses: notNull(k.Package.Licenses), IsDev: k.Package.Dev, IsTransitive: k.Package.Scope == finding.Transitive,
-			CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
+			ClassType: triage.PackageClass(&k.Package), CreatedAt: k.CreatedAt, UpdatedAt: k.UpdatedAt,
 		}
 	}
 	return out, nil
@@ -83,114 +85,6 @@ func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, 
 // branch.
 func (a *API) listImagePackages(ctx context.Context, sc tenant.Scope, in *listResultsIn) (*packagesOut, error) {
 	return a.packages(ctx, sc, in, true)
-}
-
-type listImagesIn struct {
-	ProjectID string `path:"projectId" format:"uuid"`
-	ResultPaging
-	Branch      string `query:"branch"`
-	Sort        string `query:"sort" doc:"repositoryName, tagCount or latestScanAt."`
-	Order       string `query:"order" doc:"ASC or DESC."`
-	SearchQuery string `query:"searchQuery" maxLength:"200"`
-}
-
-// check refuses a sort or an order that does not exist.
-func (in *listImagesIn) check() error {
-	var p parser
-	enum(&p, "sort", []string{"repositoryName", "tagCount", "latestScanAt"}, in.Sort)
-	enum(&p, "order", []string{"asc", "desc"}, in.Order)
-	return p.err()
-}
-
-// imageCounts are numbers of findings in an image.
-type imageCounts struct {
-	SeverityCounts
-	Unknown int `json:"unknown"`
-}
-
-type imageBody struct {
-	ID           string      `json:"id" format:"uuid"`
-	ProjectID    string      `json:"projectId" format:"uuid"`
-	ArtifactName string      `json:"artifactName"`
-	OSFamily     string      `json:"osFamily"`
-	OSName       string      `json:"osName"`
-	CreatedAt    time.Time   `json:"createdAt"`
-	UpdatedAt    time.Time   `json:"updatedAt"`
-	VulnCounts   imageCounts `json:"vulnCounts"`
-}
-
-type imagesOut struct {
-	Body struct {
-		ProjectName string      `json:"projectName"`
-		Images      []imageBody `json:"images"`
-		TotalImages int         `json:"totalImages"`
-		ImagesPage
-	}
-}
-
-// An ImagesPage says which page of images an answer is.
-type ImagesPage struct {
-	TotalPages  int `json:"totalPages"`
-	CurrentPage int `json:"currentPage"`
-	PageSize    int `json:"pageSize"`
-}
-
-// listImages answers the images of a project that were analysed: none, because
-// the program has no analyzer for images yet.
-func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imagesOut, error) {
-	if err := in.check(); err != nil {
-		return nil, err
-	}
-	p, err := a.Results.Project(ctx, sc)
-	if err != nil {
-		return nil, err
-	}
-	out := &imagesOut{}
-	number, size := in.get()
-	out.Body.ProjectName, out.Body.Images, out.Body.ImagesPage = p.Name, []imageBody{}, ImagesPage{CurrentPage: number, PageSize: size}
-	return out, nil
-}
-
-type imageTagBody struct {
-	ID         string      `json:"id" format:"uuid"`
-	Tag        string      `json:"tag"`
-	ScanID     string      `json:"scanId" format:"uuid"`
-	CreatedAt  time.Time   `json:"createdAt"`
-	UpdatedAt  time.Time   `json:"updatedAt"`
-	VulnCounts imageCounts `json:"vulnCounts"`
-}
-
-type imageGroupBody struct {
-	RepositoryName       string         `json:"repositoryName"`
-	ProjectID            string         `json:"projectId" format:"uuid"`
-	OSFamily             string         `json:"osFamily"`
-	OSName               string         `json:"osName"`
-	Branch               string         `json:"branch"`
-	TagCount             int            `json:"tagCount"`
-	Tags                 []imageTagBody `json:"tags"`
-	AggregatedVulnCounts imageCounts    `json:"aggregatedVulnCounts"`
-	LatestScanAt         time.Time      `json:"latestScanAt"`
-}
-
-type imageGroupsOut struct {
-	Body struct {
-		ProjectName       string           `json:"projectName"`
-		GroupedImages     []imageGroupBody `json:"groupedImages"`
-		TotalRepositories int              `json:"totalRepositories"`
-		TotalTags         int              `json:"totalTags"`
-		ImagesPage
-	}
-}
-
-// listImageGroups answers the same by repository.
-func (a *API) listImageGroups(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imageGroupsOut, error) {
-	plain, err := a.listImages(ctx, sc, in)
-	if err != nil {
-		return nil, err
-	}
-	out := &imageGroupsOut{}
-	out.Body.ProjectName, out.Body.GroupedImages, out.Body.ImagesPage = plain.Body.ProjectName, []imageGroupBody{}, plain.Body.ImagesPage
-	return out, nil
 }
 
 type branchesIn struct {

@@ -121,12 +121,18 @@ func (s *scanned) stream(t testing.TB) []byte {
 // scan applies a scan to a branch of the world's project.
 func (w *world) scan(branch string, s *scanned) run.Outcome {
 	w.t.Helper()
+	return w.apply(branch, nil, s.stream(w.t))
+}
+
+// apply applies the messages of a scan, of source or of an image.
+func (w *world) apply(branch string, image *run.Image, stream []byte) run.Outcome {
+	w.t.Helper()
 	w.Clock.Advance(time.Minute)
 	project := tenant.ProjectID(strings.TrimPrefix(w.proj, "/project/"))
 	org := tenant.OrganizationID(strings.TrimPrefix(w.org, "/organization/"))
 	sc := tenant.System(org, tenant.TeamID(strings.TrimPrefix(w.team, "/team/")), project)
 	r := &run.Run{ID: run.ID(tenant.NewID(storetest.Region, w.Clock.Now())), OrganizationID: org, ProjectID: project, Branch: branch, Source: "cli",
-		Attempt: 1, CreatedAt: w.Clock.Now()}
+		Attempt: 1, CreatedAt: w.Clock.Now(), Image: image}
 	err := w.DB.Tx(w.t.Context(), func(tx *store.Tx) error {
 		_, err := tx.Exec(w.t.Context(), `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator, state,
 			upload_expires_at, attempt, step, created_at, updated_at) VALUES (?, ?, ?, ?, 'cli', FALSE, '[]', '', 'running', 0, 1, '', ?, ?)`,
@@ -136,7 +142,6 @@ func (w *world) scan(branch string, s *scanned) run.Outcome {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	stream := s.stream(w.t)
 	out, err := triage.New(w.DB).Ingest(w.t.Context(), sc, r, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(stream)), nil })
 	if err != nil {
 		w.t.Fatal(err)
@@ -517,7 +522,8 @@ func TestResultsAreTheirProjects(t *testing.T) {
 		id := w.list("sast").Vulnerabilities[0].ID
 		other := newWorldIn(t, w)
 		for _, path := range []string{"sast", "sca", "iac", "cicd", "secret", "container", "dast", "api", "sast/" + id, "sast/grouped", "sca/grouped",
-			id + "/similar", "overview", "export", "sca/packages", "container/packages", "container/images", "container/images/grouped"} {
+			id + "/similar", "overview", "export", "sca/packages", "container/packages", "container/images", "container/images/grouped",
+			"container?imageId=" + id} {
 			w.As("").Get(w.proj + "/results/" + path).Want(401)
 			w.as("stranger").Get(w.proj + "/results/" + path).Want(404)
 			w.as("billing_manager").Get(w.proj + "/results/" + path).Want(404)

@@ -15,6 +15,7 @@ import (
 // Results reads and decides about the findings and packages of a scope's project.
 type Results interface {
 	Licenses
+	ImageRecords
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
 	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
 	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)

@@ -60,7 +60,7 @@ type ResultFilter struct {
 	PackageType    string `query:"packageType" doc:"Any of direct, dev, transitive."`
 	PackageFilter  string `query:"packageManagerFilter" doc:"Another name of packageType."`
 	ImageID        string `query:"imageId" doc:"Findings of one container image."`
-	ClassType      string `query:"classType" doc:"Findings of a class of packages in images."`
+	ClassType      string `query:"classType" doc:"What of images the findings are about; any of os-pkgs, lang-pkgs, secret, config."`
 }
 
 // parser collects what is wrong with a query.
@@ -158,9 +158,8 @@ func (p *parser) filter(in *ResultFilter, a finding.Analysis, settings project.S
 			p.wrong("imageId", "expected a UUID")
 		}
 	}
-	if in.ImageID != "" || in.ClassType != "" {
-		f.Nothing = true // no finding belongs to an image yet: images are not analysed
-	}
+	f.Image, f.Classes = strings.ToLower(in.ImageID), enum(p, "classType", triage.Classes, in.ClassType)
+	f.Nothing = f.Nothing || (in.ImageID != "" || len(f.Classes) > 0) && a != finding.Container // no other analysis looks at images
 	for _, text := range []string{f.Branch, f.Language, f.Search} {
 		if strings.IndexByte(text, 0) >= 0 {
 			p.wrong("searchQuery", "texts hold no NUL character")

@@ -115,6 +115,7 @@ func resultRoutes() []route {
 		op("GET", results+"/container/images/grouped", "listGroupedContainerImages", "Images by repository", read, (*API).listImageGroups),
 		op("GET", results+"/top-vulnerabilities", "listTopVulnerabilities", "The most urgent active findings of all analyses", read, (*API).listTop),
 		op("GET", results+"/{type}/{vulnerabilityId}/priority-decomposition", "getPriorityDecomposition", "What a priority is made of", read, (*API).getDecomposition),
+		op("DELETE", results+"/container/images/{imageId}", "deleteContainerImage", "Delete an image and what it alone holds", needs(tenant.ProjectUpdate), (*API).deleteImage),
 		op("GET", results+"/{vulnerabilityId}/similar", "listSimilarResults", "Findings of the same rule", read, (*API).listSimilar),
 		op("PATCH", results+"/batch", "updateResults", "Decide about many findings", state, (*API).updateResults),
 		op("PATCH", results+"/{vulnerabilityId}", "updateResult", "Decide about a finding", state, (*API).updateResult),

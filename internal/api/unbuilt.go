@@ -51,7 +51,6 @@ func unbuiltReports() []route {
 	report := needs(tenant.ProjectReport)
 	return []route{
 		unbuilt("GET", "/dockerhub/search/images", "searchImages", "Search of public images", authenticated()),
-		unbuilt("DELETE", p+"/results/container/images/{imageId}", "deleteContainerImage", "Deletion of an image", needs(tenant.ProjectUpdate)),
 		unbuilt("GET", p+"/owasp-report/{format}", "getOwaspReport", "Report by OWASP category", report),
 		unbuilt("GET", p+"/cwe-report/{format}", "getCweReport", "Report by CWE", report),
 		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),

@@ -3,6 +3,7 @@ package finding
 import (
 	"cmp"
 	"net/url"
+	"strings"
 )
 
 // This file describes packages and the vulnerabilities known of them.
@@ -27,6 +28,17 @@ type Package struct {
 	Source        string `json:"source,omitempty"`
 	SourceVersion string `json:"sourceVersion,omitempty"`
 	Layer         *Layer `json:"layer,omitempty"` // of the image, which brought it
+}
+
+// System reports whether the package is one of an operating system's, which its
+// package URL tells (https://github.com/package-url/purl-spec/blob/main/PURL-TYPES.rst).
+func (p *Package) System() bool {
+	for _, kind := range []string{"pkg:deb/", "pkg:rpm/", "pkg:apk/", "pkg:alpm/"} {
+		if strings.HasPrefix(p.PURL, kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // A Place is a line of a file.

@@ -5,6 +5,7 @@ package run
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"merlon/internal/finding"
@@ -93,6 +94,21 @@ func (r *Run) Sealed() bool { return r.Image != nil && r.Image.Credential != "" 
 // Speaks reports whether the run says something of findings of the severity.
 func (r *Run) Speaks(s finding.Severity) bool {
 	return r.Image == nil || len(r.Image.Severities) == 0 || slices.Contains(r.Image.Severities, s)
+}
+
+// Root returns what the paths in images of the repository begin with. No name of a
+// repository holds the colon and slash at its end, so that no root is the beginning of
+// another.
+func (i *Image) Root() string { return i.Repository + ":/" }
+
+// Tag returns what tells the image from others of its repository: its tag, or the
+// digest that it was asked for by.
+func (i *Image) Tag() string {
+	rest := strings.TrimPrefix(i.Reference, i.Repository)
+	if tag, ok := strings.CutPrefix(rest, ":"); ok {
+		return tag
+	}
+	return strings.TrimPrefix(rest, "@")
 }
 
 // An Outcome is what a run found out: written once, when it ends, and stored as

@@ -188,6 +188,9 @@ func (d *driver) config() *Config {
 	}
 	if i := d.Image; i != nil {
 		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform, Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
+		for _, l := range i.Layers {
+			c.Image.Size += l.Size
+		}
 	}
 	if d.Advisories != nil {
 		data := d.Advisories.Data()

@@ -130,6 +130,9 @@ type ImagePass struct {
 	// Looked tells how many files were looked at, for the status.
 	Looked func(files int)
 
+	// System tells which operating system the image is of, for the status.
+	System func(OS)
+
 	Reporter
 }
 

@@ -83,6 +83,18 @@ type Status struct {
 	// Root is set when the scan was of one part of the project, a container image:
 	// what all paths of that part begin with. Of other paths the status says nothing.
 	Root string `json:"root,omitempty"`
+
+	// OS is what the scanned container image is made of; nil where the analyzer did
+	// not come so far as to tell.
+	OS *OS `json:"os,omitempty"`
+}
+
+// An OS is the operating system in a container image. An image that does not say
+// which one it is (it has no os-release) has one without an ID.
+type OS struct {
+	ID      string `json:"id"`      // "debian"
+	Version string `json:"version"` // "12"; some say none
+	Name    string `json:"name"`    // "Debian GNU/Linux 12 (bookworm)"
 }
 
 // MaxReasons bounds the reasons kept for one analyzer. A status with omitted
@@ -139,6 +151,7 @@ type Image struct {
 	Platform string `json:"platform"`         // "linux/amd64"
 	Base     string `json:"base,omitempty"`   // the image that it was built from, where it tells
 	Layers   int    `json:"layers"`
+	Size     int64  `json:"size,omitempty"` // bytes of the layers as they are stored
 }
 
 // AdvisoryData says which vulnerability data a scan used.

@@ -281,9 +281,11 @@ func (d *driver) project(ctx context.Context, j *job) *outcome {
 func (d *driver) image(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
 	var looked atomic.Int64
+	var system atomic.Pointer[OS]
 	pass := &ImagePass{Image: d.Image, Limits: d.Limits, Workers: d.Workers, Reporter: o.reporter(""),
 		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) },
-		Looked:   func(files int) { looked.Store(int64(files)) }}
+		Looked:   func(files int) { looked.Store(int64(files)) },
+		System:   func(s OS) { system.Store(&s) }}
 	if j.Needs.Advisories {
 		pass.Advisories = d.Advisories
 	}
@@ -292,6 +294,7 @@ func (d *driver) image(ctx context.Context, j *job) *outcome {
 		return j.Image(pass)
 	})
 	o.looked = int(looked.Load())
+	j.status.OS = system.Load()
 	d.finish(j, o, func(string) []byte { return nil })
 	return o
 }

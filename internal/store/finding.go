@@ -37,7 +37,9 @@ const (
 	directBit     = 1
 	transitiveBit = 2
 	developBit    = 4
-	imageBit      = 8 // a container image holds it
+	imageBit      = 8  // a container image holds it
+	systemBit     = 16 // and it is a package of the image's distribution
+	secretBit     = 32 // it is a secret in a container image
 )
 
 // dependencyBits says how a package came in.
@@ -55,7 +57,21 @@ func dependencyBits(p *finding.Package) int {
 	if p.Layer != nil {
 		bits |= imageBit
 	}
+	if p.Layer != nil && p.System() {
+		bits |= systemBit
+	}
 	return bits
+}
+
+// findingBits says how what a finding is about came in.
+func findingBits(f *finding.Finding) int {
+	switch {
+	case f.Package != nil:
+		return dependencyBits(&f.Package.Package)
+	case triage.ClassOf(f) == triage.Secrets:
+		return secretBit
+	}
+	return 0
 }
 
 // closedCode is the column closed.
@@ -75,10 +91,11 @@ type detail struct {
 	Steps       []finding.Step        `json:"steps,omitempty"`
 	Package     *finding.PackageMatch `json:"package,omitempty"`
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
+	Layer       *finding.Layer        `json:"layer,omitempty"`
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Steps, f.Package, f.Secret}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Steps, f.Package, f.Secret, f.Layer}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -140,7 +157,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Also, p.Steps, p.Package, p.Secret = d.Snippet, d.Also, d.Steps, d.Package, d.Secret
+	p.Snippet, p.Also, p.Steps, p.Package, p.Secret, p.Layer = d.Snippet, d.Also, d.Steps, d.Package, d.Secret, d.Layer
 	f.History = []triage.Change{}
 	return f, nil
 }

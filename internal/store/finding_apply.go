@@ -42,6 +42,9 @@ func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error
 		if err := tx.endFindings(ctx, sc, b); err != nil {
 			return err
 		}
+		if err := tx.putContent(ctx, sc, b); err != nil {
+			return err
+		}
 		if err := tx.count(ctx, sc, b.Branch, change{b.Counts, b.Opened, b.Solved}); err != nil {
 			return err
 		}
@@ -189,9 +192,9 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	f, dependency, name, fixable := r.Report, 0, "", false
+	f, dependency, name, fixable := r.Report, findingBits(r.Report), "", false
 	if f.Package != nil {
-		dependency, name, fixable = dependencyBits(&f.Package.Package), f.Package.Package.Name, f.Package.Upgrade != ""
+		name, fixable = f.Package.Package.Name, f.Package.Upgrade != ""
 	}
 	return []any{
 		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(), r.Code.String(),
@@ -267,9 +270,16 @@ func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch)
 
 // endScan records that a scan was applied as a whole.
 func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
-	if _, err := tx.Exec(ctx, "UPDATE branch SET scanned_at = ?, run_id = ? WHERE project_id = ? AND name = ?",
-		millis(tx.Now), string(b.Run.ID), string(sc.Project), b.Branch); err != nil {
+	set, args := "scanned_at = ?", []any{millis(tx.Now)}
+	if b.Run.Image == nil {
+		set, args = set+", source_at = ?", append(args, millis(tx.Now))
+	}
+	if _, err := tx.Exec(ctx, "UPDATE branch SET "+set+", run_id = ? WHERE project_id = ? AND name = ?",
+		append(args, string(b.Run.ID), string(sc.Project), b.Branch)...); err != nil {
 		return fmt.Errorf("end scan of branch: %w", err)
+	}
+	if err := tx.putImage(ctx, sc, b); err != nil {
+		return err
 	}
 	var rows [][]any
 	last := map[string]int{} // an analyzer has one row

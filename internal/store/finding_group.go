@@ -21,7 +21,7 @@ const groupColumns = `COUNT(*) AS findings, MIN(f.severity) AS severity, MIN(f.p
 	SUM(CASE WHEN f.severity = 3 THEN 1 ELSE 0 END) AS medium, SUM(CASE WHEN f.severity = 4 THEN 1 ELSE 0 END) AS low,
 	SUM(CASE WHEN f.dependency & 4 <> 0 THEN 1 ELSE 0 END) AS dev, SUM(CASE WHEN f.dependency & 1 <> 0 THEN 1 ELSE 0 END) AS direct,
 	SUM(CASE WHEN f.dependency & 2 <> 0 THEN 1 ELSE 0 END) AS transitive,
-	MIN(f.created_at) AS first_seen, MAX(CASE WHEN f.gone THEN f.resolved_at ELSE b.scanned_at END) AS last_seen`
+	MIN(f.created_at) AS first_seen, MAX(CASE WHEN f.gone THEN f.resolved_at WHEN f.analysis = 6 THEN b.scanned_at ELSE b.source_at END) AS last_seen`
 
 // groupOrders gives the order of each sort key, worst or newest first.
 var groupOrders = map[triage.GroupSort]string{

@@ -39,7 +39,7 @@ func (db *DB) Branch(ctx context.Context, sc tenant.Scope, name string) (*triage
 	var others []branchRow
 	for _, row := range branches {
 		if row.name == name {
-			b.Version, b.Scanned = row.version, row.scannedAt > 0
+			b.Version, b.Scanned = row.version, row.sourceAt > 0
 		} else if row.scannedAt > 0 {
 			others = append(others, row)
 		}
@@ -67,22 +67,33 @@ type branchRow struct {
 	name      string
 	version   int64
 	scannedAt int64
+	sourceAt  int64 // when its source was scanned
 }
 
 // readBranches returns the branches of the scope's project by name.
 func readBranches(ctx context.Context, q querier, sc tenant.Scope) ([]branchRow, error) {
-	rows, err := q.Query(ctx, "SELECT name, version, scanned_at FROM branch WHERE project_id = ? AND organization_id = ? ORDER BY name", ofProject(sc)...)
+	rows, err := q.Query(ctx, "SELECT name, version, scanned_at, source_at FROM branch WHERE project_id = ? AND organization_id = ? ORDER BY name", ofProject(sc)...)
 	return collect(rows, err, func(rows *sql.Rows) (b branchRow, err error) {
-		return b, rows.Scan(&b.name, &b.version, &b.scannedAt)
+		return b, rows.Scan(&b.name, &b.version, &b.scannedAt, &b.sourceAt)
 	})
 }
 
 // referenceBranch chooses the branch that counts and risk are of: the one that
 // the settings name, else main, else master, else the one scanned last; empty
-// when there are none.
+// when there are none. Where the source of any was scanned, it is one of those: an
+// image that is scanned on main does not make main the branch of a project whose
+// source is on another.
 func referenceBranch(s project.Settings, branches []branchRow) string {
-	for _, name := range []string{s.ReferenceBranch, "main", "master"} {
-		if name != "" && slices.ContainsFunc(branches, func(b branchRow) bool { return b.name == name }) {
+	named := func(b branchRow) bool { return b.name == s.ReferenceBranch }
+	if s.ReferenceBranch != "" && slices.ContainsFunc(branches, named) {
+		return s.ReferenceBranch
+	}
+	withoutSource := func(b branchRow) bool { return b.sourceAt == 0 }
+	if source := slices.DeleteFunc(slices.Clone(branches), withoutSource); len(source) > 0 {
+		branches = source
+	}
+	for _, name := range []string{"main", "master"} {
+		if slices.ContainsFunc(branches, func(b branchRow) bool { return b.name == name }) {
 			return name
 		}
 	}

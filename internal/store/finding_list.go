@@ -96,6 +96,8 @@ func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 			p, p, p, string(sc.Organization), p, p)
 	}
 	w.origins("f.dependency", f.Origins)
+	w.ofImage("f.id", sc, f.Image)
+	w.classes("f.dependency", f.Classes)
 	return w
 }
 
@@ -241,7 +243,7 @@ func (db *DB) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Filte
 	if f.Nothing {
 		return 0, nil
 	}
-	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" || f.Package != "" || f.Path != "" || f.Except != "" {
+	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" || f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 {
 		w := db.filter(sc, f)
 		err := db.QueryRow(ctx, "SELECT COUNT(*) FROM finding f WHERE "+w.text.String(), w.args...).Scan(&n)
 		if err != nil {

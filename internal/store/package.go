@@ -45,6 +45,8 @@ func (db *DB) packages(sc tenant.Scope, q triage.PackageQuery) *where {
 		w.and("(k.name"+like+" OR k.version"+like+" OR k.path"+like+")", p, p, p)
 	}
 	w.origins("k.dependency", q.Origins)
+	w.ofImage("k.id", sc, q.Image)
+	w.classes("k.dependency", q.Classes)
 	if q.Images {
 		w.and(fmt.Sprintf("k.dependency & %d <> 0", imageBit))
 	} else {

@@ -21,7 +21,7 @@ type Branch struct {
 	Name     string
 	Version  int64 // grows with every change of the branch by a scan
 	Revision int64 // grows with every decision in the project
-	Scanned  bool  // a scan has been applied as a whole
+	Scanned  bool  // a scan of source has been applied as a whole
 	// Base is the branch whose flaws a branch that was never scanned is compared
 	// with; empty when there is none.
 	Base      string
@@ -116,6 +116,15 @@ func (c Counts) add(cell Cell, n int, risk int64) {
 	c[cell] = v
 }
 
+// Move counts that a finding with the risk went from one cell to another.
+func (c Counts) Move(from, to Cell, risk int64) {
+	c.add(from, -1, risk)
+	c.add(to, 1, risk)
+}
+
+// Remove counts that a finding with the risk is no more.
+func (c Counts) Remove(cell Cell, risk int64) { c.add(cell, -1, risk) }
+
 // A Batch is a part of what a scan changes, written in one transaction.
 type Batch struct {
 	Run      *run.Run // the batch is refused when the run has another attempt by now
@@ -130,6 +139,8 @@ type Batch struct {
 	Renamed  map[Digest]Digest // place → flaw, for places that are later places of a flaw
 	Packages []StoredPackage
 	Removed  []string // identifiers of packages
+	Held     []string // findings and packages that the scanned image holds now
+	Freed    []string // and that it holds no longer
 	Counts   Counts
 	Opened   map[finding.Severity]int // new findings
 	Solved   map[finding.Severity]int // resolved findings
@@ -141,6 +152,8 @@ type Batch struct {
 type Last struct {
 	Statuses  []scan.Status
 	Languages []string // empty to leave the project's
+	Image     *Image   // what was scanned; nil for source
+	Old       []string // images that are kept no longer
 }
 
 // A StoredRule is a rule with its identifier inside the organization.
@@ -175,7 +188,7 @@ func (p *KnownPackage) analysis() finding.Analysis {
 
 // size is the number of rows that the batch writes.
 func (b *Batch) size() int {
-	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed)
+	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.Held) + len(b.Freed)
 }
 
 // newBatch returns an empty batch.

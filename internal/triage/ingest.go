@@ -79,6 +79,7 @@ type ingest struct {
 	plan    []step           // by entry of the report
 	flaws   map[Digest]bool  // names of flaws on the branch
 	covered coverage
+	held    *Holdings       // of the images of the scanned one's repository; empty for source
 	rules   map[string]bool // names of rules that need not be written
 	seen    []bool          // by known: reported by this scan
 
@@ -91,6 +92,7 @@ type step struct {
 	skip  bool  // nothing is to be written
 	quiet bool  // the run would open it, but does not speak of its severity
 	flaw  Digest
+	id    ID // of a new one once it is written
 }
 
 // apply reads the branch, compares, and writes the difference.
@@ -107,13 +109,16 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.writeReported(ctx, w); err != nil {
 		return err
 	}
+	if err := in.writeHoldings(ctx, w); err != nil {
+		return err
+	}
 	if err := in.writeGone(ctx, w); err != nil {
 		return err
 	}
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages()}
+	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages(), Image: in.image(), Old: in.held.Old}
 	return w.flush(ctx)
 }
 
@@ -138,6 +143,9 @@ func (in *ingest) read(ctx context.Context) (err error) {
 	}
 	in.seen = make([]bool, len(in.known))
 	if err := in.readPackages(ctx); err != nil {
+		return err
+	}
+	if err := in.readHoldings(ctx); err != nil {
 		return err
 	}
 	return in.readRules(ctx)
@@ -198,7 +206,7 @@ func (in *ingest) unmatched() (before, after []spot) {
 		}
 	}
 	for i, k := range in.known {
-		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path) {
+		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path) && !in.held.Others[string(k.ID)] {
 			before = append(before, spot{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 		}
 	}
@@ -223,7 +231,7 @@ func (in *ingest) matchBase(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read renamed flaws: %w", err)
 	}
-	if !in.branch.Scanned && in.branch.Base != "" {
+	if in.first() && in.branch.Base != "" {
 		if err := in.compareBase(ctx, renamed); err != nil {
 			return err
 		}
@@ -288,7 +296,7 @@ func (in *ingest) skipUnchanged() {
 			continue
 		}
 		k := &in.known[s.known]
-		s.flaw = k.Flaw
+		s.flaw, s.id = k.Flaw, k.ID
 		s.quiet = e.quiet && in.reopens(k)
 		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && !k.Gone && !in.reopens(k)
 	}
@@ -348,7 +356,8 @@ func (in *ingest) needsRows() bool {
 func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
-		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) || !in.covered.saw(k.Analyzer, k.Path) {
+		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) ||
+			!in.covered.saw(k.Analyzer, k.Path) || in.held.Others[string(k.ID)] {
 			continue
 		}
 		w.resolve(k)
@@ -377,7 +386,7 @@ func (in *ingest) removePackages(ctx context.Context, w *writer) error {
 	ids := slices.Sorted(maps.Keys(in.packages))
 	for _, id := range ids {
 		p := in.packages[id]
-		if _, still := in.report.packages[id]; still || !in.covered.sawAll(p.analysis(), p.Path) {
+		if _, still := in.report.packages[id]; still || !in.covered.sawAll(p.analysis(), p.Path) || in.held.Others[id] {
 			continue
 		}
 		w.batch.Removed = append(w.batch.Removed, id)
@@ -438,8 +447,12 @@ func (k *Known) effectOf(id run.ID) Effect {
 	return k.LastDid
 }
 
-// languages returns the languages of the scanned code.
+// languages returns the languages of the scanned code; none of an image, whose scan
+// says nothing of them.
 func (in *ingest) languages() []string {
+	if in.run.Image != nil {
+		return nil
+	}
 	list := slices.Clone(in.run.Languages)
 	if len(list) == 0 {
 		for l := range in.report.languages {

@@ -28,7 +28,9 @@ type Filter struct {
 	Package    string // its exact name
 	Path       string // part of the path; any case
 	Except     ID     // left out
-	Nothing    bool   // select nothing: the filter names something that has no findings
+	Image      string // identifier of a container image that holds them
+	Classes    []Class
+	Nothing    bool // select nothing: the filter names something that has no findings
 }
 
 // Selects reports whether the filter selects the findings of a cell. It looks at
@@ -228,6 +230,8 @@ type PackageQuery struct {
 	Search     string // part of name, version or path; any case
 	Origins    []Origin
 	Ecosystems []string // any case; empty for all
+	Image      string   // identifier of a container image that holds them
+	Classes    []Class  // of packages in images
 	Images     bool     // those in container images, instead of those of the project's own files
 	Offset     int
 	Limit      int

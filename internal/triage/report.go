@@ -70,13 +70,22 @@ func newReport(sc tenant.Scope, r *run.Run) *report {
 }
 
 // Config keeps the message.
-func (r *report) Config(c *scan.Config) error { r.config = c; return nil }
+func (r *report) Config(c *scan.Config) error {
+	r.config = c
+	return checkImage(c.Image)
+}
 
 // Progress is of no interest.
 func (r *report) Progress(*scan.Progress) error { return nil }
 
 // Status keeps the message.
-func (r *report) Status(s *scan.Status) error { r.statuses = append(r.statuses, *s); return nil }
+func (r *report) Status(s *scan.Status) error {
+	r.statuses = append(r.statuses, *s)
+	if s.OS == nil {
+		return nil
+	}
+	return checkNames("operating system", s.OS.ID, s.OS.Version, s.OS.Name)
+}
 
 // Rule keeps the rule's name and sum.
 func (r *report) Rule(rule *finding.Rule) error {

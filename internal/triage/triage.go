@@ -15,7 +15,8 @@
 //   - marked resolved by a person, but reported by a later scan: to_verify;
 //   - an analyzer that did not run, failed, or did not look at the place changes
 //     nothing there;
-//   - a scan of a container image looks at that image's paths and at no others;
+//   - a scan of a container image looks at the paths of that image's repository and
+//     at no others; what another image of the repository holds is not gone, and
 //     packages in images are the business of such scans alone.
 package triage
 
@@ -124,6 +125,8 @@ type Store interface {
 	Known(ctx context.Context, sc tenant.Scope, branch string, each func(Known) error) error
 	// KnownPackages calls each for every package of the branch.
 	KnownPackages(ctx context.Context, sc tenant.Scope, branch string, each func(KnownPackage) error) error
+	// Holdings returns what the images hold whose repository the run looks at.
+	Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*Holdings, error)
 	// RuleSums returns the sums of those of the rules that the organization has.
 	RuleSums(ctx context.Context, sc tenant.Scope, ids []string) (map[string]uint64, error)
 	// Renamed returns the flaws of those places that are later places of a flaw.

@@ -161,6 +161,7 @@ func (d *differ) Finding(f *finding.Finding) error {
 	row.Cell.Priority = priorityOf(f, row.Score, rule.threat)
 	if s.known < 0 {
 		d.open(&row)
+		d.in.plan[d.entry-1].id = row.ID
 	} else {
 		d.change(&row, &d.in.known[s.known])
 	}

@@ -42,7 +42,7 @@ func (w *Worker) record(ctx context.Context, rec *recorder, c child) error {
 	out := &bounded{w: f, left: maxRecord}
 	rec.Handler = scan.Encode(out)
 	if c.run.Image != nil {
-		rec.Handler = inImage{rec.Handler, imageRoot(c.run.Image.Repository)}
+		rec.Handler = inImage{rec.Handler, c.run.Image.Root()}
 	}
 	err = w.runChild(ctx, rec, c)
 	closeErr := f.Close()

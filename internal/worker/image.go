@@ -82,13 +82,8 @@ func unfetched(ctx context.Context, err error) error {
 // other ones, and its flaws are the same.
 type inImage struct {
 	scan.Handler
-	root string // see imageRoot
+	root string // see run.Image.Root
 }
-
-// imageRoot returns what the paths in images of the repository begin with. No name
-// of a repository holds the colon and slash at its end, so that no root is the
-// beginning of another.
-func imageRoot(repository string) string { return repository + ":/" }
 
 // Package says in which image the package is.
 func (i inImage) Package(p *finding.Package) error {

@@ -33,6 +33,11 @@ type distribution struct {
 	ecosystems  []string
 }
 
+// system is the distribution as the status of a scan tells it.
+func (d distribution) system() scan.OS {
+	return scan.OS{ID: inventory.OneLine(d.id), Version: inventory.OneLine(d.version), Name: d.pretty}
+}
+
 // distribution returns what the image says; its id is empty when it says nothing.
 func (e *examination) distribution() distribution {
 	for _, name := range releases {

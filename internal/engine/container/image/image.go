@@ -39,6 +39,7 @@ func run(p *scan.ImagePass) error {
 	}
 	p.Looked(e.looked)
 	d := e.distribution()
+	p.System(d.system())
 	packages := e.packages(d)
 	for _, item := range packages {
 		p.Package(item.Package)

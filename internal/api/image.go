@@ -1,0 +1,242 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"merlon/internal/finding"
+	"merlon/internal/project"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file shows and deletes the container images that scans looked at.
+
+// ImageRecords keeps the images of a scope's project.
+type ImageRecords interface {
+	Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) ([]triage.Image, int, error)
+	ImageGroups(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) (triage.ImageGroupPage, error)
+	DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
+}
+
+type listImagesIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ResultPaging
+	Branch      string `query:"branch"`
+	Sort        string `query:"sort" doc:"repositoryName, tagCount or latestScanAt (default)."`
+	Order       string `query:"order" doc:"ASC or DESC. Default: names ascend, the most tags and the newest scans come first."`
+	SearchQuery string `query:"searchQuery" maxLength:"200" doc:"Part of the name with its tag."`
+}
+
+// query reads the parameters. What the project's settings hide is not counted.
+func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, number int, err error) {
+	var p parser
+	q = triage.ImageQuery{Branch: in.Branch, Search: strings.TrimSpace(in.SearchQuery), Sort: triage.ByLatestScan}
+	if keys := enum(&p, "sort", triage.ImageSorts, in.Sort); len(keys) > 0 {
+		q.Sort = keys[0]
+	}
+	q.Descending = q.Sort != triage.ByRepository
+	if orders := enum(&p, "order", []string{"asc", "desc"}, in.Order); len(orders) > 0 {
+		q.Descending = orders[0] == "desc"
+	}
+	for _, s := range finding.Severities {
+		if settings.Shown(finding.Container, s) {
+			q.Severities = append(q.Severities, s)
+		}
+	}
+	number, size := in.get()
+	size = min(size, maxPageSize)
+	q.Offset, q.Limit = (number-1)*size, size
+	return q, number, p.err()
+}
+
+// imageCounts are numbers of findings in an image.
+type imageCounts struct {
+	SeverityCounts
+	Unknown int `json:"unknown" doc:"Always 0: what nobody has rated counts as medium."`
+}
+
+// An ImageSystem is what an image is made of, under the names of the contract.
+type ImageSystem struct {
+	OSFamily string `json:"osFamily" doc:"As debian; none where the image does not say, unknown where no scan came so far as to tell."`
+	OSName   string `json:"osName" doc:"The release, as 12.7."`
+	OS       string `json:"os" doc:"For people, as Debian GNU/Linux 12 (bookworm)."`
+}
+
+func viewSystem(os *scan.OS) ImageSystem {
+	switch {
+	case os == nil:
+		return ImageSystem{OSFamily: "unknown", OS: "not known: no scan came so far as to tell"}
+	case os.ID == "":
+		return ImageSystem{OSFamily: "none", OS: "none: the image has no os-release"}
+	}
+	return ImageSystem{OSFamily: os.ID, OSName: os.Version, OS: os.Name}
+}
+
+// A ScannedImage is what both lists tell of an image beyond the contract.
+type ScannedImage struct {
+	Branch   string     `json:"branch"`
+	Digest   string     `json:"digest" doc:"Of the manifest that was scanned last."`
+	Platform string     `json:"platform"`
+	Base     string     `json:"baseImage,omitempty" doc:"The image that it was built from, where it tells."`
+	Size     int64      `json:"size" doc:"Bytes of the layers as the registry stores them."`
+	Layers   int        `json:"layers"`
+	State    scan.State `json:"state" doc:"How the last scan ended: succeeded, or degraded when it could not look at everything."`
+}
+
+func viewScanned(i *triage.Image) ScannedImage {
+	return ScannedImage{i.Branch, i.Digest, i.Platform, i.Base, i.Size, i.Layers, i.State}
+}
+
+type imageBody struct {
+	ID             string           `json:"id" format:"uuid"`
+	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
+	ArtifactName   string           `json:"artifactName" doc:"The name in full, as docker.io/library/nginx:1.27."`
+	RepositoryName string           `json:"repositoryName"`
+	Tag            string           `json:"tag" doc:"Or the digest that it was asked for by."`
+	ScanID         string           `json:"scanId" format:"uuid" doc:"The last scan."`
+	ImageSystem
+	ScannedImage
+	CreatedAt  time.Time   `json:"createdAt" doc:"When it was first scanned."`
+	UpdatedAt  time.Time   `json:"updatedAt" doc:"When it was last scanned."`
+	VulnCounts imageCounts `json:"vulnCounts" doc:"Active findings that it holds."`
+}
+
+type imagesOut struct {
+	Body struct {
+		ProjectName string      `json:"projectName"`
+		Images      []imageBody `json:"images"`
+		TotalImages int         `json:"totalImages"`
+		ImagesPage
+	}
+}
+
+// An ImagesPage says which page of images an answer is.
+type ImagesPage struct {
+	TotalPages  int `json:"totalPages"`
+	CurrentPage int `json:"currentPage"`
+	PageSize    int `json:"pageSize"`
+}
+
+// listImages answers the images of a project that were scanned.
+func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imagesOut, error) {
+	p, err := a.Results.Project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	q, number, err := in.query(p.Settings)
+	if err != nil {
+		return nil, err
+	}
+	found, total, err := a.Results.Images(ctx, sc, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &imagesOut{}
+	out.Body.ProjectName, out.Body.TotalImages = p.Name, total
+	out.Body.ImagesPage = ImagesPage{pages(total, q.Limit), number, q.Limit}
+	out.Body.Images = make([]imageBody, len(found))
+	for n := range found {
+		i := &found[n]
+		out.Body.Images[n] = imageBody{
+			ID: i.ID, ProjectID: i.ProjectID, ArtifactName: i.Reference, RepositoryName: i.Repository, Tag: i.Tag, ScanID: string(i.Run),
+			ImageSystem: viewSystem(i.OS), ScannedImage: viewScanned(i), CreatedAt: i.CreatedAt, UpdatedAt: i.ScannedAt,
+			VulnCounts: imageCounts{SeverityCounts: countsOf(i.Open)},
+		}
+	}
+	return out, nil
+}
+
+type imageTagBody struct {
+	ID     string `json:"id" format:"uuid"`
+	Tag    string `json:"tag" doc:"Or the digest that the image was asked for by."`
+	ScanID string `json:"scanId" format:"uuid" doc:"The last scan."`
+	ImageSystem
+	ScannedImage
+	CreatedAt  time.Time   `json:"createdAt" doc:"When it was first scanned."`
+	UpdatedAt  time.Time   `json:"updatedAt" doc:"When it was last scanned."`
+	VulnCounts imageCounts `json:"vulnCounts" doc:"Active findings that the image holds."`
+}
+
+type imageGroupBody struct {
+	RepositoryName string           `json:"repositoryName"`
+	ProjectID      tenant.ProjectID `json:"projectId" format:"uuid"`
+	ImageSystem
+	Branch               string         `json:"branch"`
+	TagCount             int            `json:"tagCount"`
+	Tags                 []imageTagBody `json:"tags" doc:"The ones scanned last, at most 500."`
+	AggregatedVulnCounts imageCounts    `json:"aggregatedVulnCounts" doc:"Active findings of all tags; one that several tags hold counts once."`
+	LatestScanAt         time.Time      `json:"latestScanAt"`
+}
+
+type imageGroupsOut struct {
+	Body struct {
+		ProjectName       string           `json:"projectName"`
+		GroupedImages     []imageGroupBody `json:"groupedImages"`
+		TotalRepositories int              `json:"totalRepositories" doc:"Repositories, once for each branch."`
+		TotalTags         int              `json:"totalTags"`
+		ImagesPage
+	}
+}
+
+// listImageGroups answers the same by repository. The operating system is that of the
+// image that was scanned last.
+func (a *API) listImageGroups(ctx context.Context, sc tenant.Scope, in *listImagesIn) (*imageGroupsOut, error) {
+	p, err := a.Results.Project(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	q, number, err := in.query(p.Settings)
+	if err != nil {
+		return nil, err
+	}
+	page, err := a.Results.ImageGroups(ctx, sc, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &imageGroupsOut{}
+	out.Body.ProjectName, out.Body.TotalRepositories, out.Body.TotalTags = p.Name, page.Total, page.Tags
+	out.Body.ImagesPage = ImagesPage{pages(page.Total, q.Limit), number, q.Limit}
+	out.Body.GroupedImages = make([]imageGroupBody, len(page.Groups))
+	for n := range page.Groups {
+		out.Body.GroupedImages[n] = viewImageGroup(p.ID, &page.Groups[n])
+	}
+	return out, nil
+}
+
+func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
+	out := imageGroupBody{
+		RepositoryName: g.Repository, ProjectID: of, ImageSystem: viewSystem(nil), Branch: g.Branch, TagCount: g.Tags,
+		Tags: make([]imageTagBody, len(g.Images)), AggregatedVulnCounts: imageCounts{SeverityCounts: countsOf(g.Open)}, LatestScanAt: g.ScannedAt,
+	}
+	for n := range g.Images {
+		i := &g.Images[n]
+		if n == 0 {
+			out.ImageSystem = viewSystem(i.OS)
+		}
+		out.Tags[n] = imageTagBody{
+			ID: i.ID, Tag: i.Tag, ScanID: string(i.Run), ImageSystem: viewSystem(i.OS), ScannedImage: viewScanned(i),
+			CreatedAt: i.CreatedAt, UpdatedAt: i.ScannedAt, VulnCounts: imageCounts{SeverityCounts: countsOf(i.Open)},
+		}
+	}
+	return out
+}
+
+type deleteImageIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ImageID   string `path:"imageId"`
+}
+
+// deleteImage deletes an image and what it alone holds.
+func (a *API) deleteImage(ctx context.Context, sc tenant.Scope, in *deleteImageIn) (*outcomeAnswer, error) {
+	id, err := tenant.ParseID("imageId", in.ImageID)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Results.DeleteImage(ctx, sc, id); err != nil {
+		return nil, err
+	}
+	return succeeded("the image was deleted"), nil
+}

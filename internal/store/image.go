@@ -1,0 +1,304 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"merlon/internal/audit"
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+	"merlon/internal/triage"
+)
+
+// This file keeps the container images of branches and what each of them holds.
+
+// maxImages bounds the images of one repository that a branch keeps. Beyond it, the
+// one that was scanned longest ago is dropped: builds that get a tag of their own
+// would pile up without an end.
+const maxImages = 100
+
+// Holdings returns what the images of the scope's project hold whose repository the
+// run looks at, on its branch.
+func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triage.Holdings, error) {
+	h := &triage.Holdings{Mine: map[string]bool{}, Others: map[string]bool{}}
+	id := triage.ImageID(sc.Project, r.Branch, r.Image)
+	rows, err := db.Query(ctx, `SELECT id FROM image WHERE project_id = ? AND organization_id = ? AND branch = ? AND repository = ?
+		ORDER BY scanned_at DESC, id DESC`, append(ofProject(sc), r.Branch, r.Image.Repository)...)
+	images, err := collect(rows, err, func(rows *sql.Rows) (id string, err error) { return id, rows.Scan(&id) })
+	if err != nil {
+		return nil, fmt.Errorf("read images: %w", err)
+	}
+	h.Scanned = len(images) > 0
+	others := slices.DeleteFunc(images, func(other string) bool { return other == id })
+	kept := min(len(others), maxImages-1)
+	h.Old = others[kept:]
+	if err := db.readContent(ctx, sc, []string{id}, h.Mine); err != nil {
+		return nil, err
+	}
+	return h, db.readContent(ctx, sc, others[:kept], h.Others)
+}
+
+// readContent adds what images hold.
+func (db *DB) readContent(ctx context.Context, sc tenant.Scope, images []string, into map[string]bool) error {
+	if len(images) == 0 {
+		return nil
+	}
+	in, arg := db.Dialect.In("image_id", images)
+	rows, err := db.Query(ctx, "SELECT DISTINCT item_id FROM image_content WHERE project_id = ? AND "+in, string(sc.Project), arg)
+	err = each(rows, err, func(rows *sql.Rows) error {
+		var item string
+		err := rows.Scan(&item)
+		into[item] = true
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read what images hold: %w", err)
+	}
+	return nil
+}
+
+// putContent writes what the scanned image holds, and no longer holds.
+func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	if b.Run.Image == nil {
+		return nil
+	}
+	id := triage.ImageID(sc.Project, b.Branch, b.Run.Image)
+	var rows [][]any
+	for _, item := range b.Held {
+		rows = append(rows, []any{id, item, string(sc.Project)})
+	}
+	if err := tx.insertRows(ctx, "image_content", "image_id, item_id, project_id", " ON CONFLICT (image_id, item_id) DO NOTHING", rows); err != nil {
+		return err
+	}
+	if len(b.Freed) == 0 {
+		return nil
+	}
+	in, arg := tx.db.Dialect.In("item_id", b.Freed)
+	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE image_id = ? AND "+in, id, arg); err != nil {
+		return fmt.Errorf("remove what an image held: %w", err)
+	}
+	return nil
+}
+
+const imageColumns = `id, organization_id, project_id, branch, reference, repository, tag, digest, platform, base, os, size, layers, run_id, state,
+	created_at, scanned_at`
+
+// putImage records the image that was scanned.
+func (tx *Tx) putImage(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
+	i := b.Last.Image
+	if i == nil {
+		return nil
+	}
+	system := ""
+	if i.OS != nil {
+		text, err := json.Marshal(i.OS)
+		if err != nil {
+			return fmt.Errorf("encode operating system: %w", err)
+		}
+		system = string(text)
+	}
+	row := []any{i.ID, string(sc.Organization), string(sc.Project), b.Branch, i.Reference, i.Repository, i.Tag, i.Digest, i.Platform, i.Base, system,
+		i.Size, i.Layers, string(b.Run.ID), string(i.State), millis(tx.Now), millis(tx.Now)}
+	err := tx.insertRows(ctx, "image", imageColumns, ` ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, platform = excluded.platform,
+		base = excluded.base, os = CASE WHEN excluded.os = '' THEN image.os ELSE excluded.os END, size = excluded.size, layers = excluded.layers,
+		run_id = excluded.run_id, state = excluded.state, scanned_at = excluded.scanned_at`, [][]any{row})
+	if err != nil {
+		return err
+	}
+	for _, id := range b.Last.Old {
+		if err := tx.forgetImage(ctx, sc, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forgetImage removes an image and the note of what it held.
+func (tx *Tx) forgetImage(ctx context.Context, sc tenant.Scope, id string) error {
+	for _, query := range []string{"DELETE FROM image_content WHERE image_id = ? AND project_id = ?", "DELETE FROM image WHERE id = ? AND project_id = ?"} {
+		if _, err := tx.Exec(ctx, query, id, string(sc.Project)); err != nil {
+			return fmt.Errorf("delete image: %w", err)
+		}
+	}
+	return nil
+}
+
+// DeleteImage deletes an image of the scope's project. What no other image holds is
+// resolved; with the last image of a repository on the branch, its findings and
+// packages are deleted. What people decided is kept: an image that is scanned again
+// is judged as before. It needs project.update.
+func (db *DB) DeleteImage(ctx context.Context, sc tenant.Scope, id string) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.lockFindings(ctx, sc); err != nil {
+			return err
+		}
+		d := droppedImage{id: id}
+		var reference string
+		err = tx.QueryRow(ctx, "SELECT branch, repository, reference FROM image WHERE id = ? AND project_id = ? AND organization_id = ?",
+			append([]any{id}, ofProject(sc)...)...).Scan(&d.branch, &d.repository, &reference)
+		if err != nil {
+			return notFound(err, "image")
+		}
+		n, err := tx.dropImage(ctx, sc, d)
+		if err != nil {
+			return err
+		}
+		// A scan that is being applied must read the branch again.
+		if _, err := tx.Exec(ctx, "UPDATE branch SET version = version + 1 WHERE project_id = ? AND name = ?", string(sc.Project), d.branch); err != nil {
+			return fmt.Errorf("advance branch: %w", err)
+		}
+		if err := tx.refreshStats(ctx, sc); err != nil {
+			return err
+		}
+		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "image.delete", TargetKind: "image", Target: id,
+			Detail: map[string]any{"project": sc.Project, "branch": d.branch, "image": reference, "findings": n}}.By(sc.Actor))
+	})
+}
+
+// A droppedImage is an image that a person deletes.
+type droppedImage struct{ id, branch, repository string }
+
+// dropImage removes an image, and returns how many findings it took along.
+func (tx *Tx) dropImage(ctx context.Context, sc tenant.Scope, d droppedImage) (n int, err error) {
+	var others int
+	err = tx.QueryRow(ctx, "SELECT COUNT(*) FROM image WHERE project_id = ? AND organization_id = ? AND branch = ? AND repository = ? AND id <> ?",
+		append(ofProject(sc), d.branch, d.repository, d.id)...).Scan(&others)
+	if err != nil {
+		return 0, fmt.Errorf("count images: %w", err)
+	}
+	if others > 0 {
+		n, err = tx.endOrphans(ctx, sc, d)
+	} else {
+		n, err = tx.deleteRepository(ctx, sc, d)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return n, tx.forgetImage(ctx, sc, d.id)
+}
+
+// orphans selects what the image alone holds.
+const orphans = ` IN (SELECT c.item_id FROM image_content c WHERE c.image_id = ? AND NOT EXISTS (SELECT 1 FROM image_content o
+	JOIN image i ON i.id = o.image_id WHERE o.item_id = c.item_id AND o.image_id <> c.image_id))`
+
+// endOrphans resolves the findings and removes the packages that the image alone
+// holds.
+func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (int, error) {
+	which := &where{}
+	which.and("project_id = ? AND organization_id = ?", ofProject(sc)...)
+	which.and("id"+orphans, d.id)
+	found, err := tx.leaving(ctx, which)
+	if err != nil {
+		return 0, err
+	}
+	c := change{counts: triage.Counts{}, solved: map[finding.Severity]int{}}
+	var history [][]any
+	for _, f := range found {
+		after := f.cell
+		after.Status = triage.Resolved
+		c.counts.Move(f.cell, after, f.risk)
+		if f.cell.Status == triage.Resolved {
+			continue
+		}
+		if f.cell.Status.Active() {
+			c.solved[f.cell.Severity]++
+		}
+		history = append(history, historyRow(sc, &triage.Change{
+			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved), Previous: string(f.cell.Status),
+			Reason: "the image was deleted, and no other holds it", By: sc.Actor.UserID,
+		}))
+	}
+	if _, err := tx.Exec(ctx, `UPDATE finding SET status = ?, closed = 1, gone = TRUE, updated_at = ?,
+		resolved_at = CASE WHEN resolved_at = 0 THEN ? ELSE resolved_at END WHERE `+which.text.String(),
+		append([]any{code(triage.Statuses, triage.Resolved), millis(tx.Now), millis(tx.Now)}, which.args...)...); err != nil {
+		return 0, fmt.Errorf("resolve findings of an image: %w", err)
+	}
+	if err := tx.insertRows(ctx, "finding_history", historyColumns, "", at(tx.Now, history)); err != nil {
+		return 0, err
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM package WHERE "+which.text.String(), which.args...); err != nil {
+		return 0, fmt.Errorf("delete packages of an image: %w", err)
+	}
+	return len(history), tx.count(ctx, sc, d.branch, c)
+}
+
+// deleteRepository deletes everything of the image's repository from the branch.
+func (tx *Tx) deleteRepository(ctx context.Context, sc tenant.Scope, d droppedImage) (int, error) {
+	root := (&run.Image{Repository: d.repository}).Root()
+	which := &where{}
+	which.and("project_id = ? AND organization_id = ?", ofProject(sc)...)
+	which.and("branch = ? AND SUBSTR(path, 1, ?) = ?", d.branch, utf8.RuneCountInString(root), root)
+	packages := *which
+	which.and("analysis = ?", code(finding.Analyses, finding.Container))
+	found, err := tx.leaving(ctx, which)
+	if err != nil {
+		return 0, err
+	}
+	c := change{counts: triage.Counts{}, solved: map[finding.Severity]int{}}
+	for _, f := range found {
+		c.counts.Remove(f.cell, f.risk)
+		if f.cell.Status.Active() {
+			c.solved[f.cell.Severity]++
+		}
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM finding WHERE "+which.text.String(), which.args...); err != nil {
+		return 0, fmt.Errorf("delete findings of an image: %w", err)
+	}
+	if _, err := tx.Exec(ctx, fmt.Sprintf("DELETE FROM package WHERE dependency & %d <> 0 AND ", imageBit)+packages.text.String(), packages.args...); err != nil {
+		return 0, fmt.Errorf("delete packages of an image: %w", err)
+	}
+	return len(found), tx.count(ctx, sc, d.branch, c)
+}
+
+// A leavingFinding is a finding that goes with its image.
+type leavingFinding struct {
+	id   triage.ID
+	flaw triage.Digest
+	cell triage.Cell
+	risk int64
+}
+
+// leaving reads the findings that the condition selects.
+func (tx *Tx) leaving(ctx context.Context, w *where) ([]leavingFinding, error) {
+	rows, err := tx.Query(ctx, "SELECT id, flaw, analysis, severity, status, priority, cvss FROM finding WHERE "+w.text.String(), w.args...)
+	return collect(rows, err, func(rows *sql.Rows) (f leavingFinding, err error) {
+		var flaw string
+		var analysis, severity, status, priority, cvss int
+		if err := rows.Scan(&f.id, &flaw, &analysis, &severity, &status, &priority, &cvss); err != nil {
+			return f, err
+		}
+		f.cell = cell(analysis, severity, status, priority)
+		f.risk = triage.Risk(f.cell.Severity, float64(cvss)/10)
+		f.flaw, err = triage.ParseDigest(flaw)
+		return f, err
+	})
+}
+
+// scanImage reads imageColumns.
+func scanImage(rows *sql.Rows) (i triage.Image, err error) {
+	var organization, system string
+	var created, scanned int64
+	err = rows.Scan(&i.ID, &organization, &i.ProjectID, &i.Branch, &i.Reference, &i.Repository, &i.Tag, &i.Digest, &i.Platform, &i.Base, &system,
+		&i.Size, &i.Layers, &i.Run, &i.State, &created, &scanned)
+	if err != nil {
+		return i, err
+	}
+	i.CreatedAt, i.ScannedAt, i.Open = fromMillis(created), fromMillis(scanned), map[finding.Severity]int{}
+	if system != "" {
+		i.OS = &scan.OS{}
+		if err := json.Unmarshal([]byte(system), i.OS); err != nil {
+			return i, fmt.Errorf("operating system of image %s: %w", i.ID, err)
+		}
+	}
+	return i, nil
+}
