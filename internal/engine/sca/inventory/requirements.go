@@ -1,9 +1,12 @@
 package inventory
 
 import (
+	"bytes"
+	"encoding/binary"
 	"path"
 	"regexp"
 	"strings"
+	"unicode/utf16"
 
 	"merlon/internal/scan"
 )
@@ -20,8 +23,23 @@ var (
 // sign; pip wants a space before a comment, and people forget it.
 var glued = regexp.MustCompile(`(==[ \t]*[0-9][^\s#;,]*)#`)
 
-// spaced puts a space before such comments.
-func spaced(content []byte) []byte { return glued.ReplaceAll(content, []byte("$1 #")) }
+// spaced puts a space before such comments, and makes UTF-8 of the UTF-16 that the
+// shell of Windows writes: pip goes by the mark at the beginning.
+func spaced(content []byte) []byte {
+	if bytes.HasPrefix(content, []byte{0xff, 0xfe}) || bytes.HasPrefix(content, []byte{0xfe, 0xff}) {
+		little := content[0] == 0xff
+		units := make([]uint16, 0, len(content)/2)
+		for i := 2; i+1 < len(content); i += 2 {
+			unit := binary.BigEndian.Uint16(content[i:])
+			if little {
+				unit = binary.LittleEndian.Uint16(content[i:])
+			}
+			units = append(units, unit)
+		}
+		content = []byte(string(utf16.Decode(units)))
+	}
+	return glued.ReplaceAll(content, []byte("$1 #"))
+}
 
 // leftOut degrades what a requirements file names by address, and files that it
 // includes and that are not there.

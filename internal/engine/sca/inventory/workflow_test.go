@@ -116,6 +116,7 @@ func TestPlaces(t *testing.T) {
 		"go.sum": "example.org/a v1.0.0 h1:x=\nexample.org/a v1.0.0/go.mod h1:x=\nexample.org/b v2.0.0+incompatible h1:x=\n",
 	}, []string{"go.mod:5 example.org/a@1.0.0", "go.mod:3 stdlib@1.16", "go.sum:3 example.org/b@2.0.0+incompatible"}, nil)
 	check(t, map[string]string{"requirements.txt": "a==1.0#one\nb==2.0 # two\n"}, []string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
+	check(t, map[string]string{"requirements.txt": "\xff\xfea\x00=\x00=\x001\x00.\x000\x00\r\x00\n\x00b\x00=\x00=\x002\x00.\x000\x00"}, []string{"requirements.txt:1 a@1.0", "requirements.txt:2 b@2.0"}, nil)
 	check(t, map[string]string{"mix.lock": "%{\n  \"a\": {:hex, :a, \"1.0.0\", \"h\", [:mix], [], \"hexpm\"},\n  \"b\": {:odd},\n}\n"}, []string{"mix.lock:2 a@1.0.0"}, []string{"mix.lock malformed"})
 }
 

@@ -80,8 +80,18 @@ func depsJSON(b *builder) error {
 			b.broken(e.Line)
 			continue
 		}
-		// The others are projects, and parts of the framework and of the SDK.
-		b.add(Node{Name: name, Version: version, Line: e.Line, Local: e.Str("type") != "package"}, strings.ToLower(e.Key))
+		node := Node{Name: name, Version: version, Line: e.Line}
+		switch e.Str("type") {
+		case "package":
+		case "runtimepack": // the runtime, which a program that needs no installed one brings
+			node.Name = strings.TrimPrefix(name, "runtimepack.")
+		default: // a project, or a part of the SDK
+			node.Local = true
+		}
+		b.add(node, strings.ToLower(e.Key))
+	}
+	if libraries == nil && len(targets.All()) > 0 {
+		b.broken(n.Line)
 	}
 	for i := range targets.All() {
 		for k := range targets.Kids[i].All() {

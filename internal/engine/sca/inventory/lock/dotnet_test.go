@@ -26,8 +26,9 @@ func TestDepsJSON(t *testing.T) {
 "app/1.0.0": {"type": "project"},
 "Serilog/3.1.1": {"type": "package"},
 "System.Text.Json/8.0.0": {"type": "package"},
-"Other.Reference/4.0.0.0": {"type": "referenceassembly"}
-}}`}, "9 Serilog@3.1.1 direct", "10 System.Text.Json@8.0.0 transitive via Serilog@3.1.1")
+"Other.Reference/4.0.0.0": {"type": "referenceassembly"},
+"runtimepack.Microsoft.NETCore.App.Runtime.linux-x64/8.0.0": {"type": "runtimepack"}
+}}`}, "9 Serilog@3.1.1 direct", "10 System.Text.Json@8.0.0 transitive via Serilog@3.1.1", "12 Microsoft.NETCore.App.Runtime.linux-x64@8.0.0 transitive")
 }
 
 func TestSwift(t *testing.T) {
@@ -51,5 +52,11 @@ func TestPartly(t *testing.T) {
 	}
 	check(t, "pnpm-lock.yaml", files{"pnpm-lock.yaml": "lockfileVersion: 5.4\ndependencies:\n  nanoid: 3.3.4\n  e: 1.0.0_f@2.0.0\n  l: link:../l\npackages:\n  registry.example.org/@foo/bar/1.1.0:\n    dev: false\n  github.com/kevva/is-positive/97edff6f:\n    name: is-positive\n    version: 3.1.0\n  file:lib/lodash.tgz:\n    name: lodash\n    version: 4.17.21\n  file:own:\n    resolution: {directory: own, type: directory}\n    name: own\n    version: 1.0.0\n"},
 		"7 @foo/bar@1.1.0 transitive", "9 is-positive@3.1.0 transitive", "12 lodash@4.17.21 transitive", "3 nanoid@3.3.4 direct in package.json", "4 e@1.0.0 direct in package.json")
+	check(t, "pnpm-lock.yaml", files{"pnpm-lock.yaml": "---\nlockfileVersion: '9.0'\npackages:\n  pnpm@12.0.0: {}\nsnapshots:\n  pnpm@12.0.0: {}\n---\nlockfileVersion: '9.0'\nimporters:\n  .:\n    dependencies:\n      a:\n        specifier: ^1\n        version: 1.2.0\npackages:\n  a@1.2.0: {}\nsnapshots:\n  a@1.2.0: {}\n"},
+		"4 pnpm@12.0.0 transitive", "16 a@1.2.0 direct in package.json")
+	check(t, "build.sbt.lock", files{"build.sbt": `libraryDependencies += "org.typelevel" %% "cats-core" % "2.9.0"`, "build.sbt.lock": `{"lockVersion": 1, "dependencies": [
+{"org": "org.typelevel", "name": "cats-core_2.13", "version": "2.9.0", "configurations": ["compile", "test"]},
+{"org": "org.scalatest", "name": "scalatest_2.13", "version": "3.2.15", "configurations": ["test"]}]}`},
+		"2 org.typelevel:cats-core_2.13@2.9.0 direct in build.sbt", "3 org.scalatest:scalatest_2.13@3.2.15 transitive dev")
 	check(t, "bun.lock", files{"bun.lock": "{\"lockfileVersion\": 1, \"workspaces\": {\"\": {\"name\": \"own\", \"dependencies\": {\"a\": \"1\"}}}, \"packages\": {\n\"own\": [\"own@root:\", {}],\n\"a\": [\"a@1.0.0\", \"\", {}, \"sha512-x\"]}}"}, "3 a@1.0.0 direct in package.json")
 }

@@ -55,6 +55,7 @@ var readers = map[string]reader{
 	"rebar.lock":                  {"Hex", rebar},
 	"gradle.lockfile":             {"Maven", gradle},
 	"buildscript-gradle.lockfile": {"Maven", gradle},
+	"build.sbt.lock":              {"Maven", sbtLock},
 	"paket.lock":                  {"NuGet", paket},
 	"Package.resolved":            {"SwiftURL", swift},
 }

@@ -232,3 +232,41 @@ func gradle(b *builder) error {
 	}
 	return nil
 }
+
+// sbtLock reads build.sbt.lock (https://github.com/stringbean/sbt-dependency-lock).
+// It names the configurations of each package, not what brought it.
+func sbtLock(b *builder) error {
+	n, err := document.JSON(b.Content)
+	if err != nil {
+		return err
+	}
+	if n.Kind != document.Object {
+		return errors.New("an object was expected")
+	}
+	b.Marked = true
+	for i := range n.Get("dependencies").All() {
+		e := &n.Get("dependencies").Kids[i]
+		group, name := e.Str("org"), e.Get("name")
+		if group == "" || name.Value() == "" {
+			b.broken(e.Line)
+			continue
+		}
+		dev := len(e.Get("configurations").Strings()) > 0
+		for _, c := range e.Get("configurations").Strings() {
+			dev = dev && c == "test"
+		}
+		b.add(Node{Name: group + ":" + name.Value(), Version: e.Str("version"), Line: name.LineOr(e.Line), Dev: dev}, group+":"+name.Value())
+	}
+	project := b.beside("build.sbt")
+	asks, err := manifest.Sbt(b.Read(project))
+	if err != nil {
+		return err
+	}
+	root := b.add(Node{Local: true, Manifest: project})
+	for _, r := range asks { // the name of a library of Scala ends in the version of the language
+		if b.link(root, r.Dev, r.Name, r.Name+"_3", r.Name+"_2.13", r.Name+"_2.12", r.Name+"_2.11") {
+			b.Rooted = true
+		}
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"bytes"
 	"errors"
 	"path"
 	"strings"
@@ -11,10 +12,41 @@ import (
 // pnpm reads pnpm-lock.yaml of the versions 5, 6 and 9
 // (https://github.com/pnpm/spec/tree/master/lockfile).
 func pnpm(b *builder) error {
-	n, err := document.YAML(b.Content)
-	if err != nil {
-		return err
+	for _, part := range documents(b.Content) {
+		n, err := document.YAML(part)
+		if err != nil {
+			return err
+		}
+		if err := b.pnpmDocument(n); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// maxDocuments bounds the documents of a file; pnpm writes two.
+const maxDocuments = 16
+
+// documents splits a file of several documents, of which the first one holds pnpm
+// itself. In front of each stand as many empty lines as there were lines.
+func documents(content []byte) [][]byte {
+	var out [][]byte
+	lines := 0
+	for len(out) < maxDocuments-1 {
+		rest := bytes.TrimPrefix(content, []byte("---\n"))
+		i := bytes.Index(rest, []byte("\n---\n"))
+		if i < 0 {
+			break
+		}
+		end := len(content) - len(rest) + i + 1
+		out = append(out, append(bytes.Repeat([]byte("\n"), lines), content[:end]...))
+		lines += bytes.Count(content[:end], []byte("\n"))
+		content = content[end:]
+	}
+	return append(out, append(bytes.Repeat([]byte("\n"), lines), content...))
+}
+
+func (b *builder) pnpmDocument(n *document.Node) error {
 	version := n.Str("lockfileVersion")
 	if version == "" {
 		return errors.New("has no lockfileVersion")

@@ -59,3 +59,22 @@ func condaList(content []byte) (*document.Node, error) {
 	}
 	return n.Get("dependencies"), nil
 }
+
+var stackDep = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)-([0-9]+(?:\.[0-9]+)*)(?:@.*)?$`)
+
+// Stack reads the packages of a stack.yaml that are not of its resolver
+// (https://docs.haskellstack.org/en/stable/configure/yaml/project/#extra-deps).
+func Stack(content []byte) ([]Requirement, error) {
+	n, err := document.YAML(content)
+	if err != nil {
+		return nil, err
+	}
+	var out []Requirement
+	for i := range n.Get("extra-deps").All() {
+		item := &n.Get("extra-deps").Kids[i]
+		if m := stackDep.FindStringSubmatch(item.Value()); m != nil {
+			out = append(out, Requirement{Name: m[1], Version: m[2], Line: item.Line})
+		}
+	}
+	return out, nil
+}

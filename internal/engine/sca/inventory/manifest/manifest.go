@@ -66,6 +66,7 @@ var Kinds = []Kind{
 	{Match: "environment.yaml", Ecosystem: "PyPI", Read: CondaPip},
 	{Match: "environment.yml", Ecosystem: "conda", Read: Conda},
 	{Match: "environment.yaml", Ecosystem: "conda", Read: Conda},
+	{Match: "stack.yaml", Ecosystem: "Hackage", Locks: []string{"stack.yaml.lock"}, Read: Stack},
 	{Match: "*.nuspec", Ecosystem: "NuGet", Read: Nuspec},
 	{Match: "bun.lockb", Ecosystem: "npm", Locks: []string{"bun.lock"}},
 }

@@ -39,6 +39,7 @@ func TestAsks(t *testing.T) {
 		{"Podfile", Pods, "pod 'A', '1.0.0'\npod 'B/Sub', '~> 2'\n# pod 'C'\n", "A@1.0.0 B@"},
 		{"conanfile.txt", Conan, "[requires]\nzlib/1.2.11\nboost/1.70.0@user/stable\n[generators]\ncmake/3\n", "zlib@1.2.11 boost@1.70.0"},
 		{"build.sbt", Sbt, `libraryDependencies ++= Seq("org.a" %% "b" % "1.0", "org.c" % "d" % version)`, "org.a:b@1.0 org.c:d@"},
+		{"stack.yaml", Stack, "resolver: lts-18.28\npackages:\n  - .\nextra-deps:\n  - ShellCheck-0.8.0@sha256:35,3297\n  - language-docker-11.0.0\n  - ./local\n  - git: https://example.org/x\n    commit: abc\n", "ShellCheck@0.8.0 language-docker@11.0.0"},
 		{"environment.yml", Conda, "name: x\nchannels:\n  - conda-forge\ndependencies:\n  - python=3.9\n  - conda-forge::numpy=1.21.2\n  - blas=1.0=mkl\n  - scipy >=1.7\n  - pip\n  - pip:\n    - requests==2.28.0\n", "python@ numpy@1.21.2 blas@1.0 scipy@ pip@"},
 		{"environment.yml, pip", CondaPip, "dependencies:\n  - pip\n  - pip:\n    - requests==2.28.0\n    - flask\n", "requests@2.28.0 flask@"},
 		{"environment.yml that is none", Conda, "staging:\n\turl: [", ""},
