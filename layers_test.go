@@ -53,13 +53,14 @@ var mayImport = map[string]string{
 	"internal/mail":                "internal/errs internal/seal",
 	"internal/seal":                "",
 	"internal/license":             "internal/errs",
+	"internal/upgrade":             "internal/errs internal/finding",
 	"internal/outbound":            "internal/errs",
 	"internal/verify":              "internal/finding internal/outbound",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/engine/sast",
+	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container",
@@ -79,7 +80,7 @@ var mayImport = map[string]string{
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential internal/license",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/vex",
 	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
@@ -90,7 +91,7 @@ var mayImport = map[string]string{
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/catalog internal/registry/credential",
 	"internal/cli": "examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
-		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify" +
+		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }
 

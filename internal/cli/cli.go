@@ -18,10 +18,10 @@ import (
 	"merlon/internal/sandbox"
 )
 
-// Exit codes of every command. Only scan and rules use ExitFindings.
+// Exit codes of every command. Only scan, fix and rules use ExitFindings.
 const (
 	ExitOK       = 0 // looked at everything, nothing at or above the threshold
-	ExitFindings = 1 // findings at or above the threshold; faulty rules, or tests of rules that fail
+	ExitFindings = 1 // findings at or above the threshold; faulty rules, or tests of rules that fail; vulnerabilities that stay
 	ExitFailed   = 2 // something could not be done or looked at
 	ExitUsage    = 3 // wrong options, arguments or settings
 )
@@ -48,6 +48,7 @@ type commands struct {
 	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
 	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
+	Fix        fixCommand        `cmd:"" help:"Upgrade packages with known vulnerabilities: show the changes, or write them."`
 	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
 	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
 	Rules      rulesCommand      `cmd:"" help:"Validate and test rules of source code analysis."`

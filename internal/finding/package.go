@@ -157,6 +157,22 @@ type PackageMatch struct {
 	UpgradeAll string     `json:"upgradeAll,omitempty"` // the smallest version above the present one that no known advisory affects
 	Reach      *Reach     `json:"reach,omitempty"`      // nil when it was not looked at
 	VEX        *Statement `json:"vex,omitempty"`        // what somebody said of it; nil for nothing
+	Demand     *Demand    `json:"demand,omitempty"`     // where the project asks for the version; nil when that is not known
+
+	// Also are further affected versions of the package in the same file; they have no
+	// Also, Reach and VEX of their own.
+	Also []PackageMatch `json:"also,omitempty"`
+}
+
+// A Demand is where a manifest asks for versions of a package: what has to change for
+// an upgrade.
+type Demand struct {
+	Path   string `json:"path"`
+	Line   int    `json:"line"`   // starts at 1
+	Text   string `json:"text"`   // of the line, without its end
+	Start  int    `json:"start"`  // where in Text the versions stand, in bytes
+	End    int    `json:"end"`    // behind them
+	Syntax string `json:"syntax"` // how they are written: a word of the package upgrade
 }
 
 // A Statement is what somebody said about a vulnerability in a package: an

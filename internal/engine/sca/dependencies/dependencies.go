@@ -58,6 +58,7 @@ func run(p *scan.ProjectPass) error {
 	if err := addReach(p, packages, matches); err != nil {
 		return err
 	}
+	addDemands(p, matches)
 	report(p, matches)
 	return nil
 }

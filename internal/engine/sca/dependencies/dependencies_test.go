@@ -206,6 +206,10 @@ func TestEvidence(t *testing.T) {
 			Package:    finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.15", PURL: "pkg:npm/lodash@4.17.15", Path: "package-lock.json", Line: 3, Scope: finding.Direct},
 			Introduced: "0", Fixed: []string{"4.17.19"}, Upgrade: "4.17.19", UpgradeAll: "4.17.19",
 			Reach: &finding.Reach{Verdict: finding.UnknownReach, Reason: "there are no sources of the program in the language of its packages"},
+			Also: []finding.PackageMatch{{
+				Package:    finding.Package{Ecosystem: "npm", Name: "lodash", Version: "4.17.2", PURL: "pkg:npm/lodash@4.17.2", Path: "package-lock.json", Line: 2, Scope: finding.Transitive},
+				Introduced: "0", Fixed: []string{"4.17.19"}, Upgrade: "4.17.19", UpgradeAll: "4.17.19",
+			}},
 		},
 	}
 	if diff := cmp.Diff(want, r.reported[0]); diff != "" {
@@ -223,6 +227,22 @@ func TestEvidence(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantRule, rule); diff != "" {
 		t.Errorf("rule (-want +got):\n%s", diff)
+	}
+}
+
+// TestDemand finds the line of the manifest that has to change.
+func TestDemand(t *testing.T) {
+	advisories := openAdvisories(t, record("CVE-2020-1", "npm", "lodash", "4.17.19", ""))
+	r := examine(t, fstest.MapFS{
+		"package.json":      {Data: []byte("{\n\"dependencies\": {\"lodash\": \"^4.17.1\"}\n}")},
+		"package-lock.json": {Data: []byte(`{"lockfileVersion":3,"packages":{"":{"dependencies":{"lodash":"^4.17.1"}},"node_modules/lodash":{"version":"4.17.15"}}}`)},
+	}, advisories)
+	if len(r.reported) != 1 {
+		t.Fatalf("got %v, want one finding", r.findings)
+	}
+	want := &finding.Demand{Path: "package.json", Line: 2, Text: `"dependencies": {"lodash": "^4.17.1"}`, Start: 28, End: 35, Syntax: "caret"}
+	if diff := cmp.Diff(want, r.reported[0].Package.Demand); diff != "" {
+		t.Errorf("demand (-want +got):\n%s", diff)
 	}
 }
 

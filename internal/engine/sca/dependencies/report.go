@@ -17,10 +17,11 @@ import (
 // several.
 type match struct {
 	scan.AdvisoryMatch
-	pkg  finding.Package // the first version
-	more []string        // further affected versions of it in the file
+	pkg  finding.Package        // the first version
+	more []finding.PackageMatch // further affected versions of it in the file
 
-	reach *finding.Reach // nil when it was not looked at
+	reach  *finding.Reach  // nil when it was not looked at
+	demand *finding.Demand // nil when it is not known
 }
 
 // lookUp returns the matches of all packages, by file, package and advisory.
@@ -62,13 +63,21 @@ func addMatch(list []match, m match) []match {
 			break
 		}
 		if o.Advisory.ID == m.Advisory.ID {
-			o.more = append(o.more, m.pkg.Version)
+			o.more = append(o.more, m.told())
 			o.pkg.Dev = o.pkg.Dev && m.pkg.Dev
 			return list
 		}
 	}
 	return append(list, m)
 }
+
+// told describes the package and what clears the flaw.
+func (m *match) told() finding.PackageMatch {
+	return finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll, Reach: m.reach, Demand: m.demand}
+}
+
+// maxVersions bounds the further versions that a finding describes.
+const maxVersions = 50
 
 // gaps collects packages that were not decided: one reason for each file and
 // cause, not one for each package.
@@ -158,12 +167,18 @@ func makeFinding(m *match) finding.Finding {
 	a := m.Advisory
 	what := m.pkg.Name + " " + m.pkg.Version
 	if len(m.more) > 0 {
-		what += " (also " + strings.Join(m.more, ", ") + ")"
+		versions := make([]string, len(m.more))
+		for i := range m.more {
+			versions[i] = m.more[i].Package.Version
+		}
+		what += " (also " + strings.Join(versions, ", ") + ")"
 	}
+	pkg := m.told()
+	pkg.Also = m.more[:min(len(m.more), maxVersions)]
 	return finding.Finding{
 		RuleID: "sca/" + a.ID, Severity: a.Severity, Message: a.Message(what, m.Upgrade), Language: language(m.pkg.Ecosystem),
 		Location: finding.Location{Path: m.pkg.Path, StartLine: m.pkg.Line, EndLine: m.pkg.Line},
-		Package:  &finding.PackageMatch{Package: m.pkg, Introduced: m.Introduced, Fixed: m.Fixed, Upgrade: m.Upgrade, UpgradeAll: m.UpgradeAll, Reach: m.reach},
+		Package:  &pkg,
 		Identity: a.ID + " " + m.pkg.Ecosystem + " " + m.pkg.Name,
 	}
 }

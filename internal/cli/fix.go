@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"merlon/internal/config"
+	"merlon/internal/engine/all"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+	"merlon/internal/upgrade"
+)
+
+type fixCommand struct {
+	Path string `arg:"" type:"existingdir" help:"Folder to look at."`
+
+	Advisories string   `required:"" type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in, as for scan."`
+	Level      string   `enum:"patch,minor,major,auto" default:"auto" help:"How far an upgrade may go: patch, minor or major; auto takes the smallest step that does the most."`
+	Single     bool     `help:"Clear each vulnerability by the smallest upgrade, instead of all of a package by one."`
+	Only       []string `placeholder:"NAME" help:"Packages or vulnerabilities to look at; all without it. May be repeated."`
+	Write      bool     `help:"Change the manifests. Without it the changes are only shown."`
+}
+
+// Help is the manual of the command.
+func (fixCommand) Help() string {
+	return `Looks for packages with known vulnerabilities, and shows how manifests have to
+change for the upgrades that clear them. Lock files are left to their package
+manager: run the commands that are printed. No registry is asked, so that a version
+may ask for others that do not fit.
+
+Exit codes:
+  0  nothing is vulnerable, or an upgrade is known for everything that is
+  1  some vulnerabilities stay; why is printed
+  2  something could not be looked at or changed
+  3  wrong options or arguments`
+}
+
+// Run looks for upgrades, and shows or writes them.
+func (c *fixCommand) Run(ctx context.Context, host Host) error {
+	relax(host.Getenv)
+	advisories, err := openAdvisories(c.Advisories)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = advisories.Close() }() // read only
+	list := &needs{only: c.Only, advisories: map[string]*finding.Advisory{}}
+	options := scan.Options{Root: c.Path, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SCA}, Advisories: advisories, Version: config.Version}
+	if err := scan.Run(ctx, options, scan.Tee(list, progress(host.Stderr))); err != nil {
+		return fmt.Errorf("scan %s: %w", c.Path, err)
+	}
+	fixes := upgrade.Plan(list.found, upgrade.Order{Level: upgrade.Level(c.Level), Single: c.Single})
+	edits := upgrade.Edits(list.found, fixes)
+	if c.Write {
+		if err := writeEdits(c.Path, edits); err != nil {
+			return err
+		}
+	}
+	stay := explainFixes(host.Stdout, list.found, fixes, edits)
+	switch {
+	case stay > 0:
+		return exit{code: ExitFindings}
+	case !list.Complete():
+		return verdict(&list.Summary, "none")
+	}
+	return nil
+}
+
+// needs is a handler that keeps vulnerable packages.
+type needs struct {
+	scan.Summary
+	only       []string
+	advisories map[string]*finding.Advisory // by rule
+	found      []upgrade.Need
+}
+
+// Rule keeps the advisory of a rule.
+func (n *needs) Rule(r *finding.Rule) error {
+	if r.Advisory != nil {
+		n.advisories[r.ID] = r.Advisory
+	}
+	return nil
+}
+
+// Finding keeps a vulnerable package.
+func (n *needs) Finding(f *finding.Finding) error {
+	if a := n.advisories[f.RuleID]; a != nil && f.Package != nil && f.Package.Package.Layer == nil && n.wants(f.Package.Package.Name, a) {
+		n.found = append(n.found, upgrade.Needs(a.ID, f.Package)...)
+	}
+	return n.Summary.Finding(f)
+}
+
+func (n *needs) wants(name string, a *finding.Advisory) bool {
+	return len(n.only) == 0 || slices.ContainsFunc(n.only, func(want string) bool {
+		return strings.EqualFold(want, name) || slices.ContainsFunc(a.Aliases, func(alias string) bool { return strings.EqualFold(want, alias) })
+	})
+}
+
+// explainFixes prints what changes, what to run and what stays, and returns how many
+// vulnerabilities stay.
+func explainFixes(w io.Writer, list []upgrade.Need, fixes []upgrade.Fix, edits []upgrade.Edit) int {
+	var out strings.Builder
+	for _, e := range edits {
+		fmt.Fprintf(&out, "%s:%d\n-%s\n+%s\n", e.Path, e.Line, printable(e.Before), printable(e.After))
+	}
+	var remarks, stays []string
+	for i := range fixes {
+		f, p := &fixes[i], &list[i].Match.Package
+		what := printable(fmt.Sprintf("%s: %s %s (%s)", p.Path, p.Name, p.Version, list[i].Advisory))
+		switch {
+		case f.Target == "":
+			stays = append(stays, what+": "+printable(f.Reason))
+		case f.Reason != "" && f.Command == "" && f.Edit == nil:
+			remarks = append(remarks, what+": take "+f.Target+"; "+printable(f.Reason))
+		}
+	}
+	for _, part := range []struct {
+		title string
+		lines []string
+	}{{"To bring lock files and installed packages along, run:", upgrade.Commands(list, fixes)}, {"By hand:", remarks}, {"Not cleared:", stays}} {
+		if slices.Sort(part.lines); len(part.lines) > 0 {
+			fmt.Fprintf(&out, "\n%s\n  %s\n", part.title, strings.Join(slices.Compact(part.lines), "\n  "))
+		}
+	}
+	fmt.Fprintf(&out, "\nAn upgrade is known for %d of %d vulnerabilities.\n", len(fixes)-len(stays), len(fixes))
+	_, _ = io.WriteString(w, out.String()) // nobody is left to tell
+	return len(stays)
+}
+
+// printable makes a text of the tree safe for a terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r > 0x9f) {
+			return r
+		}
+		return '?'
+	}, strings.ToValidUTF8(text, "?"))
+}
+
+// writeEdits changes files below the folder: all of them are read and changed before
+// the first is written.
+func writeEdits(dir string, edits []upgrade.Edit) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return errs.E(errs.Invalid, "cannot open %s: %v", dir, err)
+	}
+	defer func() { _ = root.Close() }() // it was only looked up
+	changed := map[string]string{}
+	var order []string
+	for start := 0; start < len(edits); {
+		end := start
+		for end < len(edits) && edits[end].Path == edits[start].Path {
+			end++
+		}
+		name := edits[start].Path
+		old, err := fs.ReadFile(root.FS(), name)
+		if err != nil {
+			return errs.E(errs.Invalid, "cannot read %s: %v", name, err)
+		}
+		if changed[name], err = upgrade.Apply(string(old), edits[start:end]); err != nil {
+			return err
+		}
+		order, start = append(order, name), end
+	}
+	for _, name := range order {
+		if err := replace(root, name, changed[name]); err != nil {
+			return fmt.Errorf("write %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// replace writes a file anew beside the old one, and puts it in its place.
+func replace(root *os.Root, name, text string) error {
+	info, err := root.Stat(name)
+	if err != nil {
+		return err
+	}
+	beside := name + ".merlon"
+	f, err := root.OpenFile(beside, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(f, text)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = root.Rename(beside, name)
+	}
+	if err != nil {
+		_ = root.Remove(beside) // the error before says more
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// plantShop writes a project with a direct and a transitive vulnerable package, and
+// the records about them.
+func plantShop(t *testing.T) {
+	t.Helper()
+	plant(t)
+	record := func(id, name, fixed string) string {
+		event := ""
+		if fixed != "" {
+			event = fmt.Sprintf(`,{"fixed":%q}`, fixed)
+		}
+		return fmt.Sprintf(`{"schema_version":"1.6.0","id":%q,"modified":"2026-01-01T00:00:00Z","summary":"a flaw","affected":[{"package":{"ecosystem":"npm","name":%q},
+			"ranges":[{"type":"SEMVER","events":[{"introduced":"0"}%s]}]}]}`, id, name, event)
+	}
+	for name, text := range map[string]string{
+		"shop/web/package.json": "{\n  \"dependencies\": {\n    \"left-pad\":  \"^1.3.0\"\n  }\n}\n",
+		"shop/web/package-lock.json": `{"name":"shop","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"shop","version":"1.0.0",
+			"dependencies":{"left-pad":"^1.3.0"}},"node_modules/left-pad":{"version":"1.3.0","dependencies":{"deep":"1"}},"node_modules/deep":{"version":"1.0.0"}}}`,
+		"osv/1.json": record("CVE-2026-1", "left-pad", "1.3.2"), "osv/2.json": record("CVE-2026-2", "left-pad", "2.0.0"), "osv/3.json": record("CVE-2026-3", "deep", "1.0.1"),
+		"bad/1.json": record("CVE-2026-4", "deep", ""),
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o640); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestFix(t *testing.T) {
+	plantShop(t)
+	manifest := func() string {
+		text, err := os.ReadFile("shop/web/package.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	before := manifest()
+	for _, tt := range []struct {
+		options string
+		exit    int
+		says    []string
+	}{
+		{"", ExitOK, []string{"web/package.json:3\n-    \"left-pad\":  \"^1.3.0\"\n+    \"left-pad\":  \"^2.0.0\"\n", "cd web && npm install left-pad@2.0.0",
+			"cd web && npm pkg set 'overrides[deep@1.0.0]=1.0.1' && npm install", "known for 3 of 3"}},
+		{"--level patch", ExitFindings, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "web/package-lock.json: left-pad 1.3.0 (CVE-2026-2): 2.0.0 clears it, but that is a major upgrade", "known for 2 of 3"}},
+		{"--only cve-2026-1 --single", ExitOK, []string{"+    \"left-pad\":  \"^1.3.2\"\n", "known for 1 of 1"}},
+		{"--only deep", ExitOK, []string{"known for 1 of 1"}},
+		{"--only nothing", ExitOK, []string{"known for 0 of 0"}},
+	} {
+		code, out, errOut := transcript(t, nil, append([]string{"fix", "shop", "--advisories", "osv"}, strings.Fields(tt.options)...)...)
+		for _, says := range tt.says {
+			if code != tt.exit || !strings.Contains(out, says) {
+				t.Errorf("%s: exit %d, want %d, and %q in\n%s%s", tt.options, code, tt.exit, says, out, errOut)
+			}
+		}
+	}
+	if manifest() != before {
+		t.Errorf("the manifest was changed without --write: %s", manifest())
+	}
+	if code, _, errOut := transcript(t, nil, "fix", "shop", "--advisories", "bad"); code != ExitFindings {
+		t.Errorf("nothing clears it, exit %d: %s", code, errOut)
+	}
+	if code, out, errOut := transcript(t, nil, "fix", "shop", "--advisories", "osv", "--write"); code != ExitOK {
+		t.Fatalf("exit %d: %s%s", code, out, errOut)
+	}
+	if want := strings.Replace(before, "^1.3.0", "^2.0.0", 1); manifest() != want {
+		t.Errorf("got %s, want %s", manifest(), want)
+	}
+	if info, err := os.Stat("shop/web/package.json"); err != nil || info.Mode().Perm() != 0o640 {
+		t.Errorf("the file has become %v, %v", info.Mode(), err)
+	}
+	if left, _ := filepath.Glob("shop/web/*.merlon"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	for _, args := range []string{"fix nowhere --advisories osv", "fix shop", "fix shop --advisories none", "fix shop --advisories osv --level huge"} {
+		if code, _, _ := transcript(t, nil, strings.Fields(args)...); code != ExitUsage {
+			t.Errorf("%s: exit %d, want %d", args, code, ExitUsage)
+		}
+	}
+}

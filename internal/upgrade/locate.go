@@ -1,0 +1,330 @@
+package upgrade
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"merlon/internal/finding"
+)
+
+// This file finds where a manifest asks for the version of a package. The place has to
+// be beyond doubt: a package that is named twice is taken at the place nearest to where
+// the inventory saw it, and a version that stands alone must be the package's.
+
+// Limits of a manifest, of one of its lines, and of how far up variables are looked for.
+const (
+	maxManifest = 2 << 20
+	maxLine     = 400
+	maxFolders  = 12
+)
+
+// A Reader returns the text of a file of the tree; false when there is none, or when it
+// is too large.
+type Reader func(path string) (string, bool)
+
+// A pattern finds a requirement. Of the groups v is the requirement, ref the name of a
+// variable that holds it.
+type pattern struct {
+	text   string // NAME, GROUP, ARTIFACT and REF stand for what is looked for
+	syntax string
+}
+
+// A kind is a sort of manifest.
+type kind struct {
+	names     []string // patterns of path.Match for the base name
+	ecosystem string
+	patterns  []pattern
+	// above lists files of the same folder and those above it that may hold the version,
+	// or the variable, when the manifest itself does not.
+	above []string
+	// variables finds the value of a variable.
+	variables []pattern
+}
+
+// kinds lists the manifests that can be changed.
+var kinds = []kind{
+	{names: []string{"package.json"}, ecosystem: "npm", patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+	{names: []string{"composer.json"}, ecosystem: "Packagist", patterns: []pattern{{`"NAME"\s*:\s*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+	{names: []string{"go.mod"}, ecosystem: "Go", patterns: []pattern{{`(?m)^[ \t]*(?:require[ \t]+)?NAME[ \t]+(?P<v>v[^\s/]+)`, exactSyntax}}},
+	{names: []string{"*requirements*.txt", "*requirements*.in", "constraints*.txt"}, ecosystem: "PyPI", patterns: []pattern{
+		{`(?m)^[ \t]*NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<v>[=~!<>][^#;\\\n]*[^#;\\\s])[ \t]*(?:[;#][^\n]*)?\r?$`, pepSyntax}}},
+	{names: []string{"Pipfile"}, ecosystem: "PyPI", patterns: []pattern{
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*"(?P<v>[=~!<>][^"\n]*)"`, pepSyntax},
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[=~!<>][^"\n]*)"`, pepSyntax}}},
+	{names: []string{"pyproject.toml", "setup.cfg", "setup.py"}, ecosystem: "PyPI", patterns: []pattern{
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*"(?P<v>[=~!<>^0-9][^"\n]*)"`, caretSyntax},
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`["']NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*\(?(?P<v>[=~!<>][^"';)\n]*)`, pepSyntax},
+		{`(?m)^[ \t]+NAME[ \t]*(?:\[[^\]\n]*\])?[ \t]*(?P<v>[=~!<>][^#;\n]*[^#;\s])`, pepSyntax}}},
+	{names: []string{"Cargo.toml"}, ecosystem: "crates.io", above: []string{"Cargo.toml"}, patterns: []pattern{
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`(?m)^[ \t]*"?NAME"?[ \t]*=[ \t]*\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`\{[^}\n]*\bpackage[ \t]*=[ \t]*"NAME"[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax},
+		{`\{[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]*)"[^}\n]*\bpackage[ \t]*=[ \t]*"NAME"`, caretSyntax},
+		{`(?m)^\[[^\]\n]*\.NAME\][ \t]*\n(?:[^\[\n][^\n]*\n|\n)*?[ \t]*version[ \t]*=[ \t]*"(?P<v>[^"\n]*)"`, caretSyntax}}},
+	{names: []string{"Gemfile", "gems.rb", "*.gemspec"}, ecosystem: "RubyGems", patterns: []pattern{
+		{`(?m)^[ \t]*gem[ \t]*\(?[ \t]*["']NAME["'][ \t]*,[ \t]*["'](?P<v>[^"'\n]*)["']`, twiddle},
+		{`\badd_(?:runtime_|development_)?dependency[ \t]*\(?[ \t]*["']NAME["'][ \t]*,[ \t]*["'](?P<v>[^"'\n]*)["']`, twiddle}}},
+	{names: []string{"mix.exs"}, ecosystem: "Hex", patterns: []pattern{{`\{[ \t]*:NAME[ \t]*,[ \t]*"(?P<v>[^"\n]*)"`, twiddle}}},
+	{names: []string{"pubspec.yaml"}, ecosystem: "Pub", patterns: []pattern{
+		{`(?m)^[ \t]+NAME:[ \t]*["']?(?P<v>[\^~<>=0-9][^"'#\n]*[^"'#\s])`, caretSyntax},
+		{`(?m)^[ \t]+NAME:[ \t]*\n(?:[ \t]+[^\n]*\n)*?[ \t]+version:[ \t]*["']?(?P<v>[\^~<>=0-9][^"'#\n]*[^"'#\s])`, caretSyntax}}},
+	mavenKind, gradleKind, dotnetKind,
+}
+
+// mavenKind is the POM. An element of a dependency has no other element of its name
+// inside, but for exclusions, which come behind the version or have none.
+var mavenKind = kind{names: []string{"pom.xml"}, ecosystem: "Maven", above: []string{"pom.xml"},
+	patterns: []pattern{
+		{`<groupId>\s*GROUP\s*</groupId>\s*<artifactId>\s*ARTIFACT\s*</artifactId>\s*<version>\s*(?:(?P<v>[^<$\s]+)|\$\{(?P<ref>[^}<\s]+)\})\s*</version>`, exactSyntax},
+		{`<artifactId>\s*ARTIFACT\s*</artifactId>\s*<groupId>\s*GROUP\s*</groupId>\s*<version>\s*(?:(?P<v>[^<$\s]+)|\$\{(?P<ref>[^}<\s]+)\})\s*</version>`, exactSyntax},
+		{`<groupId>\s*GROUP\s*</groupId>\s*<artifactId>\s*ARTIFACT\s*</artifactId>(?:\s*<(?:type|classifier|scope|optional)>[^<]*</[a-z]+>)+\s*<version>\s*(?:(?P<v>[^<$\s]+)|\$\{(?P<ref>[^}<\s]+)\})\s*</version>`, exactSyntax},
+	},
+	variables: []pattern{{`<REF>\s*(?:(?P<v>[^<$\s]+)|\$\{(?P<ref>[^}<\s]+)\})\s*</REF>`, exactSyntax}},
+}
+
+// gradleKind is the build file, with the catalog and the files that hold variables.
+var gradleKind = kind{names: []string{"*.gradle", "*.gradle.kts", "*.versions.toml"}, ecosystem: "Maven",
+	above: []string{"build.gradle", "build.gradle.kts", "gradle.properties", "gradle/libs.versions.toml", "gradle/versions.gradle", "gradle/dependencies.gradle",
+		"versions.gradle", "dependencies.gradle", "settings.gradle", "settings.gradle.kts"},
+	patterns: []pattern{
+		{`["']GROUP:ARTIFACT:(?:(?P<v>[^"':@$\n]+)|\$\{?(?P<ref>[A-Za-z_][\w.]*)\}?)[:@"']`, exactSyntax},
+		{`\bgroup[ \t]*[:=][ \t]*["']GROUP["'][ \t]*,[ \t]*name[ \t]*[:=][ \t]*["']ARTIFACT["'][ \t]*,[ \t]*version[ \t]*[:=][ \t]*["'](?P<v>[^"'$\n]+)["']`, exactSyntax},
+		{`\bgroup[ \t]*[:=][ \t]*["']GROUP["'][ \t]*,[ \t]*name[ \t]*[:=][ \t]*["']ARTIFACT["'][ \t]*,[ \t]*version[ \t]*[:=][ \t]*["']?\$?\{?(?P<ref>[A-Za-z_][\w.]*)`, exactSyntax},
+		{`\bmodule[ \t]*=[ \t]*"GROUP:ARTIFACT"[ \t]*,[^}\n]*\bversion[ \t]*=[ \t]*"(?P<v>[^"\n]+)"`, exactSyntax},
+		{`\bmodule[ \t]*=[ \t]*"GROUP:ARTIFACT"[ \t]*,[^}\n]*\bversion\.ref[ \t]*=[ \t]*"(?P<ref>[^"\n]+)"`, exactSyntax},
+		{`\bgroup[ \t]*=[ \t]*"GROUP"[ \t]*,[ \t]*name[ \t]*=[ \t]*"ARTIFACT"[ \t]*,[^}\n]*\bversion\.ref[ \t]*=[ \t]*"(?P<ref>[^"\n]+)"`, exactSyntax},
+	},
+	variables: []pattern{
+		{`(?m)(?:^|[\s.(,\[])["']?REF["']?[ \t]*(?:=|:)[ \t]*["'](?P<v>[^"'$\n]+)["']`, exactSyntax},
+		{`\bextra\[[ \t]*"REF"[ \t]*\][ \t]*=[ \t]*"(?P<v>[^"$\n]+)"`, exactSyntax},
+		{`\bset\([ \t]*["']REF["'][ \t]*,[ \t]*["'](?P<v>[^"'$\n]+)["']`, exactSyntax},
+		{`\bREF[ \t]+by[ \t]+extra\([ \t]*"(?P<v>[^"$\n]+)"`, exactSyntax},
+		{`(?m)^[ \t]*REF[ \t]*=[ \t]*(?P<v>[0-9][\w.+-]*)[ \t]*\r?$`, exactSyntax},
+	},
+}
+
+// dotnetKind are projects, and the lists that their folders share.
+var dotnetKind = kind{names: []string{"*.csproj", "*.vbproj", "*.fsproj", "*.props", "*.targets", "packages.config"}, ecosystem: "NuGet",
+	above: []string{"Directory.Packages.props", "Packages.props", "Directory.Build.props", "Directory.Build.targets"},
+	patterns: []pattern{
+		{`(?i)<(?:PackageReference|PackageVersion|GlobalPackageReference)\b[^>]*\b(?:Include|Update)[ \t]*=[ \t]*"NAME"[^>]*?\bVersion[ \t]*=[ \t]*"(?:(?P<v>[^"$\n]+)|\$\((?P<ref>[\w.]+)\))"`, exactSyntax},
+		{`(?i)<(?:PackageReference|PackageVersion)\b[^>]*?\bVersion[ \t]*=[ \t]*"(?:(?P<v>[^"$\n]+)|\$\((?P<ref>[\w.]+)\))"[^>]*\b(?:Include|Update)[ \t]*=[ \t]*"NAME"`, exactSyntax},
+		{`(?i)<(?:PackageReference|PackageVersion)\b[^>]*\b(?:Include|Update)[ \t]*=[ \t]*"NAME"[^>]*>\s*<Version>\s*(?:(?P<v>[^<$\s]+)|\$\((?P<ref>[\w.]+)\))\s*</Version>`, exactSyntax},
+		{`(?i)<package\b[^>]*\bid[ \t]*=[ \t]*"NAME"[^>]*?\bversion[ \t]*=[ \t]*"(?P<v>[^"$\n]+)"`, exactSyntax},
+	},
+	variables: []pattern{{`(?i)<REF(?:\s[^>]*)?>\s*(?:(?P<v>[^<$\s]+)|\$\((?P<ref>[\w.]+)\))\s*</REF>`, exactSyntax}},
+}
+
+// Locate returns where the project asks for the package, or nil when that is not known
+// or cannot be changed.
+func Locate(read Reader, p *finding.Package) *finding.Demand {
+	places := []finding.Place{{Path: p.Path, Line: p.Line}}
+	if p.Manifest != nil {
+		places = append(places, *p.Manifest)
+	}
+	for _, at := range places {
+		for i := range kinds {
+			if k := &kinds[i]; k.ecosystem == p.Ecosystem && k.covers(at.Path) {
+				s := search{read: read, kind: k, pkg: p, exact: at.Path == p.Path}
+				if d := s.requirement(at); d != nil {
+					return d
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (k *kind) covers(file string) bool {
+	return slices.ContainsFunc(k.names, func(name string) bool {
+		ok, err := path.Match(name, path.Base(file))
+		return ok && err == nil
+	})
+}
+
+// A search looks for one package.
+type search struct {
+	read  Reader
+	kind  *kind
+	pkg   *finding.Package
+	exact bool // the place is the package's own, not that of a manifest beside the lock file
+}
+
+// requirement looks for the package in the manifest, and then above it.
+func (s *search) requirement(at finding.Place) *finding.Demand {
+	d, missed := s.within(s.kind.patterns, s.names(), at)
+	if d != nil || !missed {
+		return d
+	}
+	for _, file := range s.higher(at.Path) {
+		if d, missed := s.within(s.kind.patterns, s.names(), finding.Place{Path: file}); d != nil || !missed {
+			return d
+		}
+	}
+	return nil
+}
+
+// names returns what stands for the package in patterns.
+func (s *search) names() map[string]string {
+	name := regexp.QuoteMeta(s.pkg.Name)
+	if s.pkg.Ecosystem == "PyPI" { // https://peps.python.org/pep-0503/#normalized-names
+		name = "(?i:" + separators.ReplaceAllString(s.pkg.Name, "[-_.]+") + ")"
+		if !pythonName.MatchString(s.pkg.Name) {
+			name = regexp.QuoteMeta(s.pkg.Name)
+		}
+	}
+	group, artifact, _ := strings.Cut(s.pkg.Name, ":")
+	return map[string]string{"NAME": name, "GROUP": regexp.QuoteMeta(group), "ARTIFACT": regexp.QuoteMeta(artifact)}
+}
+
+var (
+	separators = regexp.MustCompile(`[-_.]+`)
+	pythonName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+)
+
+// higher lists the files above a manifest that may say more, the nearest first.
+func (s *search) higher(file string) []string {
+	var out []string
+	dir := path.Dir(file)
+	for range maxFolders {
+		for _, name := range s.kind.above {
+			if other := path.Join(dir, name); other != file {
+				out = append(out, other)
+			}
+		}
+		if dir == "." {
+			break
+		}
+		dir = path.Dir(dir)
+	}
+	return out
+}
+
+// within looks for a requirement in a file; missed says that the file has none.
+func (s *search) within(patterns []pattern, names map[string]string, at finding.Place) (d *finding.Demand, missed bool) {
+	text, ok := s.read(at.Path)
+	if !ok || len(text) > maxManifest {
+		return nil, true
+	}
+	from, to, syntax, ref := nearest(patterns, names, text, at.Line)
+	switch {
+	case from < 0 && ref == "":
+		return nil, true
+	case ref != "":
+		return s.variable(ref, at.Path, 0), false
+	}
+	d = demand(at.Path, text, from, to, syntax)
+	if d != nil && !s.plausible(d) {
+		d = nil
+	}
+	return d, false
+}
+
+// nearest returns where the requirement stands that is nearest to the line, or the name
+// of the variable that holds it.
+func nearest(patterns []pattern, names map[string]string, text string, line int) (from, to int, syntax, ref string) {
+	from, best := -1, 0
+	for _, p := range patterns {
+		re, err := regexp.Compile(fill(p.text, names))
+		if err != nil {
+			continue // a name too long for an expression
+		}
+		for _, m := range re.FindAllStringSubmatchIndex(text, 50) {
+			distance := 1 + strings.Count(text[:m[0]], "\n") - line
+			if distance = max(distance, -distance); (from >= 0 || ref != "") && distance >= best {
+				continue
+			}
+			for i, group := range re.SubexpNames() {
+				if m[2*i] < 0 || group == "" {
+					continue
+				}
+				best = distance
+				if from, to, syntax, ref = m[2*i], m[2*i+1], p.syntax, ""; group == "ref" {
+					from, ref = -1, text[m[2*i]:m[2*i+1]]
+				}
+			}
+		}
+	}
+	return from, to, syntax, ref
+}
+
+// fill puts names into a pattern.
+func fill(text string, names map[string]string) string {
+	for _, word := range []string{"NAME", "GROUP", "ARTIFACT", "REF"} {
+		if name, ok := names[word]; ok {
+			text = placeholder[word].ReplaceAllLiteralString(text, name)
+		}
+	}
+	return text
+}
+
+// placeholder finds the words that names stand for.
+var placeholder = map[string]*regexp.Regexp{
+	"NAME": regexp.MustCompile(`\bNAME\b`), "GROUP": regexp.MustCompile(`\bGROUP\b`),
+	"ARTIFACT": regexp.MustCompile(`\bARTIFACT\b`), "REF": regexp.MustCompile(`\bREF\b`),
+}
+
+// maxDepth bounds variables that name variables.
+const maxDepth = 4
+
+// variable looks for the value of a variable in the file and above it.
+func (s *search) variable(ref, file string, depth int) *finding.Demand {
+	if depth == maxDepth || s.kind.variables == nil {
+		return nil
+	}
+	if s.kind.ecosystem == "Maven" && s.kind.above[0] != "pom.xml" { // rootProject.ext.version
+		ref = ref[strings.LastIndexByte(ref, '.')+1:]
+	}
+	names := map[string]string{"REF": regexp.QuoteMeta(ref)}
+	for _, place := range append([]string{file}, s.higher(file)...) {
+		text, ok := s.read(place)
+		if !ok || len(text) > maxManifest {
+			continue
+		}
+		from, to, syntax, next := nearest(s.kind.variables, names, text, 0)
+		if next != "" && next != ref {
+			return s.variable(next, place, depth+1)
+		}
+		if from < 0 {
+			continue
+		}
+		if d := demand(place, text, from, to, syntax); d != nil && s.plausible(d) {
+			return d
+		}
+		return nil
+	}
+	return nil
+}
+
+// demand describes a place in a file.
+func demand(file, text string, from, to int, syntax string) *finding.Demand {
+	begin := strings.LastIndexByte(text[:from], '\n') + 1
+	end := len(text)
+	if n := strings.IndexByte(text[begin:], '\n'); n >= 0 {
+		end = begin + n
+	}
+	line := strings.TrimSuffix(text[begin:end], "\r")
+	if len(line) > maxLine || to-begin > len(line) || !utf8.ValidString(line) || strings.IndexByte(line, 0) >= 0 {
+		return nil
+	}
+	return &finding.Demand{Path: file, Line: 1 + strings.Count(text[:from], "\n"), Text: line, Start: from - begin, End: to - begin, Syntax: syntax}
+}
+
+// plausible reports whether the place can be the one that brought the package: it can be
+// changed, and a version that stands alone is the package's.
+func (s *search) plausible(d *finding.Demand) bool {
+	text := d.Text[d.Start:d.End]
+	if _, ok := raise(d.Syntax, text, "0"); !ok {
+		return false
+	}
+	if d.Syntax == exactSyntax && !strings.ContainsAny(text, "[(*+,") {
+		n, ok := compare(s.pkg.Ecosystem, strings.TrimPrefix(text, "v"), strings.TrimPrefix(s.pkg.Version, "v"))
+		return ok && n == 0
+	}
+	return true
+}
