@@ -63,8 +63,10 @@ type Config struct {
 	// those what they hold.
 	Credentials Credentials
 	Catalog     Catalog
-	// Images finds public images in registries.
+	// Images finds public images in registries, and Search looks for them on the
+	// public hub.
 	Images Images
+	Search ImageSearch
 }
 
 // A Region is a deployment of the service, with its addresses without a slash at

@@ -83,6 +83,7 @@ func (a *API) routes() []route {
 			streams("Nothing, JSON, or a form with the archive.", "application/json", "multipart/form-data"),
 		op("PUT", "/uploads/{token}", "putUpload", "Upload what a scan is to look at", open("the address is signed and holds once"), (*API).putUpload).
 			streams("A zip archive of at most 5 GiB, under any content type.", "application/zip"),
+		op("GET", "/dockerhub/search/images", "searchImages", "Search Docker Hub for public images", authenticated(), (*API).searchImages),
 		op("POST", "/project/{projectId}/scan/container/start", "startContainerScan", "Start a scan of an image", needs(tenant.ProjectScan), (*API).startContainerScan),
 		op("GET", "/project/{projectId}/scans", "listScans", "Scans of a project", needs(tenant.ProjectResults), (*API).listScans),
 		op("GET", "/project/{projectId}/scan/{scanId}", "getScan", "State of a scan", needs(tenant.ProjectResults), (*API).getScan),

@@ -50,7 +50,6 @@ func unbuiltReports() []route {
 	const p = "/project/{projectId}"
 	report := needs(tenant.ProjectReport)
 	return []route{
-		unbuilt("GET", "/dockerhub/search/images", "searchImages", "Search of public images", authenticated()),
 		unbuilt("GET", p+"/owasp-report/{format}", "getOwaspReport", "Report by OWASP category", report),
 		unbuilt("GET", p+"/cwe-report/{format}", "getCweReport", "Report by CWE", report),
 		unbuilt("GET", "/organization/{organizationId}/report/{reportType}/{format}", "getOrganizationReport", "Report of an organization", needs(tenant.OrgRead|tenant.ProjectReport)),

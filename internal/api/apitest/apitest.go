@@ -82,6 +82,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Credentials:  db,
 		Catalog:      Registry{},
 		Images:       Public{},
+		Search:       Public{},
 		Post:         r.post,
 		Requests:     db,
 		Box:          box,

@@ -97,6 +97,9 @@ type Client struct {
 	}
 	Hub      string // address of Docker Hub's interface; empty: the public one
 	Scaleway string // address of Scaleway's interface; empty: the public one
+
+	Now      func() time.Time // nil: the clock of the machine
+	searches searches
 }
 
 // A registry is one kind, asked with one account.

@@ -1,0 +1,33 @@
+package api
+
+import (
+	"context"
+
+	"merlon/internal/registry/catalog"
+	"merlon/internal/tenant"
+)
+
+// This file searches the public hub for images.
+
+// ImageSearch searches the public hub.
+type ImageSearch interface {
+	Search(ctx context.Context, text string) (*catalog.Found, error)
+}
+
+type searchImagesIn struct {
+	Query string `query:"query" maxLength:"100" doc:"Part of a name or description. Nothing is found without it."`
+}
+
+type searchImagesOut struct {
+	Body *catalog.Found
+}
+
+// searchImages answers public repositories of Docker Hub. The hub is told the text and
+// nothing of who asks.
+func (a *API) searchImages(ctx context.Context, _ tenant.Scope, in *searchImagesIn) (*searchImagesOut, error) {
+	found, err := a.Search.Search(ctx, in.Query)
+	if err != nil {
+		return nil, err
+	}
+	return &searchImagesOut{Body: found}, nil
+}
