@@ -132,18 +132,18 @@ func TestKnown(t *testing.T) {
 
 func TestValues(t *testing.T) {
 	list := "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  metadata: {name: a}\n- apiVersion: v1\n  kind: Service\n"
-	docs, err := values(nil, "deploy/all.yaml", []byte(list))
+	docs, err := values(nil, "deploy/all.yaml", []byte(list), nil)
 	if err != nil || len(docs) != 2 {
 		t.Fatalf("%d documents, %v; want 2", len(docs), err)
 	}
 	if d := docs[1]; d.Root["kind"] != "Service" || d.Lines.Line != 7 || d.Index != 1 || d.Unit != "deploy" || d.Platform != document.Kubernetes {
 		t.Errorf("the second document is %+v, in line %d", d, d.Lines.Line)
 	}
-	docs, err = values(nil, "a.template", []byte("Resources: {B: {Type: 'AWS::S3::Bucket'}}"))
+	docs, err = values(nil, "a.template", []byte("Resources: {B: {Type: 'AWS::S3::Bucket'}}"), nil)
 	if err != nil || len(docs) != 1 || docs[0].Format != document.YAML || docs[0].Unit != "" {
 		t.Errorf("a template in YAML: %d documents, %v", len(docs), err)
 	}
-	docs, err = values(nil, "a.yaml", []byte("apiVersion: v1\nkind: Pod\n---\na: [\n"))
+	docs, err = values(nil, "a.yaml", []byte("apiVersion: v1\nkind: Pod\n---\na: [\n"), nil)
 	if err == nil || len(docs) != 1 {
 		t.Errorf("a broken second document: %d documents, %v; want one and an error", len(docs), err)
 	}

@@ -117,6 +117,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 	if err := group.Wait(); err != nil {
 		return nil, nil, err
 	}
+	r.deployed()
 	var all []*document.Document
 	names := make([]string, 0, len(r.parts))
 	for name := range r.parts {
@@ -193,7 +194,7 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 	if !hints(text) {
 		return nil
 	}
-	docs, err := values(p.FS, name, text)
+	docs, err := values(p.FS, name, text, nil)
 	if err != nil && (len(docs) > 0 || speaks(text)) {
 		p.Degrade(reason(name, err))
 	}
@@ -201,8 +202,9 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 }
 
 // values reads a file of values into a document for each platform that each of its
-// trees is of. The documents come back with an error about the rest.
-func values(files fs.FS, name string, text []byte) ([]*document.Document, error) {
+// trees is of; given are the values of its parameters, if another file deploys it.
+// The documents come back with an error about the rest.
+func values(files fs.FS, name string, text []byte, given map[string]any) ([]*document.Document, error) {
 	format := structured(name)
 	read := document.DecodeYAML
 	if format == document.JSON && looksLikeJSON(text) {
@@ -225,8 +227,11 @@ func values(files fs.FS, name string, text []byte) ([]*document.Document, error)
 				planned := plan(tree)
 				d.Root, d.Lines = planned.Root, planned.Lines
 			case document.CloudFormation, document.ARM, document.Compose, document.OpenAPI:
-				known := template.Evaluate(platform, tree, name, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
-				d.Root, d.Lines = known.Root, known.Lines
+				known, deploys := template.Evaluate(template.File{
+					Platform: platform, Path: name, Tree: tree, Given: given,
+					Source: func(other string) ([]byte, error) { return fs.ReadFile(files, other) },
+				})
+				d.Root, d.Lines, d.Deploys = known.Root, known.Lines, deploys
 			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}

@@ -144,7 +144,7 @@ var ansibleWords = []string{
 
 // isAnsible knows playbooks and task lists, and inventories in YAML.
 func isAnsible(name string, root map[string]any) bool {
-	list, _ := root[playbooks].([]any)
+	list, _ := root[Playbooks].([]any)
 	for _, p := range list {
 		one, ok := p.(map[string]any)
 		if !ok {

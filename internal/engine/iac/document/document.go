@@ -77,10 +77,24 @@ type Document struct {
 	// Lines says where the values of Root are written.
 	Lines *Node
 
+	// Deploys lists the other files of the tree that it deploys as a part of itself.
+	Deploys []Deployment
+
 	// Text is the written file. Rules that name what they found by its words look
 	// for it here. Nil when the file does not hold what was decoded.
 	Text []byte
 }
+
+// A Deployment is a use of another file: a nested stack, a linked template, a module.
+type Deployment struct {
+	Name  string         // of the resource or module that uses it
+	Path  string         // of the used file
+	Line  int            // of the use
+	Given map[string]any // the values of parameters; Unknown where only the deployment knows
+}
+
+// Unknown stands for a value that is not known before it is deployed.
+type Unknown struct{}
 
 // A Node says where one value is written: at its key when it has one, else where
 // the value begins.

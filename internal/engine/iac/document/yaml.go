@@ -18,9 +18,9 @@ type Tree struct {
 	Lines *Node
 }
 
-// playbooks is the key under which the query library looks for a list that has no
+// Playbooks is the key under which the query library looks for a list that has no
 // key of its own: the plays of an Ansible playbook, a list inside a list.
-const playbooks = "playbooks"
+const Playbooks = "playbooks"
 
 // DecodeYAML reads the documents of a YAML text, without those that are empty or a
 // lone scalar. Values take the form that the query library expects: a list without
@@ -90,8 +90,8 @@ type yamlDecoder struct {
 func (d *yamlDecoder) value(n *yaml.Node) (any, *Node, error) {
 	v, lines, err := d.plain(n)
 	if list, ok := v.([]any); ok {
-		lines = &Node{Line: lines.Line, Column: lines.Column, Fields: map[string]*Node{playbooks: lines}}
-		return map[string]any{playbooks: list}, lines, err
+		lines = &Node{Line: lines.Line, Column: lines.Column, Fields: map[string]*Node{Playbooks: lines}}
+		return map[string]any{Playbooks: list}, lines, err
 	}
 	return v, lines, err
 }

@@ -16,19 +16,29 @@ import (
 // A Source reads another file of the tree.
 type Source func(name string) ([]byte, error)
 
-// Evaluate returns the tree of a file of the platform with what is known put in.
-func Evaluate(platform document.Platform, tree document.Tree, file string, source Source) document.Tree {
-	switch platform {
+// A File is one document of a file of the tree.
+type File struct {
+	Platform document.Platform
+	Path     string
+	Tree     document.Tree
+	Given    map[string]any // values of parameters, by whoever deploys it
+	Source   Source
+}
+
+// Evaluate returns the tree of the file with what is known put in, and the other files
+// that it deploys.
+func Evaluate(f File) (document.Tree, []document.Deployment) {
+	switch f.Platform {
 	case document.CloudFormation:
-		return stack(tree)
+		return evaluateStack(f.Tree, f.Path, f.Given, f.Source)
 	case document.ARM:
-		return deployment(tree)
+		return deployment(f.Tree), nil
 	case document.Compose:
-		return compose(tree, file, source)
+		return compose(f.Tree, f.Path, f.Source), nil
 	case document.OpenAPI:
-		return references(tree.Resolve(), file, source)
+		return references(f.Tree.Resolve(), f.Path, f.Source), nil
 	}
-	return tree
+	return f.Tree, nil
 }
 
 // maxMade bounds the values that stand for others: one in another, they double.
@@ -112,51 +122,6 @@ func item(n *document.Node, i int) *document.Node {
 		return nil
 	}
 	return n.Items[i]
-}
-
-var network = regexp.MustCompile(`^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F:]*::[0-9a-fA-F:]*)/\d{1,3}$`)
-
-// stack puts the defaults of parameters in the place of references to them, where
-// they switch something on or off, count or name a network. All others, secrets
-// first, are left as references: rules look at those themselves.
-func stack(tree document.Tree) document.Tree {
-	params, _ := tree.Root["Parameters"].(map[string]any)
-	known := map[string]any{}
-	for name, p := range params {
-		one, _ := p.(map[string]any)
-		if one["NoEcho"] != nil {
-			continue
-		}
-		switch v := one["Default"].(type) {
-		case bool, int64:
-			known[name] = v
-		case string:
-			if l := strings.ToLower(v); l == "true" || l == "false" || network.MatchString(v) {
-				known[name] = v
-			}
-		}
-	}
-	if len(known) == 0 {
-		return tree
-	}
-	r := rewrite{replace: func(v any, n *document.Node) (any, bool) {
-		name := ""
-		switch v := v.(type) {
-		case string:
-			if n == nil || n.Tag != "!Ref" {
-				return nil, false
-			}
-			name = v
-		case map[string]any:
-			if len(v) != 1 {
-				return nil, false
-			}
-			name, _ = v["Ref"].(string)
-		}
-		with, ok := known[name]
-		return with, ok
-	}}
-	return r.below(tree, "Resources")
 }
 
 var variable = regexp.MustCompile(`^\[\s*variables\(\s*'([^']+)'\s*\)\s*\]$`)

@@ -20,6 +20,11 @@ func decode(t *testing.T, text string) document.Tree {
 	return trees[0]
 }
 
+func evaluate(platform document.Platform, tree document.Tree, file string, source Source) document.Tree {
+	out, _ := Evaluate(File{Platform: platform, Path: file, Tree: tree, Source: source})
+	return out
+}
+
 func none(string) ([]byte, error) { return nil, errors.New("no file") }
 
 func TestStack(t *testing.T) {
@@ -43,9 +48,9 @@ Resources:
       H: On
 `)
 	before := fmt.Sprint(tree.Root)
-	got := Evaluate(document.CloudFormation, tree, "x", none)
+	got := evaluate(document.CloudFormation, tree, "x", none)
 	want := map[string]any{
-		"A": "false", "B": int64(3), "C": []any{"0.0.0.0/0", "On"}, "D": "Name", "E": "Pass", "F": "Open", "G": "On", "H": "On",
+		"A": "false", "B": int64(3), "C": []any{"0.0.0.0/0", "On"}, "D": "web", "E": "Pass", "F": "Open", "G": "On", "H": "On",
 	}
 	properties := got.Root["Resources"].(map[string]any)["R"].(map[string]any)["Properties"]
 	if diff := cmp.Diff(want, properties); diff != "" {
@@ -72,7 +77,7 @@ resources:
   e: "[variables('round')]"
   f: "[concat(variables('tls'))]"
 `)
-	got := Evaluate(document.ARM, tree, "x", none)
+	got := evaluate(document.ARM, tree, "x", none)
 	want := []any{map[string]any{
 		"a": "TLS1_0", "b": "TLS1_0", "c": "[variables('computed')]", "d": []any{int64(1), "TLS1_0"},
 		"e": "[variables('round')]", "f": "[concat(variables('tls'))]",
@@ -89,7 +94,7 @@ func TestDeploymentGrows(t *testing.T) {
 	for i := range 60 {
 		fmt.Fprintf(&b, "  v%d: [\"[variables('v%d')]\", \"[variables('v%d')]\"]\n", i+1, i, i)
 	}
-	Evaluate(document.ARM, decode(t, b.String()), "x", none)
+	evaluate(document.ARM, decode(t, b.String()), "x", none)
 }
 
 func TestCompose(t *testing.T) {
@@ -105,7 +110,7 @@ func TestCompose(t *testing.T) {
 		return []byte(text), nil
 	}
 	d := &document.Document{Path: "a/compose.yaml"}
-	got := Evaluate(document.Compose, decode(t, files[d.Path]), d.Path, source)
+	got := evaluate(document.Compose, decode(t, files[d.Path]), d.Path, source)
 	services := got.Root["services"].(map[string]any)
 	web := map[string]any{
 		"extends": map[string]any{"file": "common/base.yaml", "service": "base"}, "image": "web", "read_only": true, "privileged": true,
@@ -141,7 +146,7 @@ func TestReferences(t *testing.T) {
 		return nil, errors.New("no file")
 	}
 	tree := decode(t, "openapi: 3.0.0\na: {$ref: 'common/ids.yaml#/schemas/Id'}\nb: {$ref: whole.json}\nc: {$ref: 'none.yaml#/x'}\nd: {$ref: 'https://example.com/x.yaml'}\ne: {$ref: '#/f'}\nf: {type: null}\ng: {$ref: '../../etc/passwd'}\n")
-	got := Evaluate(document.OpenAPI, tree, "api/api.yaml", source).Root
+	got := evaluate(document.OpenAPI, tree, "api/api.yaml", source).Root
 	meta := func(ref string) map[string]any { return map[string]any{"$ref": ref, "alone": true} }
 	want := map[string]any{
 		"openapi": "3.0.0",
@@ -171,7 +176,7 @@ func FuzzEvaluate(f *testing.F) {
 		}
 		for _, tree := range trees {
 			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.Compose, document.OpenAPI} {
-				if got := Evaluate(platform, tree, "x", none); got.Root == nil || got.Lines == nil {
+				if got := evaluate(platform, tree, "x", none); got.Root == nil || got.Lines == nil {
 					t.Fatal("nothing is left")
 				}
 			}

@@ -1,0 +1,102 @@
+package configuration
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/scan"
+)
+
+// This file looks at files that others deploy, with the values that these give them:
+// nested stacks, linked templates, modules of Bicep.
+
+// Limits of one tree.
+const (
+	maxNested = 8    // deployments inside of each other
+	maxUses   = 1000 // deployments
+)
+
+// deployed puts, for each file that another deploys, its documents with the values of
+// each use in the place of those with its own defaults.
+func (r *reading) deployed() {
+	d := &deployer{reading: r, used: map[string]bool{}, left: maxUses}
+	var made []*document.Document
+	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
+		for _, doc := range r.parts[part] {
+			if len(doc.Deploys) > 0 && !d.inside(doc) {
+				made = append(made, d.uses(doc, []string{doc.Path})...)
+			}
+		}
+	}
+	for part, docs := range r.parts {
+		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return d.used[doc.Path] })
+	}
+	r.parts["\x00deployed"] = made
+}
+
+// A deployer follows deployments.
+type deployer struct {
+	reading *reading
+	used    map[string]bool // files that were looked at as another deploys them
+	left    int
+	called  map[string]bool
+}
+
+// inside reports whether another file deploys that of the document.
+func (d *deployer) inside(doc *document.Document) bool {
+	if d.called == nil {
+		d.called = map[string]bool{}
+		for _, docs := range d.reading.parts {
+			for _, one := range docs {
+				for _, use := range one.Deploys {
+					if use.Path != one.Path {
+						d.called[use.Path] = true
+					}
+				}
+			}
+		}
+	}
+	return d.called[doc.Path]
+}
+
+// uses returns the documents of the files that the document deploys, and of those that
+// they deploy; chain is the files that lead there.
+func (d *deployer) uses(doc *document.Document, chain []string) []*document.Document {
+	var out []*document.Document
+	for _, use := range doc.Deploys {
+		if slices.Contains(chain, use.Path) || len(chain) > maxNested {
+			d.degrade(doc, use, "files deploy each other in a circle, or too deeply")
+			continue
+		}
+		if d.left--; d.left < 0 {
+			d.degrade(doc, use, "the tree has more deployments than are looked at")
+			return out
+		}
+		text, err := fs.ReadFile(d.reading.pass.FS, use.Path)
+		if err != nil {
+			continue // it is told where the file itself is looked at
+		}
+		docs, _ := given(d.reading.pass.FS, use, text) // what cannot be read is told there as well
+		for _, one := range docs {
+			if one.Platform != doc.Platform {
+				continue
+			}
+			one.Prefix = doc.Prefix + use.Name + "."
+			d.used[use.Path] = true
+			out = append(out, one)
+			out = append(out, d.uses(one, append(slices.Clone(chain), use.Path))...)
+		}
+	}
+	return out
+}
+
+func (d *deployer) degrade(doc *document.Document, use document.Deployment, message string) {
+	d.reading.pass.Degrade(scan.Reason{Code: "too-complex", Message: message, Path: doc.Path, Line: use.Line})
+}
+
+// given reads a file with values for its parameters.
+func given(files fs.FS, use document.Deployment, text []byte) ([]*document.Document, error) {
+	return values(files, use.Path, text, use.Given)
+}

@@ -1,0 +1,269 @@
+package template
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file holds the functions of CloudFormation.
+
+// apply returns what a function stands for, if all that it needs is known. What
+// encodes or names a thing in the cloud stays as it is written.
+func (s *stack) apply(name string, arg any, at *document.Node) (any, bool) {
+	if s.made++; s.made > maxMade {
+		return nil, false
+	}
+	switch name {
+	case "Ref":
+		to, _ := arg.(string)
+		if v, ok := s.loop[to]; ok {
+			return v, true
+		}
+		return s.parameter(to)
+	case "Fn::Sub":
+		return s.substitute(arg, at)
+	case "Fn::FindInMap":
+		return s.find(arg, at)
+	case "Fn::ToJsonString", "Fn::Length", "Fn::Join", "Fn::Select", "Fn::Split", "Fn::Cidr":
+	default:
+		return nil, false
+	}
+	v, ok := s.known(arg, untagged(at))
+	if !ok {
+		return nil, false
+	}
+	if name == "Fn::ToJsonString" {
+		return asJSON(v)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	switch name {
+	case "Fn::Length":
+		return int64(len(list)), true
+	case "Fn::Join":
+		return join2(list)
+	case "Fn::Select":
+		return choice(list)
+	case "Fn::Split":
+		return split(list)
+	}
+	return cidr(list)
+}
+
+// untagged is the node of the argument of a function.
+func untagged(n *document.Node) *document.Node {
+	if n == nil || n.Tag == "" {
+		return n
+	}
+	plain := *n
+	plain.Tag = ""
+	return &plain
+}
+
+// secretName tells parameters whose default is not put in: rules look at the
+// parameter itself.
+var secretName = regexp.MustCompile(`(?i)passw|secret|token|pwd|credential|private_?key|api_?key|access_?key`)
+
+// parameter returns the value of a parameter: what was given, else its default.
+func (s *stack) parameter(name string) (any, bool) {
+	if name == "AWS::Partition" {
+		return "aws", true
+	}
+	params, _ := s.tree.Root["Parameters"].(map[string]any)
+	p, ok := params[name].(map[string]any)
+	if !ok || p["NoEcho"] != nil || secretName.MatchString(name) {
+		return nil, false
+	}
+	v, given := s.given[name]
+	if !given {
+		v = p["Default"]
+	}
+	kind, _ := p["Type"].(string)
+	text, isText := v.(string)
+	switch {
+	case v == nil || strings.HasPrefix(kind, "AWS::SSM::"):
+		return nil, false
+	case isText && (kind == "CommaDelimitedList" || strings.HasPrefix(kind, "List<")):
+		var list []any
+		for part := range strings.SplitSeq(text, ",") {
+			list = append(list, strings.TrimSpace(part))
+		}
+		return list, true
+	}
+	_, unknown := v.(document.Unknown)
+	return v, !unknown
+}
+
+var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
+
+// substitute puts values into a text. One that is not known leaves the whole text.
+func (s *stack) substitute(arg any, at *document.Node) (any, bool) {
+	text, ok := arg.(string)
+	own := map[string]any{}
+	if list, isList := arg.([]any); isList && len(list) == 2 {
+		text, ok = list[0].(string)
+		vars, _ := list[1].(map[string]any)
+		for name, v := range vars {
+			if known, ok := s.known(v, field(item(at, 1), name)); ok {
+				own[name] = known
+			}
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	all := true
+	out := placeholder.ReplaceAllStringFunc(s.named(text), func(m string) string {
+		name := strings.TrimSpace(m[2 : len(m)-1])
+		if literal, ok := strings.CutPrefix(name, "!"); ok {
+			return "${" + literal + "}"
+		}
+		v, ok := own[name]
+		if !ok {
+			v, ok = s.parameter(name)
+		}
+		with, isScalar := scalar(v)
+		if all = all && ok && isScalar; !all {
+			return m
+		}
+		return with
+	})
+	return out, all && len(out) <= document.MaxSize/16
+}
+
+// find looks a value up in a mapping. Where a key is not known, all entries must say
+// the same.
+func (s *stack) find(arg any, at *document.Node) (any, bool) {
+	parts, _ := arg.([]any)
+	if len(parts) < 3 {
+		return nil, false
+	}
+	var keys [3]string
+	var sure [3]bool
+	for i := range keys {
+		if v, ok := s.known(parts[i], item(at, i)); ok {
+			keys[i], sure[i] = scalar(v)
+		}
+	}
+	mappings, _ := s.tree.Root["Mappings"].(map[string]any)
+	mapping, ok := mappings[keys[0]].(map[string]any)
+	if !sure[0] || !ok || !sure[2] {
+		return nil, false
+	}
+	if sure[1] {
+		entry, _ := mapping[keys[1]].(map[string]any)
+		if v, ok := entry[keys[2]]; ok {
+			return v, true
+		}
+		if more, ok := last(parts, 4).(map[string]any); ok && more["DefaultValue"] != nil {
+			return s.known(more["DefaultValue"], field(item(at, 3), "DefaultValue"))
+		}
+		return nil, false
+	}
+	same, found := "", false
+	var value any
+	for _, e := range mapping {
+		entry, _ := e.(map[string]any)
+		text, ok := scalar(entry[keys[2]])
+		if !ok || found && text != same {
+			return nil, false
+		}
+		same, found, value = text, true, entry[keys[2]]
+	}
+	return value, found
+}
+
+func last(list []any, n int) any {
+	if len(list) < n {
+		return nil
+	}
+	return list[n-1]
+}
+
+func join2(list []any) (any, bool) {
+	if len(list) != 2 {
+		return nil, false
+	}
+	by, ok := list[0].(string)
+	parts, isList := list[1].([]any)
+	if !ok || !isList {
+		return nil, false
+	}
+	var texts []string
+	for _, p := range parts {
+		text, ok := scalar(p)
+		if !ok {
+			return nil, false
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, by), true
+}
+
+func choice(list []any) (any, bool) {
+	if len(list) != 2 {
+		return nil, false
+	}
+	text, _ := scalar(list[0])
+	i, err := strconv.Atoi(text)
+	from, _ := list[1].([]any)
+	if err != nil || i < 0 || i >= len(from) {
+		return nil, false
+	}
+	return from[i], true
+}
+
+func split(list []any) (any, bool) {
+	if len(list) != 2 {
+		return nil, false
+	}
+	by, ok := list[0].(string)
+	text, also := list[1].(string)
+	if !ok || !also || by == "" {
+		return nil, false
+	}
+	var out []any
+	for part := range strings.SplitSeq(text, by) {
+		out = append(out, part)
+	}
+	return out, true
+}
+
+// cidr cuts a network of IPv4 into so many, each with so many bits for hosts.
+func cidr(list []any) (any, bool) {
+	if len(list) < 2 {
+		return nil, false
+	}
+	text, _ := list[0].(string)
+	p, err := netip.ParsePrefix(text)
+	number, _ := scalar(list[1])
+	count, wrong := strconv.Atoi(number)
+	bits := 8
+	if len(list) == 3 {
+		if given, ok := scalar(list[2]); ok {
+			bits, _ = strconv.Atoi(given) // what is no number fits nowhere: 0
+		}
+	}
+	if err != nil || wrong != nil || !p.Addr().Is4() || count < 1 || count > 256 || bits < 1 || bits > 31 {
+		return nil, false
+	}
+	base := p.Masked().Addr().As4()
+	from := uint64(binary.BigEndian.Uint32(base[:]))
+	var out []any
+	for i := range count {
+		at := from + uint64(i)<<bits
+		if at >= 1<<32 {
+			return nil, false
+		}
+		binary.BigEndian.PutUint32(base[:], uint32(at))
+		out = append(out, netip.PrefixFrom(netip.AddrFrom4(base), 32-bits).String())
+	}
+	return out, true
+}

@@ -1,0 +1,448 @@
+package template
+
+import (
+	"encoding/json"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file evaluates CloudFormation's templates: parameters with their defaults,
+// mappings, conditions and the functions whose arguments are known. What is not known
+// is left as it is written, which is the form that rules expect of it; a choice whose
+// condition is not known is marked so.
+//
+// The functions: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html.
+
+// maxCopies bounds the copies that one loop makes.
+const maxCopies = 100
+
+// A stack is a template under evaluation.
+type stack struct {
+	file   string
+	source Source
+	tree   document.Tree
+	given  map[string]any // by whoever deploys it
+
+	open    map[string]bool // conditions that are being asked
+	asked   map[string]verdict
+	loop    map[string]string // what the names of loops stand for
+	made    int               // values
+	depth   int
+	deploys []document.Deployment
+}
+
+// A verdict is what is known of a condition.
+type verdict int
+
+const (
+	unsure verdict = iota
+	yes
+	no
+)
+
+func truth(b bool) verdict {
+	if b {
+		return yes
+	}
+	return no
+}
+
+// evaluateStack returns the tree with its resources evaluated, and the templates of the
+// tree that it deploys.
+func evaluateStack(tree document.Tree, file string, given map[string]any, source Source) (document.Tree, []document.Deployment) {
+	s := &stack{file: file, source: source, tree: tree, given: given, open: map[string]bool{}, asked: map[string]verdict{}, loop: map[string]string{}}
+	root, top := maps.Clone(tree.Root), *tree.Lines
+	top.Fields = maps.Clone(tree.Lines.Fields)
+	for _, part := range []string{"Resources", "Outputs"} {
+		fields, ok := tree.Root[part].(map[string]any)
+		if n := field(tree.Lines, part); ok && n != nil {
+			if part == "Resources" {
+				fields, n = s.globals(fields, n)
+			}
+			if v, at, ok := s.value(fields, n); ok {
+				root[part], top.Fields[part] = v, at
+			}
+		}
+	}
+	s.nested(root["Resources"], top.Fields["Resources"])
+	return document.Tree{Root: root, Lines: &top}, s.deploys
+}
+
+// shorts are the functions that YAML has as tags.
+var shorts = map[string]string{"!Ref": "Ref", "!Condition": "Condition"}
+
+// function returns the function that a value is, with its argument.
+func function(v any, n *document.Node) (name string, arg any, at *document.Node) {
+	if n == nil {
+		n = &document.Node{}
+	}
+	if n.Tag != "" {
+		if name = shorts[n.Tag]; name == "" {
+			name = "Fn::" + strings.TrimPrefix(n.Tag, "!")
+		}
+		return name, v, n
+	}
+	m, ok := v.(map[string]any)
+	if !ok || len(m) != 1 {
+		return "", nil, nil
+	}
+	for key, inner := range m {
+		if key == "Ref" || strings.HasPrefix(key, "Fn::") && !strings.HasPrefix(key, "Fn::ForEach::") {
+			return key, inner, field(n, key)
+		}
+	}
+	return "", nil, nil
+}
+
+// value returns the value with its places; it is false for one that is left out
+// (AWS::NoValue).
+func (s *stack) value(v any, n *document.Node) (any, *document.Node, bool) {
+	if s.made++; s.made > maxMade || s.depth > document.MaxDepth || n == nil {
+		return v, n, true
+	}
+	s.depth++
+	defer func() { s.depth-- }()
+	list, below := unwrapped(v, n)
+	if name, arg, at := function(list, below); name != "" {
+		out, place, ok := s.call(name, arg, at, list, below)
+		if below != n && ok && place != nil && place.Tag != "" { // as it is written
+			return map[string]any{document.Playbooks: out}, &document.Node{
+				Line: n.Line, Column: n.Column, Path: n.Path, Unknown: place.Unknown, Fields: map[string]*document.Node{document.Playbooks: place},
+			}, true
+		}
+		return out, place, ok
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return s.object(v, n)
+	case []any:
+		out, at := make([]any, 0, len(v)), *n
+		at.Items = make([]*document.Node, 0, len(v))
+		for i, e := range v {
+			if inner, place, ok := s.value(e, item(n, i)); ok {
+				out, at.Items = append(out, inner), append(at.Items, place)
+			}
+		}
+		return out, &at, true
+	case string:
+		return s.named(v), n, true
+	}
+	return v, n, true
+}
+
+// object evaluates the fields of a map. A loop stands for what it makes.
+func (s *stack) object(v map[string]any, n *document.Node) (any, *document.Node, bool) {
+	out, at := make(map[string]any, len(v)), *n
+	at.Fields = make(map[string]*document.Node, len(v))
+	for _, key := range slices.Sorted(maps.Keys(v)) {
+		if strings.HasPrefix(key, "Fn::ForEach::") {
+			s.forEach(v[key], field(n, key), out, at.Fields)
+			continue
+		}
+		if key == "Fn::Transform" && s.include(v[key], out, at.Fields) {
+			continue
+		}
+		if inner, place, ok := s.value(v[key], field(n, key)); ok {
+			name := s.named(key)
+			out[name], at.Fields[name] = inner, place
+		}
+	}
+	return out, &at, true
+}
+
+// named puts in what the names of loops stand for: "${Name}" and "&{Name}".
+func (s *stack) named(text string) string {
+	for name, value := range s.loop {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "${"+name+"}", value), "&{"+name+"}", value)
+	}
+	return text
+}
+
+// forEach adds what a loop makes: [name, values, {key: template}].
+func (s *stack) forEach(v any, n *document.Node, out map[string]any, at map[string]*document.Node) {
+	parts, _ := v.([]any)
+	if len(parts) != 3 || n == nil || len(n.Items) != 3 {
+		return
+	}
+	name, _ := parts[0].(string)
+	body, _ := parts[2].(map[string]any)
+	list, ok := s.known(parts[1], n.Items[1])
+	values, isList := list.([]any)
+	if !ok || !isList || name == "" || s.loop[name] != "" {
+		values = []any{"${" + name + "}"} // once, under a name that says so
+	}
+	for _, value := range values[:min(len(values), maxCopies)] {
+		text, ok := scalar(value)
+		if !ok {
+			continue
+		}
+		s.loop[name] = text
+		made, places, _ := s.object(body, n.Items[2])
+		maps.Copy(out, made.(map[string]any))
+		maps.Copy(at, places.Fields)
+		delete(s.loop, name)
+	}
+}
+
+// include adds the fields of a file of the tree: AWS::Include.
+func (s *stack) include(v any, out map[string]any, at map[string]*document.Node) bool {
+	m, _ := v.(map[string]any)
+	parameters, _ := m["Parameters"].(map[string]any)
+	where, _ := parameters["Location"].(string)
+	if m["Name"] != "AWS::Include" || s.depth > maxExtends {
+		return false
+	}
+	tree, name, ok := s.read(where)
+	if !ok {
+		return false
+	}
+	made, places, _ := s.value(tree.Root, placed(tree.Lines, name))
+	if fields, ok := made.(map[string]any); ok {
+		maps.Copy(out, fields)
+		maps.Copy(at, places.Fields)
+	}
+	return true
+}
+
+// read returns a template of the tree that a location names.
+func (s *stack) read(where string) (document.Tree, string, bool) {
+	if where == "" || strings.Contains(where, "://") || strings.Contains(where, "${") || path.IsAbs(where) {
+		return document.Tree{}, "", false
+	}
+	name := path.Join(path.Dir(s.file), where)
+	text, err := s.source(name)
+	if err != nil {
+		return document.Tree{}, "", false // a location in the cloud, or not packaged yet
+	}
+	read := document.DecodeYAML
+	if trimmed := strings.TrimSpace(string(text)); strings.HasPrefix(trimmed, "{") {
+		read = document.DecodeJSON
+	}
+	// What cannot be read is told where the file itself is looked at.
+	trees, err := read(text)
+	return first(trees), name, err == nil && len(trees) > 0
+}
+
+func first(trees []document.Tree) document.Tree {
+	if len(trees) == 0 {
+		return document.Tree{}
+	}
+	return trees[0]
+}
+
+// unwrapped returns a list in a list, which stands in a map of its own in a document.
+func unwrapped(v any, n *document.Node) (any, *document.Node) {
+	if m, ok := v.(map[string]any); ok && len(m) == 1 && n != nil {
+		if list, ok := m[document.Playbooks].([]any); ok && n.Fields[document.Playbooks] != nil {
+			return list, n.Fields[document.Playbooks]
+		}
+	}
+	return v, n
+}
+
+// call returns what a function stands for, or the value as it is written with its
+// arguments evaluated.
+func (s *stack) call(name string, arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
+	if name == "Fn::If" {
+		return s.choose(arg, at, v, n)
+	}
+	if name == "Ref" && arg == "AWS::NoValue" {
+		return nil, nil, false
+	}
+	if with, ok := s.apply(name, arg, at); ok {
+		return with, asValue(with, n), true
+	}
+	if n.Tag != "" {
+		plain := *n
+		plain.Tag = ""
+		inner, place, ok := s.value(v, &plain)
+		if ok && place != nil {
+			tagged := *place
+			tagged.Tag = n.Tag
+			place = &tagged
+		}
+		return inner, place, ok
+	}
+	return s.object(v.(map[string]any), n)
+}
+
+// asValue is the node of a value that stands for a function.
+func asValue(v any, n *document.Node) *document.Node {
+	out := &document.Node{Line: n.Line, Column: n.Column, Path: n.Path}
+	switch v := v.(type) {
+	case map[string]any:
+		out.Fields = map[string]*document.Node{}
+		for key, e := range v {
+			out.Fields[key] = asValue(e, n)
+		}
+	case []any:
+		for _, e := range v {
+			out.Items = append(out.Items, asValue(e, n))
+		}
+	}
+	return out
+}
+
+// choose returns the branch of [condition, then, else] that holds.
+func (s *stack) choose(arg any, at *document.Node, v any, n *document.Node) (any, *document.Node, bool) {
+	parts, _ := arg.([]any)
+	if len(parts) != 3 || at == nil || len(at.Items) != 3 {
+		return v, n, true
+	}
+	name, _ := parts[0].(string)
+	which := 0
+	switch s.condition(name) {
+	case yes:
+		which = 1
+	case no:
+		which = 2
+	default:
+		out := *n
+		out.Unknown = true
+		return v, &out, true
+	}
+	branch, below := unwrapped(parts[which], at.Items[which])
+	inner, place, ok := s.value(branch, below)
+	if ok && place != nil {
+		keyed := *place
+		keyed.Line, keyed.Column = n.Line, n.Column
+		place = &keyed
+	}
+	return inner, place, ok
+}
+
+// condition says whether a condition of the template holds.
+func (s *stack) condition(name string) verdict {
+	if known, ok := s.asked[name]; ok || s.open[name] {
+		return known
+	}
+	conditions, _ := s.tree.Root["Conditions"].(map[string]any)
+	v, ok := conditions[name]
+	if !ok {
+		return unsure
+	}
+	s.open[name] = true
+	s.asked[name] = s.holds(v, field(field(s.tree.Lines, "Conditions"), name))
+	delete(s.open, name)
+	return s.asked[name]
+}
+
+// holds evaluates a condition.
+func (s *stack) holds(v any, n *document.Node) verdict {
+	if s.depth++; s.depth > document.MaxDepth {
+		return unsure
+	}
+	defer func() { s.depth-- }()
+	name, arg, at := function(v, n)
+	if m, ok := v.(map[string]any); ok && len(m) == 1 && m["Condition"] != nil {
+		name, arg = "Condition", m["Condition"]
+	}
+	parts, _ := arg.([]any)
+	switch name {
+	case "Condition":
+		other, _ := arg.(string)
+		return s.condition(other)
+	case "Fn::Not":
+		if len(parts) == 1 {
+			switch s.holds(parts[0], item(at, 0)) {
+			case yes:
+				return no
+			case no:
+				return yes
+			}
+		}
+	case "Fn::And", "Fn::Or":
+		decides := truth(name == "Fn::Or") // one such part decides the whole
+		out := truth(name == "Fn::And")
+		for i, p := range parts {
+			switch s.holds(p, item(at, i)) {
+			case decides:
+				return decides
+			case unsure:
+				out = unsure
+			}
+		}
+		return out
+	case "Fn::Equals":
+		if len(parts) == 2 {
+			a, ok := s.known(parts[0], item(at, 0))
+			b, also := s.known(parts[1], item(at, 1))
+			left, text := scalar(a)
+			right, other := scalar(b)
+			if ok && also && text && other {
+				return truth(left == right)
+			}
+		}
+	}
+	return unsure
+}
+
+// scalar returns the text of a scalar.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		return strconv.FormatBool(v), true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// known evaluates a value that must be known as a whole.
+func (s *stack) known(v any, n *document.Node) (any, bool) {
+	if s.depth++; s.depth > document.MaxDepth {
+		return nil, false
+	}
+	defer func() { s.depth-- }()
+	v, n = unwrapped(v, n)
+	if name, arg, at := function(v, n); name != "" {
+		if name == "Fn::If" {
+			chosen, place, ok := s.choose(arg, at, v, n)
+			if n == nil || !ok || place == nil || place.Unknown || place.Tag != "" {
+				return nil, false
+			}
+			return chosen, true
+		}
+		return s.apply(name, arg, at)
+	}
+	switch v := v.(type) {
+	case string:
+		return s.named(v), true
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			one, ok := s.known(e, item(n, i))
+			if !ok {
+				return nil, false
+			}
+			out[i] = one
+		}
+		return out, true
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			one, ok := s.known(e, field(n, key))
+			if !ok {
+				return nil, false
+			}
+			out[s.named(key)] = one
+		}
+		return out, true
+	}
+	return v, true
+}
+
+// asJSON is Fn::ToJsonString.
+func asJSON(v any) (any, bool) {
+	text, err := json.Marshal(v)
+	return string(text), err == nil
+}
