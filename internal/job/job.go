@@ -25,7 +25,8 @@ import (
 // A Ready is a run that holds a place and needs a job.
 type Ready struct {
 	Run     run.ID
-	Attempt int // how many workers have taken it so far
+	Attempt int  // how many workers have taken it so far
+	Sealed  bool // only a worker with the master key can do it
 }
 
 // A Take is a job's claim on a run.
@@ -62,16 +63,9 @@ type Store interface {
 	Reap(ctx context.Context, l Lease) (bool, error)
 	// EndRun writes the end of a run; a Conflict error when another has it.
 	EndRun(ctx context.Context, r *run.Run) error
-	// PutBack returns a run to the queue.
-	PutBack(ctx context.Context, r *run.Run, back Return) error
-}
-
-// A Return says how a run goes back to the queue.
-type Return struct {
-	Failure *run.Failure  // why, should it be the last try; may be nil
-	Delay   time.Duration // before it may be taken again; zero puts it first in line
-	Free    bool          // it counts as never tried
-	Step    string        // what it waits for, for people; empty: a free place
+	// PutBack returns a run to the queue, to be taken after the delay; without a
+	// delay it counts as never tried.
+	PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error
 }
 
 // Timing says how often things are done. With the default a killed worker's run

@@ -34,6 +34,7 @@ type Config struct {
 	// cancelled, was lost to another worker, or the queue stops.
 	Work   func(context.Context, *run.Run) error
 	Slots  int    // how many runs at once; 0 for a process that only dispatches
+	Sealed bool   // takes runs that need the master key, too
 	Timing Timing // zero for DefaultTiming
 }
 
@@ -42,6 +43,7 @@ type Queue struct {
 	Config
 	client client
 	wake   chan struct{}
+	slots  chan struct{} // holds one for each run at work
 
 	mu      sync.Mutex
 	holding map[string]bool // the leases' holders in this process
@@ -68,8 +70,12 @@ type args struct {
 // Kind names the jobs to River.
 func (args) Kind() string { return "scan" }
 
-// queueName is the one queue that we use.
-const queueName = "scan"
+// The queues that we use: one for the runs that every worker can do, one for those
+// that only a worker with the master key can.
+const (
+	queueName   = "scan"
+	sealedQueue = "sealed"
+)
 
 // insertion makes a job that is worked once: whether it is tried again is
 // decided from the run.
@@ -90,7 +96,7 @@ func New(c Config) (*Queue, error) {
 	if c.Timing == (Timing{}) {
 		c.Timing = DefaultTiming
 	}
-	q := &Queue{Config: c, wake: make(chan struct{}, 1), holding: map[string]bool{}}
+	q := &Queue{Config: c, wake: make(chan struct{}, 1), slots: make(chan struct{}, max(c.Slots, 1)), holding: map[string]bool{}}
 	rc := &river.Config{
 		Logger:            slog.New(quiet{c.Log.Handler()}),
 		FetchPollInterval: c.Timing.Poll, FetchCooldown: min(c.Timing.Poll, 100*time.Millisecond),
@@ -103,6 +109,9 @@ func New(c Config) (*Queue, error) {
 	}
 	if c.Slots > 0 {
 		rc.Queues = map[string]river.QueueConfig{queueName: {MaxWorkers: c.Slots}}
+		if c.Sealed {
+			rc.Queues[sealedQueue] = river.QueueConfig{MaxWorkers: c.Slots}
+		}
 		rc.Workers = river.NewWorkers()
 		if err := river.AddWorkerSafely(rc.Workers, river.WorkFunc(q.work)); err != nil {
 			return nil, fmt.Errorf("register worker: %w", err)
@@ -191,7 +200,10 @@ func (q *Queue) dispatch(ctx context.Context) error {
 	}
 	for _, r := range ready {
 		opts := insertion
-		res, err := q.client.Insert(ctx, args(r), &opts)
+		if r.Sealed {
+			opts.Queue = sealedQueue
+		}
+		res, err := q.client.Insert(ctx, args{r.Run, r.Attempt}, &opts)
 		if err != nil {
 			return fmt.Errorf("make job: %w", err)
 		}

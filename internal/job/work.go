@@ -23,8 +23,15 @@ var (
 )
 
 // work is River's entry: it takes the run of a job, works on it under a lease,
-// and writes how that went.
+// and writes how that went. River bounds each queue for itself; the bound of both
+// together is ours, and what exceeds it goes back for a moment.
 func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
+	select {
+	case q.slots <- struct{}{}:
+		defer func() { <-q.slots }()
+	default:
+		return river.JobSnooze(2 * q.Timing.Poll)
+	}
 	t := Take{Run: j.Args.Run, Attempt: j.Args.Attempt, Job: j.ID, Holder: rand.Text()}
 	q.hold(t.Holder, true)
 	defer q.hold(t.Holder, false)
@@ -38,16 +45,11 @@ func (q *Queue) work(ctx context.Context, j *river.Job[args]) error {
 	beating.Go(func() { q.beat(working, t, stop, log) })
 	began := time.Now()
 	err = q.call(working, r, log)
-	offered := isOffer(err)
 	err = q.finish(working, r, err, log)
 	// Only now: until it is written how the run ended, the lease must hold.
 	stop(nil)
 	beating.Wait()
-	level := slog.LevelInfo
-	if offered { // again in some seconds
-		level = slog.LevelDebug
-	}
-	log.LogAttrs(ctx, level, "worked on a scan", slog.String("state", string(r.State)), slog.Duration("took", time.Since(began)))
+	log.LogAttrs(ctx, slog.LevelInfo, "worked on a scan", slog.String("state", string(r.State)), slog.Duration("took", time.Since(began)))
 	return err
 }
 
@@ -107,24 +109,11 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 		r.State, r.Failure = run.Failed, f
 	case err == nil:
 		return fmt.Errorf("scan %s: the worker left it in state %s", r.ID, r.State)
-	case isOffer(err):
-		r.State, r.Failure = run.Queued, setback.Failure
-		return q.persist(working, r, Return{Failure: r.Failure, Delay: run.OfferDelay, Free: true, Step: r.Failure.Message})
 	default:
 		log.LogAttrs(working, slog.LevelError, "a scan is to be tried again", slog.String("error", err.Error()))
 		r.State, r.Failure = run.Queued, toFailure(err)
 	}
-	back := Return{Failure: r.Failure, Free: true}
-	if cause == nil {
-		back.Delay, back.Free = retryDelay(r.Tries), false
-	}
-	return q.persist(working, r, back)
-}
-
-// isOffer reports whether the worker leaves the run to others.
-func isOffer(err error) bool {
-	var setback *run.Setback
-	return errors.As(err, &setback) && setback.Offer
+	return q.persist(working, r, cause == nil)
 }
 
 // toFailure is what a person is told when the last try ended with err.
@@ -146,7 +135,7 @@ const persistTime = 10 * time.Minute
 
 // persist writes the run's end or puts it back, until the database takes it or
 // the queue stops.
-func (q *Queue) persist(ctx context.Context, r *run.Run, back Return) error {
+func (q *Queue) persist(ctx context.Context, r *run.Run, counts bool) error {
 	limit := persistTime
 	if context.Cause(ctx) != nil {
 		limit = stopTime / 2
@@ -154,7 +143,7 @@ func (q *Queue) persist(ctx context.Context, r *run.Run, back Return) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
 	for {
-		err := q.write(ctx, r, back)
+		err := q.write(ctx, r, counts)
 		if err == nil || errs.Is(err, errs.Conflict) {
 			return nil // written, or no longer ours to write
 		}
@@ -169,11 +158,15 @@ func (q *Queue) persist(ctx context.Context, r *run.Run, back Return) error {
 	}
 }
 
-func (q *Queue) write(ctx context.Context, r *run.Run, back Return) error {
+func (q *Queue) write(ctx context.Context, r *run.Run, counts bool) error {
 	if r.State.Final() {
 		return q.Store.EndRun(ctx, r)
 	}
-	return q.Store.PutBack(ctx, r, back)
+	delay := time.Duration(0)
+	if counts {
+		delay = retryDelay(r.Tries)
+	}
+	return q.Store.PutBack(ctx, r, r.Failure, delay)
 }
 
 // hold records that a lease's holder lives in this process.

@@ -61,6 +61,9 @@ func (c confined) RoundTrip(r *http.Request) (*http.Response, error) {
 	scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	secret := strings.EqualFold(scheme, "Basic") || r.Method != http.MethodGet && r.Method != http.MethodHead
 	switch {
+	case c.login.Scheme == "http" && r.URL.Scheme == "https" && r.URL.Host == c.host && r.URL.Path == "/v2/":
+		// The library tries it first, whatever the scheme: a request that must fail.
+		return nil, errs.E(errs.Unavailable, "%s is spoken to without encryption", c.host)
 	case !secret:
 	case r.URL.Host != c.host && (c.login.SignsIn == nil || !c.login.SignsIn(r.URL.Hostname())):
 		return nil, errs.E(errs.Unavailable, "%s sends its users elsewhere to sign in: refused", c.host)

@@ -48,7 +48,7 @@ const (
 	CodeDiskFull    = 302 // the worker has no room
 	CodeUnavailable = 303 // something the worker needs is away
 	CodeRegistry    = 304 // the registry does not answer
-	CodeNoKey       = 305 // no worker that has the master key took the scan
+	CodeNoKey       = 305 // the worker has no master key
 )
 
 // Fail returns a Failure of the scan itself.
@@ -85,9 +85,6 @@ func GivenUp(tries int, last *Failure) *Failure {
 type Setback struct {
 	Failure *Failure
 	Err     error // for the log
-	// Offer says that this worker cannot do it and another may: the try does not
-	// count, and the run goes back after OfferDelay.
-	Offer bool
 }
 
 // Error returns both texts.

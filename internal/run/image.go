@@ -36,6 +36,7 @@ func (s *Service) StartImage(ctx context.Context, sc tenant.Scope, in Start, ima
 		Branch: in.Branch, Source: in.Source, Analyses: []finding.Analysis{finding.Container}, Private: in.Private, Image: &image, Initiator: sc.Actor.UserID,
 		State: Queued, Uploaded: true, UploadExpires: now, Step: StepQueued, Languages: []string{}, CreatedAt: now, UpdatedAt: now,
 	}
+	r.Step = r.Waits()
 	if err := s.Store.CreateRun(ctx, sc, &r); err != nil {
 		return Run{}, err
 	}

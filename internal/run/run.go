@@ -91,6 +91,14 @@ type Image struct {
 // Sealed reports whether the run needs a worker with the deployment's master key.
 func (r *Run) Sealed() bool { return r.Image != nil && r.Image.Credential != "" }
 
+// Waits is the step of the run while no worker has it.
+func (r *Run) Waits() string {
+	if r.Sealed() {
+		return stepSealed
+	}
+	return StepQueued
+}
+
 // Speaks reports whether the run says something of findings of the severity.
 func (r *Run) Speaks(s finding.Severity) bool {
 	return r.Image == nil || len(r.Image.Severities) == 0 || slices.Contains(r.Image.Severities, s)
@@ -140,11 +148,4 @@ type Changes struct {
 const (
 	MaxTries      = 3
 	MaxRetryDelay = 5 * time.Minute
-)
-
-// A run that a worker cannot do for want of the master key is left to others: it is
-// offered again after OfferDelay, and given up after OfferTime.
-const (
-	OfferDelay = 5 * time.Second
-	OfferTime  = 30 * time.Minute
 )

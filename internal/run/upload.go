@@ -26,6 +26,8 @@ const (
 	stepUpload = "waiting for the upload"
 	// StepQueued is the step of an uploaded run without a worker.
 	StepQueued = "waiting for a free place"
+	// stepSealed is that of a run that needs the master key.
+	stepSealed = "waiting for a free place at a worker that has the master key"
 )
 
 // touchEvery is how often an upload under way says that it is alive; one that has

@@ -52,13 +52,19 @@ func scanRun(row scanner) (run.Run, error) {
 			return r, fmt.Errorf("run %s: failure: %w", r.ID, err)
 		}
 	}
-	if image != "" {
-		r.Image = &run.Image{}
-		if err := json.Unmarshal([]byte(image), r.Image); err != nil {
-			return r, fmt.Errorf("run %s: image: %w", r.ID, err)
-		}
+	if r.Image, err = imageOf(image); err != nil {
+		return r, fmt.Errorf("run %s: image: %w", r.ID, err)
 	}
 	return r, nil
+}
+
+// imageOf reads the column image; nil for a run of source.
+func imageOf(text string) (*run.Image, error) {
+	if text == "" {
+		return nil, nil
+	}
+	image := &run.Image{}
+	return image, json.Unmarshal([]byte(text), image)
 }
 
 func scanRunRow(rows *sql.Rows) (run.Run, error) { return scanRun(rows) }

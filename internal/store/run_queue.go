@@ -1,12 +1,12 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"merlon/internal/errs"
 	"merlon/internal/job"
@@ -34,10 +34,15 @@ func (db *DB) PlaceRuns(ctx context.Context) ([]job.Ready, error) {
 	if err := db.place(ctx); err != nil {
 		return nil, fmt.Errorf("place runs: %w", err)
 	}
-	rows, err := db.Query(ctx, "SELECT r.id, r.attempt FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
+	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
 	return collect(rows, err, func(rows *sql.Rows) (job.Ready, error) {
 		var r job.Ready
-		err := rows.Scan(&r.Run, &r.Attempt)
+		var image string
+		if err := rows.Scan(&r.Run, &r.Attempt, &image); err != nil {
+			return r, err
+		}
+		of, err := imageOf(image)
+		r.Sealed = (&run.Run{Image: of}).Sealed()
 		return r, err
 	})
 }
@@ -287,17 +292,16 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 	})
 }
 
-// PutBack returns a run that the attempt holds to the queue.
-func (db *DB) PutBack(ctx context.Context, r *run.Run, back job.Return) error {
-	failure, tries, placed, retryAt := "", 0, true, int64(0)
-	if back.Free {
-		tries = 1
+// PutBack returns a run that the attempt holds to the queue. A zero delay puts it
+// first in line and does not count as a try: the worker stops, and it is not the
+// run's fault.
+func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay time.Duration) error {
+	failure, tries, placed, retryAt := "", 1, true, int64(0)
+	if delay > 0 {
+		tries, placed, retryAt = 0, false, millis(db.now().Add(delay))
 	}
-	if back.Delay > 0 {
-		placed, retryAt = false, millis(db.now().Add(back.Delay))
-	}
-	if back.Failure != nil {
-		text, err := json.Marshal(back.Failure)
+	if f != nil {
+		text, err := json.Marshal(f)
 		if err != nil {
 			return err
 		}
@@ -311,7 +315,7 @@ func (db *DB) PutBack(ctx context.Context, r *run.Run, back job.Return) error {
 			return fmt.Errorf("give back the lease: %w", err)
 		}
 		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,
-			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, cmp.Or(back.Step, run.StepQueued), r.ID)
+			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, r.Waits(), r.ID)
 		return err
 	})
 }

@@ -267,7 +267,7 @@ func TestTakeShutsOutTheFormerWorker(t *testing.T) {
 		if err := db.ShowProgress(t.Context(), first); !errs.Is(err, errs.Conflict) {
 			t.Errorf("the first worker's progress: got %v, want a conflict", err)
 		}
-		if err := db.PutBack(t.Context(), first, job.Return{Free: true}); !errs.Is(err, errs.Conflict) {
+		if err := db.PutBack(t.Context(), first, nil, 0); !errs.Is(err, errs.Conflict) {
 			t.Errorf("the first worker puts back: got %v, want a conflict", err)
 		}
 		if _, err := db.Beat(t.Context(), claim); !errs.Is(err, errs.Conflict) {
@@ -319,7 +319,7 @@ func TestPutBack(t *testing.T) {
 		db.place()
 		r, _ := db.take(id, 0, 1)
 		// A worker that stops: first in line, not counted.
-		db.must(db.PutBack(t.Context(), r, job.Return{Free: true}))
+		db.must(db.PutBack(t.Context(), r, nil, 0))
 		if got := db.place(); !slices.Equal(got, []run.ID{id}) {
 			t.Fatalf("%v need a job, want %v", got, id)
 		}
@@ -327,7 +327,7 @@ func TestPutBack(t *testing.T) {
 		if r.Tries != 1 {
 			t.Errorf("tries: got %d, want 1", r.Tries)
 		}
-		db.must(db.PutBack(t.Context(), r, job.Return{Failure: run.Fail(run.CodeUnavailable, "away"), Delay: 10 * time.Second}))
+		db.must(db.PutBack(t.Context(), r, run.Fail(run.CodeUnavailable, "away"), 10*time.Second))
 		if got := db.place(); len(got) != 0 {
 			t.Errorf("%v need a job before the delay is over", got)
 		}
@@ -341,7 +341,7 @@ func TestPutBack(t *testing.T) {
 		}
 		for try := 1; try < run.MaxTries; try++ {
 			r, _ = db.take(id, try+1, int64(try+5))
-			db.must(db.PutBack(t.Context(), r, job.Return{Failure: run.Fail(run.CodeDiskFull, "no room"), Delay: time.Second}))
+			db.must(db.PutBack(t.Context(), r, run.Fail(run.CodeDiskFull, "no room"), time.Second))
 			db.clock.Advance(time.Second)
 			db.place()
 		}

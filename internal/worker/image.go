@@ -21,7 +21,7 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 		return run.Fail(run.CodeImage, "this worker fetches no images")
 	}
 	if c.run.Sealed() && !w.Sealed {
-		return keyless(c.run)
+		return &run.Failure{Message: "the image needs a stored credential, and this worker has no master key: set master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
 	}
 	rec.meter.show(0, "fetching the image")
 	if err := os.Mkdir(c.tree, 0o700); err != nil {
@@ -36,19 +36,6 @@ func (w *Worker) image(ctx context.Context, rec *recorder, c child) error {
 		return unfetched(ctx, err)
 	}
 	return w.record(ctx, rec, c)
-}
-
-// keyless leaves a run to workers that have the master key, until it has waited for
-// one in vain.
-func keyless(r *run.Run) error {
-	if r.UpdatedAt.Sub(r.StartedAt) > run.OfferTime { // between the first time it was taken and now
-		return &run.Failure{Message: "the image needs a stored credential, and no worker that has the deployment's master key took the scan: set master-key-file for one",
-			Code: run.CodeNoKey, Category: run.CategoryAuthentication}
-	}
-	return &run.Setback{
-		Failure: &run.Failure{Message: "waiting for a worker that has the master key", Code: run.CodeNoKey, Category: run.CategoryAuthentication},
-		Err:     errors.New("this worker has no master key"), Offer: true,
-	}
 }
 
 // unfetched says how a run goes on whose image could not be fetched. Only what

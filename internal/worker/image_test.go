@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,38 +104,43 @@ func TestImagesThatCannotBeFetched(t *testing.T) {
 	})
 }
 
-// TestRunsThatNeedTheKey are left to a worker that has it, and given up when none
-// takes them.
+// TestRunsThatNeedTheKey are left to a worker that has it, which never does more at
+// once than it may.
 func TestRunsThatNeedTheKey(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
-		fetched := 0
-		b.config.FetchImage = func(_ context.Context, _ *run.Run, dir string) error {
-			fetched++
-			return os.WriteFile(filepath.Join(dir, "layer"), nil, 0o600)
+		var mu sync.Mutex
+		atOnce, most, fetched := 0, 0, 0
+		b.config.FetchImage = func(_ context.Context, r *run.Run, dir string) error {
+			mu.Lock()
+			atOnce++
+			most, fetched = max(most, atOnce), fetched+1
+			mu.Unlock()
+			defer func() { mu.Lock(); atOnce--; mu.Unlock() }()
+			return os.WriteFile(filepath.Join(dir, "layer"), []byte(r.Branch), 0o600)
 		}
+		b.config.Slots = 1
 		stop := b.start()
-		id := b.readyPrivate("main", "web")
-		r := b.await(id, "was left to others", func(r run.Run) bool { return r.State == run.Queued && r.Attempt == 1 })
-		if r.Tries != 0 || r.Step != "waiting for a worker that has the master key" || fetched != 0 {
-			t.Errorf("left as %+v after %d fetches", r, fetched)
+		id := b.readyPrivate("private", "web")
+		if r := b.await(b.readyImage("public", "app"), "ended", ended); r.State != run.Completed {
+			t.Errorf("the public image ended as %+v", r)
 		}
+		r := b.await(id, "waits", func(run.Run) bool { return true })
 		stop()
+		if r.State != run.Queued || r.Attempt != 0 || fetched != 1 {
+			t.Errorf("the private image is %+v after %d fetches", r, fetched)
+		}
 		b.config.Sealed = true
-		stop = b.start()
-		b.clock.Advance(run.OfferDelay)
-		if r := b.await(id, "ended", ended); r.State != run.Completed || fetched != 1 {
-			t.Errorf("ended as %+v after %d fetches", r, fetched)
-		}
-		stop()
-
-		b.config.Sealed = false
 		b.start()
-		id = b.readyPrivate("other", "web")
-		b.await(id, "was left to others", func(r run.Run) bool { return r.State == run.Queued && r.Attempt == 1 })
-		b.clock.Advance(run.OfferTime + time.Minute)
-		r = b.await(id, "ended", ended)
-		if r.Failure == nil || r.Failure.Code != run.CodeNoKey || r.Failure.Category != run.CategoryAuthentication {
-			t.Errorf("ended as %+v", r)
+		ids := []run.ID{id, b.readyPrivate("a", "a"), b.readyImage("b", "b"), b.readyPrivate("c", "c"), b.readyImage("d", "d")}
+		for _, id := range ids {
+			if r := b.await(id, "ended", ended); r.State != run.Completed || r.Attempt != 1 {
+				t.Errorf("ended as %+v", r)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if most != 1 || fetched != 6 {
+			t.Errorf("%d images were fetched, %d at once", fetched, most)
 		}
 	})
 }

@@ -46,7 +46,8 @@ type Config struct {
 	// FetchImage writes the run's image as an OCI layout into an empty folder. Errors
 	// are of the kinds that registry.Fetch returns, or a *run.Failure.
 	FetchImage func(ctx context.Context, r *run.Run, dir string) error
-	// Sealed says that FetchImage can open stored credentials.
+	// Sealed says that FetchImage can open stored credentials: runs that need it are
+	// left to other processes without.
 	Sealed bool
 
 	Scratch string // folder for what is being scanned; made when it is missing
@@ -110,7 +111,7 @@ func New(c Config) (*Worker, error) {
 	w := &Worker{Config: c}
 	var err error
 	w.queue, err = job.New(job.Config{
-		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, Slots: c.Slots, Timing: c.Timing,
+		DB: c.DB, Pool: c.Pool, Store: c.Jobs, Log: c.Log, Work: w.work, Slots: c.Slots, Sealed: c.Sealed, Timing: c.Timing,
 	})
 	return w, err
 }
