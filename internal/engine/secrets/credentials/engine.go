@@ -13,9 +13,11 @@ import (
 	"github.com/betterleaks/betterleaks/config"
 	"github.com/betterleaks/betterleaks/detect"
 	"github.com/betterleaks/betterleaks/logging"
+	expressions "github.com/betterleaks/betterleaks/regexp"
 	"github.com/betterleaks/betterleaks/sources"
 
 	"merlon/internal/engine/secrets/credfile"
+	"merlon/internal/engine/secrets/pattern"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 )
@@ -37,6 +39,7 @@ var load = sync.OnceValues(func() (*engine, error) {
 	// The library would write to standard error, secrets included at its lowest
 	// level. 7 is zerolog's "disabled".
 	logging.Logger = logging.Logger.Output(io.Discard).Level(7)
+	expressions.SetEngine(pattern.For(expressions.Stdlib{}.Compile)) // for the rules, which are read next
 	cfg, err := config.Default()
 	if err != nil {
 		return nil, fmt.Errorf("read the rules for credentials: %w", err)

@@ -50,7 +50,7 @@ func run(p *scan.ProjectPass) error {
 			p.Degrade(scan.Reason{Code: "unreadable", Message: "the history was not looked at: " + err.Error(), Path: at + "/"})
 			continue
 		}
-		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{}, trees: map[git.Hash][]git.Entry{},
+		w := &walk{pass: p, repo: r, folder: repo.Path, at: at + "/", commits: map[git.Hash]*git.Commit{}, trees: map[git.Hash][]git.Entry{}, names: map[string]bool{},
 			held: map[version][]*record{}, records: map[string]*record{}}
 		err = w.run()
 		r.Close()
@@ -71,6 +71,7 @@ type walk struct {
 	at      string // .git, with a slash
 	commits map[git.Hash]*git.Commit
 	trees   map[git.Hash][]git.Entry // read last
+	names   map[string]bool          // whether files of the name are looked at
 	held    map[version][]*record    // the secrets of versions of files
 	records map[string]*record       // by key
 	order   []*record
@@ -89,7 +90,7 @@ type record struct {
 	history finding.History
 }
 
-// maxTrees bounds the folders that are kept.
+// maxTrees bounds the folders, and the names, that are kept.
 const maxTrees = 20_000
 
 // run looks at every commit.
@@ -199,7 +200,7 @@ func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder 
 		case same:
 		case e.Dir:
 			err = w.compare(c, e.ID, bases, name, depth+1)
-		case e.File && credentials.Wants(name):
+		case e.File && w.wants(name):
 			err = w.file(c, e.ID, bases, name)
 		}
 		if err != nil {
@@ -207,6 +208,20 @@ func (w *walk) compare(c *git.Commit, tree git.Hash, parents []git.Hash, folder 
 		}
 	}
 	return nil
+}
+
+// wants reports whether files of the name are looked at. Most names come again
+// and again.
+func (w *walk) wants(name string) bool {
+	known, ok := w.names[name]
+	if !ok {
+		if len(w.names) >= maxTrees {
+			clear(w.names)
+		}
+		known = credentials.Wants(name)
+		w.names[name] = known
+	}
+	return known
 }
 
 // tree reads a folder. Those of one commit are mostly those of the one before.

@@ -1,0 +1,224 @@
+package pattern
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"unicode"
+)
+
+// This file looks at how an expression begins, for those whose first text is so
+// common that windows around it would be all of the text, and for those whose
+// matches have no longest one.
+
+// maxHead bounds the part of an expression that is tried at each place, in bytes
+// of its match.
+const maxHead = 256
+
+// A head is the beginning of an expression without what it asks of its
+// surroundings: where a match begins, the head matches.
+type head struct {
+	re    *regexp.Regexp // anchored
+	reach int            // bytes of its longest match
+}
+
+// headOf returns the head of an expression, or nil when there is nothing to try.
+func headOf(re *syntax.Regexp) *head {
+	cut, n, _ := cutHead(re, maxHead)
+	if cut == nil || n == 0 {
+		return nil
+	}
+	compiled, err := regexp.Compile(`\A(?:` + cut.String() + `)`)
+	if err != nil {
+		return nil
+	}
+	return &head{compiled, n}
+}
+
+// holds reports whether the head matches at the place.
+func (h *head) holds(text string, at int) bool {
+	return h.re.MatchString(text[at:min(at+h.reach+spare, len(text))])
+}
+
+func nothing() *syntax.Regexp { return &syntax.Regexp{Op: syntax.OpEmptyMatch} }
+
+// cutHead returns the beginning of an expression whose match has at most room
+// bytes, how many it can have, and whether it is all of the expression.
+func cutHead(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
+	switch re.Op {
+	case syntax.OpLiteral, syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		if n := study(re).max; n <= room {
+			return re, n, true
+		}
+		return nothing(), 0, false
+	case syntax.OpCapture:
+		return cutHead(re.Sub[0], room)
+	case syntax.OpConcat:
+		return cutConcat(re.Sub, room)
+	case syntax.OpAlternate:
+		out, longest, whole := &syntax.Regexp{Op: syntax.OpAlternate}, 0, true
+		for _, sub := range re.Sub {
+			cut, n, all := cutHead(sub, room)
+			out.Sub, longest, whole = append(out.Sub, cut), max(longest, n), whole && all
+		}
+		return out, longest, whole
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		return cutRepeat(re, room)
+	}
+	return nothing(), 0, true // what it asks of its surroundings is left out
+}
+
+func cutConcat(subs []*syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
+	out, n := &syntax.Regexp{Op: syntax.OpConcat}, 0
+	for _, sub := range subs {
+		cut, more, all := cutHead(sub, room-n)
+		out.Sub, n = append(out.Sub, cut), n+more
+		if !all {
+			return out, n, false
+		}
+	}
+	return out, n, true
+}
+
+// cutRepeat keeps a repetition that fits, and of one that does not the times that
+// it needs at least.
+func cutRepeat(re *syntax.Regexp, room int) (*syntax.Regexp, int, bool) {
+	times := map[syntax.Op][2]int{syntax.OpStar: {0, -1}, syntax.OpPlus: {1, -1}, syntax.OpQuest: {0, 1}, syntax.OpRepeat: {re.Min, re.Max}}[re.Op]
+	least, most := times[0], times[1]
+	sub, n, all := cutHead(re.Sub[0], room)
+	if !all {
+		if least == 0 {
+			return nothing(), 0, false
+		}
+		return sub, n, false
+	}
+	if most >= 0 && n*most <= room {
+		return &syntax.Regexp{Op: syntax.OpRepeat, Min: least, Max: most, Sub: []*syntax.Regexp{sub}, Flags: re.Flags}, n * most, true
+	}
+	if n > 0 {
+		least = min(least, room/n)
+	}
+	if least == 0 {
+		return nothing(), 0, false
+	}
+	return &syntax.Regexp{Op: syntax.OpRepeat, Min: least, Max: least, Sub: []*syntax.Regexp{sub}}, n * least, false
+}
+
+// begins returns the texts with which every match begins, in lower case, or nil
+// when those are not known or too short to be looked for.
+func begins(re *syntax.Regexp) []string {
+	var out []string
+	switch re.Op {
+	case syntax.OpCapture:
+		out = begins(re.Sub[0])
+	case syntax.OpConcat:
+		exact := []string{""}
+		for _, sub := range re.Sub {
+			product := cross(exact, study(sub).exact)
+			if product == nil {
+				if shortest(exact) == 0 {
+					exact = begins(sub)
+				}
+				break
+			}
+			exact = product
+		}
+		out = exact
+	default:
+		out = study(re).exact
+	}
+	if shortest(out) < minLength || len(out) > maxNeed {
+		return nil
+	}
+	return out
+}
+
+// A stretch says how far a match without a bound can go: the bytes of loose may
+// come as often as they like, the others at most rest times.
+type stretch struct {
+	loose [256]bool
+	rest  int
+}
+
+// add reads an expression. It reports whether the bytes of a match are known.
+func (s *stretch) add(re *syntax.Regexp, times int, loose bool) bool {
+	switch re.Op {
+	case syntax.OpCapture:
+		return s.add(re.Sub[0], times, loose)
+	case syntax.OpConcat, syntax.OpAlternate: // an alternative counts as if all came: more than enough
+		for _, sub := range re.Sub {
+			if !s.add(sub, times, loose) {
+				return false
+			}
+		}
+		return true
+	case syntax.OpStar, syntax.OpPlus:
+		return s.add(re.Sub[0], times, true)
+	case syntax.OpQuest:
+		return s.add(re.Sub[0], times, loose)
+	case syntax.OpRepeat:
+		if re.Max < 0 {
+			return s.add(re.Sub[0], times, true)
+		}
+		return s.add(re.Sub[0], times*re.Max, loose)
+	case syntax.OpLiteral:
+		if loose {
+			for _, r := range re.Rune {
+				s.char(r, r)
+				if re.Flags&syntax.FoldCase != 0 {
+					for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+						s.char(f, f)
+					}
+				}
+			}
+		}
+		s.rest += times * 4 * len(re.Rune)
+	case syntax.OpCharClass:
+		for i := 0; loose && i+1 < len(re.Rune); i += 2 {
+			s.char(re.Rune[i], re.Rune[i+1])
+		}
+		s.rest += times * study(re).max
+	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:
+		if loose {
+			newline := s.loose['\n'] || re.Op == syntax.OpAnyChar
+			s.char(0, unicode.MaxRune)
+			s.loose['\n'] = newline
+		}
+		s.rest += 4 * times
+	}
+	return s.rest <= maxMatch
+}
+
+// char notes a range of characters that may come as often as they like. Beyond
+// ASCII the bytes are not told apart.
+func (s *stretch) char(lo, hi rune) {
+	for r := lo; r <= hi && r < 0x80; r++ {
+		s.loose[r] = true
+	}
+	for b := 0x80; hi >= 0x80 && b < 0x100; b++ {
+		s.loose[b] = true
+	}
+}
+
+// demands returns sets of texts of which each match holds one of every set, those
+// of two characters too: where one set is not there, there is no match.
+func demands(re *syntax.Regexp) [][]string {
+	switch re.Op {
+	case syntax.OpCapture:
+		return demands(re.Sub[0])
+	case syntax.OpConcat:
+		var out [][]string
+		for _, sub := range re.Sub {
+			out = append(out, demands(sub)...)
+		}
+		return out
+	}
+	f := study(re)
+	set := better(f.need, f.exact)
+	if set == nil && shortest(f.exact) == minLength-1 {
+		set = f.exact
+	}
+	if set == nil {
+		return nil
+	}
+	return [][]string{set}
+}
