@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/google/osv-scalibr/purl"
@@ -17,7 +18,7 @@ var ecosystems = map[string]string{
 	purl.TypeNPM: "npm", purl.TypePyPi: "PyPI", purl.TypeMaven: "Maven", purl.TypeGolang: "Go", purl.TypeNuget: "NuGet",
 	purl.TypeGem: "RubyGems", purl.TypeComposer: "Packagist", purl.TypeCargo: "crates.io", purl.TypePub: "Pub", purl.TypeHex: "Hex",
 	purl.TypeConan: "ConanCenter", purl.TypeCocoapods: "CocoaPods", purl.TypeSwift: "SwiftURL", purl.TypeGithub: "GitHub Actions",
-	purl.TypeCran: "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami", "clojars": "Clojars",
+	purl.TypeCran: "CRAN", purl.TypeHackage: "Hackage", purl.TypeJulia: "Julia", "bitnami": "Bitnami", "clojars": "Clojars", purl.TypeConda: "conda",
 }
 
 // distributions gives the ecosystem of the packages of a distribution, by the
@@ -52,7 +53,7 @@ func minor(v string) string {
 // fromURL fills ecosystem, name and version from the package URL; false when it
 // cannot be read or names nothing that vulnerability records speak of.
 func fromURL(p *finding.Package, text string) bool {
-	u, err := purl.FromString(text)
+	u, err := parse(text)
 	if err != nil || u.Name == "" {
 		return false
 	}
@@ -87,10 +88,29 @@ func fromURL(p *finding.Package, text string) bool {
 	default:
 		p.Name = u.Namespace + "/" + u.Name
 	}
-	if u.Type == purl.TypeGolang {
+	switch u.Type {
+	case purl.TypeGolang:
 		p.Version = strings.TrimPrefix(u.Version, "v")
+	case "bitnami": // "1.2.3-4" is a further build of 1.2.3; records speak of that
+		p.Version = build.ReplaceAllString(u.Version, "")
 	}
 	return true
+}
+
+var build = regexp.MustCompile(`-[0-9]+$`)
+
+// parse reads a package URL, also of the types of ecosystems that the library does
+// not know.
+func parse(text string) (purl.PackageURL, error) {
+	rest := strings.TrimLeft(strings.TrimPrefix(text, "pkg:"), "/")
+	kind, rest, ok := strings.Cut(rest, "/")
+	kind = strings.ToLower(kind)
+	if !ok || kind != "bitnami" && kind != "clojars" && kind != purl.TypeJulia {
+		return purl.FromString(text)
+	}
+	u, err := purl.FromString("pkg:" + purl.TypeGeneric + "/" + rest)
+	u.Type = kind
+	return u, err
 }
 
 // releaseOf returns the number in "debian-12", "alpine-3.19.1" or "12".

@@ -60,7 +60,8 @@ func Read(r io.Reader) (*Bill, error) {
 	if err := in.UnreadByte(); err != nil {
 		return nil, err
 	}
-	c := &collector{lines: lines, numbers: map[string]int32{}, index: map[int32]int{}, root: map[int32]bool{}}
+	c := &collector{lines: lines, numbers: map[string]int32{}, index: map[int32]int{}, root: map[int32]bool{},
+		spdx3: spdx3{expressions: map[string]string{}, declared: map[string]string{}, concluded: map[string]string{}}}
 	var err error
 	switch first {
 	case '{':
@@ -77,6 +78,7 @@ func Read(r io.Reader) (*Bill, error) {
 		return nil, ErrNoBill
 	}
 	c.count()
+	c.license3()
 	c.connect()
 	return &c.bill, nil
 }
@@ -94,6 +96,7 @@ type collector struct {
 	developing []int32          // references of what is for development only
 	root       map[int32]bool   // references of the subject
 	edges      [][2]int32
+	spdx3      spdx3
 }
 
 // number returns the number of a reference.
@@ -259,6 +262,10 @@ func (c *collector) member(d *json.Decoder, name string) error {
 		return each(d, func() error { return c.dependency(d) })
 	case "packages":
 		return each(d, func() error { return c.spdxPackage(d) })
+	case "@context":
+		return c.context(d)
+	case "@graph":
+		return each(d, func() error { return c.element3(d) })
 	case "documentDescribes":
 		return each(d, func() error { return text(d, c.describes) })
 	case "relationships":

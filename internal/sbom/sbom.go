@@ -224,10 +224,25 @@ func expression(list []string) (string, bool) {
 // Names reports whether a file of this name is usually a bill of materials.
 func Names(file string) bool {
 	name := strings.ToLower(path.Base(file))
-	for _, suffix := range []string{".cdx.json", ".cdx.xml", ".spdx.json", ".spdx"} {
+	for _, suffix := range []string{".cdx.json", ".cdx.xml", ".spdx.json", ".spdx3.json", ".spdx"} {
 		if strings.HasSuffix(name, suffix) {
 			return true
 		}
 	}
 	return slices.Contains([]string{"bom.json", "bom.xml", "sbom.json", "sbom.xml", "cyclonedx.json", "cyclonedx.xml", "spdx.json"}, name)
+}
+
+// Unread reports whether a file of this name is usually a bill of materials in a form
+// that is not read, and which.
+func Unread(file string) (form string, ok bool) {
+	name := strings.ToLower(path.Base(file))
+	for suffix, form := range map[string]string{
+		".spdx.rdf": "SPDX in RDF", ".spdx.rdf.xml": "SPDX in RDF", ".spdx.xml": "SPDX in XML", ".spdx.yaml": "SPDX in YAML", ".spdx.yml": "SPDX in YAML",
+		".cdx.bin": "CycloneDX in Protocol Buffers", ".syft.json": "the own form of a tool",
+	} {
+		if strings.HasSuffix(name, suffix) {
+			return form, true
+		}
+	}
+	return "", false
 }

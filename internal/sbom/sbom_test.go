@@ -171,6 +171,13 @@ func TestReadOtherForms(t *testing.T) {
 </bom>`, []finding.Package{{Ecosystem: "npm", Name: "left-pad", Version: "1.3.0", PURL: "pkg:npm/left-pad@1.3.0", Line: 5, Scope: finding.Direct, Licenses: []string{"WTFPL"}}}, 1},
 		{"SPDX as tag-value", "SPDXVersion: SPDX-2.2\nDocumentName: app\n# a remark\nPackageName: six\nSPDXID: SPDXRef-six\nPackageVersion: 1.16.0\nPackageComment: <text>PackageName: no\n</text>\nPackageLicenseDeclared: MIT\nExternalRef: PACKAGE-MANAGER purl pkg:pypi/six@1.16.0\nPackageName: other\nSPDXID: SPDXRef-o\nRelationship: SPDXRef-DOCUMENT DESCRIBES SPDXRef-o\nRelationship: SPDXRef-o DEPENDS_ON SPDXRef-six\n",
 			[]finding.Package{{Ecosystem: "PyPI", Name: "six", Version: "1.16.0", PURL: "pkg:pypi/six@1.16.0", Line: 4, Scope: finding.Direct, Licenses: []string{"MIT"}}}, 0},
+		{"types that the library does not know", `{"bomFormat":"CycloneDX","components":[
+{"name":"redis","purl":"pkg:bitnami/redis@7.4.1-0?arch=arm64"},
+{"name":"A","purl":"pkg:julia/A@1.9.0?uuid=ead4f63c"},
+{"name":"ring","purl":"pkg:clojars/ring/ring-core@1.8.0"}]}`, []finding.Package{
+			{Ecosystem: "Bitnami", Name: "redis", Version: "7.4.1", PURL: "pkg:bitnami/redis@7.4.1-0?arch=arm64", Line: 2},
+			{Ecosystem: "Julia", Name: "A", Version: "1.9.0", PURL: "pkg:julia/A@1.9.0?uuid=ead4f63c", Line: 3},
+			{Ecosystem: "Clojars", Name: "ring:ring-core", Version: "1.8.0", PURL: "pkg:clojars/ring/ring-core@1.8.0", Line: 4}}, 0},
 		{"components before the format, inside of each other", `{"components":[{"name":"x","components":[{"name":"y","purl":"pkg:golang/github.com/a/b@v1.2.3"}]}],"bomFormat":"CycloneDX"}`,
 			[]finding.Package{{Ecosystem: "Go", Name: "github.com/a/b", Version: "1.2.3", PURL: "pkg:golang/github.com/a/b@v1.2.3"}}, 1},
 		{"packages of distributions", `{"bomFormat":"CycloneDX","components":[
@@ -304,8 +311,49 @@ func TestHostileBills(t *testing.T) {
 	}
 }
 
+const spdx3Text = `{"@context": "https://spdx.org/rdf/3.0.1/spdx-context.jsonld", "@graph": [
+{"type": "CreationInfo", "@id": "_:1", "specVersion": "3.0.1"},
+{"type": "SpdxDocument", "spdxId": "d", "name": "shop", "rootElement": ["shop"]},
+{"type": "software_Package", "spdxId": "shop", "name": "shop"},
+{"type": "software_Package", "spdxId": "a", "name": "a", "software_packageVersion": "1.0", "software_packageUrl": "pkg:npm/a"},
+{"type": "software_Package", "spdxId": "b", "name": "b", "externalIdentifier": [{"type": "ExternalIdentifier", "externalIdentifierType": "cpe23", "identifier": "cpe:2.3:a"},
+{"type": "ExternalIdentifier", "externalIdentifierType": "packageUrl", "identifier": "pkg:pypi/b@2.0"}]},
+{"type": "software_Package", "spdxId": "c", "name": "c"},
+{"type": "simplelicensing_LicenseExpression", "spdxId": "mit", "simplelicensing_licenseExpression": "MIT"},
+{"type": "Relationship", "spdxId": "r1", "relationshipType": "dependsOn", "from": "shop", "to": ["a"]},
+{"type": "LifecycleScopedRelationship", "spdxId": "r2", "relationshipType": "dependsOn", "scope": "test", "from": "a", "to": "b"},
+{"type": "Relationship", "spdxId": "r3", "relationshipType": "hasDeclaredLicense", "from": "a", "to": ["mit"]}]}`
+
+func TestSPDX3(t *testing.T) {
+	bill, err := sbom.Read(strings.NewReader(spdx3Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []finding.Package{
+		{Ecosystem: "npm", Name: "a", Version: "1.0", PURL: "pkg:npm/a", Line: 5, Scope: finding.Direct, Licenses: []string{"MIT"}},
+		{Ecosystem: "PyPI", Name: "b", Version: "2.0", PURL: "pkg:pypi/b@2.0", Line: 6, Scope: finding.Transitive, Dev: true, Via: []string{"a@1.0"}},
+	}
+	if diff := cmp.Diff(want, bill.Packages); diff != "" {
+		t.Errorf("packages (-want +got):\n%s", diff)
+	}
+	if bill.Format != "SPDX" || bill.Version != "3.0.1" || bill.Subject != "shop" || bill.Unnamed != 1 {
+		t.Errorf("head: %+v", bill)
+	}
+	if _, err := sbom.Read(strings.NewReader(`{"@context": "https://schema.org", "@graph": []}`)); !errors.Is(err, sbom.ErrNoBill) {
+		t.Errorf("other data: %v", err)
+	}
+}
+
+func TestUnread(t *testing.T) {
+	for name, want := range map[string]bool{"a/x.spdx.rdf": true, "X.SPDX.YAML": true, "x.spdx.json": false, "x.rdf": false} {
+		if _, got := sbom.Unread(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
-	for name, want := range map[string]bool{"bom.json": true, "a/b/x.cdx.json": true, "X.SPDX": true, "package.json": false, "tsconfig.json": false} {
+	for name, want := range map[string]bool{"bom.json": true, "a/b/x.cdx.json": true, "X.SPDX": true, "x.spdx3.json": true, "package.json": false, "tsconfig.json": false} {
 		if got := sbom.Names(name); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
@@ -323,6 +371,7 @@ func FuzzRead(f *testing.F) {
 		}
 		f.Add(out.Bytes())
 	}
+	f.Add([]byte(spdx3Text))
 	f.Add([]byte("SPDXVersion: SPDX-2.2\nPackageName: six\nExternalRef: PACKAGE-MANAGER purl pkg:pypi/six@1\n"))
 	f.Add([]byte(`<bom xmlns="http://cyclonedx.org/schema/bom/1.4"><components><component><purl>pkg:npm/a@1</purl></component></components></bom>`))
 	f.Fuzz(func(t *testing.T, content []byte) {

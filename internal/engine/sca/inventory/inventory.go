@@ -72,6 +72,10 @@ func Take(t Tree) ([]finding.Package, error) {
 		if sbom.Names(f.Path) && inv.bill(f) || installed(f.Path) {
 			continue
 		}
+		if form, ok := sbom.Unread(f.Path); ok {
+			inv.Degrade(scan.Reason{Code: "unsupported", Path: f.Path, Message: "is a bill of materials (" + form + ") in a form that is not read; write CycloneDX or SPDX in JSON"})
+			continue
+		}
 		if lock.Reads(f.Path) {
 			inv.lockFile(f)
 		} else {
@@ -126,7 +130,7 @@ func Wanted(name string) bool {
 	if lock.Reads(name) {
 		return true
 	}
-	if sbom.Names(name) {
+	if _, unread := sbom.Unread(name); unread || sbom.Names(name) {
 		return true
 	}
 	api := simplefileapi.New(name, fileInfo{name: path.Base(name)})
