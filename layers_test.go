@@ -46,8 +46,9 @@ var mayImport = map[string]string{
 	"internal/archive":             "internal/errs",
 	"internal/image":               "internal/errs",
 	"internal/registry":            "internal/errs",
-	"internal/registry/credential": "internal/errs internal/tenant",
-	"internal/registry/catalog":    "internal/errs internal/outbound internal/registry/credential",
+	"internal/registry/aws":        "internal/errs",
+	"internal/registry/credential": "internal/errs internal/tenant internal/registry/aws",
+	"internal/registry/catalog":    "internal/errs internal/outbound internal/registry/aws internal/registry/credential",
 	"internal/sandbox":             "internal/errs",
 	"internal/blob":                "internal/errs",
 	"internal/mail":                "internal/errs internal/seal",
@@ -56,6 +57,8 @@ var mayImport = map[string]string{
 	"internal/upgrade":             "internal/errs internal/finding",
 	"internal/outbound":            "internal/errs",
 	"internal/verify":              "internal/finding internal/outbound",
+
+	"internal/registry/aws/awstest": "internal/registry/aws",
 
 	"internal/scan/scantest":  "internal/scan internal/finding",
 	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
@@ -80,7 +83,7 @@ var mayImport = map[string]string{
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/vex",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/aws internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/vex",
 	"internal/api/apitest": vocabulary + " internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
@@ -89,7 +92,7 @@ var mayImport = map[string]string{
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/catalog internal/registry/credential",
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential",
 	"internal/cli": "examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",

@@ -63,6 +63,9 @@ type Config struct {
 	// those what they hold.
 	Credentials Credentials
 	Catalog     Catalog
+	// AWSPrincipal is the name of the user or role at Amazon as which the service
+	// assumes the roles of organizations; empty: it assumes none.
+	AWSPrincipal string
 	// Images finds public images in registries, and Search looks for them on the
 	// public hub.
 	Images Images

@@ -188,6 +188,7 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials", body).Want(201).Text(registryEnvelopes[kind] + "id")
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
+	admin.Post("/integrations/github-container-registry"+s.org+"/pat", map[string]any{"pat": githubPat}).Want(201)
 	for name, value := range map[string]string{ // what only operations that are not built name
 		"jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
 		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",

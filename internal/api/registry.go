@@ -34,6 +34,8 @@ type Catalog interface {
 	Groups(ctx context.Context, a *credential.Account, p catalog.Page) (*catalog.List[catalog.Group], error)
 	Images(ctx context.Context, a *credential.Account, group string, p catalog.Page) (*catalog.List[catalog.Image], error)
 	Tags(ctx context.Context, a *credential.Account, group, image string, p catalog.Page) (*catalog.List[catalog.Tag], error)
+	Package(ctx context.Context, a *credential.Account, image string) (*catalog.Image, error)
+	PullToken(ctx context.Context, a *credential.Account, images []string, now time.Time) (*catalog.PullToken, error)
 }
 
 // credentialBody is a credential as every answer shows it: never the secret.
@@ -77,11 +79,17 @@ type stored struct {
 	secrets     credential.Secrets
 	description string
 	projects    []string
+	id          string // of the credential that gets the secret; empty: the one of the same name, or a new one
+	title       string // what people call it; of Amazon's alone
 }
 
 func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (credential.Credential, error) {
 	account, err := credential.NewAccount(s.kind, s.fields, s.secrets)
 	if err != nil {
+		return credential.Credential{}, err
+	}
+	account.Title = s.title
+	if err := a.checkRole(sc, account); err != nil {
 		return credential.Credential{}, err
 	}
 	if len(s.projects) == 1 { // the only one must be there before anything is asked or stored
@@ -94,7 +102,7 @@ func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (cr
 	}
 	sealed := a.Box.Seal([]byte(account.Secret), credential.Label(sc.Organization, s.kind, account.Name()))
 	return a.Credentials.SaveCredential(ctx, sc, credential.Credential{
-		Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed, Description: s.description,
+		ID: credential.ID(s.id), Kind: s.kind, Name: account.Name(), Fields: account.Fields, Sealed: sealed, Description: s.description,
 		Projects: each(s.projects, func(id string) tenant.ProjectID { return tenant.ProjectID(id) }),
 	})
 }
@@ -313,6 +321,12 @@ type organizationCredential struct {
 	Harbor    *harborDetails    `json:"harborDetails,omitempty"`
 	Jfrog     *jfrogDetails     `json:"jfrogDetails,omitempty"`
 	Scaleway  *scalewayDetails  `json:"scalewayDetails,omitempty"`
+	Ecr       *ecrDetails       `json:"ecrDetails,omitempty"`
+}
+
+type ecrDetails struct {
+	Account string `json:"awsAccountId"`
+	Region  string `json:"region"`
 }
 
 type dockerhubDetails struct {
@@ -358,7 +372,7 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 	account := credential.Account{Kind: c.Kind, Fields: c.Fields}
 	out := organizationCredential{
 		ID: string(c.ID), LinkedProjectIDs: each(c.Projects, func(p tenant.ProjectID) string { return string(p) }),
-		Name: c.Name, RegistryURL: account.Registry(), Description: c.Description, CreatedAt: c.CreatedAt.UTC().Format(time.RFC3339),
+		Name: c.Title(), RegistryURL: account.Registry(), Description: c.Description, CreatedAt: c.CreatedAt.UTC().Format(time.RFC3339),
 	}
 	if len(c.Projects) > 0 {
 		out.ProjectID = string(c.Projects[0])
@@ -382,12 +396,13 @@ func showOrganizationCredential(c credential.Credential) organizationCredential 
 		out.Jfrog = &jfrogDetails{f.JfrogURL, f.RepositoryKey}
 	case credential.Scaleway:
 		out.Scaleway = &scalewayDetails{f.Region, f.NamespaceID}
+	case credential.Amazon:
+		out.Ecr = &ecrDetails{f.AWSAccountID, f.AWSRegion}
 	}
 	return out
 }
 
-// organizationCredentials are those of an organization by kind. Kinds that are
-// not supported yet have none.
+// organizationCredentials are those of an organization by kind.
 type organizationCredentials struct {
 	Github struct {
 		Available bool   `json:"available"`
@@ -416,8 +431,11 @@ func (a *API) listRegistryCredentials(ctx context.Context, sc tenant.Scope, _ *O
 	}
 	out := &organizationCredentialsAnswer{organizationCredentials{
 		Gitlab: of(credential.GitLab), Dockerhub: of(credential.DockerHub), Acr: of(credential.Azure), Gcr: of(credential.Google),
-		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of("ecr"), Jfrog: of(credential.JFrog), Scaleway: of(credential.Scaleway),
+		Quay: of(credential.Quay), Harbor: of(credential.Harbor), Ecr: of(credential.Amazon), Jfrog: of(credential.JFrog), Scaleway: of(credential.Scaleway),
 	}}
+	if i := slices.IndexFunc(all, func(c credential.Credential) bool { return c.Kind == credential.GitHub }); i >= 0 {
+		out.Body.Github.Available, out.Body.Github.Owner = true, all[i].Fields.GithubOwner
+	}
 	return out, nil
 }
 
@@ -450,9 +468,11 @@ func (a *API) listCredentialProjects(ctx context.Context, sc tenant.Scope, in *C
 
 type setLinksIn struct {
 	CredentialLinksPath
-	Body struct {
-		ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"All projects that may use the credential; required, may be empty."`
-	}
+	Body linksBody
+}
+
+type linksBody struct {
+	ProjectIDs []string `json:"projectIds,omitempty" nullable:"true" maxItems:"1000" doc:"All projects that may use the credential; required, may be empty."`
 }
 
 func (a *API) setCredentialProjects(ctx context.Context, sc tenant.Scope, in *setLinksIn) (*linksAnswer, error) {
@@ -530,7 +550,7 @@ func (a *API) applyCredential(ctx context.Context, sc tenant.Scope, in *bulkAppl
 	if len(known) == 0 {
 		return nil, errs.E(errs.Invalid, "none of the projects belongs to this organization")
 	}
-	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: known})
+	c, err := a.saveCredential(ctx, sc, stored{kind: b.RegistryType, fields: b.Fields, secrets: b.Secrets, description: b.Description, projects: known, title: b.Name})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func registryRoutes() []route {
 	for _, k := range credential.Kinds {
 		routes = append(routes, kindRoutes(k)...)
 	}
-	return routes
+	return append(routes, githubRegistryRoutes()...)
 }
 
 // kindRoutes lists the operations on one kind of registry.
@@ -43,8 +43,11 @@ func kindRoutes(k credential.Kind) []route {
 	org, project := base+"/organization/{organizationId}", base+"/project/{projectId}"
 	remove := op("DELETE", org+"/credentials/{credentialId}", "delete"+id+"Credential", "Delete a credential"+text, manage, ofKind(k, (*API).deleteCredential))
 	remove.status = http.StatusNoContent
-	if k == credential.Scaleway {
+	switch k {
+	case credential.Scaleway:
 		return scalewayRoutes(remove)
+	case credential.Amazon:
+		return amazonRoutes(remove)
 	}
 	routes := []route{
 		op("POST", org+"/credentials", "store"+id+"Credential", "Check and store a credential"+text, manage, ofKind(k, (*API).storeCredential)).created(),
@@ -92,5 +95,42 @@ func scalewayRoutes(remove route) []route {
 		op("GET", one+"/images", "listScalewayImages", "Images in the registry"+text, read, ofKind(k, (*API).listScalewayImages)),
 		op("POST", project+"/scan", "scanScalewayImage", "Start a scan of an image in the registry"+text, scan, ofKind(k, (*API).startScalewayScan)).accepted(),
 		op("GET", one+"/images/{imageId}/tags", "listScalewayTags", "Tags of an image"+text, read, ofKind(k, (*API).listScalewayTags)),
+	}
+}
+
+// amazonRoutes lists the operations on Amazon's registry; remove is as for all.
+func amazonRoutes(remove route) []route {
+	const k = credential.Amazon
+	read, manage := needs(tenant.ProjectRead), needs(tenant.OrgIntegrations)
+	const base, text = "/integrations/ecr/container-registry", " (ecr)"
+	const org, project = base + "/organization/{organizationId}/credentials", base + "/project/{projectId}"
+	return []route{
+		op("POST", org, "storeEcrCredential", "Check and store a credential"+text, manage, ofKind(k, (*API).storeEcrCredential)).created(),
+		remove,
+		op("GET", org, "listEcrOrganizationCredentials", "Credentials of an organization"+text, manage, ofKind(k, (*API).listEcrOrganizationCredentials)),
+		op("POST", org+"/prepare-iam-role", "prepareEcrRole", "Policies for a role that the service may assume"+text, manage, (*API).prepareEcrRole),
+		op("GET", org+"/{credentialId}/projects", "listEcrCredentialProjects", "Projects that may use a credential"+text, manage, (*API).listEcrCredentialProjects),
+		op("PUT", org+"/{credentialId}/projects", "setEcrCredentialProjects", "Set the projects that may use a credential"+text, manage, (*API).setEcrCredentialProjects),
+		op("GET", project+"/credentials", "listEcrCredentials", "Credentials that a project may use"+text, read, ofKind(k, (*API).listEcrCredentials)),
+		op("GET", project+"/credentials/{credentialId}", "getEcrCredential", "A credential that a project may use"+text, read, ofKind(k, (*API).getEcrCredential)),
+		op("POST", project+"/scan", "scanEcrImage", "Start a scan of an image in the registry"+text, needs(tenant.ProjectScan), ofKind(k, (*API).startRegistryScan)).accepted(),
+		op("GET", project+"/images", "listEcrImages", "Images in the registry"+text, read, ofKind(k, (*API).listEcrImages)),
+		op("GET", project+"/images/{repositoryId}/tags", "listEcrTags", "Tags of an image"+text, read, ofKind(k, (*API).listEcrTags)),
+	}
+}
+
+// githubRegistryRoutes lists the operations on GitHub's registry.
+func githubRegistryRoutes() []route {
+	read, manage := needs(tenant.OrgRead), needs(tenant.OrgIntegrations)
+	const base = "/integrations/github-container-registry/organization/{organizationId}"
+	return []route{
+		op("GET", base+"/token", "getGithubRegistryToken", "A short-lived token that pulls images from GitHub's registry", manage, (*API).getGithubRegistryToken),
+		op("GET", base+"/images", "listGithubImages", "Images in GitHub's registry", read, (*API).listGithubImages),
+		op("GET", base+"/images/{packageName}/tags", "listGithubImageTags", "Tags of an image in GitHub's registry", read, (*API).listGithubImageTags),
+		op("POST", base+"/pat", "storeGithubRegistryToken", "Check and store a token for GitHub's registry", manage, (*API).storeGithubPat).created(),
+		op("DELETE", base+"/pat", "deleteGithubRegistryToken", "Delete the token for GitHub's registry", manage, (*API).deleteGithubPat),
+		op("GET", base+"/pat/status", "getGithubRegistryTokenStatus", "How the token for GitHub's registry stands", read, (*API).getGithubPatStatus),
+		op("POST", "/integrations/github-container-registry/project/{projectId}/scan", "scanGithubImage", "Start a scan of an image in GitHub's registry",
+			needs(tenant.ProjectScan), (*API).startGithubScan).accepted(),
 	}
 }

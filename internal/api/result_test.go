@@ -562,7 +562,6 @@ func TestUnbuiltSaysSo(t *testing.T) {
 			{"GET", w.proj + "/owasp-report/json", "read_only", 403},
 			{"GET", w.proj + "/owasp-report/json", "stranger", 404},
 			{"POST", w.proj + "/autofix", "developer", 501},
-			{"GET", "/integrations/ecr/container-registry" + w.proj + "/credentials", "read_only", 501},
 			{"GET", w.org + "/policies", "member", 501},
 			{"POST", w.org + "/policies", "member", 403},
 			{"POST", w.org + w.proj + "/github/link", "administrator", 501},

@@ -72,7 +72,7 @@ func TestStartRegistryScan(t *testing.T) {
 			developer.Post(path, wrong).Want(404)
 			delete(wrong, "credentialId")
 			developer.Post(path, wrong).Want(400)
-			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey"} {
+			for _, name := range []string{"accessToken", "deployToken", "serviceAccountKey", "servicePrincipalPassword", "robotToken", "password", "secretKey", "awsSecretAccessKey"} {
 				if stored[name] != nil {
 					stored[name] = "revoked"
 				}

@@ -42,8 +42,7 @@ func unbuiltRoutes() []route {
 	routes := unbuiltReports()
 	routes = append(routes, unbuiltFixes()...)
 	routes = append(routes, unbuiltPolicies()...)
-	routes = append(routes, unbuiltHosts()...)
-	return append(routes, unbuiltRegistries()...)
+	return append(routes, unbuiltHosts()...)
 }
 
 func unbuiltReports() []route {
@@ -119,34 +118,4 @@ func unbuiltHosts() []route {
 		unbuilt("POST", lab+"/project/{projectId}/start-scan", "startGitlabScan", "GitLab", scan),
 		unbuilt("GET", lab+o+"/repositories/{repositoryId}/branches", "listGitlabBranches", "GitLab", read),
 	}
-}
-
-// unbuiltRegistries lists the registries of images: the operations that all have,
-// and those of some.
-func unbuiltRegistries() []route {
-	read, scan, manage := needs(tenant.ProjectRead), needs(tenant.ProjectScan), needs(tenant.OrgIntegrations)
-	const hub = "/integrations/github-container-registry"
-	const org = "/organization/{organizationId}"
-	routes := []route{
-		unbuilt("GET", hub+org+"/token", "getGithubRegistryToken", "GitHub registry", manage),
-		unbuilt("GET", hub+org+"/images", "listGithubImages", "GitHub registry", needs(tenant.OrgRead)),
-		unbuilt("GET", hub+org+"/images/{packageName}/tags", "listGithubImageTags", "GitHub registry", needs(tenant.OrgRead)),
-		unbuilt("POST", hub+org+"/pat", "storeGithubRegistryToken", "GitHub registry", manage),
-		unbuilt("DELETE", hub+org+"/pat", "deleteGithubRegistryToken", "GitHub registry", manage),
-		unbuilt("GET", hub+org+"/pat/status", "getGithubRegistryTokenStatus", "GitHub registry", needs(tenant.OrgRead)),
-		unbuilt("POST", hub+"/project/{projectId}/scan", "scanGithubImage", "GitHub registry", scan),
-		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials", "listEcrOrganizationCredentials", "Registry ecr", manage),
-		unbuilt("POST", "/integrations/ecr/container-registry"+org+"/credentials/prepare-iam-role", "prepareEcrRole", "Registry ecr", manage),
-		unbuilt("GET", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "listEcrCredentialProjects", "Registry ecr", manage),
-		unbuilt("PUT", "/integrations/ecr/container-registry"+org+"/credentials/{credentialId}/projects", "setEcrCredentialProjects", "Registry ecr", manage),
-	}
-	const ecr, project, text = "/integrations/ecr/container-registry", "/integrations/ecr/container-registry/project/{projectId}", "Registry ecr"
-	return append(routes,
-		unbuilt("POST", ecr+org+"/credentials", "storeEcrCredential", text, manage),
-		unbuilt("DELETE", ecr+org+"/credentials/{credentialId}", "deleteEcrCredential", text, manage),
-		unbuilt("GET", project+"/credentials", "listEcrCredentials", text, read),
-		unbuilt("GET", project+"/credentials/{credentialId}", "getEcrCredential", text, read),
-		unbuilt("POST", project+"/scan", "scanEcrImage", text, scan),
-		unbuilt("GET", project+"/images", "listEcrImages", text, read),
-		unbuilt("GET", project+"/images/{repositoryId}/tags", "listEcrTags", text, read))
 }

@@ -50,6 +50,38 @@ type Outbound struct {
 	OutboundCAFile  string   `name:"outbound-ca-file" type:"path" placeholder:"FILE" group:"Outgoing requests" help:"Further certificate authorities, PEM, for servers and proxies of your own."`
 }
 
+// Registries says as whom this process acts at Amazon.
+type Registries struct {
+	AWSPrincipalARN  string `name:"aws-principal-arn" placeholder:"ARN" group:"Registries of images" help:"User at Amazon as whom the roles of organizations are assumed, to read their registries. Without it they can store keys of users only."`
+	AWSAccessKeyID   string `name:"aws-access-key-id" placeholder:"ID" group:"Registries of images" help:"Key of that user."`
+	AWSSecretKeyFile string `name:"aws-secret-key-file" type:"path" placeholder:"FILE" group:"Registries of images" help:"File that holds the secret part of the key."`
+}
+
+// AWSKey returns the key of the deployment at Amazon: its public and its secret part.
+// Both are empty when there is none.
+func (r Registries) AWSKey() (id, secret string, err error) {
+	set := 0
+	for _, value := range []string{r.AWSPrincipalARN, r.AWSAccessKeyID, r.AWSSecretKeyFile} {
+		if value != "" {
+			set++
+		}
+	}
+	switch set {
+	case 0:
+		return "", "", nil
+	case 1, 2:
+		return "", "", errs.E(errs.Invalid, "aws-principal-arn, aws-access-key-id and aws-secret-key-file belong together")
+	}
+	text, err := os.ReadFile(r.AWSSecretKeyFile)
+	if err != nil {
+		return "", "", errs.Wrap(errs.Invalid, err, "cannot read aws-secret-key-file %s", r.AWSSecretKeyFile)
+	}
+	if secret = strings.TrimSpace(string(text)); secret == "" {
+		return "", "", errs.E(errs.Invalid, "aws-secret-key-file %s is empty", r.AWSSecretKeyFile)
+	}
+	return r.AWSAccessKeyID, secret, nil
+}
+
 // Advisories says where vulnerability data is updated from.
 type Advisories struct {
 	AdvisoriesMirror    string        `placeholder:"URL" group:"Advisories" secret:"" help:"Mirror of vulnerability records that is laid out as OSV's export, such as https://osv-vulnerabilities.storage.googleapis.com. Default: none, records are imported by hand."`
@@ -84,6 +116,7 @@ type Server struct {
 	Log        `embed:""`
 	Work       `embed:""`
 	Outbound   `embed:""`
+	Registries `embed:""`
 	Advisories `embed:""`
 
 	Listen       string   `default:"127.0.0.1:8080" placeholder:"ADDR" group:"Addresses" help:"Address to listen on, host:port."`
@@ -117,10 +150,11 @@ type Server struct {
 
 // Worker is every setting of merlon worker.
 type Worker struct {
-	Store    `embed:""`
-	Log      `embed:""`
-	Work     `embed:""`
-	Outbound `embed:""`
+	Store      `embed:""`
+	Log        `embed:""`
+	Work       `embed:""`
+	Outbound   `embed:""`
+	Registries `embed:""`
 }
 
 // URL returns the database URL, from its file if that is where it is; empty means

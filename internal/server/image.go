@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"merlon/internal/config"
 	"merlon/internal/errs"
 	"merlon/internal/outbound"
 	"merlon/internal/registry"
@@ -26,8 +27,9 @@ type images struct {
 	bytes int64     // how large an image may be as its registry stores it
 }
 
-func newImages(d *deployment, client *outbound.Client, bytes int64) images {
-	return images{client: client, catalog: &catalog.Client{HTTP: client}, credentials: d.db, box: d.box, bytes: bytes}
+func newImages(d *deployment, client *outbound.Client, c config.Registries, bytes int64) (images, error) {
+	held, err := Registries(c, client, d.db.Now)
+	return images{client: client, catalog: held, credentials: d.db, box: d.box, bytes: bytes}, err
 }
 
 func (i images) transport() http.RoundTripper {

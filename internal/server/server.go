@@ -59,11 +59,15 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, client, log)
+	held, err := newImages(d, client, c.Registries, c.ImageBytes<<20)
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(c, at, parts{d, service, provider, work, newImages(d, client, c.ImageBytes<<20)}, log)
+	work, err := newWorker(d, c.Store, c.Work, held, log)
+	if err != nil {
+		return err
+	}
+	handler, err := newHandler(c, at, parts{d, service, provider, work, held}, log)
 	if err != nil {
 		return err
 	}
@@ -92,7 +96,11 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, client, log)
+	held, err := newImages(d, client, c.Registries, c.ImageBytes<<20)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, held, log)
 	if err != nil {
 		return err
 	}
@@ -171,7 +179,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(),
-		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: p.images.catalog, Images: p.images, Search: p.images.catalog,
+		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

@@ -7,7 +7,6 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/archive"
 	"merlon/internal/config"
-	"merlon/internal/outbound"
 	"merlon/internal/sandbox"
 	"merlon/internal/triage"
 	"merlon/internal/worker"
@@ -15,7 +14,7 @@ import (
 
 // newWorker returns what runs scans in this process. With no slots it only
 // dispatches and tidies.
-func newWorker(d *deployment, c config.Store, w config.Work, client *outbound.Client, log *slog.Logger) (*worker.Worker, error) {
+func newWorker(d *deployment, c config.Store, w config.Work, held images, log *slog.Logger) (*worker.Worker, error) {
 	if err := makeData(c); err != nil {
 		return nil, err
 	}
@@ -25,7 +24,7 @@ func newWorker(d *deployment, c config.Store, w config.Work, client *outbound.Cl
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: newImages(d, client, w.ImageBytes<<20).fetch, Sealed: d.box != nil,
+		Advisories: cache.Path, FetchImage: held.fetch, Sealed: d.box != nil,
 		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,

@@ -44,8 +44,9 @@ func credentialEvent(sc tenant.Scope, c *credential.Credential, verb string) aud
 
 // SaveCredential stores a credential in the scope's organization and links it to
 // projects of it; those of others are left out. One of the same kind and name gets
-// the new secret, and keeps its links. It needs org.integrations. The links that
-// were made are returned in Projects.
+// the new secret, and keeps its links; so does the one that ID names, which must be
+// there, and it gets the name too. It needs org.integrations. The links that were
+// made are returned in Projects.
 func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope, c credential.Credential) (credential.Credential, error) {
 	fields, err := json.Marshal(c.Fields)
 	if err != nil {
@@ -56,19 +57,26 @@ func (db *DB) SaveCredential(ctx context.Context, sc tenant.Scope, c credential.
 		if err != nil {
 			return err
 		}
+		column, value := "name", c.Name
+		if c.ID != "" {
+			column, value = "id", string(c.ID)
+		}
 		old, err := scanCredential(tx.QueryRow(ctx, "SELECT "+credentialColumns+` FROM registry_credential c
-			WHERE c.organization_id = ? AND c.kind = ? AND c.name = ?`+tx.db.Dialect.ForUpdate(), sc.Organization, string(c.Kind), c.Name))
+			WHERE c.organization_id = ? AND c.kind = ? AND c.`+column+` = ?`+tx.db.Dialect.ForUpdate(), sc.Organization, string(c.Kind), value))
 		err = notFound(err, "credential")
 		verb := "rotate"
 		switch {
-		case errs.Is(err, errs.NotFound):
+		case errs.Is(err, errs.NotFound) && c.ID == "":
 			verb = "create"
 			c.ID, c.CreatedAt = credential.ID(uuid.NewString()), tx.Now
 			err = tx.insertCredential(ctx, sc, &c, string(fields))
 		case err == nil:
 			c.ID, c.CreatedAt = old.ID, old.CreatedAt
-			_, err = tx.Exec(ctx, "UPDATE registry_credential SET fields = ?, sealed = ?, description = ?, updated_at = ? WHERE id = ?",
-				string(fields), c.Sealed, c.Description, millis(tx.Now), c.ID)
+			_, err = tx.Exec(ctx, "UPDATE registry_credential SET name = ?, fields = ?, sealed = ?, description = ?, updated_at = ? WHERE id = ?",
+				c.Name, string(fields), c.Sealed, c.Description, millis(tx.Now), c.ID)
+			if tx.db.Dialect.Conflict(err) {
+				err = errs.Wrap(errs.Conflict, err, "another credential for the registry has this name")
+			}
 		}
 		if err != nil {
 			return err
@@ -126,13 +134,14 @@ func (tx *Tx) linkCredential(ctx context.Context, sc tenant.Scope, id credential
 }
 
 // Credentials returns the credentials of the scope's organization, or, when the
-// scope has a project, those that are linked to it; only those of a kind, unless
+// scope has a project, those that are linked to it, and GitHub's, which is the whole
+// organization's; only those of a kind, unless
 // that is empty. Projects is filled in for an organization's.
 func (db *DB) Credentials(ctx context.Context, sc tenant.Scope, k credential.Kind) ([]credential.Credential, error) {
 	query, args := "SELECT "+credentialColumns+" FROM registry_credential c WHERE c.organization_id = ?", []any{sc.Organization}
 	if sc.Project != "" {
-		query += " AND EXISTS (SELECT 1 FROM registry_link l WHERE l.credential_id = c.id AND l.project_id = ?)"
-		args = append(args, sc.Project)
+		query += " AND (c.kind = ? OR EXISTS (SELECT 1 FROM registry_link l WHERE l.credential_id = c.id AND l.project_id = ?))"
+		args = append(args, string(credential.GitHub), sc.Project)
 	}
 	if k != "" {
 		query += " AND c.kind = ?"
@@ -167,7 +176,7 @@ func (db *DB) credentialLinks(ctx context.Context, sc tenant.Scope) (map[credent
 }
 
 // Credential returns a credential of a kind of the scope's organization; when the
-// scope has a project, only one that is linked to it. Otherwise NotFound.
+// scope has a project, only one that the project may use. Otherwise NotFound.
 func (db *DB) Credential(ctx context.Context, sc tenant.Scope, k credential.Kind, id credential.ID) (credential.Credential, error) {
 	list, err := db.Credentials(ctx, sc, k)
 	if err != nil {

@@ -52,7 +52,7 @@ func unfetched(ctx context.Context, err error) error {
 		return &run.Failure{Message: "the image was not fetched: " + message(err), Code: code, Category: c}
 	}
 	switch {
-	case errs.Is(err, errs.Forbidden):
+	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Conflict): // the latter of a credential that holds no longer
 		return fail(run.CodeImageAccess, run.CategoryAuthentication)
 	case errs.Is(err, errs.NotFound), errs.Is(err, errs.Invalid), errs.Is(err, errs.TooLarge):
 		return fail(run.CodeImage, run.CategoryScan)

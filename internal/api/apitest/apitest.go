@@ -81,6 +81,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Overviews:    db,
 		Credentials:  db,
 		Catalog:      Registry{},
+		AWSPrincipal: "arn:aws:iam::999999999999:user/merlon",
 		Images:       Public{},
 		Search:       Public{},
 		Post:         r.post,

@@ -1,8 +1,10 @@
 package apitest
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"merlon/internal/errs"
 	"merlon/internal/registry/catalog"
@@ -22,6 +24,18 @@ func (Registry) Check(_ context.Context, a *credential.Account) error {
 	if a.Kind == credential.Scaleway {
 		a.Fields.NamespaceID = "11111111-2222-4333-8444-555555555555"
 	}
+	if a.Kind == credential.Amazon && a.Fields.AWSAccountID == "" {
+		a.Fields.AWSAccountID = "123456789012"
+	}
+	if a.Kind == credential.GitHub {
+		f := &a.Fields
+		f.GithubUsername, f.Scopes, f.ExpiresAt = "ada", []string{"read:packages"}, "2027-01-01T00:00:00Z"
+		f.GithubOwner = cmp.Or(f.GithubOwner, f.GithubUsername)
+		if strings.Contains(a.Secret, "scopeless") {
+			f.Scopes = nil
+			return errs.E(errs.Invalid, "the token may not read packages")
+		}
+	}
 	return nil
 }
 
@@ -33,12 +47,35 @@ func (Registry) Groups(_ context.Context, a *credential.Account, _ catalog.Page)
 // Images lists the image, named for the account and its secret, so that a test
 // sees which was used.
 func (Registry) Images(_ context.Context, a *credential.Account, group string, _ catalog.Page) (*catalog.List[catalog.Image], error) {
-	return &catalog.List[catalog.Image]{Items: []catalog.Image{{Name: a.Name() + "/" + group + "/" + a.Secret}}, Total: 1}, nil
+	visibility := "public"
+	if group == "private" {
+		visibility = group
+	}
+	return &catalog.List[catalog.Image]{Items: []catalog.Image{{Name: a.Name() + "/" + group + "/" + a.Secret, Visibility: visibility}}, Total: 1, Next: "next"}, nil
 }
 
 // Tags lists the tag, named for the image.
 func (Registry) Tags(_ context.Context, _ *credential.Account, _, image string, p catalog.Page) (*catalog.List[catalog.Tag], error) {
-	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size)}}, Total: 1, Of: "name of " + image}, nil
+	return &catalog.List[catalog.Tag]{Items: []catalog.Tag{{Name: "of " + image, Size: int64(p.Size), Names: []string{"1.0"}}}, Total: 1, Of: "name of " + image, Next: "after " + p.From}, nil
+}
+
+// Package returns an image: "app", or one whose name begins with how visible it is.
+func (Registry) Package(_ context.Context, _ *credential.Account, image string) (*catalog.Image, error) {
+	name := image[strings.LastIndexByte(image, '/')+1:]
+	visibility, _, _ := strings.Cut(name, "-")
+	switch visibility {
+	case "app":
+		visibility = "public"
+	case "public", "private":
+	default:
+		return nil, errs.E(errs.NotFound, "there is no such image")
+	}
+	return &catalog.Image{Name: name, Visibility: visibility}, nil
+}
+
+// PullToken returns a token that names the images.
+func (Registry) PullToken(_ context.Context, _ *credential.Account, images []string, now time.Time) (*catalog.PullToken, error) {
+	return &catalog.PullToken{Text: "for " + strings.Join(images, " "), Expires: now.Add(time.Minute)}, nil
 }
 
 // Public stands for registries whose only images are called "app".

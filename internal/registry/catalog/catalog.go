@@ -6,6 +6,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -52,7 +53,9 @@ type Image struct {
 	CreatedAt      *time.Time `json:"createdAt,omitempty"`
 	UpdatedAt      *time.Time `json:"updatedAt,omitempty"`
 
-	// Scaleway alone tells these.
+	// Scaleway and GitHub alone tell these.
+	URL        string `json:"-"` // for people
+	Linked     bool   `json:"-"` // to a repository of code
 	UUID       string `json:"-"`
 	Namespace  string `json:"-"` // its identifier
 	Tags       int    `json:"-"` // how many there are
@@ -70,7 +73,10 @@ type Tag struct {
 	PushTime  *time.Time `json:"pushTime,omitempty"`
 	PullTime  *time.Time `json:"pullTime,omitempty"`
 
-	// Scaleway alone tells these.
+	// Scaleway and GitHub alone tell these.
+	ID        int64      `json:"-"`
+	Names     []string   `json:"-"` // where a version has several
+	URL       string     `json:"-"` // for people
 	UUID      string     `json:"-"`
 	Status    string     `json:"-"`
 	UpdatedAt *time.Time `json:"-"`
@@ -78,8 +84,9 @@ type Tag struct {
 
 // A Page says which part of a list is wanted.
 type Page struct {
-	Number int // from 1
-	Size   int // at most 100
+	Number int    // from 1
+	Size   int    // at most 100
+	From   string // List.Next of the page before, where a registry counts no pages
 }
 
 // A List is a page of a list. Total is the length of the whole list where the
@@ -88,6 +95,7 @@ type List[T any] struct {
 	Items []T
 	Total int
 	Of    string // name of the image whose tags these are, when it was asked for by another
+	Next  string // where the next page begins, of a registry that counts none; empty: there is none
 }
 
 // A Client asks registries. It is safe for concurrent use.
@@ -97,6 +105,8 @@ type Client struct {
 	}
 	Hub      string // address of Docker Hub's interface; empty: the public one
 	Scaleway string // address of Scaleway's interface; empty: the public one
+	Amazon   Amazon
+	GitHub   GitHub
 
 	Now      func() time.Time // nil: the clock of the machine
 	searches searches
@@ -122,6 +132,10 @@ func (c *Client) registry(a *credential.Account) registry {
 		return &scaleway{c, a}
 	case credential.JFrog:
 		return &jfrog{distribution{c, a}}
+	case credential.Amazon:
+		return &amazon{c, a}
+	case credential.GitHub:
+		return &github{c, a}
 	}
 	return &distribution{c, a}
 }
@@ -131,14 +145,18 @@ func (c *Client) registry(a *credential.Account) registry {
 func (c *Client) Check(ctx context.Context, a *credential.Account) error {
 	err := c.registry(a).check(ctx)
 	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) || errs.Is(err, errs.NotFound) {
-		return errs.Wrap(errs.Invalid, err, "%s does not accept the credential", a.Registry())
+		return errs.Wrap(errs.Invalid, err, "%s does not accept the credential", cmp.Or(a.Registry(), "Amazon"))
 	}
 	return err
 }
 
 // Login returns who pulls the account's images. Kinds whose secret is no password
 // ask the registry for one.
-func (c *Client) Login(_ context.Context, a *credential.Account) (user, password string, err error) {
+func (c *Client) Login(ctx context.Context, a *credential.Account) (user, password string, err error) {
+	if a.Kind == credential.Amazon {
+		password, err = (&amazon{c, a}).password(ctx)
+		return a.User(), password, noLonger(a, err)
+	}
 	return a.User(), a.Secret, nil
 }
 
@@ -162,10 +180,18 @@ func (c *Client) Tags(ctx context.Context, a *credential.Account, group, image s
 // list says what to do when a credential holds no longer.
 func list[T any](a *credential.Account, ask func() (*List[T], error)) (*List[T], error) {
 	l, err := ask()
-	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) {
-		return nil, errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store it again", a.Registry())
+	if err != nil {
+		return nil, noLonger(a, err)
 	}
-	return l, err
+	return l, nil
+}
+
+// noLonger says so where the registry refuses a stored credential.
+func noLonger(a *credential.Account, err error) error {
+	if errs.Is(err, errs.Forbidden) && !outbound.Refused(err) {
+		return errs.Wrap(errs.Conflict, err, "%s does not accept the credential any more, or not for this: store it again", a.Registry())
+	}
+	return err
 }
 
 const answerLimit = 8 << 20

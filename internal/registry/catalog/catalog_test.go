@@ -122,31 +122,31 @@ func TestDistribution(t *testing.T) {
 			if err := c.Check(t.Context(), a); err != nil {
 				t.Fatal(err)
 			}
-			images, err := c.Images(t.Context(), a, "", Page{1, 10})
+			images, err := c.Images(t.Context(), a, "", Page{Number: 1, Size: 10})
 			if got := names(images, imageName); got != test.images {
 				t.Errorf("images %s, %v; want %s", got, err, test.images)
 			}
-			second, err := c.Images(t.Context(), a, "", Page{2, 1})
+			second, err := c.Images(t.Context(), a, "", Page{Number: 2, Size: 1})
 			if got := names(second, imageName); err != nil || len(second.Items) != 1 || second.Total != images.Total {
 				t.Errorf("the second page: %s, %v", got, err)
 			}
-			tags, err := c.Tags(t.Context(), a, "", "shop/big/app", Page{1, 10})
+			tags, err := c.Tags(t.Context(), a, "", "shop/big/app", Page{Number: 1, Size: 10})
 			if got := names(tags, tagName); got != "[1.0 latest] of 2" {
 				t.Errorf("tags %s, %v", got, err)
 			}
 			for _, image := range []string{"shop/none", "../v2/_catalog", "Shop", "shop/", "shop/a?x"} {
-				if _, err := c.Tags(t.Context(), a, "", image, Page{1, 10}); !errs.Is(err, errs.NotFound) {
+				if _, err := c.Tags(t.Context(), a, "", image, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
 					t.Errorf("tags of %s: %v", image, err)
 				}
 			}
-			if _, err := c.Groups(t.Context(), a, Page{1, 10}); !errs.Is(err, errs.NotImplemented) {
+			if _, err := c.Groups(t.Context(), a, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotImplemented) {
 				t.Errorf("groups: %v", err)
 			}
 			wrong := account(t, test.kind, test.fields(u), "wrong")
 			if err := c.Check(t.Context(), wrong); !errs.Is(err, errs.Invalid) || strings.Contains(err.Error(), "wrong") {
 				t.Errorf("a wrong secret: %v", err)
 			}
-			if _, err := c.Images(t.Context(), wrong, "", Page{1, 10}); !errs.Is(err, errs.Conflict) {
+			if _, err := c.Images(t.Context(), wrong, "", Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
 				t.Errorf("a secret that holds no longer: %v", err)
 			}
 		})
@@ -210,13 +210,13 @@ func TestDockerHub(t *testing.T) {
 	if err := c.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	images, err := c.Images(t.Context(), a, "", Page{2, 5})
+	images, err := c.Images(t.Context(), a, "", Page{Number: 2, Size: 5})
 	if got := names(images, imageName); got != "[ada/app] of 6" {
 		t.Errorf("images %s, %v", got, err)
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for _, name := range []string{"app", "ada/app"} {
-		tags, err := c.Tags(t.Context(), a, "", name, Page{2, 5})
+		tags, err := c.Tags(t.Context(), a, "", name, Page{Number: 2, Size: 5})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +225,7 @@ func TestDockerHub(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"none", "eve/app", "../../users"} {
-		if _, err := c.Tags(t.Context(), a, "", name, Page{2, 5}); !errs.Is(err, errs.NotFound) {
+		if _, err := c.Tags(t.Context(), a, "", name, Page{Number: 2, Size: 5}); !errs.Is(err, errs.NotFound) {
 			t.Errorf("tags of %s: %v", name, err)
 		}
 	}
@@ -259,22 +259,22 @@ func TestHarbor(t *testing.T) {
 	if err := c.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	groups, err := c.Groups(t.Context(), a, Page{1, 10})
+	groups, err := c.Groups(t.Context(), a, Page{Number: 1, Size: 10})
 	if err != nil || groups.Total != 9 || len(groups.Items) != 1 || !groups.Items[0].Public || groups.Items[0].ProjectID != 3 {
 		t.Errorf("projects %+v, %v", groups, err)
 	}
-	images, err := c.Images(t.Context(), a, "", Page{1, 10})
+	images, err := c.Images(t.Context(), a, "", Page{Number: 1, Size: 10})
 	if err != nil || len(images.Items) != 1 || images.Items[0].RepositoryName != "big/app" || images.Items[0].Pulls != 5 {
 		t.Errorf("images %+v, %v", images, err)
 	}
 	for _, name := range []string{"big/app", "shop/big/app"} {
-		tags, err := c.Tags(t.Context(), a, "", name, Page{1, 10})
+		tags, err := c.Tags(t.Context(), a, "", name, Page{Number: 1, Size: 10})
 		if got := names(tags, tagName); got != "[1.0 latest] of 9" {
 			t.Errorf("tags of %s: %s, %v", name, got, err)
 		}
 	}
 	for _, group := range []string{"other", "../users", "a/b"} {
-		if _, err := c.Images(t.Context(), a, group, Page{1, 10}); !errs.Is(err, errs.NotFound) {
+		if _, err := c.Images(t.Context(), a, group, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
 			t.Errorf("images of %s: %v", group, err)
 		}
 	}
@@ -317,21 +317,21 @@ func TestGitLab(t *testing.T) {
 	if err := c.Check(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	images, err := c.Images(t.Context(), a, "", Page{1, 10})
+	images, err := c.Images(t.Context(), a, "", Page{Number: 1, Size: 10})
 	if got := names(images, imageName); got != "[group/app/web] of 3" || images.Items[0].ID != 11 {
 		t.Errorf("images %s, %v", got, err)
 	}
-	tags, err := c.Tags(t.Context(), a, "", "11", Page{1, 10})
+	tags, err := c.Tags(t.Context(), a, "", "11", Page{Number: 1, Size: 10})
 	if got := names(tags, tagName); got != "[1.0] of 3" {
 		t.Errorf("tags %s, %v", got, err)
 	}
-	if _, err := c.Tags(t.Context(), a, "", "web", Page{1, 10}); !errs.Is(err, errs.Invalid) {
+	if _, err := c.Tags(t.Context(), a, "", "web", Page{Number: 1, Size: 10}); !errs.Is(err, errs.Invalid) {
 		t.Errorf("tags of a name: %v", err)
 	}
 	if err := c.Check(t.Context(), account(t, credential.GitLab, fields, "wrong")); !errs.Is(err, errs.Invalid) {
 		t.Errorf("a wrong secret: %v", err)
 	}
-	if _, err := c.Images(t.Context(), account(t, credential.GitLab, fields, "wrong"), "", Page{1, 10}); !errs.Is(err, errs.Conflict) {
+	if _, err := c.Images(t.Context(), account(t, credential.GitLab, fields, "wrong"), "", Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
 		t.Errorf("a secret that holds no longer: %v", err)
 	}
 }
@@ -348,7 +348,7 @@ func TestOddAnswers(t *testing.T) {
 		},
 	} {
 		a := account(t, credential.Azure, credential.Fields{ACRLoginServer: serve(t, h), ServicePrincipalID: "x"}, "s3cret")
-		if l, err := client(t).Images(t.Context(), a, "", Page{1, 10}); err == nil {
+		if l, err := client(t).Images(t.Context(), a, "", Page{Number: 1, Size: 10}); err == nil {
 			t.Errorf("%s: got %+v", name, l)
 		}
 	}

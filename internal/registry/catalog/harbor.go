@@ -61,7 +61,7 @@ func (h *harbor) check(ctx context.Context) error {
 	if _, err := h.c.send(ctx, call{url: u, user: h.a.Fields.Username, secret: h.a.Secret}, nil); err != nil {
 		return err
 	}
-	_, err = h.get(ctx, Page{1, 1}, nil, "projects", h.a.Fields.HarborProject, "repositories")
+	_, err = h.get(ctx, Page{Number: 1, Size: 1}, nil, "projects", h.a.Fields.HarborProject, "repositories")
 	return err
 }
 

@@ -37,29 +37,29 @@ func TestJFrog(t *testing.T) {
 		if err := c.Check(t.Context(), a); err != nil {
 			t.Fatal(err)
 		}
-		groups, err := c.Groups(t.Context(), a, Page{2, 1})
+		groups, err := c.Groups(t.Context(), a, Page{Number: 2, Size: 1})
 		if err != nil || groups.Total != 2 || len(groups.Items) != 1 || groups.Items[0].Name != "hub" || groups.Items[0].Type != "REMOTE" {
 			t.Errorf("repositories %+v, %v", groups, err)
 		}
 		for group, want := range map[string]string{"": "[a big/app] of 2", "hub": "[alpine] of 1"} {
-			images, err := c.Images(t.Context(), a, group, Page{1, 10})
+			images, err := c.Images(t.Context(), a, group, Page{Number: 1, Size: 10})
 			if got := names(images, imageName); got != want {
 				t.Errorf("images of %q: %s, %v; want %s", group, got, err, want)
 			}
 		}
-		images, err := c.Images(t.Context(), a, "", Page{2, 1})
+		images, err := c.Images(t.Context(), a, "", Page{Number: 2, Size: 1})
 		if err != nil || len(images.Items) != 1 || images.Items[0].Path != "local/big/app" || images.Items[0].RepositoryKey != "local" {
 			t.Errorf("images %+v, %v", images, err)
 		}
-		tags, err := c.Tags(t.Context(), a, "local", "big/app", Page{1, 10})
+		tags, err := c.Tags(t.Context(), a, "local", "big/app", Page{Number: 1, Size: 10})
 		if got := names(tags, tagName); got != "[1.0 latest] of 2" {
 			t.Errorf("tags %s, %v", got, err)
 		}
 		for _, group := range []string{"none", "../repositories", "a/b"} {
-			if _, err := c.Images(t.Context(), a, group, Page{1, 10}); !errs.Is(err, errs.NotFound) {
+			if _, err := c.Images(t.Context(), a, group, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
 				t.Errorf("images of %s: %v", group, err)
 			}
-			if _, err := c.Tags(t.Context(), a, group, "a", Page{1, 10}); !errs.Is(err, errs.NotFound) {
+			if _, err := c.Tags(t.Context(), a, group, "a", Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
 				t.Errorf("tags in %s: %v", group, err)
 			}
 		}
@@ -67,7 +67,7 @@ func TestJFrog(t *testing.T) {
 		if err := c.Check(t.Context(), wrong); !errs.Is(err, errs.Invalid) {
 			t.Errorf("a wrong secret: %v", err)
 		}
-		if _, err := c.Groups(t.Context(), wrong, Page{1, 10}); !errs.Is(err, errs.Conflict) {
+		if _, err := c.Groups(t.Context(), wrong, Page{Number: 1, Size: 10}); !errs.Is(err, errs.Conflict) {
 			t.Errorf("a secret that holds no longer: %v", err)
 		}
 		for _, key := range []string{"none", "../x"} {

@@ -42,7 +42,7 @@ func TestScaleway(t *testing.T) {
 	if err := c.Check(t.Context(), a); err != nil || a.Fields.NamespaceID != namespace {
 		t.Fatalf("%v, namespace %q", err, a.Fields.NamespaceID)
 	}
-	p, at := Page{2, 5}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	p, at := Page{Number: 2, Size: 5}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	groups, err := c.Groups(t.Context(), a, p)
 	if err != nil || groups.Total != 7 || len(groups.Items) != 2 {
 		t.Fatalf("namespaces %+v, %v", groups, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"merlon/internal/errs"
+	"merlon/internal/registry/aws"
 	"merlon/internal/tenant"
 )
 
@@ -25,10 +26,13 @@ const (
 	Azure     Kind = "acr"
 	JFrog     Kind = "jfrog"
 	Scaleway  Kind = "scaleway"
+	Amazon    Kind = "ecr"
+	GitHub    Kind = "github-container-registry"
 )
 
-// Kinds lists them.
-var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor, JFrog, Scaleway}
+// Kinds lists them, but GitHub, whose operations are of another form: an
+// organization has one token for it, and no project is linked to that.
+var Kinds = []Kind{GitLab, DockerHub, Google, Azure, Quay, Harbor, JFrog, Scaleway, Amazon}
 
 // Fields are what is public of a credential; each kind has some of them.
 type Fields struct {
@@ -53,6 +57,13 @@ type Fields struct {
 	Region             string   `json:"region,omitempty" maxLength:"20"`
 	NamespaceName      string   `json:"namespaceName,omitempty" maxLength:"255"`
 	NamespaceID        string   `json:"namespaceId,omitempty" maxLength:"40" doc:"Told by the registry."`
+	CredentialType     string   `json:"credentialType,omitempty" enum:"static_keys,iam_role" doc:"Default: static_keys."`
+	AWSAccountID       string   `json:"awsAccountId,omitempty" maxLength:"12" doc:"Default: that of the keys or of the role."`
+	AWSRegion          string   `json:"awsRegion,omitempty" maxLength:"30"`
+	AWSAccessKeyID     string   `json:"awsAccessKeyId,omitempty" maxLength:"128"`
+	RoleARN            string   `json:"roleArn,omitempty" maxLength:"600"`
+	GithubUsername     string   `json:"githubUsername,omitempty" maxLength:"100" doc:"Told by the registry."`
+	GithubOwner        string   `json:"githubOwner,omitempty" maxLength:"100" doc:"The user or organization whose images are meant."`
 }
 
 // Secrets are what is secret of a credential; each kind has one of them.
@@ -64,11 +75,14 @@ type Secrets struct {
 	RobotToken               string `json:"robotToken,omitempty" maxLength:"10000"`
 	Password                 string `json:"password,omitempty" maxLength:"10000"`
 	SecretKey                string `json:"secretKey,omitempty" maxLength:"10000"`
+	AWSSecretAccessKey       string `json:"awsSecretAccessKey,omitempty" maxLength:"10000"`
+	ExternalID               string `json:"externalId,omitempty" maxLength:"1224" doc:"What prepare-iam-role has answered."`
 }
 
 // An Account is a credential of one kind, checked for its form.
 type Account struct {
 	Kind   Kind
+	Title  string // what people call it; of Amazon's alone
 	Fields Fields // with defaults filled in
 	Secret string
 }
@@ -111,6 +125,10 @@ func NewAccount(k Kind, f Fields, s Secrets) (*Account, error) {
 	case Scaleway:
 		p.NamespaceID = ""
 		need = []part{{"region", &p.Region}, {"namespaceName", &p.NamespaceName}, {"secretKey", &s.SecretKey}}
+	case Amazon:
+		return amazon(a, s)
+	case GitHub:
+		return github(a, s)
 	default:
 		return nil, errs.E(errs.NotImplemented, "registries of the kind %q are not supported yet", k)
 	}
@@ -157,14 +175,26 @@ func (a *Account) Name() string {
 		return Host(f.JfrogURL) + "/" + f.RepositoryKey
 	case Scaleway:
 		return a.Registry() + "/" + f.NamespaceName
+	case Amazon:
+		return a.Registry() + "/" + a.Title
+	case GitHub:
+		return a.Registry() // there is one
 	}
 	return Host(f.HarborURL) + "/" + f.HarborProject
 }
 
-// Registry is the host that images are pulled from.
+// Registry is the host that images are pulled from; empty for a credential of Amazon
+// whose account the registry has not told yet.
 func (a *Account) Registry() string {
 	f := &a.Fields
-	return map[Kind]string{DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
+	if a.Kind == Amazon {
+		region, err := aws.ParseRegion(f.AWSRegion)
+		if err != nil || f.AWSAccountID == "" {
+			return ""
+		}
+		return region.Registry(f.AWSAccountID)
+	}
+	return map[Kind]string{GitHub: "ghcr.io", DockerHub: "docker.io", GitLab: Host(f.RegistryURL), Google: Host(f.RegistryHostname), Azure: Host(f.ACRLoginServer),
 		Quay: Host(f.QuayHost), Harbor: Host(f.HarborURL), JFrog: Host(f.JfrogURL), Scaleway: "rg." + f.Region + ".scw.cloud"}[a.Kind]
 }
 
@@ -218,7 +248,22 @@ func (c *Credential) Open(box interface {
 	if err != nil {
 		return nil, err
 	}
-	return &Account{Kind: c.Kind, Fields: c.Fields, Secret: string(secret)}, nil
+	return c.Account(string(secret)), nil
+}
+
+// Account is the credential with its secret, opened.
+func (c *Credential) Account(secret string) *Account {
+	return &Account{Kind: c.Kind, Title: c.Title(), Fields: c.Fields, Secret: secret}
+}
+
+// Title is what people call it: all of its name but for Amazon's, which are called
+// something within their registry.
+func (c *Credential) Title() string {
+	if c.Kind != Amazon {
+		return c.Name
+	}
+	a := Account{Kind: c.Kind, Fields: c.Fields}
+	return strings.TrimPrefix(c.Name, a.Registry()+"/")
 }
 
 // Label names the place where a credential's secret is sealed.

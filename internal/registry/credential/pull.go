@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"merlon/internal/errs"
+	"merlon/internal/registry/aws"
 )
 
 // This file says how the images of an account are pulled: what they are called in
@@ -20,9 +21,12 @@ var users = map[Kind]func(*Fields) string{
 	Harbor:    func(f *Fields) string { return f.Username },
 	JFrog:     func(f *Fields) string { return f.Username },
 	Scaleway:  func(*Fields) string { return "nologin" }, // https://www.scaleway.com/en/docs/container-registry/how-to/connect-docker-cli/
+	Amazon:    func(*Fields) string { return aws.User },
+	GitHub:    func(f *Fields) string { return f.GithubUsername },
 }
 
-// User is whom the account's secret is the password of.
+// User is whom the account's secret is the password of; for Amazon, whom a password
+// from there is.
 func (a *Account) User() string {
 	if of := users[a.Kind]; of != nil {
 		return of(&a.Fields)
@@ -47,6 +51,7 @@ var spaces = map[Kind]func(*Fields) space{
 	Harbor:    func(f *Fields) space { return space{name: f.HarborProject} },
 	JFrog:     func(f *Fields) space { return space{name: f.RepositoryKey, in: true} },
 	Scaleway:  func(f *Fields) space { return space{name: f.NamespaceName, only: true} },
+	GitHub:    func(f *Fields) space { return space{name: strings.ToLower(f.GithubOwner), only: true} },
 }
 
 // hubHosts are the names of Docker Hub's registry.
@@ -89,6 +94,12 @@ func (a *Account) Image(name string) (string, error) {
 // (https://github.com/distribution/reference).
 var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}(@sha256:[0-9a-f]{64})?$`)
 
+// Path is what a reference that Image has returned names within the registry, without
+// its tag and digest.
+func (a *Account) Path(reference string) string {
+	return repositoryOf(strings.TrimPrefix(reference, a.Registry()+"/"))
+}
+
 // repositoryOf is a name without its tag and digest.
 func repositoryOf(name string) string {
 	name, _, _ = strings.Cut(name, "@")
@@ -112,6 +123,9 @@ func (a *Account) Scheme() string {
 // SignsIn reports whether the registry may send its users to the host to sign in: its
 // own, or one below the same registered name.
 func (a *Account) SignsIn(host string) bool {
+	if a.Kind == Amazon { // whose customers have hosts below its own name
+		return strings.EqualFold(host, a.Registry())
+	}
 	return Related(host, hostname(a.Registry())) || a.Kind == Scaleway && Related(host, "api.scaleway.com")
 }
 

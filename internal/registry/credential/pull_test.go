@@ -19,9 +19,11 @@ func TestImages(t *testing.T) {
 		Harbor:    {HarborURL: "http://harbor.example:8443", HarborProject: "shop", Username: "u"},
 		JFrog:     {JfrogURL: "https://shop.jfrog.io/artifactory", RepositoryKey: "local", Username: "u"},
 		Scaleway:  {Region: "fr-par", NamespaceName: "shop"},
+		Amazon:    {AWSRegion: "cn-north-1", AWSAccountID: "123456789012"},
+		GitHub:    {GithubUsername: "ada", GithubOwner: "Shop"},
 	}
-	if len(accounts) != len(Kinds) || len(users) != len(Kinds) {
-		t.Fatalf("%d kinds are tested and %d have users, there are %d", len(accounts), len(users), len(Kinds))
+	if n := len(Kinds) + 1; len(accounts) != n || len(users) != n {
+		t.Fatalf("%d kinds are tested and %d have users, there are %d", len(accounts), len(users), n)
 	}
 	for _, test := range []struct {
 		kind       Kind
@@ -39,6 +41,8 @@ func TestImages(t *testing.T) {
 		{JFrog, "app", "shop.jfrog.io/local/app"}, {JFrog, "team/app", "shop.jfrog.io/local/team/app"}, {JFrog, "local/app", "shop.jfrog.io/local/app"},
 		{JFrog, "shop.jfrog.io/remote/app:2", "shop.jfrog.io/remote/app:2"},
 		{Scaleway, "app:1", "rg.fr-par.scw.cloud/shop/app:1"}, {Scaleway, "rg.fr-par.scw.cloud/other/app", ""},
+		{Amazon, "app:1", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/app:1"}, {Amazon, "team/app", "123456789012.dkr.ecr.cn-north-1.amazonaws.com.cn/team/app"},
+		{GitHub, "app:1", "ghcr.io/shop/app:1"}, {GitHub, "ghcr.io/shop/team/app", "ghcr.io/shop/team/app"}, {GitHub, "ada/app", ""}, {GitHub, "ghcr.io/ada/app", ""},
 	} {
 		a := &Account{Kind: test.kind, Fields: accounts[test.kind]}
 		if test.kind == GitLab {
@@ -55,6 +59,9 @@ func TestImages(t *testing.T) {
 			t.Errorf("%s: nobody signs in", test.kind)
 		}
 	}
+	if got := (&Account{Kind: GitHub}).Path("ghcr.io/shop/team/app:1.0@sha256:1"); got != "shop/team/app" {
+		t.Errorf("path %s", got)
+	}
 	for _, name := range []string{"", " ", "a b", "/app", "app\nb", "-x", "app@sha256:12", strings.Repeat("a", 600), "https://quay.io/app?x"} {
 		if _, err := (&Account{Kind: Azure, Fields: accounts[Azure]}).Image(name); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%q: %v, want Invalid", name, err)
@@ -67,6 +74,7 @@ func TestWhereUsersSignIn(t *testing.T) {
 	gitlab := &Account{Kind: GitLab, Fields: Fields{RegistryURL: "registry.gitlab.com"}}
 	harbor := &Account{Kind: Harbor, Fields: Fields{HarborURL: "http://harbor.example:8443"}}
 	scaleway := &Account{Kind: Scaleway, Fields: Fields{Region: "nl-ams"}}
+	amazon := &Account{Kind: Amazon, Fields: Fields{AWSRegion: "eu-west-1", AWSAccountID: "123456789012"}}
 	for _, test := range []struct {
 		a    *Account
 		host string
@@ -74,6 +82,7 @@ func TestWhereUsersSignIn(t *testing.T) {
 	}{
 		{gitlab, "gitlab.com", true}, {gitlab, "evil.com", false}, {harbor, "harbor.example", true}, {harbor, "10.0.0.1", false},
 		{scaleway, "api.scaleway.com", true}, {scaleway, "rg.nl-ams.scw.cloud", true}, {gitlab, "api.scaleway.com", false},
+		{amazon, "123456789012.dkr.ecr.eu-west-1.amazonaws.com", true}, {amazon, "evil.s3.amazonaws.com", false}, {amazon, "210987654321.dkr.ecr.eu-west-1.amazonaws.com", false},
 	} {
 		if got := test.a.SignsIn(test.host); got != test.want {
 			t.Errorf("%s at %s: %t", test.a.Kind, test.host, got)

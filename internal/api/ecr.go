@@ -1,0 +1,283 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/registry/aws"
+	"merlon/internal/registry/catalog"
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// This file answers for Amazon's registry, whose credentials have names, may be
+// roles that the service assumes, and whose lists go on at a token.
+
+type ecrCredential struct {
+	ID          string    `json:"id" format:"uuid"`
+	Account     string    `json:"awsAccountId"`
+	Region      string    `json:"awsRegion"`
+	KeyID       string    `json:"awsAccessKeyId,omitempty"`
+	Type        string    `json:"credentialType"`
+	RoleARN     string    `json:"roleArn,omitempty"`
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+func showEcr(c credential.Credential) ecrCredential {
+	f := &c.Fields
+	return ecrCredential{string(c.ID), f.AWSAccountID, f.AWSRegion, f.AWSAccessKeyID, f.CredentialType, f.RoleARN, c.Description, c.CreatedAt}
+}
+
+type storeEcrIn struct {
+	OrganizationPath
+	Body struct {
+		Name         string `json:"name" minLength:"1" maxLength:"255" doc:"Tells the organization's credentials for one registry apart. Storing one of the same name and registry again replaces the secret."`
+		CredentialID string `json:"credentialId,omitempty" format:"uuid" doc:"The credential that gets the new secret, name and description; it must be for the same registry."`
+		ProjectID    string `json:"projectId,omitempty" format:"uuid" doc:"A project that may use the credential; of the same organization."`
+		Type         string `json:"credentialType,omitempty" enum:"static_keys,iam_role" default:"static_keys"`
+		Account      string `json:"awsAccountId,omitempty" pattern:"^[0-9]{12}$" doc:"Default: that of the keys or of the role; another one is refused."`
+		Region       string `json:"awsRegion" maxLength:"30"`
+		KeyID        string `json:"awsAccessKeyId,omitempty" maxLength:"128"`
+		Secret       string `json:"awsSecretAccessKey,omitempty" maxLength:"10000"`
+		RoleARN      string `json:"roleArn,omitempty" maxLength:"600"`
+		ExternalID   string `json:"externalId,omitempty" maxLength:"1224" doc:"What prepare-iam-role has answered."`
+		Description  string `json:"description,omitempty" maxLength:"1000"`
+	}
+}
+
+type ecrAnswer struct{ Body ecrCredential }
+
+func (a *API) storeEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *storeEcrIn) (*ecrAnswer, error) {
+	b := &in.Body
+	s := stored{
+		kind: k, id: b.CredentialID, title: b.Name, description: b.Description,
+		fields:  credential.Fields{CredentialType: b.Type, AWSAccountID: b.Account, AWSRegion: b.Region, AWSAccessKeyID: b.KeyID, RoleARN: b.RoleARN},
+		secrets: credential.Secrets{AWSSecretAccessKey: b.Secret, ExternalID: b.ExternalID},
+	}
+	if b.ProjectID != "" {
+		s.projects = []string{b.ProjectID}
+	}
+	if b.CredentialID != "" {
+		old, err := a.Credentials.Credential(ctx, sc, k, credential.ID(b.CredentialID))
+		if err != nil {
+			return nil, err
+		}
+		if account := old.Fields.AWSAccountID; old.Fields.AWSRegion != b.Region || b.Account != "" && b.Account != account {
+			return nil, errs.E(errs.Invalid, "the credential is for the registry of %s in %s: store one for another registry as a new one", account, old.Fields.AWSRegion)
+		}
+		s.fields.AWSAccountID = old.Fields.AWSAccountID // the registry is asked whether it still is
+	}
+	c, err := a.saveCredential(ctx, sc, s)
+	if err != nil {
+		return nil, err
+	}
+	return &ecrAnswer{showEcr(c)}, nil
+}
+
+// externalIDs is what the key for external identifiers is derived for.
+const externalIDs = "external identifiers at Amazon"
+
+// checkRole refuses a role with an external identifier that was not made for the
+// scope's organization: it is another's role then.
+func (a *API) checkRole(sc tenant.Scope, account *credential.Account) error {
+	if account.Kind != credential.Amazon || account.Fields.CredentialType != credential.Role ||
+		aws.IsExternalID(a.Box.Derive(externalIDs), string(sc.Organization), account.Secret) {
+		return nil
+	}
+	return errs.E(errs.Invalid, "externalId was not made for this organization: ask prepare-iam-role for one, and give the role its trust policy")
+}
+
+type prepareEcrRoleIn struct {
+	OrganizationPath
+	Body struct {
+		ProjectID string `json:"projectId,omitempty" format:"uuid"`
+		Region    string `json:"awsRegion" maxLength:"30"`
+	}
+}
+
+type prepareEcrRoleAnswer struct {
+	Body struct {
+		ExternalID  string `json:"externalId" doc:"For this organization alone, and another one each time."`
+		Principal   string `json:"trustedPrincipalArn" doc:"Who assumes the role: the service itself."`
+		Trust       string `json:"trustPolicyJson"`
+		Permissions string `json:"permissionPolicyJson"`
+	}
+}
+
+// prepareEcrRole says how to make a role that the service may assume.
+func (a *API) prepareEcrRole(ctx context.Context, sc tenant.Scope, in *prepareEcrRoleIn) (*prepareEcrRoleAnswer, error) {
+	region, err := aws.ParseRegion(in.Body.Region)
+	if err != nil {
+		return nil, err
+	}
+	if in.Body.ProjectID != "" {
+		if _, err := a.Scopes.Scope(ctx, sc.Actor, tenant.Target{Organization: sc.Organization, Project: tenant.ProjectID(in.Body.ProjectID)}); err != nil {
+			return nil, err
+		}
+	}
+	if a.AWSPrincipal == "" {
+		e := errs.E(errs.Invalid, "this deployment can assume no roles: it has no user or role of its own at Amazon (setting aws-principal-arn). Store the keys of a user instead")
+		e.Code = "not_configured"
+		return nil, e
+	}
+	principal, err := aws.ParsePrincipal(a.AWSPrincipal)
+	if err != nil {
+		return nil, err
+	}
+	if principal.Partition != region.Partition {
+		return nil, errs.E(errs.Invalid, "this deployment is of the partition %s of Amazon and can assume no roles in %s", principal.Partition, region.Partition)
+	}
+	out := &prepareEcrRoleAnswer{}
+	b := &out.Body
+	b.ExternalID, b.Principal = aws.NewExternalID(a.Box.Derive(externalIDs), string(sc.Organization)), principal.ARN
+	b.Trust, b.Permissions = aws.TrustPolicy(principal, b.ExternalID), aws.PullPolicy(region, "")
+	return out, nil
+}
+
+type ecrOrganizationCredential struct {
+	ID          string    `json:"id" format:"uuid"`
+	Name        string    `json:"name"`
+	Account     string    `json:"awsAccountId"`
+	Region      string    `json:"awsRegion"`
+	Registry    string    `json:"registryUrl"`
+	Type        string    `json:"credentialType"`
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"createdAt"`
+	Projects    int       `json:"linkedProjectCount"`
+}
+
+type ecrOrganizationCredentialsAnswer struct{ Body []ecrOrganizationCredential }
+
+func (a *API) listEcrOrganizationCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *OrganizationPath) (*ecrOrganizationCredentialsAnswer, error) {
+	found, err := a.Credentials.Credentials(ctx, sc, k)
+	if err != nil {
+		return nil, err
+	}
+	return &ecrOrganizationCredentialsAnswer{each(found, func(c credential.Credential) ecrOrganizationCredential {
+		f := &c.Fields
+		return ecrOrganizationCredential{string(c.ID), c.Title(), f.AWSAccountID, f.AWSRegion, c.Account("").Registry(), f.CredentialType,
+			c.Description, c.CreatedAt, len(c.Projects)}
+	})}, nil
+}
+
+func (a *API) listEcrCredentialProjects(ctx context.Context, sc tenant.Scope, in *organizationCredentialIn) (*linksAnswer, error) {
+	return a.listCredentialProjects(ctx, sc, &CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath})
+}
+
+type setEcrLinksIn struct {
+	OrganizationPath
+	CredentialPath
+	Body linksBody
+}
+
+func (a *API) setEcrCredentialProjects(ctx context.Context, sc tenant.Scope, in *setEcrLinksIn) (*linksAnswer, error) {
+	return a.setCredentialProjects(ctx, sc, &setLinksIn{CredentialLinksPath{in.OrganizationPath, credential.Amazon, in.CredentialPath}, in.Body})
+}
+
+func (a *API) getEcrCredential(ctx context.Context, sc tenant.Scope, k credential.Kind, in *projectCredentialIn) (*ecrAnswer, error) {
+	c, err := a.Credentials.Credential(ctx, sc, k, credential.ID(in.CredentialID))
+	if err != nil {
+		return nil, err
+	}
+	return &ecrAnswer{showEcr(c)}, nil
+}
+
+type ecrListItem struct {
+	ID          string    `json:"id" format:"uuid"`
+	Account     string    `json:"awsAccountId"`
+	Region      string    `json:"awsRegion"`
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"createdAt"`
+}
+
+type ecrListAnswer struct{ Body []ecrListItem }
+
+func (a *API) listEcrCredentials(ctx context.Context, sc tenant.Scope, k credential.Kind, _ *projectPathIn) (*ecrListAnswer, error) {
+	found, err := a.Credentials.Credentials(ctx, sc, k)
+	if err != nil {
+		return nil, err
+	}
+	return &ecrListAnswer{each(found, func(c credential.Credential) ecrListItem {
+		return ecrListItem{string(c.ID), c.Fields.AWSAccountID, c.Fields.AWSRegion, c.Description, c.CreatedAt}
+	})}, nil
+}
+
+// ByToken asks for a part of a list that goes on where a token says.
+type ByToken struct {
+	ProjectID    string `path:"projectId" format:"uuid"`
+	CredentialID string `query:"credentialId" required:"true" format:"uuid"`
+	Max          int    `query:"maxResults" doc:"At most 100; 50 when missing."`
+	Next         string `query:"nextToken" maxLength:"4096" doc:"What the answer before this one says."`
+}
+
+func (q ByToken) page() catalog.Page {
+	size := q.Max
+	if size == 0 {
+		size = 50
+	}
+	return catalog.Page{Number: 1, Size: min(max(size, 1), maxPageSize), From: q.Next}
+}
+
+type ecrImage struct {
+	Name       string     `json:"name"`
+	Repository string     `json:"repositoryName"`
+	URI        string     `json:"repositoryUri"`
+	CreatedAt  *time.Time `json:"createdAt,omitempty"`
+}
+
+type ecrImagesAnswer struct {
+	Body struct {
+		Images []ecrImage `json:"images"`
+		Next   string     `json:"nextToken,omitempty"`
+	}
+}
+
+func (a *API) listEcrImages(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByToken) (*ecrImagesAnswer, error) {
+	account, err := a.account(ctx, sc, k, in.CredentialID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Images(ctx, account, "", in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &ecrImagesAnswer{}
+	out.Body.Next = found.Next
+	out.Body.Images = each(found.Items, func(i catalog.Image) ecrImage {
+		return ecrImage{i.Name, i.RepositoryName, i.Path, i.CreatedAt}
+	})
+	return out, nil
+}
+
+type ecrTagsIn struct {
+	ByToken
+	Image string `path:"repositoryId" doc:"Name of the repository; a slash in it is percent-encoded."`
+}
+
+type ecrTagsAnswer struct {
+	Body struct {
+		Name string        `json:"repositoryName"`
+		Tags []catalog.Tag `json:"tags"`
+		Next string        `json:"nextToken,omitempty"`
+	}
+}
+
+func (a *API) listEcrTags(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ecrTagsIn) (*ecrTagsAnswer, error) {
+	image, err := unescaped(in.Image)
+	if err != nil {
+		return nil, err
+	}
+	account, err := a.account(ctx, sc, k, in.CredentialID)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Tags(ctx, account, "", image, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &ecrTagsAnswer{}
+	out.Body.Name, out.Body.Tags, out.Body.Next = image, list(found.Items), found.Next
+	return out, nil
+}

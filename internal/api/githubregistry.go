@@ -1,0 +1,326 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/registry/catalog"
+	"merlon/internal/registry/credential"
+	"merlon/internal/tenant"
+)
+
+// This file answers for GitHub's registry, for which an organization stores one
+// personal access token. No project is linked to it: every member may see what it
+// shows, and the token itself is handed to nobody.
+
+// githubAccount opens the organization's token.
+func (a *API) githubAccount(ctx context.Context, sc tenant.Scope) (*credential.Credential, *credential.Account, error) {
+	found, err := a.Credentials.Credentials(ctx, sc, credential.GitHub)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(found) == 0 {
+		return nil, nil, errs.E(errs.NotFound, "the organization has no token for GitHub's registry: store one (…/pat)")
+	}
+	c := &found[0] // there is one at most, for its name is always the same
+	account, err := c.Open(a.Box)
+	return c, account, err
+}
+
+type githubPatStatus struct {
+	Valid     bool     `json:"valid"`
+	User      string   `json:"githubUsername,omitempty"`
+	Owner     string   `json:"githubOwner,omitempty"`
+	Scopes    []string `json:"scopes"`
+	ExpiresAt string   `json:"expiresAt,omitempty"`
+	Validated string   `json:"validatedAt,omitempty" format:"date-time"`
+	Error     string   `json:"errorMessage,omitempty"`
+	Reads     bool     `json:"hasPackagesReadScope"`
+}
+
+// showPat says how a token stands, of which GitHub has just been asked.
+func (a *API) showPat(f *credential.Fields, failure string) *githubPatStatus {
+	return &githubPatStatus{Valid: failure == "", User: f.GithubUsername, Owner: f.GithubOwner, Scopes: list(f.Scopes), ExpiresAt: f.ExpiresAt,
+		Validated: a.Now().UTC().Format(time.RFC3339), Error: failure, Reads: f.ReadsPackages()}
+}
+
+type storeGithubPatIn struct {
+	OrganizationPath
+	Body struct {
+		Pat   string `json:"pat" maxLength:"255" doc:"A classic personal access token with the scope read:packages."`
+		Owner string `json:"githubOwner,omitempty" maxLength:"100" doc:"The organization at GitHub whose images are meant. Default: the user whose token it is."`
+	}
+}
+
+type storeGithubPatAnswer struct {
+	Body struct {
+		Success bool             `json:"success"`
+		Message string           `json:"message"`
+		Status  *githubPatStatus `json:"status"`
+	}
+}
+
+// storeGithubPat asks GitHub about the token and stores it in place of the one
+// before.
+func (a *API) storeGithubPat(ctx context.Context, sc tenant.Scope, in *storeGithubPatIn) (*storeGithubPatAnswer, error) {
+	c, err := a.saveCredential(ctx, sc, stored{kind: credential.GitHub, fields: credential.Fields{GithubOwner: in.Body.Owner}, secrets: credential.Secrets{AccessToken: in.Body.Pat}})
+	if err != nil {
+		return nil, err
+	}
+	out := &storeGithubPatAnswer{}
+	out.Body.Success, out.Body.Status = true, a.showPat(&c.Fields, "")
+	out.Body.Message = "the token of " + c.Fields.GithubUsername + " is stored"
+	return out, nil
+}
+
+type doneAnswer struct {
+	Body struct {
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+	}
+}
+
+func (a *API) deleteGithubPat(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*doneAnswer, error) {
+	c, _, err := a.githubAccount(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Credentials.DeleteCredential(ctx, sc, credential.GitHub, c.ID); err != nil {
+		return nil, err
+	}
+	out := &doneAnswer{}
+	out.Body.Success, out.Body.Message = true, "the token is deleted here; revoke it at GitHub as well"
+	return out, nil
+}
+
+type githubPatStatusAnswer struct {
+	Body struct {
+		HasPat bool             `json:"hasPat"`
+		Status *githubPatStatus `json:"status,omitempty"`
+	}
+}
+
+// getGithubPatStatus asks GitHub how the token stands.
+func (a *API) getGithubPatStatus(ctx context.Context, sc tenant.Scope, _ *OrganizationPath) (*githubPatStatusAnswer, error) {
+	out := &githubPatStatusAnswer{}
+	_, account, err := a.githubAccount(ctx, sc)
+	if errs.Is(err, errs.NotFound) {
+		return out, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	failure := ""
+	err = a.Catalog.Check(ctx, account)
+	var refused *errs.Error
+	switch {
+	case errs.Is(err, errs.Invalid) && errors.As(err, &refused):
+		failure = refused.Message
+	case err != nil:
+		return nil, err
+	}
+	out.Body.HasPat, out.Body.Status = true, a.showPat(&account.Fields, failure)
+	return out, nil
+}
+
+// GithubPage is a page of a list of GitHub's.
+type GithubPage struct {
+	Page     int `query:"page"`
+	PageSize int `query:"pageSize" doc:"At most 100; 30 when missing."`
+}
+
+func (p GithubPage) page() catalog.Page {
+	size := p.PageSize
+	if size == 0 {
+		size = 30
+	}
+	return catalog.Page{Number: min(max(p.Page, 1), maxPageNumber), Size: min(max(size, 1), maxPageSize)}
+}
+
+type githubImage struct {
+	ID         int64      `json:"id"`
+	Name       string     `json:"name"`
+	Package    string     `json:"packageName"`
+	Owner      string     `json:"owner"`
+	Visibility string     `json:"visibility"`
+	URL        string     `json:"htmlUrl,omitempty"`
+	CreatedAt  *time.Time `json:"createdAt"`
+	UpdatedAt  *time.Time `json:"updatedAt"`
+	Versions   int        `json:"versionCount"`
+	Scannable  bool       `json:"scannable"`
+	Reason     string     `json:"scannableReason,omitempty"`
+	Linked     bool       `json:"linkedToRepository"`
+}
+
+// notPublic is why an image is not scanned; empty when it is.
+func notPublic(i catalog.Image) string {
+	if i.Visibility == "public" {
+		return ""
+	}
+	return "only public images of GitHub's registry are scanned, and this one is " + i.Visibility
+}
+
+func showGithubImage(i catalog.Image) githubImage {
+	reason := notPublic(i)
+	return githubImage{i.ID, i.Name, i.Name, i.ProjectName, i.Visibility, i.URL, i.CreatedAt, i.UpdatedAt, i.Tags, reason == "", reason, i.Linked}
+}
+
+type githubImagesIn struct {
+	OrganizationPath
+	GithubPage
+	Visibility string `query:"visibility" enum:"public,private,internal"`
+}
+
+type githubImagesAnswer struct {
+	Body struct {
+		Images []githubImage `json:"images"`
+		Total  int           `json:"totalCount" doc:"GitHub tells no totals: how many have been seen up to this page, and one more when there is another page."`
+		Owner  string        `json:"githubOwner"`
+	}
+}
+
+func (a *API) listGithubImages(ctx context.Context, sc tenant.Scope, in *githubImagesIn) (*githubImagesAnswer, error) {
+	_, account, err := a.githubAccount(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Images(ctx, account, in.Visibility, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &githubImagesAnswer{}
+	out.Body.Images, out.Body.Total, out.Body.Owner = each(found.Items, showGithubImage), found.Total, account.Fields.GithubOwner
+	return out, nil
+}
+
+type githubTagsIn struct {
+	OrganizationPath
+	GithubPage
+	Package string `path:"packageName" doc:"Name of the image, without its owner; a slash in it is percent-encoded."`
+}
+
+type githubTag struct {
+	ID        int64      `json:"id"`
+	Name      string     `json:"name"`
+	Tags      []string   `json:"tags"`
+	Digest    string     `json:"digest"`
+	CreatedAt *time.Time `json:"createdAt"`
+	UpdatedAt *time.Time `json:"updatedAt"`
+	URL       string     `json:"htmlUrl,omitempty"`
+}
+
+type githubTagsAnswer struct {
+	Body struct {
+		Package string      `json:"packageName"`
+		Tags    []githubTag `json:"tags" doc:"The versions of the image, each with its tags."`
+		Total   int         `json:"totalCount" doc:"As of images."`
+		Owner   string      `json:"githubOwner"`
+	}
+}
+
+func (a *API) listGithubImageTags(ctx context.Context, sc tenant.Scope, in *githubTagsIn) (*githubTagsAnswer, error) {
+	image, err := unescaped(in.Package)
+	if err != nil {
+		return nil, err
+	}
+	_, account, err := a.githubAccount(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Tags(ctx, account, "", image, in.page())
+	if err != nil {
+		return nil, err
+	}
+	out := &githubTagsAnswer{}
+	out.Body.Package, out.Body.Total, out.Body.Owner = image, found.Total, account.Fields.GithubOwner
+	out.Body.Tags = each(found.Items, func(t catalog.Tag) githubTag {
+		return githubTag{t.ID, t.Name, list(t.Names), t.Digest, t.CreatedAt, t.UpdatedAt, t.URL}
+	})
+	return out, nil
+}
+
+type githubTokenIn struct {
+	OrganizationPath
+	Package string `query:"packageName" maxLength:"255" doc:"The only image that the token is for. Default: the first 50 of the owner."`
+}
+
+type githubTokenAnswer struct {
+	Body struct {
+		Token     string    `json:"token" doc:"Pulls the images, and nothing else; never the stored token."`
+		User      string    `json:"username"`
+		Registry  string    `json:"registryUrl"`
+		Owner     string    `json:"githubOwner"`
+		ExpiresAt time.Time `json:"expiresAt"`
+	}
+}
+
+// tokenImages bounds the images that a token is for when it is asked for none.
+const tokenImages = 50
+
+// getGithubRegistryToken exchanges the stored token for one that pulls images for a
+// short time.
+func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope, in *githubTokenIn) (*githubTokenAnswer, error) {
+	_, account, err := a.githubAccount(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	if in.Package != "" {
+		found, err := a.Catalog.Package(ctx, account, in.Package)
+		if err != nil {
+			return nil, err
+		}
+		names = []string{found.Name}
+	} else {
+		found, err := a.Catalog.Images(ctx, account, "", catalog.Page{Number: 1, Size: tokenImages})
+		if err != nil {
+			return nil, err
+		}
+		names = each(found.Items, func(i catalog.Image) string { return i.Name })
+	}
+	if len(names) == 0 {
+		return nil, errs.E(errs.NotFound, "%s has no images at GitHub that a token could be for", account.Fields.GithubOwner)
+	}
+	token, err := a.Catalog.PullToken(ctx, account, names, a.Now())
+	if err != nil {
+		return nil, err
+	}
+	out := &githubTokenAnswer{}
+	out.Body.Token, out.Body.ExpiresAt, out.Body.User = token.Text, token.Expires, account.Fields.GithubUsername
+	out.Body.Registry, out.Body.Owner = account.Registry(), account.Fields.GithubOwner
+	return out, nil
+}
+
+type startGithubScanIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Body      RegistryScanOptions
+}
+
+// startGithubScan starts a scan of a public image of the owner that the token is for.
+func (a *API) startGithubScan(ctx context.Context, sc tenant.Scope, in *startGithubScanIn) (*startContainerScanOut, error) {
+	c, account, err := a.githubAccount(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	reference, err := account.Image(in.Body.Image)
+	if errs.Is(err, errs.NotFound) {
+		return nil, errs.Wrap(errs.Forbidden, err, "the image is not one of %s at GitHub, whose images the organization may scan", account.Fields.GithubOwner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found, err := a.Catalog.Package(ctx, account, account.Path(reference))
+	if err != nil {
+		return nil, err
+	}
+	if reason := notPublic(*found); reason != "" {
+		return nil, errs.E(errs.Forbidden, "%s", reason)
+	}
+	r, err := a.scanWith(ctx, sc, registryScan{account, string(c.ID), &in.Body})
+	if err != nil {
+		return nil, err
+	}
+	return startedContainerScan(r), nil
+}
