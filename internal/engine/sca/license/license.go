@@ -3,13 +3,11 @@
 package license
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/github/go-spdx/v2/spdxexp"
-	"github.com/google/licensecheck"
 )
 
 // maxDeclaration bounds what is taken for a declaration: some packages put the
@@ -220,29 +218,4 @@ var byWords = map[string]string{
 	"eupl 1.2": "EUPL-1.2", "european union public 1.2": "EUPL-1.2", "academic free 3.0": "AFL-3.0", "afl 3.0": "AFL-3.0", "ruby": "Ruby", "hpnd": "HPND",
 	"gpl 2 with classpath exception": "GPL-2.0-only WITH Classpath-exception-2.0", "gpl2 w cpe": "GPL-2.0-only WITH Classpath-exception-2.0",
 	"gpl 2 w cpe": "GPL-2.0-only WITH Classpath-exception-2.0", "gnu general public 2 with classpath exception": "GPL-2.0-only WITH Classpath-exception-2.0",
-}
-
-// covered is the share of a text, in percent, that must be a licence.
-const covered = 75
-
-// OfText returns the expression of the text of a licence, or "". The first call
-// takes most of a second, in which the library prepares itself.
-func OfText(text []byte) (expression string, err error) {
-	defer func() { // the library is written for texts of people
-		if v := recover(); v != nil {
-			err = fmt.Errorf("recognise a licence: %v", v)
-		}
-	}()
-	found := licensecheck.Scan(text)
-	if found.Percent < covered {
-		return "", nil
-	}
-	var ids []string
-	for _, m := range found.Match {
-		if !m.IsURL && !slices.Contains(ids, m.ID) {
-			ids = append(ids, m.ID)
-		}
-	}
-	slices.Sort(ids)
-	return strings.Join(ids, " AND "), nil
 }
