@@ -59,6 +59,8 @@ type Config struct {
 	Results   Results
 	Numbers   Numbers
 	Overviews Overviews
+	// Remedies looks for upgrades of vulnerable packages.
+	Remedies Remedies
 	// Credentials keeps credentials for registries of images, and Catalog asks
 	// those what they hold.
 	Credentials Credentials

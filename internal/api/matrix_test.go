@@ -184,13 +184,14 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 		"scanId":    admin.Post(s.proj+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
 	}
 	s.addFindings()
+	s.ids["jobId"] = admin.Post(s.proj+"/results/sca/autofix", map[string]any{"vulnerabilityIds": manyIDs(101)}).Want(200).Text("jobId")
 	for kind, body := range credentialBodies(s.ids["projectId"]) {
 		s.ids["/"+kind+"/"] = admin.Post("/integrations/"+kind+"/container-registry"+s.org+"/credentials", body).Want(201).Text(registryEnvelopes[kind] + "id")
 	}
 	s.ids["credentialId"] = s.ids["/harbor/"]
 	admin.Post("/integrations/github-container-registry"+s.org+"/pat", map[string]any{"pat": githubPat}).Want(201)
 	for name, value := range map[string]string{ // what only operations that are not built name
-		"jobId": "", "conversationId": "", "policyId": "", "repositoryId": "",
+		"conversationId": "", "policyId": "", "repositoryId": "",
 		"format": "json", "reportType": "owasp", "type": "sast", "spdxId": "MIT", "registryType": "harbor",
 		"packageName": "image", "repositoryName": "image", "repository": "image", "imageName": "image",
 	} {

@@ -59,11 +59,8 @@ func unbuiltReports() []route {
 
 func unbuiltFixes() []route {
 	const p, chat = "/project/{projectId}", "/project/{projectId}/security-champion"
-	read, state, results := needs(tenant.ProjectRead), needs(tenant.ProjectState), needs(tenant.ProjectResults)
+	read, state := needs(tenant.ProjectRead), needs(tenant.ProjectState)
 	return []route{
-		unbuilt("POST", p+"/results/sca/autofix", "startScaAutofix", "Upgrade of dependencies", state),
-		unbuilt("GET", p+"/results/sca/autofix/{jobId}/status", "getScaAutofixStatus", "Upgrade of dependencies", results),
-		unbuilt("GET", p+"/results/sca/autofix/{jobId}", "getScaAutofix", "Upgrade of dependencies", results),
 		unbuilt("POST", p+"/autofix", "startAutofix", "Fix of a finding", state),
 		unbuilt("POST", p+"/autofix/batch", "startBatchAutofix", "Fix of several findings", state),
 		unbuilt("POST", chat+"/conversation", "startConversation", "Assistant", read),

@@ -13,12 +13,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/api"
 	"merlon/internal/config"
 	"merlon/internal/identity"
 	"merlon/internal/oidc"
+	"merlon/internal/remedy"
 	"merlon/internal/run"
 	"merlon/internal/tenant"
 	"merlon/internal/worker"
@@ -67,7 +69,8 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	handler, err := newHandler(c, at, parts{d, service, provider, work, held}, log)
+	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
+	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk}, log)
 	if err != nil {
 		return err
 	}
@@ -76,6 +79,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	g.Go(func() error { return listen(ctx, l, handler, certificate{c.TLSCert, c.TLSKey}) })
 	g.Go(func() error { return work.Run(ctx) })
 	g.Go(func() error { courier.Run(ctx); return nil })
+	g.Go(func() error { desk.Run(ctx); return nil })
 	g.Go(func() error { keepAdvisories(ctx, d.db, c, client, log); return nil })
 	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
 	g.Go(func() error { service.Run(ctx, reportTo(ctx, log)); return nil })
@@ -130,6 +134,7 @@ type parts struct {
 	provider *oidc.Provider
 	work     *worker.Worker
 	images   images
+	desk     *remedy.Desk
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -178,7 +183,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Authenticate: p.provider.Authenticate,
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
-		Analyses: Analyses(), Post: p.post(),
+		Analyses: Analyses(), Post: p.post(), Remedies: p.desk,
 		Requests: p.db, Box: p.box, Credentials: p.db, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,

@@ -31,6 +31,7 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/identity"
 	"merlon/internal/mail"
+	"merlon/internal/remedy"
 	"merlon/internal/run"
 	"merlon/internal/seal"
 	"merlon/internal/store"
@@ -50,6 +51,7 @@ type Runner struct {
 	DB       *store.DB
 	Clock    *storetest.Clock
 	Identity *identity.Service
+	Remedies *remedy.Desk // call its Look to have jobs worked on
 
 	t        testing.TB
 	post     mail.Post
@@ -96,6 +98,8 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	c.Scans = run.New(run.Config{
 		Store: db, Uploads: db, Blobs: blobs, Key: box.Derive("upload"), BaseURL: BaseURL, Available: finding.Analyses, Now: clock.Now,
 	})
+	r.Remedies = remedy.New(db, c.Log, clock.Now, uuid.NewString)
+	c.Remedies = r.Remedies
 	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now})
 	c.Users, c.Tokens = r.Identity, r.Identity
 	for _, o := range options {
