@@ -6,8 +6,9 @@
 //
 // A child stands in its parent's "resources", with its type relative to it.
 // Expressions stand between brackets, as in a template: "[parameters('x')]"; a
-// variable whose value is known stands for its value. A loop is its body once. The
-// language: https://learn.microsoft.com/azure/azure-resource-manager/bicep/file.
+// variable or expression whose value is known stands for its value, as do parameters
+// that have a simple default or were given one. A loop over a known list is its body for
+// each item, else once. The language: https://learn.microsoft.com/azure/azure-resource-manager/bicep/file.
 package bicep
 
 import (
@@ -23,6 +24,12 @@ const MaxSize = 4 << 20
 // Decode reads a file. Errors are a *document.Malformed, or errs.TooLarge; what
 // stands before a mistake is returned with it.
 func Decode(name string, text []byte) (*document.Document, error) {
+	return DecodeGiven(name, text, nil)
+}
+
+// DecodeGiven reads a file that another deploys with these values for its parameters:
+// document.Unknown where only the deployment knows.
+func DecodeGiven(name string, text []byte, given map[string]any) (*document.Document, error) {
 	if len(text) > MaxSize {
 		return nil, errs.E(errs.TooLarge, "%d bytes; Bicep files are read up to %d", len(text), MaxSize)
 	}
@@ -35,19 +42,28 @@ func Decode(name string, text []byte) (*document.Document, error) {
 	if len(declarations) == 0 {
 		return nil, err
 	}
-	c := converter{params: map[string]bool{}, vars: map[string]*expr{}, open: map[string]bool{}}
+	c := converter{
+		path: name, given: given, params: map[string]bool{}, defaults: map[string]*expr{}, vars: map[string]*expr{}, open: map[string]bool{},
+		names: map[string]any{}, computed: map[string]any{},
+	}
 	root, lines := c.file(declarations)
 	return &document.Document{
-		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text,
+		Platform: document.ARM, Format: document.Bicep, Path: name, Root: root, Lines: lines, Text: text, Deploys: c.deploys,
 	}, err
 }
 
 // A converter turns declarations into a document.
 type converter struct {
-	params map[string]bool
-	vars   map[string]*expr
-	open   map[string]bool // variables that are being followed
-	made   int             // values made of variables
+	path     string
+	given    map[string]any // by whoever deploys the file
+	params   map[string]bool
+	defaults map[string]*expr // of parameters that hold no secret
+	vars     map[string]*expr
+	open     map[string]bool // variables that are being followed
+	names    map[string]any  // of the loops that are being expanded
+	computed map[string]any  // variables
+	made     int             // values made of variables
+	deploys  []document.Deployment
 }
 
 // file makes the whole document.
@@ -56,6 +72,9 @@ func (c *converter) file(declarations []*declaration) (map[string]any, *document
 		switch d.word {
 		case "param":
 			c.params[d.name.text] = true
+			if !d.secure() {
+				c.defaults[d.name.text] = d.value
+			}
 		case "var":
 			c.vars[d.name.text] = d.value
 		}
@@ -76,7 +95,9 @@ func (c *converter) file(declarations []*declaration) (map[string]any, *document
 			variables[key] = map[string]any{"value": value}
 			at["variables"].Fields[key] = under(d, map[string]*document.Node{"value": lines})
 		case "resource":
-			resources = append(resources, c.resource(d))
+			resources = append(resources, c.resources(d)...)
+		case "module", "using":
+			c.module(d, declarations)
 		}
 	}
 	list, lines := nest(resources)
@@ -105,6 +126,12 @@ func (c *converter) param(d *declaration) (map[string]any, *document.Node) {
 		out["defaultValue"], at = c.value(d.value)
 		at.Line = d.last
 		lines["defaultValue"] = at
+	}
+	if v, ok := c.given[d.name.text]; ok {
+		delete(out, "defaultValue")
+		if _, unknown := v.(document.Unknown); !unknown {
+			out["defaultValue"], lines["defaultValue"] = v, placeOf(v, &document.Node{Line: d.last})
+		}
 	}
 	c.decorate(d, out, lines)
 	if _, secure := out["secure"]; secure {

@@ -2,6 +2,7 @@ package bicep
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -45,7 +46,7 @@ func TestDecode(t *testing.T) {
 				"name": "['st${i}${parameters('location')}']",
 				"properties": map[string]any{
 					"minimumTlsVersion": "TLS1_0", "o": map[string]any{"x": "TLS1_0", "y": "[parameters('location')]"},
-					"n": int64(-3), "on": "[if(not(empty(parameters('sizes'))), a, null())]", "tags": []any{"[parameters('location')]", "x"},
+					"n": int64(-3), "on": "a", "tags": []any{"[parameters('location')]", "x"},
 					"nothing": nil, "script": "a\n  b\n", "key": "[sub.listKeys().keys[0].value]",
 				},
 				"resources": []any{
@@ -78,13 +79,14 @@ func TestDecode(t *testing.T) {
 
 func TestOperators(t *testing.T) {
 	tests := []struct{ expression, want string }{
-		{"1 + 2 * 3", "[add(1, mul(2, 3))]"},
-		{"(1 + 2) * 3", "[mul(add(1, 2), 3)]"},
+		{"1 + 2 * 3", "7"},
+		{"x + 2 * 3", "[add(x, mul(2, 3))]"},
+		{"(1 + x) * 3", "[mul(add(1, x), 3)]"},
 		{"a == b && !c || d ?? e", "[coalesce(or(and(equals(a, b), not(c)), d), e)]"},
 		{"a ? b : c ? d : e", "[if(a, b, if(c, d, e))]"},
 		{"a\n  ? b\n  : c", "[if(a, b, c)]"},
 		{"a[0].?b!.c::d", "[a[0].b.c.d]"},
-		{"map(range(0, 3), (i) => { x: i })", "[map(range(0, 3), lambda(createObject()))]"},
+		{"map(range(0, x), (i) => { x: i })", "[map(range(0, x), lambda(createObject()))]"},
 		{"filter(l, x => x > 1)", "[filter(l, lambda(greater(x, 1)))]"},
 		{"union(a,\n  b)", "[union(a, b)]"},
 		{"'a${'b${c}'}d'", "['a${'b${c}'}d']"},
@@ -93,7 +95,7 @@ func TestOperators(t *testing.T) {
 	for _, tt := range tests {
 		d := decode(t, "var v = "+tt.expression+"\nvar w = 1\n")
 		n := d.Root["variables"].(map[string]any)
-		if got := n["v"].(map[string]any)["value"]; got != tt.want || n["w"] == nil {
+		if got := fmt.Sprint(n["v"].(map[string]any)["value"]); got != tt.want || n["w"] == nil {
 			t.Errorf("%s is %q, want %q", tt.expression, got, tt.want)
 		}
 	}
@@ -169,4 +171,82 @@ func FuzzDecode(f *testing.F) {
 			t.Fatalf("%d resources with %d places", want, got)
 		}
 	})
+}
+
+func TestKnown(t *testing.T) {
+	d, err := DecodeGiven("a/main.bicep", []byte(`
+param on bool = false
+param tls string = 'TLS1_0'
+param names array = [
+  'a'
+  'b'
+]
+param open string
+@secure()
+param pw string = 'hunter22'
+param env string = 'dev'
+var v = { x: on, y: [ '${tls}!' ] }
+var rules = [for (n, i) in names: { name: n, priority: 100 + i }]
+resource r 'T@1' = [for n in names: {
+  name: 'r-${n}'
+  properties: {
+    a: on
+    b: on ? 1 : 2
+    c: v.y[0]
+    d: concat(tls, '-', toLower('X'))
+    e: open
+    f: pw
+    g: env == 'prod'
+    h: open == 'x' ? 1 : 2
+    i: filter(names, z => z != 'a')
+    j: union({ p: 1 }, { q: { r: on } })
+    k: contains(names, 'b') && !empty(names)
+  }
+}]
+resource s 'T@1' = { name: 's', properties: { rules: rules, loop: [for i in range(0, 2): i * 10] } }
+module m 'mod/m.bicep' = {
+  name: 'm'
+  params: { on: on, tls: open, list: names }
+}
+module far 'br/public:avm/x:1.0' = { name: 'f' }
+`), map[string]any{"env": "prod"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := d.Root["resources"].([]any)
+	if len(list) != 3 {
+		t.Fatalf("%d resources, want 3", len(list))
+	}
+	want := map[string]any{
+		"a": false, "b": int64(2), "c": "TLS1_0!", "d": "TLS1_0-x", "e": "[parameters('open')]", "f": "[parameters('pw')]", "g": true,
+		"h": "[if(equals(parameters('open'), x), 1, 2)]", "i": []any{"b"}, "j": map[string]any{"p": int64(1), "q": map[string]any{"r": false}}, "k": true,
+	}
+	second := list[1].(map[string]any)
+	if diff := cmp.Diff(want, second["properties"]); diff != "" || second["name"] != "r-b" {
+		t.Errorf("properties of %v (-want +got):\n%s", second["name"], diff)
+	}
+	last := map[string]any{
+		"rules": []any{map[string]any{"name": "a", "priority": int64(100)}, map[string]any{"name": "b", "priority": int64(101)}}, "loop": []any{int64(0), int64(10)},
+	}
+	if diff := cmp.Diff(last, list[2].(map[string]any)["properties"]); diff != "" {
+		t.Errorf("loops (-want +got):\n%s", diff)
+	}
+	uses := []document.Deployment{
+		{Name: "m", Path: "a/mod/m.bicep", Line: 31, Given: map[string]any{"on": false, "tls": document.Unknown{}, "list": []any{"a", "b"}}},
+		{Name: "far", Line: 35, Given: map[string]any{}},
+	}
+	if diff := cmp.Diff(uses, d.Deploys); diff != "" {
+		t.Errorf("modules (-want +got):\n%s", diff)
+	}
+	if n, _ := d.Lines.Find("resources", "1", "properties", "e"); !n.Unknown {
+		t.Error("a parameter without value is known")
+	}
+}
+
+func TestParameterFile(t *testing.T) {
+	d := decode(t, "using './main.bicep'\nparam a = 'x'\nparam b = readEnvironmentVariable('B')\n")
+	want := []document.Deployment{{Name: "main", Path: "main.bicep", Line: 1, Given: map[string]any{"a": "x", "b": document.Unknown{}}}}
+	if diff := cmp.Diff(want, d.Deploys); diff != "" {
+		t.Errorf("uses (-want +got):\n%s", diff)
+	}
 }

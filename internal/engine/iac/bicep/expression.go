@@ -226,7 +226,13 @@ func (p *parser) lambda(e *expr) (*expr, error) {
 		return nil, err
 	}
 	body, err := p.expression()
-	return &expr{what: lambda, items: []*expr{body}, line: e.line, column: e.column}, err
+	out := &expr{what: lambda, items: []*expr{body}, line: e.line, column: e.column}
+	for _, arg := range append([]*expr{e}, e.items...) {
+		if arg.what == ident {
+			out.names = append(out.names, arg.name)
+		}
+	}
+	return out, err
 }
 
 // parentheses reads (expression), or the arguments of a lambda.
@@ -286,9 +292,15 @@ func (p *parser) array() (*expr, error) {
 
 func (p *parser) loop(e *expr) (*expr, error) {
 	e.what = loop
+	if err := p.advance(); err != nil { // "for"
+		return nil, err
+	}
 	for !p.isWord("in") {
 		if p.tok.kind == end || p.is("]") {
 			return nil, p.unexpected("in")
+		}
+		if p.tok.kind == name {
+			e.names = append(e.names, p.tok.text)
 		}
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -349,6 +361,7 @@ func (p *parser) property() bool {
 // field reads "key: value", or a spread, whose properties are not known.
 func (p *parser) field(e *expr) error {
 	if ok, err := p.take("..."); err != nil || ok {
+		e.spread = true
 		if err == nil {
 			_, err = p.expression()
 		}

@@ -51,6 +51,8 @@ type expr struct {
 	items  []*expr
 	fields []field
 	nested []*declaration // resources in an object
+	names  []string       // of the turns of a loop or lambda: the item, its number
+	spread bool           // an object takes the fields of another
 	line   int
 	column int
 }
@@ -165,11 +167,16 @@ func (p *parser) declaration() (*declaration, error) {
 		err = p.named(d)
 	case "resource", "module":
 		err = p.resource(d)
+	case "using":
+		if err = p.advance(); err == nil && p.tok.kind == text {
+			d.kind = p.tok.text
+			err = p.statement()
+		}
 	case "targetScope":
 		if err = p.advance(); err == nil {
 			err = p.initial(d)
 		}
-	default: // type, func, import, using, extension, provider: nothing is made of them
+	default: // type, func, import, extension, provider: nothing is made of them
 		return nil, p.statement()
 	}
 	d.last = p.prev.line

@@ -17,6 +17,16 @@ type resource struct {
 	children []*resource
 }
 
+// resources makes the resources of a declaration: of a loop one for each turn.
+func (c *converter) resources(d *declaration) []*resource {
+	if d.value == nil || d.value.what != loop {
+		return []*resource{c.resource(d)}
+	}
+	var out []*resource
+	c.turns(d.value, func() { out = append(out, c.resource(d)) })
+	return out
+}
+
 // resource makes one resource, with those that are declared inside of it.
 func (c *converter) resource(d *declaration) *resource {
 	kind, version, _ := strings.Cut(d.kind, "@")
@@ -45,7 +55,7 @@ func (c *converter) resource(d *declaration) *resource {
 	r.parent, _ = r.root["parent"].(string)
 	for _, inner := range body.nested {
 		if inner.word == "resource" {
-			r.children = append(r.children, c.resource(inner))
+			r.children = append(r.children, c.resources(inner)...)
 		}
 	}
 	return r

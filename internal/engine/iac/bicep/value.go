@@ -32,10 +32,16 @@ func (c *converter) value(e *expr) (any, *document.Node) {
 		}
 		return list, at
 	case loop:
-		v, below := c.value(e.items[1])
-		at.Items = []*document.Node{below}
-		return []any{v}, at
+		list := []any{}
+		c.turns(e, func() {
+			v, below := c.value(e.items[1])
+			list, at.Items = append(list, v), append(at.Items, below)
+		})
+		return list, at
 	case ident:
+		if v, ok := c.names[e.name]; ok {
+			return v, placeOf(v, at)
+		}
 		if v, lines, ok := c.variable(e.name); ok {
 			lines.Line, lines.Column = e.line, e.column
 			return v, lines
@@ -44,7 +50,85 @@ func (c *converter) value(e *expr) (any, *document.Node) {
 			return e.name, at // a resource, or a loop's variable
 		}
 	}
+	if v, ok := c.known(e); ok {
+		return v, placeOf(v, at)
+	}
+	at.Unknown = e.what == ident && c.params[e.name] && !c.has(e.name) || e.what == operation && e.name == "if"
 	return c.bracket(e), at
+}
+
+// known computes an expression.
+func (c *converter) known(e *expr) (any, bool) {
+	k := knower{env: c, names: c.names}
+	return k.value(e)
+}
+
+// maxTurns bounds the turns of a loop that are looked at.
+const maxTurns = 16
+
+// turns calls the function for each turn of a loop over a known list, else once.
+func (c *converter) turns(e *expr, f func()) {
+	v, ok := c.known(e.items[0])
+	list, isList := v.([]any)
+	if !ok || !isList || c.made > maxMade {
+		f()
+		return
+	}
+	outer := c.names
+	defer func() { c.names = outer }()
+	for i, item := range list[:min(len(list), maxTurns)] {
+		k := knower{names: outer}
+		c.names = k.with(e, item, i).names
+		c.made++
+		f()
+	}
+}
+
+// Parameter returns what was given for a parameter, or its default if it is written
+// out. Secrets are left to the rules about parameters.
+func (c *converter) Parameter(name string) (any, bool) {
+	e, ok := c.defaults[name]
+	if !ok {
+		return nil, false
+	}
+	if v, given := c.given[name]; given {
+		_, unknown := v.(document.Unknown)
+		return v, !unknown
+	}
+	if e == nil || e.what != literal && e.what != array && e.what != object || e.value == "" || c.open["="+name] {
+		return nil, false
+	}
+	c.open["="+name] = true
+	defer delete(c.open, "="+name)
+	return c.known(e)
+}
+
+// has reports whether a parameter has a value, known or computed, that rules find
+// beside the parameter.
+func (c *converter) has(name string) bool {
+	v, given := c.given[name]
+	_, unknown := v.(document.Unknown)
+	return given && !unknown || !given && c.defaults[name] != nil
+}
+
+// Variable returns the value of a variable.
+func (c *converter) Variable(name string) (any, bool) {
+	if v, ok := c.computed[name]; ok {
+		_, unknown := v.(document.Unknown)
+		return v, !unknown
+	}
+	e := c.vars[name]
+	if e == nil || c.open["="+name] || len(c.open) > maxDepth {
+		return nil, false
+	}
+	c.open["="+name] = true
+	defer delete(c.open, "="+name)
+	k := knower{env: c}
+	v, ok := k.value(e)
+	if c.computed[name] = v; !ok {
+		c.computed[name] = document.Unknown{}
+	}
+	return v, ok
 }
 
 // variable returns what a variable stands for, when it is written out.

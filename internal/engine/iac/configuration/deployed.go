@@ -1,10 +1,13 @@
 package configuration
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
+	"strings"
 
+	"merlon/internal/engine/iac/bicep"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/scan"
 )
@@ -14,14 +17,16 @@ import (
 
 // Limits of one tree.
 const (
-	maxNested = 8    // deployments inside of each other
-	maxUses   = 1000 // deployments
+	maxNested = 8   // deployments inside of each other
+	maxUses   = 300 // deployments
+	maxEach   = 4   // deployments of one file with different values
 )
 
 // deployed puts, for each file that another deploys, its documents with the values of
 // each use in the place of those with its own defaults.
 func (r *reading) deployed() {
-	d := &deployer{reading: r, used: map[string]bool{}, left: maxUses}
+	d := &deployer{reading: r, used: map[string]bool{}, values: map[string][]string{}, left: maxUses}
+	r.absent()
 	var made []*document.Document
 	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
 		for _, doc := range r.parts[part] {
@@ -36,12 +41,29 @@ func (r *reading) deployed() {
 	r.parts["\x00deployed"] = made
 }
 
+// absent tells of modules that are not part of the tree.
+func (r *reading) absent() {
+	for _, docs := range r.parts {
+		for _, doc := range docs {
+			doc.Deploys = slices.DeleteFunc(doc.Deploys, func(use document.Deployment) bool {
+				if use.Path == "" {
+					r.pass.Degrade(scan.Reason{
+						Code: "unavailable", Path: doc.Path, Line: use.Line, Message: "module " + use.Name + " is not part of the tree, and nothing is fetched",
+					})
+				}
+				return use.Path == ""
+			})
+		}
+	}
+}
+
 // A deployer follows deployments.
 type deployer struct {
 	reading *reading
 	used    map[string]bool // files that were looked at as another deploys them
 	left    int
 	called  map[string]bool
+	values  map[string][]string // what files were deployed with
 }
 
 // inside reports whether another file deploys that of the document.
@@ -70,9 +92,12 @@ func (d *deployer) uses(doc *document.Document, chain []string) []*document.Docu
 			d.degrade(doc, use, "files deploy each other in a circle, or too deeply")
 			continue
 		}
-		if d.left--; d.left < 0 {
-			d.degrade(doc, use, "the tree has more deployments than are looked at")
-			return out
+		switch d.fits(use) {
+		case same:
+			continue
+		case beyond:
+			d.degrade(doc, use, fmt.Sprintf("only the first %d deployments of a file, and %d of the tree, are looked at", maxEach, maxUses))
+			continue
 		}
 		text, err := fs.ReadFile(d.reading.pass.FS, use.Path)
 		if err != nil {
@@ -92,11 +117,39 @@ func (d *deployer) uses(doc *document.Document, chain []string) []*document.Docu
 	return out
 }
 
+// What becomes of a use.
+const (
+	fresh  = iota
+	same   // it was looked at with these values
+	beyond // the limits
+)
+
+// fits counts a use.
+func (d *deployer) fits(use document.Deployment) int {
+	key := fmt.Sprint(use.Given) // maps are printed in order
+	switch seen := d.values[use.Path]; {
+	case slices.Contains(seen, key):
+		return same
+	case len(seen) >= maxEach || d.left <= 0:
+		return beyond
+	}
+	d.left--
+	d.values[use.Path] = append(d.values[use.Path], key)
+	return fresh
+}
+
 func (d *deployer) degrade(doc *document.Document, use document.Deployment, message string) {
 	d.reading.pass.Degrade(scan.Reason{Code: "too-complex", Message: message, Path: doc.Path, Line: use.Line})
 }
 
 // given reads a file with values for its parameters.
 func given(files fs.FS, use document.Deployment, text []byte) ([]*document.Document, error) {
+	if strings.HasSuffix(use.Path, ".bicep") {
+		doc, err := bicep.DecodeGiven(use.Path, text, use.Given)
+		if doc == nil {
+			return nil, err
+		}
+		return []*document.Document{doc}, err
+	}
 	return values(files, use.Path, text, use.Given)
 }

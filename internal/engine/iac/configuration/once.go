@@ -30,17 +30,21 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 	}
 	seen := map[string]bool{}
 	var out []queries.Flaw
-	for _, f := range flaws {
+	for i, f := range flaws {
+		whole := &flaws[i]
 		if built(f) {
 			if told[place(f)] {
 				continue
 			}
 			told[place(f)] = true
 		}
+		if f.Document != nil && f.Document.Format == document.Bicep {
+			f.Key, f.Actual = "", "" // the turns of a loop say the same of one line
+		}
 		key := fmt.Sprintf("%s\x00%d\x00%s\x00%s\x00%s", f.Path, f.Line, f.Rule.ID, f.Key, f.Actual)
 		if !seen[key] {
 			seen[key] = true
-			out = append(out, f)
+			out = append(out, *whole)
 		}
 	}
 	return out

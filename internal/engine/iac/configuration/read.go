@@ -38,7 +38,7 @@ func decoderOf(name string) decoder {
 	switch {
 	case dockerfile.Match(name):
 		return dockerfile.Decode
-	case strings.HasSuffix(name, ".bicep"):
+	case strings.HasSuffix(name, ".bicep"), strings.HasSuffix(name, ".bicepparam"):
 		return bicep.Decode
 	case strings.HasSuffix(name, ".proto"):
 		return proto.Decode

@@ -30,7 +30,7 @@ resource sub 'Microsoft.Network/virtualNetworks/subnets@2021-01-01' = {
   name: 's'
 }
 @batchSize(1)
-resource st 'Microsoft.Storage/storageAccounts@2021-01-01' = [for i in range(0, 2): if (i > 0) {
+resource st 'Microsoft.Storage/storageAccounts@2021-01-01' = [for i in range(0, resourceGroup().tags.count): if (i > 0) {
   name: 'st${i}${location}'
   properties: {
     minimumTlsVersion: tls
