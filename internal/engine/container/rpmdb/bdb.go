@@ -66,11 +66,11 @@ func (db bdb) values(page []byte, l *list) error {
 	}
 	for i := 1; i < entries; i += 2 { // a key, then its value
 		at := int(db.order.Uint16(page[pageHead+2*i:]))
+		if at < len(page) && page[at] != valueOffPage {
+			continue // too short for a header: the number of the last package
+		}
 		if at+offPageSize > len(page) {
 			return errs.E(errs.Invalid, "the database of rpm is damaged: a value outside of its page")
-		}
-		if page[at] != valueOffPage {
-			continue // too short for a header
 		}
 		header, err := db.chain(int64(db.order.Uint32(page[at+4:])), int64(db.order.Uint32(page[at+8:])))
 		if err != nil {

@@ -87,6 +87,10 @@ func ndb(headers ...[]byte) []byte {
 	return out
 }
 
+// counter is the size of the key, and of the value, of what rpm writes first: the
+// number of the last package. It is too short to stand on pages of its own.
+const counter = 5
+
 // berkeley returns a hash table with the headers, in pages of 512 bytes.
 func berkeley(order binary.ByteOrder, headers ...[]byte) []byte {
 	const size = 512
@@ -94,11 +98,14 @@ func berkeley(order binary.ByteOrder, headers ...[]byte) []byte {
 	order.PutUint32(meta[12:], hashMagic)
 	order.PutUint32(meta[20:], size)
 	meta[25], hash[25] = 8, kindHash
-	order.PutUint16(hash[20:], uint16(2*len(headers)))
+	order.PutUint16(hash[20:], uint16(2+2*len(headers)))
+	order.PutUint16(hash[pageHead:], size-counter)
+	order.PutUint16(hash[pageHead+2:], size-2*counter)
+	hash[size-counter], hash[size-2*counter] = 1, 1
 	out := append(meta, hash...)
 	for i, h := range headers {
-		value := size - offPageSize*(i+1)
-		order.PutUint16(out[size+pageHead+4*i+2:], uint16(value))
+		value := size - 2*counter - offPageSize*(i+1)
+		order.PutUint16(out[size+pageHead+4*(i+1)+2:], uint16(value))
 		out[size+value] = valueOffPage
 		order.PutUint32(out[size+value+4:], uint32(len(out)/size))
 		order.PutUint32(out[size+value+8:], uint32(len(h)))
@@ -134,8 +141,8 @@ func TestReadDamaged(t *testing.T) {
 	good := header(openssl)
 	huge := append([]byte{0xff, 0xff, 0xff, 0xff}, good[4:]...)
 	loop := berkeley(binary.LittleEndian, header(bash))
-	binary.LittleEndian.PutUint32(loop[2*512+16:], 2)         // the second page of the value is its first
-	binary.LittleEndian.PutUint32(loop[512+512-12+8:], 5<<20) // and it goes on
+	binary.LittleEndian.PutUint32(loop[2*512+16:], 2)                            // the second page of the value is its first
+	binary.LittleEndian.PutUint32(loop[512+512-2*counter-offPageSize+8:], 5<<20) // and it goes on
 	for name, b := range map[string][]byte{
 		"empty": nil, "unknown": bytes.Repeat([]byte("x"), 100), "huge header": ndb(huge), "huge in SQLite": sqlite(t, huge), "cut NDB": ndb(good)[:4000], "cut blob": ndb(good)[:4150],
 		"no slot": append(ndb(good)[:40], make([]byte, 8000)...), "loop": loop, "cut table": berkeley(binary.LittleEndian, good)[:1200], "no table": []byte("SQLite format 3\x00" + strings.Repeat("\x00", 100)),
