@@ -33,6 +33,7 @@ func TestEcrCredentials(t *testing.T) {
 			"a region that is none":         body("awsRegion", "evil.example"),
 			"a region with an address":      body("awsRegion", "us-east-1.evil.example/"),
 			"an account that is none":       body("awsAccountId", "12"),
+			"a name that is none":           body("name", " "),
 			"a key that is none":            body("awsAccessKeyId", "x y"),
 			"a type that is none":           body("credentialType", "password"),
 			"a role without its parts":      body("credentialType", "iam_role"),

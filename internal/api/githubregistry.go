@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/registry/catalog"
 	"merlon/internal/registry/credential"
@@ -260,9 +261,9 @@ type githubTokenAnswer struct {
 const tokenImages = 50
 
 // getGithubRegistryToken exchanges the stored token for one that pulls images for a
-// short time.
+// short time, and records who was given it.
 func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope, in *githubTokenIn) (*githubTokenAnswer, error) {
-	_, account, err := a.githubAccount(ctx, sc)
+	c, account, err := a.githubAccount(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
@@ -285,6 +286,12 @@ func (a *API) getGithubRegistryToken(ctx context.Context, sc tenant.Scope, in *g
 	}
 	token, err := a.Catalog.PullToken(ctx, account, names, a.Now())
 	if err != nil {
+		return nil, err
+	}
+	if err := a.Tenancy.AppendAudit(ctx, []audit.Event{audit.Event{
+		Chain: sc.Organization, Action: "registry_credential.exchange", TargetKind: "registry_credential", Target: string(c.ID),
+		Detail: map[string]any{"kind": c.Kind, "name": c.Name, "images": len(names), "until": token.Expires.UTC().Format(time.RFC3339)},
+	}.By(sc.Actor)}); err != nil {
 		return nil, err
 	}
 	out := &githubTokenAnswer{}

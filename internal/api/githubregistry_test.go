@@ -85,6 +85,9 @@ func TestGithubRegistry(t *testing.T) {
 		if err := w.DB.QueryRow(t.Context(), "SELECT COUNT(*) FROM registry_credential WHERE kind = 'github-container-registry'").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d tokens are stored, %v", n, err)
 		}
+		if got := admin.Get(w.org + "/audit-log?action=registry_credential.exchange").Want(200); !bytes.Contains(got.Body, []byte(`"images":1`)) || bytes.Contains(got.Body, []byte("public-app")) {
+			t.Errorf("the log says of tokens %s", got.Body)
+		}
 		// Another organization has none of it.
 		foreign := w.Person("foreign")
 		org := w.As(foreign).Post("/organization", newOrganization).Want(201).Text("organizationId")

@@ -88,7 +88,9 @@ func (a *API) saveCredential(ctx context.Context, sc tenant.Scope, s stored) (cr
 	if err != nil {
 		return credential.Credential{}, err
 	}
-	account.Title = s.title
+	if account.Title = strings.TrimSpace(s.title); account.Title == "" && s.kind == credential.Amazon {
+		return credential.Credential{}, errs.E(errs.Invalid, "name is missing")
+	}
 	if err := a.checkRole(sc, account); err != nil {
 		return credential.Credential{}, err
 	}
