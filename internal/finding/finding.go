@@ -109,6 +109,8 @@ type Finding struct {
 	Snippet    *Snippet   `json:"snippet,omitempty"`
 	// Also lists where copies of the code have the same flaw.
 	Also []Location `json:"also,omitempty"`
+	// Same lists other rules, by id, that say the same of the place.
+	Same []string `json:"same,omitempty"`
 
 	// Evidence: which of these are set depends on what was seen, not on who
 	// reports it.

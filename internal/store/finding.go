@@ -88,6 +88,7 @@ type detail struct {
 	EndColumn   int                   `json:"endColumn,omitempty"`
 	Snippet     *finding.Snippet      `json:"snippet,omitempty"`
 	Also        []finding.Location    `json:"also,omitempty"`
+	Same        []string              `json:"same,omitempty"`
 	Steps       []finding.Step        `json:"steps,omitempty"`
 	Package     *finding.PackageMatch `json:"package,omitempty"`
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
@@ -95,7 +96,7 @@ type detail struct {
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Steps, f.Package, f.Secret, f.Layer}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -157,7 +158,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Also, p.Steps, p.Package, p.Secret, p.Layer = d.Snippet, d.Also, d.Steps, d.Package, d.Secret, d.Layer
+	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer = d.Snippet, d.Also, d.Same, d.Steps, d.Package, d.Secret, d.Layer
 	f.History = []triage.Change{}
 	return f, nil
 }

@@ -193,7 +193,10 @@ func merlonIaC(ctx context.Context, b *bench, dir string) ([]flaw, process.Cost,
 	}
 	var out []flaw
 	for _, f := range r.Findings {
-		out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: f.RuleID, Text: f.Message})
+		// What several rules say of one place is one finding, which names them all.
+		for _, id := range append([]string{f.RuleID}, f.Same...) {
+			out = append(out, flaw{Scanner: "merlon", File: f.Location.Path, Line: f.Location.StartLine, Rule: id, Text: f.Message})
+		}
 	}
 	return out, cost, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -122,6 +123,10 @@ func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kic
 			}
 		}
 	}
+	byID, err := kicsNames(queries)
+	if err != nil {
+		return nil, err
+	}
 	at := map[string]map[int]bool{} // lines by folder, rule name and file
 	for _, kind := range []string{"positive", "negative"} {
 		dir := filepath.Join(work, kind)
@@ -132,29 +137,56 @@ func (b *bench) kicsPlatform(ctx context.Context, platform string, queries []kic
 		if err != nil {
 			return nil, err
 		}
-		kicsLines(r, kind, platform, at)
+		kicsLines(r, kind, platform, at, byID)
 	}
 	return kicsJudge(work, platform, queries, expected, at), nil
 }
 
 // kicsLines notes where each rule found something. Rules of pipelines are ours, so
 // there every rule counts for every query.
-func kicsLines(r *report, kind, platform string, at map[string]map[int]bool) {
+func kicsLines(r *report, kind, platform string, at map[string]map[int]bool, byID map[string]string) {
 	names := map[string]string{}
+	for _, f := range r.Findings {
+		for _, id := range f.Same { // rules that are told of nowhere else
+			names[id] = byID[path.Base(id)]
+		}
+	}
 	for _, rule := range r.Rules {
 		names[rule.ID] = rule.Name
 	}
 	for _, f := range r.Findings {
-		name := names[f.RuleID]
-		if platform == "cicd" {
-			name = ""
+		for _, id := range append([]string{f.RuleID}, f.Same...) {
+			name := names[id]
+			if platform == "cicd" {
+				name = ""
+			}
+			key := kicsKey(filepath.Dir(filepath.Join(kind, f.Location.Path)), name, filepath.Base(f.Location.Path))
+			if at[key] == nil {
+				at[key] = map[int]bool{}
+			}
+			at[key][f.Location.StartLine] = true
 		}
-		key := kicsKey(filepath.Dir(filepath.Join(kind, f.Location.Path)), name, filepath.Base(f.Location.Path))
-		if at[key] == nil {
-			at[key] = map[int]bool{}
-		}
-		at[key][f.Location.StartLine] = true
 	}
+}
+
+// kicsNames returns the names of the queries by the ends of our rules' ids.
+func kicsNames(queries []kicsQuery) (map[string]string, error) {
+	out := map[string]string{}
+	for _, q := range queries {
+		raw, err := os.ReadFile(filepath.Join(q.dir, "metadata.json"))
+		if err != nil {
+			return nil, err
+		}
+		var about struct {
+			Name string `json:"queryName"`
+		}
+		if err := json.Unmarshal(raw, &about); err != nil {
+			return nil, fmt.Errorf("%s: %w", q.name, err)
+		}
+		id := strings.NewReplacer("_", "-", "/", "-", " ", "-", ".", "-").Replace(q.name)
+		out[strings.ToLower(id)] = about.Name
+	}
+	return out, nil
 }
 
 func kicsKey(dir, rule, file string) string { return dir + "\x00" + rule + "\x00" + file }

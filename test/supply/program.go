@@ -13,11 +13,12 @@ import (
 // A report is the part of merlon's JSON report that measures need.
 type report struct {
 	Findings []struct {
-		RuleID     string `json:"ruleId"`
-		Analysis   string `json:"analysis"`
-		Severity   string `json:"severity"`
-		Confidence string `json:"confidence"` // empty when it is the rule's
-		Message    string `json:"message"`
+		RuleID     string   `json:"ruleId"`
+		Analysis   string   `json:"analysis"`
+		Severity   string   `json:"severity"`
+		Confidence string   `json:"confidence"` // empty when it is the rule's
+		Message    string   `json:"message"`
+		Same       []string `json:"same"` // rules that say the same of the place
 		Location   struct {
 			Path      string `json:"path"`
 			StartLine int    `json:"startLine"`

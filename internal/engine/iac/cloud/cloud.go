@@ -17,16 +17,25 @@ import (
 //go:embed doc.md
 var Doc string
 
-// Report asks the project the rules and reports what they find, without the matches
-// that are known from elsewhere, and what of the project could not be read.
-func Report(p *scan.ProjectPass, project *terraform.Project, known func(rules.Match) bool) error {
+// A Flaw is a finding of one of the rules, and the address of its resource.
+type Flaw struct {
+	Rule    *finding.Rule
+	Finding finding.Finding
+	Address string
+}
+
+// Find asks the project the rules and returns what they find, without the matches
+// that are known from elsewhere; what of the project could not be read degrades the
+// pass.
+func Find(p *scan.ProjectPass, project *terraform.Project, known func(rules.Match) bool) ([]Flaw, error) {
 	for _, problem := range project.Problems {
 		p.Degrade(scan.Reason{Code: problem.Code, Message: problem.Message, Path: problem.Path, Line: problem.Line})
 	}
 	matches, err := rules.Check(p.Context, project)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var out []Flaw
 	for _, m := range matches {
 		if known(m) {
 			continue
@@ -35,7 +44,7 @@ func Report(p *scan.ProjectPass, project *terraform.Project, known func(rules.Ma
 		if m.Module != nil {
 			f.Steps = append(m.Module.Steps(), m.Steps...)
 		}
-		p.Report(m.Rule, f)
+		out = append(out, Flaw{m.Rule, f, m.Address})
 	}
-	return nil
+	return out, nil
 }

@@ -26,7 +26,11 @@ var alone = &scan.Analyzer{
 		if err != nil {
 			return err
 		}
-		return Report(p, project, func(rules.Match) bool { return false })
+		found, err := Find(p, project, func(rules.Match) bool { return false })
+		for _, f := range found {
+			p.Report(f.Rule, f.Finding)
+		}
+		return err
 	},
 }
 

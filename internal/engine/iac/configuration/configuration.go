@@ -14,6 +14,7 @@ import (
 	"merlon/internal/engine/iac/declared"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -47,14 +48,27 @@ func run(p *scan.ProjectPass) error {
 		p.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the query %s failed: %v", f.Query, f.Err), Path: f.Path})
 	}
 	flaws = once(append(decided(flaws, p.Degrade), checks.Run(docs)...))
+	flaws = plausible(flaws, docs, p.Files)
+	var all []told
 	for _, f := range flaws {
-		p.Report(f.Rule, describe(f))
+		all = append(all, told{f.Rule, describe(f), address(f)})
 	}
-	is := known(flaws)
-	if err := cloud.Report(p, declared.Project(docs), is); err != nil || project == nil {
-		return err
+	for _, one := range []*terraform.Project{declared.Project(docs), project} {
+		if one == nil {
+			continue
+		}
+		found, err := cloud.Find(p, one, known(flaws))
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			all = append(all, told{f.Rule, f.Finding, f.Address})
+		}
 	}
-	return cloud.Report(p, project, is)
+	for _, t := range gather(merge(all)) {
+		p.Report(t.rule, t.finding)
+	}
+	return p.Context.Err()
 }
 
 // describe makes the finding of a flaw.

@@ -66,7 +66,7 @@ func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
 		a.Name, a.Description = or(o.Name, a.Name), or(o.Description, a.Description)
 		a.Severity, a.URL = or(o.Severity, a.Severity), or(o.URL, a.URL)
 	}
-	severity, confidence := grade(a.Severity)
+	severity, confidence := graded(id, a.Severity)
 	return &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
 		ShortDescription: sentence(a.Name),
@@ -152,4 +152,27 @@ func (o *overrides) UnmarshalJSON(b []byte) error {
 	}
 	*o = overrides(p)
 	return nil
+}
+
+// Rules returns the rule of every query.
+func Rules() ([]*finding.Rule, error) {
+	l, err := open()
+	if err != nil {
+		return nil, err
+	}
+	var out []*finding.Rule
+	for _, name := range document.Platforms {
+		p, err := l.platform(name)
+		if err != nil {
+			return nil, err
+		}
+		for i := 0; p != nil && i < len(p.queries); i++ {
+			r, err := p.ruleOf(i, "")
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }

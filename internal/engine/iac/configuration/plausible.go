@@ -1,0 +1,171 @@
+package configuration
+
+import (
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/kustomize"
+	"merlon/internal/engine/iac/queries"
+	"merlon/internal/scan"
+)
+
+// This file passes over what a query tells of one document, and what the rest of the
+// tree, or the platform, shows to be otherwise.
+
+// A doubt reports whether a flaw of the query is none after all.
+type doubt func(t *tree, f queries.Flaw) bool
+
+// doubts are asked by the ids of rules after "iac/".
+var doubts = map[string]doubt{
+	"kubernetes/using-unrecommended-namespace":                    namespaceLater,
+	"kubernetes/network-policy-is-not-targeting-any-pod":          targetElsewhere,
+	"kubernetes/service-does-not-target-pod":                      targetElsewhere,
+	"kubernetes/volume-mount-with-os-directory-write-permissions": ownVolume,
+	"dockerfile/image-version-not-explicit":                       stageByVariable,
+	"openapi/3-0-global-server-uses-http":                         relativeServer,
+}
+
+// tree is what is known of all documents.
+type tree struct {
+	labels     []map[string]any // of pods and of what makes pods
+	kustomized map[string]bool  // folders with a kustomization
+}
+
+// plausible leaves the flaws that nothing speaks against.
+func plausible(flaws []queries.Flaw, docs []*document.Document, files []scan.File) []queries.Flaw {
+	var t *tree // made when it is first needed
+	return slices.DeleteFunc(flaws, func(f queries.Flaw) bool {
+		is := doubts[strings.TrimPrefix(f.Rule.ID, "iac/")]
+		if is == nil || f.Document == nil {
+			return false
+		}
+		if t == nil {
+			t = newTree(docs, files)
+		}
+		return is(t, f)
+	})
+}
+
+func newTree(docs []*document.Document, files []scan.File) *tree {
+	t := &tree{kustomized: map[string]bool{}}
+	for _, f := range files {
+		if kustomize.IsKustomization(f.Path) {
+			t.kustomized[path.Dir(f.Path)] = true
+		}
+	}
+	for _, d := range docs {
+		if d.Platform != document.Kubernetes {
+			continue
+		}
+		for _, way := range [][]string{
+			{"metadata", "labels"}, {"spec", "template", "metadata", "labels"}, {"spec", "jobTemplate", "spec", "template", "metadata", "labels"},
+		} {
+			if labels, ok := down(d.Root, way...).(map[string]any); ok && (len(way) > 2 || d.Root["kind"] == "Pod") {
+				t.labels = append(t.labels, labels)
+			}
+		}
+	}
+	return t
+}
+
+// down follows keys.
+func down(v any, keys ...string) any {
+	for _, key := range keys {
+		m, _ := v.(map[string]any)
+		v = m[key]
+	}
+	return v
+}
+
+// namespaceLater reports whether who installs the object names its namespace: of a
+// chart, and of what a kustomization beside or above it builds.
+func namespaceLater(t *tree, f queries.Flaw) bool {
+	if !strings.Contains(f.Actual, "undefined") {
+		return false
+	}
+	dir := path.Dir(f.Path)
+	return f.Document.Format == document.Helm || f.Document.Format == document.Kustomize || t.kustomized[dir] || t.kustomized[path.Dir(dir)]
+}
+
+// targetElsewhere reports whether another folder has the pods that are selected: an
+// overlay or a component holds the policy, the base the pods.
+func targetElsewhere(t *tree, f queries.Flaw) bool {
+	if strings.Contains(f.Actual, "Pod port") {
+		return false
+	}
+	selector, _ := down(f.Document.Root, "spec", "selector").(map[string]any)
+	if f.Kind == "NetworkPolicy" {
+		selector, _ = down(f.Document.Root, "spec", "podSelector", "matchLabels").(map[string]any)
+	}
+	return len(selector) > 0 && slices.ContainsFunc(t.labels, func(labels map[string]any) bool {
+		for key, value := range selector {
+			if labels[key] != value {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+var mounted = regexp.MustCompile(`volumeMounts\.name=\{\{(.*?)\}\}`)
+
+// ownVolume reports whether a volume that is mounted over a folder of the system is
+// one of the cluster's storage, so that nothing of the node is within reach; or the
+// folder only begins like one, as /bindings does.
+func ownVolume(_ *tree, f queries.Flaw) bool {
+	name := mounted.FindStringSubmatch(f.Key)
+	if name == nil {
+		return false
+	}
+	spec, _ := specOf(f.Document.Root).(map[string]any)
+	claimed := func(list any, found func(map[string]any) bool) bool {
+		items, _ := list.([]any)
+		return slices.ContainsFunc(items, func(one any) bool {
+			m, ok := one.(map[string]any)
+			return ok && found(m)
+		})
+	}
+	templates := claimed(down(f.Document.Root, "spec", "volumeClaimTemplates"), func(m map[string]any) bool {
+		return down(m, "metadata", "name") == name[1]
+	})
+	return templates || claimed(spec["volumes"], func(m map[string]any) bool {
+		return m["name"] == name[1] && (m["persistentVolumeClaim"] != nil || m["projected"] != nil || m["csi"] != nil || m["ephemeral"] != nil || m["downwardAPI"] != nil)
+	})
+}
+
+// specOf returns the specification of the pods that an object makes.
+func specOf(root map[string]any) any {
+	switch root["kind"] {
+	case "Pod":
+		return root["spec"]
+	case "CronJob":
+		return down(root, "spec", "jobTemplate", "spec", "template", "spec")
+	}
+	return down(root, "spec", "template", "spec")
+}
+
+var inName = regexp.MustCompile(`\$\{?\w+[^}]*\}?`)
+
+// stageByVariable reports whether an image whose name holds a variable may be a stage
+// of the same file: "FROM base-${VARIANT}" beside "FROM x AS base-plain".
+func stageByVariable(_ *tree, f queries.Flaw) bool {
+	words := strings.Fields(strings.Trim(strings.TrimPrefix(f.Actual, "FROM "), "'"))
+	if len(words) == 0 || !strings.Contains(words[0], "$") || strings.HasPrefix(words[0], "$") {
+		return false
+	}
+	parts := inName.Split(words[0], -1)
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	like, err := regexp.Compile(`(?im)^\s*from\s+.*\sas\s+` + strings.Join(parts, `[\w.-]+`) + `\s*$`)
+	return err == nil && like.Match(f.Document.Text)
+}
+
+// relativeServer reports whether the address of a server is one below that of the
+// document: how it is reached is not said.
+func relativeServer(_ *tree, f queries.Flaw) bool {
+	return strings.HasPrefix(f.Key, "servers.url./") || strings.HasPrefix(f.Key, "servers.url.{")
+}
