@@ -9,7 +9,9 @@ import (
 
 // This file names the sections of the benchmarks of the Center for Internet Security
 // that ask for the same as a query. A query without one is in none, or asks for
-// something near it only.
+// something near it only. The sections were compared with the titles of the sections
+// in public implementations of the same versions: those of Steampipe's compliance mods
+// for the clouds, of kube-bench for Kubernetes, of Docker Bench for containers.
 
 // A family is a benchmark, with its sections by the names of the queries' folders,
 // which mean the same on all platforms.
@@ -65,6 +67,7 @@ var amazon = family{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[s
 	"ebs_volume_encryption_disabled":                                                   "2.2.1",
 	"rds_storage_not_encrypted":                                                        "2.3.1",
 	"rds_storage_encryption_disabled":                                                  "2.3.1",
+	"automatic_minor_upgrades_disabled":                                                "2.3.2",
 	"rds_db_instance_publicly_accessible":                                              "2.3.3",
 	"efs_not_encrypted":                                                                "2.4.1",
 	"cloudtrail_multi_region_disabled":                                                 "3.1",
@@ -100,7 +103,7 @@ var amazon = family{"CIS Amazon Web Services Foundations Benchmark 3.0.0", map[s
 	"instance_uses_metadata_service_IMDSv1":                                            "5.6",
 }}
 
-var kubernetes = family{"CIS Kubernetes Benchmark 1.8.0", map[string]string{
+var kubernetes = family{"CIS Kubernetes Benchmark 1.8", map[string]string{
 	"cluster_admin_role_binding_with_super_user_permissions": "5.1.1",
 	"rbac_roles_with_read_secrets_permissions":               "5.1.2",
 	"service_account_allows_access_secrets":                  "5.1.2",
@@ -130,30 +133,30 @@ var kubernetes = family{"CIS Kubernetes Benchmark 1.8.0", map[string]string{
 	"using_unrecommended_namespace":                          "5.7.4",
 }}
 
-var docker = family{"CIS Docker Benchmark 1.3.1", map[string]string{
+var docker = family{"CIS Docker Benchmark 1.6.0", map[string]string{
 	"missing_user_instruction":                      "4.1",
 	"last_user_is_root":                             "4.1",
 	"healthcheck_instruction_missing":               "4.6",
 	"update_instruction_alone":                      "4.7",
 	"add_instead_of_copy":                           "4.9",
-	"container_capabilities_unrestricted":           "5.3",
-	"privileged_containers_enabled":                 "5.4",
-	"volume_has_sensitive_host_directory":           "5.5",
-	"privileged_ports_mapped_in_container":          "5.7",
-	"shared_host_network_namespace":                 "5.9",
-	"memory_not_limited":                            "5.10",
-	"cpus_not_limited":                              "5.11",
-	"container_traffic_not_bound_to_host_interface": "5.13",
-	"restart_policy_on_failure_not_set_to_5":        "5.14",
-	"host_namespace_is_shared":                      "5.15",
-	"shared_host_ipc_namespace":                     "5.16",
-	"default_seccomp_profile_disabled":              "5.21",
-	"cgroup_not_default":                            "5.24",
-	"no_new_privileges_not_set":                     "5.25",
-	"healthcheck_not_set":                           "5.26",
-	"pids_limit_not_set":                            "5.28",
-	"shared_host_user_namespace":                    "5.30",
-	"docker_socket_mounted_in_container":            "5.31",
+	"container_capabilities_unrestricted":           "5.4",
+	"privileged_containers_enabled":                 "5.5",
+	"volume_has_sensitive_host_directory":           "5.6",
+	"privileged_ports_mapped_in_container":          "5.8",
+	"shared_host_network_namespace":                 "5.10",
+	"memory_not_limited":                            "5.11",
+	"cpus_not_limited":                              "5.12",
+	"container_traffic_not_bound_to_host_interface": "5.14",
+	"restart_policy_on_failure_not_set_to_5":        "5.15",
+	"host_namespace_is_shared":                      "5.16",
+	"shared_host_ipc_namespace":                     "5.17",
+	"default_seccomp_profile_disabled":              "5.22",
+	"cgroup_not_default":                            "5.25",
+	"no_new_privileges_not_set":                     "5.26",
+	"healthcheck_not_set":                           "5.27",
+	"pids_limit_not_set":                            "5.29",
+	"shared_host_user_namespace":                    "5.31",
+	"docker_socket_mounted_in_container":            "5.32",
 }}
 
 var azure = family{"CIS Microsoft Azure Foundations Benchmark 2.0.0", map[string]string{

@@ -199,6 +199,9 @@ func (k kind) check(g *group) (*check, error) {
 	if c.rule.Severity.Rank() == 0 || g.Why == "" || g.Fix == "" || g.CWE == "" || title == "" {
 		return nil, fmt.Errorf("severity, cwe, title, why and fix are needed")
 	}
+	if cis := firstOf(k.CIS, g.CIS); cis != "" && whole(cis) == cis {
+		return nil, fmt.Errorf("unknown benchmark %q", cis)
+	}
 	if each := firstOf(k.Each, g.Each); each != "" {
 		one, err := parseCondition(each)
 		if err != nil {
@@ -255,7 +258,30 @@ func describe(id, title string, g *group, severity, cis string) *finding.Rule {
 		Severity: finding.Severity(severity), Confidence: finding.Certain, Language: "terraform",
 	}
 	if cis != "" {
-		r.Description += "\n\nBenchmark: " + cis + "."
+		r.Description += "\n\nReference: " + whole(cis) + "."
 	}
 	return r
+}
+
+// benchmarks are the names that stand before a section in the tables, with the whole
+// name and the version whose sections they are.
+var benchmarks = map[string]string{
+	"CIS AWS Foundations":   "CIS Amazon Web Services Foundations Benchmark 3.0.0, section",
+	"CIS Azure Foundations": "CIS Microsoft Azure Foundations Benchmark 2.0.0, section",
+	"CIS Google Cloud":      "CIS Google Cloud Platform Foundation Benchmark 2.0.0, section",
+	"CIS GKE":               "CIS Google Kubernetes Engine Benchmark 1.6.0, section",
+	"CIS Amazon EKS":        "CIS Amazon Elastic Kubernetes Service Benchmark 1.5.0, section",
+	"AWS Foundational Security Best Practices": "AWS Foundational Security Best Practices, control",
+}
+
+// whole writes the name of a benchmark out.
+func whole(cis string) string {
+	name, section := cis, ""
+	if i := strings.LastIndexByte(cis, ' '); i > 0 {
+		name, section = cis[:i], cis[i+1:]
+	}
+	if full := benchmarks[name]; full != "" {
+		return full + " " + section
+	}
+	return cis
 }
