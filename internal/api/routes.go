@@ -105,6 +105,10 @@ func resultRoutes() []route {
 		op("GET", results+"/export", "exportResults", "Every finding, one a line", read, (*API).exportResults).lists(),
 		op("GET", "/project/{projectId}/sbom", "getSbom", "Bill of materials", needs(tenant.ProjectReport), (*API).getBill).
 			downloads("CycloneDX 1.6 or SPDX 2.3 in JSON.", cycloneType, spdxType),
+		op("POST", "/project/{projectId}/vex", "uploadVex", "Take over what was said of vulnerabilities", state, (*API).putStatements).
+			streams("A document in OpenVEX, or in CycloneDX with analyses of vulnerabilities; at most 10 MiB.", "application/json"),
+		op("GET", "/project/{projectId}/vex", "getVex", "What is said of the project's vulnerabilities", needs(tenant.ProjectReport), (*API).getStatements).
+			downloads("OpenVEX 0.2.0.", vexType),
 		op("GET", results+"/sca/grouped", "listGroupedSca", "Vulnerable packages by advisory and package", read, (*API).listPackageGroups),
 		op("GET", results+"/sca/packages", "listScaPackages", "Packages that were seen", read, (*API).listPackages),
 		op("GET", results+"/sca/licenses/summary", "getLicenseSummary", "Licences of packages", read, (*API).getLicenseSummary),

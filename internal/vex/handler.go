@@ -42,7 +42,7 @@ func (m *marker) Rule(r *finding.Rule) error {
 // Finding marks a vulnerable package of which something was said.
 func (m *marker) Finding(f *finding.Finding) error {
 	if a := m.advisories[f.RuleID]; a != nil && f.Package != nil {
-		if s := m.book.About(&f.Package.Package, a); s != nil {
+		if s := m.book.Judge(f.Package, a); s != nil {
 			marked, match := *f, *f.Package
 			match.VEX, marked.Package = s, &match
 			f = &marked
@@ -120,10 +120,18 @@ func (r *Report) Finding(m *finding.Finding) error {
 		s.explain(said, m.Package.Upgrade)
 		r.said[key] = s
 	}
-	if product := (subject{m.Package.Package.PURL}); !slices.Contains(s.Products, product) {
-		s.Products = append(s.Products, product)
+	s.add(m.Package.Package.PURL)
+	for i := range m.Package.Also {
+		s.add(m.Package.Also[i].Package.PURL)
 	}
 	return nil
+}
+
+// add adds a product that the statement is about.
+func (s *statement) add(url string) {
+	if product := (subject{url}); url != "" && !slices.Contains(s.Products, product) {
+		s.Products = append(s.Products, product)
+	}
 }
 
 // justifications are those that OpenVEX has.

@@ -24,8 +24,22 @@ import (
 // maxDocument bounds a file, in bytes.
 const maxDocument = 64 << 20
 
+// Limits of what a book holds: statements about one product under one name, and names
+// of one vulnerability.
+const (
+	maxEntries = 200_000
+	maxNames   = 100
+)
+
 // A Book holds what was said, by the name of the vulnerability in lower case.
-type Book struct{ entries map[string][]entry }
+type Book struct {
+	entries map[string][]entry
+	count   int
+	problem string // why no more was taken
+}
+
+// Len returns how many statements about one product under one name the book holds.
+func (b *Book) Len() int { return b.count }
 
 // An entry is what one statement says of one product.
 type entry struct {
@@ -82,13 +96,22 @@ func (b *Book) Read(r io.Reader, name string) error {
 	if err != nil {
 		return errs.E(errs.Invalid, "%s cannot be read: %v", name, err)
 	}
+	if b.problem != "" {
+		return errs.E(errs.TooLarge, "%s %s", name, b.problem)
+	}
 	return nil
 }
 
 // add keeps a statement about products under every name of the vulnerability.
 // Products that are no package URL name nothing that a scan finds.
 func (b *Book) add(names, products []string, s finding.Statement, at time.Time) {
+	if len(names) > maxNames {
+		b.problem = fmt.Sprintf("gives a vulnerability more than %d names", maxNames)
+	}
 	for _, text := range products {
+		if b.problem != "" {
+			return
+		}
 		u, err := purl.FromString(text)
 		if err != nil || u.Name == "" {
 			continue
@@ -96,6 +119,11 @@ func (b *Book) add(names, products []string, s finding.Statement, at time.Time) 
 		for i, name := range names {
 			if name = strings.ToLower(name); name != "" && !slices.ContainsFunc(names[:i], func(o string) bool { return strings.EqualFold(o, name) }) {
 				b.entries[name] = append(b.entries[name], entry{u, s, at})
+				b.count++
+			}
+			if b.count > maxEntries {
+				b.problem = fmt.Sprintf("holds more than %d statements about products", maxEntries)
+				return
 			}
 		}
 	}
@@ -121,6 +149,62 @@ func (b *Book) About(p *finding.Package, a *finding.Advisory) *finding.Statement
 	}
 	s := latest.statement
 	return &s
+}
+
+// Judge returns the latest statement about a vulnerable package in all its affected
+// versions, or nil: what clears one version clears nothing while another stays.
+func (b *Book) Judge(m *finding.PackageMatch, a *finding.Advisory) *finding.Statement {
+	s := b.About(&m.Package, a)
+	for i := range m.Also {
+		if other := b.About(&m.Also[i].Package, a); (s == nil || s.Clears()) && !other.Clears() {
+			s = other
+		}
+	}
+	return s
+}
+
+// Explain says the statement in words, in at most 500 characters.
+func Explain(s *finding.Statement) string {
+	out := strings.ReplaceAll(string(s.Status), "_", " ")
+	if s.Justification != "" {
+		out += " (" + s.Justification + ")"
+	}
+	if s.Text != "" {
+		out += ": " + s.Text
+	}
+	var said []string
+	for _, part := range []string{s.Author, s.Time} {
+		if part != "" {
+			said = append(said, part)
+		}
+	}
+	if len(said) > 0 {
+		out += " – " + strings.Join(said, ", ")
+	}
+	out = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if r < ' ' {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(out, "?"))
+	if r := []rune(out); len(r) > 500 {
+		out = string(r[:499]) + "…"
+	}
+	return out
+}
+
+// Justification returns the word of OpenVEX for why something is not affected that a
+// text holds, or "".
+func Justification(text string) string {
+	for _, j := range justifications {
+		if strings.Contains(text, j) {
+			return j
+		}
+	}
+	return ""
 }
 
 // covers reports whether a product of a statement is the package, or all versions

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 	"merlon/internal/vex"
@@ -76,6 +77,55 @@ func TestAbout(t *testing.T) {
 	left := &finding.Package{PURL: "pkg:npm/left-pad@1.3.0"}
 	if diff := cmp.Diff(want, read(t, openDocument, cycloneDocument).About(left, &finding.Advisory{ID: "CVE-2026-1"})); diff != "" {
 		t.Errorf("of two documents (-want +got):\n%s", diff)
+	}
+}
+
+// What clears one version clears nothing while another stays.
+func TestJudge(t *testing.T) {
+	b := read(t, openDocument)
+	of := func(urls ...string) *finding.PackageMatch {
+		m := &finding.PackageMatch{Package: finding.Package{PURL: urls[0]}}
+		for _, u := range urls[1:] {
+			m.Also = append(m.Also, finding.PackageMatch{Package: finding.Package{PURL: u}})
+		}
+		return m
+	}
+	one, other := "pkg:npm/left-pad@1.3.0", "pkg:npm/another@1.0.0"
+	for _, tt := range []struct {
+		match *finding.PackageMatch
+		want  bool
+	}{{of(one), true}, {of(other), false}, {of(one, one), true}, {of(one, other), false}, {of(other, one), false}, {of(one, other, one), false}} {
+		if got := b.Judge(tt.match, &finding.Advisory{ID: "CVE-2026-1"}); got.Clears() != tt.want {
+			t.Errorf("%+v: got %+v, want cleared %v", tt.match, got, tt.want)
+		}
+	}
+}
+
+func TestExplain(t *testing.T) {
+	s := &finding.Statement{Status: finding.VEXNotAffected, Justification: "component_not_present", Text: "not\nbuilt\x00 in", Author: "Jo", Time: "2026-01-01"}
+	if got, want := vex.Explain(s), "not affected (component_not_present): not built in – Jo, 2026-01-01"; got != want || vex.Justification(got) != "component_not_present" {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	s.Text = strings.Repeat("ü\xff", 1000)
+	if got := vex.Explain(s); len([]rune(got)) != 500 {
+		t.Errorf("got %d characters", len([]rune(got)))
+	}
+	if got := vex.Justification("why not"); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// Documents that would cost more than they are worth are refused.
+func TestTooManyStatements(t *testing.T) {
+	list := func(n int, item string) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
+	head := `{"@context":"https://openvex.dev/ns/v0.2.0","statements":[{"status":"fixed","vulnerability":{"name":"CVE-1","aliases":[`
+	for _, text := range []string{
+		head + list(101, `"x"`) + `]},"products":[{"@id":"pkg:npm/a@1"}]}]}`,
+		head + `"A","B","C","D","E","F","G","H","I"]},"products":[` + list(20_001, `{"@id":"pkg:npm/a@1"}`) + `]}]}`,
+	} {
+		if err := new(vex.Book).Read(strings.NewReader(text), "vex.json"); !errs.Is(err, errs.TooLarge) {
+			t.Errorf("got %v", err)
+		}
 	}
 }
 
