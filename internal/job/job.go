@@ -48,7 +48,9 @@ type Lease struct {
 type Store interface {
 	// PlaceRuns gives the places that are free, ends the runs that are out of
 	// tries, and returns those that need a job.
-	PlaceRuns(ctx context.Context) ([]Ready, error)
+	// One that needs the master key gets a place only when sealed says that the caller
+	// works on such runs: nobody else would ever give it back.
+	PlaceRuns(ctx context.Context, sealed bool) ([]Ready, error)
 	// SetJob records the job of a run.
 	SetJob(ctx context.Context, r Ready, job int64) error
 	// TakeRun gives the run to the holder, or returns nil when the claim is out of

@@ -194,7 +194,7 @@ func (q *Queue) dispatchLoop(ctx context.Context) {
 // making a job and recording it, the next sweep finds the same job by its
 // uniqueness.
 func (q *Queue) dispatch(ctx context.Context) error {
-	ready, err := q.Store.PlaceRuns(ctx)
+	ready, err := q.Store.PlaceRuns(ctx, q.Sealed && q.Slots > 0)
 	if err != nil {
 		return err
 	}

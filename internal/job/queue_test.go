@@ -197,7 +197,7 @@ func TestDeadWorkersRunBeginsAgain(t *testing.T) {
 	each(t, 1, func(t *testing.T, b bench) {
 		id := b.ready("main")
 		// A worker that takes the run and is never heard of again.
-		_, err := b.db.PlaceRuns(t.Context())
+		_, err := b.db.PlaceRuns(t.Context(), true)
 		b.must(err)
 		dead, err := b.db.TakeRun(t.Context(), job.Take{Run: id, Job: 1 << 40, Holder: "dead"})
 		b.must(err)

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
@@ -63,7 +64,8 @@ func (c confined) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
 	case c.login.Scheme == "http" && r.URL.Scheme == "https" && r.URL.Host == c.host && r.URL.Path == "/v2/":
 		// The library tries it first, whatever the scheme: a request that must fail.
-		return nil, errs.E(errs.Unavailable, "%s is spoken to without encryption", c.host)
+		// What the request without encryption comes to is what counts.
+		return nil, errPlain
 	case !secret:
 	case r.URL.Host != c.host && (c.login.SignsIn == nil || !c.login.SignsIn(r.URL.Hostname())):
 		return nil, errs.E(errs.Unavailable, "%s sends its users elsewhere to sign in: refused", c.host)
@@ -72,6 +74,8 @@ func (c confined) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	return c.next.RoundTrip(r)
 }
+
+var errPlain = errors.New("the registry is spoken to without encryption")
 
 // anonymous has no credentials.
 type anonymous struct{}

@@ -1,25 +1,17 @@
 package registry
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"log"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
-	server "github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
@@ -29,84 +21,19 @@ import (
 	"merlon/internal/image"
 	"merlon/internal/image/imagetest"
 	"merlon/internal/outbound"
+	"merlon/internal/registry/registrytest"
 )
 
-// The registry of these tests is a process of its own: this program, which serves
-// one when the variable says how it asks for credentials.
-const serveVariable = "MERLON_TEST_REGISTRY"
-
 func TestMain(m *testing.M) {
-	if mode := os.Getenv(serveVariable); mode != "" {
-		serve(mode)
-	}
+	registrytest.Init()
 	os.Exit(m.Run())
 }
 
-const user, password = "robot", "s3cret"
+const user, password = registrytest.User, registrytest.Password
 
-// serve serves a registry on loopback and writes its address.
-func serve(mode string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		log.Fatal(err)
-	}
-	files := server.New(server.Logger(log.New(bytes.NewBuffer(nil), "", 0)))
-	fmt.Println(l.Addr())
-	log.Fatal(http.Serve(l, guard(mode, l.Addr().String(), files)))
-}
-
-// guard asks for credentials: "basic", or "bearer" by the token flow.
-func guard(mode, address string, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, pass, basic := r.BasicAuth()
-		right := basic && name == user && pass == password
-		switch {
-		case mode == "open":
-		case r.URL.Path == "/token":
-			if !right {
-				http.Error(w, "{}", http.StatusUnauthorized)
-				return
-			}
-			_ = json.NewEncoder(w).Encode(map[string]string{"token": "token-for-" + r.URL.Query().Get("scope")}) // to a client on this machine
-			return
-		case mode == "basic" && !right:
-			w.Header().Set("WWW-Authenticate", `Basic realm="test"`)
-			http.Error(w, "{}", http.StatusUnauthorized)
-			return
-		case mode == "bearer" && !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer token-for-repository:"):
-			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer realm="http://%s/token",service="test"`, address))
-			http.Error(w, "{}", http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// start starts the process and returns its address.
 func start(t *testing.T, mode string) string {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), serveVariable+"="+mode)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it never ends by itself
-		_ = cmd.Wait()
-	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(line)
+	return registrytest.Start(t, mode).Host
 }
 
 // guarded is the client of the product, which may reach loopback here.
@@ -126,7 +53,7 @@ func push(t *testing.T, reference string, platforms ...string) v1.Hash {
 	if err != nil {
 		t.Fatal(err)
 	}
-	auth := remote.WithAuth(authn.FromConfig(authn.AuthConfig{Username: user, Password: password}))
+	auth := remote.WithAuth(registrytest.Login)
 	if len(platforms) == 0 {
 		img := build(t, "linux/amd64")
 		if err := remote.Write(ref, img, auth); err != nil {

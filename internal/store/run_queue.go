@@ -26,12 +26,13 @@ const live = "j.state IN ('available', 'pending', 'retryable', 'running', 'sched
 // as many as its concurrentScanLimit says, and two runs of one branch never work
 // at the same time, because their results would overtake each other. It ends the
 // runs that have no try left, and returns those that hold a place and have
-// neither a job nor a worker.
-func (db *DB) PlaceRuns(ctx context.Context) ([]job.Ready, error) {
+// neither a job nor a worker. Without sealed, no run that needs the master key gets a
+// place: it would keep others from it until a worker comes that has the key.
+func (db *DB) PlaceRuns(ctx context.Context, sealed bool) ([]job.Ready, error) {
 	if err := db.giveUp(ctx); err != nil {
 		return nil, fmt.Errorf("give up runs: %w", err)
 	}
-	if err := db.place(ctx); err != nil {
+	if err := db.place(ctx, sealed); err != nil {
 		return nil, fmt.Errorf("place runs: %w", err)
 	}
 	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
@@ -84,9 +85,13 @@ func (db *DB) giveUp(ctx context.Context) error {
 	return nil
 }
 
+// needsKey is the condition that a run names a credential; see run.Image, whose JSON
+// no other text with quotes can stand in.
+const needsKey = `r.image LIKE '%"credential":"%'`
+
 // place gives free places. One process does it at a time: the row in deployment
 // is the lock.
-func (db *DB) place(ctx context.Context) error {
+func (db *DB) place(ctx context.Context, sealed bool) error {
 	if idle, err := db.nothingWaits(ctx); err != nil || idle {
 		return err
 	}
@@ -104,14 +109,14 @@ func (db *DB) place(ctx context.Context) error {
 				) AS free,
 				ROW_NUMBER() OVER (PARTITION BY r.organization_id ORDER BY r.created_at, r.id) AS number
 				FROM run r JOIN organization o ON o.id = r.organization_id
-				WHERE r.state = 'queued' AND r.uploaded AND NOT r.placed AND NOT r.cancelled AND (r.retry_at <= ? OR r.retry_at > ?)
+				WHERE r.state = 'queued' AND r.uploaded AND NOT r.placed AND NOT r.cancelled AND (r.retry_at <= ? OR r.retry_at > ?) AND (? OR NOT `+needsKey+`)
 				AND NOT EXISTS (
 					SELECT 1 FROM run e WHERE e.project_id = r.project_id AND e.branch = r.branch AND e.state IN ('queued', 'running')
 					AND e.uploaded AND e.id <> r.id AND (e.placed OR e.created_at < r.created_at OR e.created_at = r.created_at AND e.id < r.id)
 				)
 			) w WHERE w.number <= w.free ORDER BY w.created_at, w.id LIMIT ?`,
 			// A retry that lies further ahead than any is from before the clock was set back.
-			millis(tx.Now), millis(tx.Now.Add(run.MaxRetryDelay)), dispatchLimit)
+			millis(tx.Now), millis(tx.Now.Add(run.MaxRetryDelay)), sealed, dispatchLimit)
 		ids, err := collect(rows, err, func(rows *sql.Rows) (string, error) {
 			var id string
 			err := rows.Scan(&id)

@@ -85,7 +85,7 @@ func (db runs) must(err error) {
 // place runs a round of the dispatcher and returns the runs that need a job.
 func (db runs) place() []run.ID {
 	db.t.Helper()
-	ready, err := db.PlaceRuns(db.t.Context())
+	ready, err := db.PlaceRuns(db.t.Context(), true)
 	db.must(err)
 	out := []run.ID{}
 	for _, r := range ready {
@@ -439,6 +439,34 @@ func TestRunsAreAudited(t *testing.T) {
 		}
 		if diff := cmp.Diff([]string{"scan.cancel", "scan.start", "scan.end", "scan.start"}, got); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestPlacesOfSealedRuns are given by those alone who work on such runs: a run that
+// waits for a worker with the key keeps no other from the only place.
+func TestPlacesOfSealedRuns(t *testing.T) {
+	eachRuns(t, func(t *testing.T, db runs) {
+		sc := db.organization(1)
+		now := db.clock.Now()
+		sealed := run.Run{
+			ID: run.ID(uuid.NewString()), OrganizationID: sc.Organization, TeamID: sc.Team, ProjectID: sc.Project, Branch: "image", Source: "manual",
+			Analyses: []finding.Analysis{finding.Container}, State: run.Queued, Uploaded: true, UploadExpires: now, CreatedAt: now, UpdatedAt: now,
+			Image: &run.Image{Reference: "quay.io/a/b:1", Repository: "quay.io/a/b", Credential: uuid.NewString()},
+		}
+		db.must(db.CreateRun(t.Context(), sc, &sealed))
+		db.clock.Advance(time.Second)
+		open := db.ready(sc, "main")
+		ready, err := db.PlaceRuns(t.Context(), false)
+		if err != nil || !slices.Equal(ready, []job.Ready{{Run: open}}) {
+			t.Errorf("without the key %v need a job, %v; want %v", ready, err, open)
+		}
+		r, _ := db.take(open, 0, 1)
+		r.State = run.Completed
+		db.must(db.EndRun(t.Context(), r))
+		ready, err = db.PlaceRuns(t.Context(), true)
+		if err != nil || !slices.Equal(ready, []job.Ready{{Run: sealed.ID, Sealed: true}}) {
+			t.Errorf("with the key %v need a job, %v; want %v", ready, err, sealed.ID)
 		}
 	})
 }

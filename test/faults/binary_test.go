@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +27,7 @@ type deployment struct {
 	*site
 	program string
 	flags   []string // that say where the data are
+	also    []string // further flags of serve
 	listen  string
 	cmd     *exec.Cmd
 	token   string // personal access token
@@ -34,6 +36,14 @@ type deployment struct {
 
 // newDeployment bootstraps a deployment and serves it.
 func newDeployment(t *testing.T, program string, p place, flags ...string) *deployment {
+	t.Helper()
+	d := prepare(t, program, p, flags...)
+	d.serve()
+	return d
+}
+
+// prepare bootstraps a deployment.
+func prepare(t *testing.T, program string, p place, flags ...string) *deployment {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,14 +64,13 @@ func newDeployment(t *testing.T, program string, p place, flags ...string) *depl
 	d.must(err)
 	t.Cleanup(func() { d.must(d.db.Close()) })
 	t.Cleanup(d.kill)
-	d.serve()
 	return d
 }
 
 // serve starts the process and waits until it answers.
 func (d *deployment) serve() {
 	d.t.Helper()
-	d.cmd = exec.Command(d.program, append([]string{"serve", "--listen", d.listen}, d.flags...)...)
+	d.cmd = exec.Command(d.program, slices.Concat([]string{"serve", "--listen", d.listen}, d.flags, d.also)...)
 	log, err := os.OpenFile(filepath.Join(d.dir, "serve.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	d.must(err)
 	defer func() { _ = log.Close() }()
@@ -94,6 +103,16 @@ func (d *deployment) kill() {
 // call makes a request and decodes the answer.
 func (d *deployment) call(method, path, bearer string, body io.Reader, into any) {
 	d.t.Helper()
+	status, text := d.ask(method, path, bearer, body)
+	if status < 200 || status > 299 {
+		d.t.Fatalf("%s %s: status %d: %s", method, path, status, text)
+	}
+	d.must(json.Unmarshal(text, into))
+}
+
+// ask makes a request.
+func (d *deployment) ask(method, path, bearer string, body io.Reader) (status int, text []byte) {
+	d.t.Helper()
 	req, err := http.NewRequestWithContext(d.t.Context(), method, "http://"+d.listen+path, body)
 	d.must(err)
 	if bearer != "" {
@@ -105,16 +124,13 @@ func (d *deployment) call(method, path, bearer string, body io.Reader, into any)
 	res, err := http.DefaultClient.Do(req)
 	d.must(err)
 	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
+	text, err = io.ReadAll(res.Body)
 	d.must(err)
-	if res.StatusCode != http.StatusOK {
-		d.t.Fatalf("%s %s: status %d: %s", method, path, res.StatusCode, text)
-	}
-	d.must(json.Unmarshal(text, into))
+	return res.StatusCode, text
 }
 
-// upload starts a scan as a client does, from a personal access token on.
-func (d *deployment) upload(archive []byte) run.ID {
+// signIn returns an access token for the personal access token.
+func (d *deployment) signIn() string {
 	d.t.Helper()
 	var apps struct{ CLI struct{ AppID string } }
 	d.call("GET", "/client-apps", "", nil, &apps)
@@ -126,8 +142,14 @@ func (d *deployment) upload(archive []byte) run.ID {
 		Token string `json:"access_token"`
 	}
 	d.call("POST", "/oidc/token", "", strings.NewReader(form.Encode()), &access)
+	return access.Token
+}
+
+// upload starts a scan as a client does, from a personal access token on.
+func (d *deployment) upload(archive []byte) run.ID {
+	d.t.Helper()
 	var started struct{ ScanID, URL string }
-	d.call("POST", "/project/"+d.project+"/scan/start", access.Token, nil, &started)
+	d.call("POST", "/project/"+d.project+"/scan/start", d.signIn(), nil, &started)
 	if status := d.put(started.URL, bytes.NewReader(archive)); status != http.StatusOK {
 		d.t.Fatalf("upload: status %d", status)
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"merlon/internal/blob"
+	"merlon/internal/registry/registrytest"
 	"merlon/internal/sandbox"
 	"merlon/internal/store"
 	"merlon/internal/store/postgres"
@@ -30,6 +31,7 @@ import (
 // TestMain makes the test binary two programs: the tests, and a worker's process.
 func TestMain(m *testing.M) {
 	sandbox.Init()
+	registrytest.Init()
 	if os.Getenv(workerVariable) != "" {
 		os.Exit(workerMain())
 	}

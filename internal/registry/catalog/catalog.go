@@ -84,7 +84,7 @@ type Tag struct {
 
 // A Page says which part of a list is wanted.
 type Page struct {
-	Number int    // from 1
+	Number int    // from 1; 0: what begins at From, of a registry that is asked so
 	Size   int    // at most 100
 	From   string // List.Next of the page before, where a registry counts no pages
 }

@@ -50,67 +50,27 @@ func (d *distribution) check(ctx context.Context) error {
 
 func (d *distribution) groups(context.Context, Page) (*List[Group], error) { return nil, errNoGroups }
 
-// maxPages bounds how many parts of a list are fetched for one page of ours.
-const maxPages = 20
-
 func (d *distribution) images(ctx context.Context, _ string, p Page) (*List[Image], error) {
-	var all []Image
-	err := d.each(ctx, "v2/_catalog", "registry:catalog:*", func(name string) {
-		if strings.HasPrefix(name, d.prefix()) {
-			all = append(all, Image{Name: name})
-		}
-	})
+	found, err := d.names(ctx, listing{"v2/_catalog", "registry:catalog:*", d.prefix()}, p)
 	if err != nil {
 		return nil, err
 	}
-	return cut(all, p), nil
+	return convert(found, func(name string) Image { return Image{Name: name} }), nil
 }
 
 func (d *distribution) tags(ctx context.Context, _, image string, p Page) (*List[Tag], error) {
 	if !repository.MatchString(image) || !strings.HasPrefix(image, d.prefix()) {
 		return nil, errs.E(errs.NotFound, "the credential is for no image of this name")
 	}
-	var all []Tag
-	err := d.each(ctx, "v2/"+image+"/tags/list", "repository:"+image+":pull", func(name string) { all = append(all, Tag{Name: name}) })
+	found, err := d.names(ctx, listing{"v2/" + image + "/tags/list", "repository:" + image + ":pull", ""}, p)
 	if err != nil {
 		return nil, err
 	}
-	return cut(all, p), nil
+	return convert(found, func(name string) Tag { return Tag{Name: name} }), nil
 }
 
 // repository matches the name of a repository, as the specification has it.
 var repository = regexp.MustCompile(`^[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*$`)
-
-// each calls do for the names of a list, which comes in parts.
-func (d *distribution) each(ctx context.Context, path, scope string, do func(string)) error {
-	next := d.base().JoinPath(path).String() + "?n=1000"
-	for range maxPages {
-		var body struct {
-			Repositories []string `json:"repositories"`
-			Tags         []string `json:"tags"`
-		}
-		header, err := d.get(ctx, next, scope, &body)
-		if err != nil {
-			return err
-		}
-		for _, name := range append(body.Repositories, body.Tags...) {
-			do(name)
-		}
-		link := nextLink.FindStringSubmatch(header.Get("Link"))
-		if link == nil {
-			return nil
-		}
-		u, err := d.base().Parse(link[1])
-		if err != nil || u.Host != d.base().Host {
-			return errs.E(errs.Unavailable, "%s answers something that is not understood", d.base().Host)
-		}
-		next = u.String()
-	}
-	return nil
-}
-
-// nextLink matches the header of RFC 5988 that leads to the next part.
-var nextLink = regexp.MustCompile(`<([^>]*)>\s*;\s*rel="?next"?`)
 
 // get asks with the credential, or with the token that the registry wants instead.
 func (d *distribution) get(ctx context.Context, address, scope string, out any) (http.Header, error) {
