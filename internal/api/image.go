@@ -18,6 +18,7 @@ import (
 type ImageRecords interface {
 	Images(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) ([]triage.Image, int, error)
 	ImageGroups(ctx context.Context, sc tenant.Scope, q triage.ImageQuery) (triage.ImageGroupPage, error)
+	Holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]triage.Image, error)
 	DeleteImage(ctx context.Context, sc tenant.Scope, id string) error
 }
 
@@ -222,6 +223,16 @@ func viewImageGroup(of tenant.ProjectID, g *triage.ImageGroup) imageGroupBody {
 		}
 	}
 	return out
+}
+
+// holders returns the images that hold a finding.
+func (a *API) holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]heldBody, error) {
+	found, err := a.Results.Holders(ctx, sc, id)
+	out := make([]heldBody, len(found))
+	for n, i := range found {
+		out[n] = heldBody{i.ID, i.Reference, i.Tag}
+	}
+	return out, err
 }
 
 type deleteImageIn struct {

@@ -242,6 +242,16 @@ func TestFindingsOfImages(t *testing.T) {
 				t.Errorf("packages%s: %v, want %v", query, got, want)
 			}
 		}
+		secret := w.list("container?imageId=" + one + "&classType=secret").Vulnerabilities[0].ID
+		detail := w.as("read_only").Get(w.proj + "/results/container/" + secret).Want(200)
+		for field, want := range map[string]any{
+			"images.0.artifactName": "docker.io/acme/web:1", "images.1.tag": "2", "images.1.id": two, "container.classType": "secret",
+			"vulnerability.layer.index": 1.0, "vulnerability.layer.isBase": false,
+		} {
+			if got := detail.Value(field); got != want {
+				t.Errorf("%s: %v, want %v", field, got, want)
+			}
+		}
 		for _, query := range []string{"container?classType=os", "container?imageId=x", "container/packages?classType=os"} {
 			w.as("read_only").Get(w.proj + "/results/" + query).Want(400)
 		}

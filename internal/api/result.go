@@ -24,6 +24,24 @@ type resultBody struct {
 	Metadata       *advisoryBody  `json:"metadata,omitempty"`
 	AutofixRecords *[]autofixBody `json:"autofixRecords,omitempty"`
 	Secret         *secretBody    `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
+	ClassType      triage.Class   `json:"classType,omitempty" doc:"What of a container image it is about."`
+	Layer          *layerBody     `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
+}
+
+// layerBody is a layer of a container image.
+type layerBody struct {
+	Index       int    `json:"index" doc:"From 0, the lowest."`
+	Digest      string `json:"digest"`
+	Instruction string `json:"instruction" doc:"Of the build, which made it."`
+	IsBase      bool   `json:"isBase" doc:"It belongs to the image that this one was built from."`
+	IsDeleted   bool   `json:"isDeleted" doc:"A later layer removes or replaces the file; the layer still holds it."`
+}
+
+// heldBody is an image that holds a finding.
+type heldBody struct {
+	ID           string `json:"id" format:"uuid"`
+	ArtifactName string `json:"artifactName"`
+	Tag          string `json:"tag"`
 }
 
 // resultBase is the finding as other clients read it.

@@ -169,6 +169,7 @@ type resultDetail struct {
 	ProjectID       tenant.ProjectID `json:"projectId" format:"uuid"`
 	VulnerabilityID triage.ID        `json:"vulnerabilityId" format:"uuid"`
 	Vulnerability   resultBody       `json:"vulnerability"`
+	Images          []heldBody       `json:"images,omitempty" doc:"The container images that hold it."`
 	TypedResult
 }
 
@@ -231,7 +232,11 @@ func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Sco
 		if f.Report.Analysis != analysis {
 			return nil, errs.E(errs.NotFound, "vulnerability not found")
 		}
-		return &resultOut{Body: viewDetail(&f)}, nil
+		out := &resultOut{Body: viewDetail(&f)}
+		if analysis == finding.Container {
+			out.Body.Images, err = a.holders(ctx, sc, id)
+		}
+		return out, err
 	}
 }
 

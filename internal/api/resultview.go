@@ -26,6 +26,7 @@ func viewResult(f *triage.Finding) resultBody {
 	if s := f.Report.Secret; s != nil {
 		out.Secret = viewSecret(s)
 	}
+	out.ClassType, out.Layer = triage.ClassOf(&f.Report), viewLayer(f.Report.Layer)
 	if f.Report.Package == nil {
 		return out
 	}
@@ -38,6 +39,13 @@ func viewResult(f *triage.Finding) resultBody {
 		out.Vulnerability, out.Base.Vulnerability = out.Metadata, nil
 	}
 	return out
+}
+
+func viewLayer(l *finding.Layer) *layerBody {
+	if l == nil {
+		return nil
+	}
+	return &layerBody{Index: l.Index, Digest: l.Digest, Instruction: l.Instruction, IsBase: l.Base, IsDeleted: l.Deleted}
 }
 
 func viewFields(f *triage.Finding) ResultFields {

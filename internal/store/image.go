@@ -38,19 +38,28 @@ func (db *DB) Holdings(ctx context.Context, sc tenant.Scope, r *run.Run) (*triag
 	others := slices.DeleteFunc(images, func(other string) bool { return other == id })
 	kept := min(len(others), maxImages-1)
 	h.Old = others[kept:]
-	if err := db.readContent(ctx, sc, []string{id}, h.Mine); err != nil {
-		return nil, err
+	rows, err = db.Query(ctx, "SELECT item_id FROM image_content WHERE project_id = ? AND image_id = ?", string(sc.Project), id)
+	if err := readItems(rows, err, h.Mine); err != nil || kept == 0 {
+		return h, err
 	}
-	return h, db.readContent(ctx, sc, others[:kept], h.Others)
+	// Asked thing by thing, the answer stands with the first holder: images of one
+	// repository hold nearly the same.
+	for _, table := range []string{
+		fmt.Sprintf("finding t WHERE t.analysis = %d", code(finding.Analyses, finding.Container)),
+		fmt.Sprintf("package t WHERE t.dependency & %d <> 0", imageBit),
+	} {
+		in, arg := db.Dialect.In("c.image_id", others[:kept])
+		rows, err := db.Query(ctx, "SELECT t.id FROM "+table+` AND t.project_id = ? AND t.organization_id = ? AND t.branch = ?
+			AND EXISTS (SELECT 1 FROM image_content c WHERE c.item_id = t.id AND `+in+")", append(ofProject(sc), r.Branch, arg)...)
+		if err := readItems(rows, err, h.Others); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
 }
 
-// readContent adds what images hold.
-func (db *DB) readContent(ctx context.Context, sc tenant.Scope, images []string, into map[string]bool) error {
-	if len(images) == 0 {
-		return nil
-	}
-	in, arg := db.Dialect.In("image_id", images)
-	rows, err := db.Query(ctx, "SELECT DISTINCT item_id FROM image_content WHERE project_id = ? AND "+in, string(sc.Project), arg)
+// readItems adds the identifiers of the rows.
+func readItems(rows *sql.Rows, err error, into map[string]bool) error {
 	err = each(rows, err, func(rows *sql.Rows) error {
 		var item string
 		err := rows.Scan(&item)
@@ -63,6 +72,12 @@ func (db *DB) readContent(ctx context.Context, sc tenant.Scope, images []string,
 	return nil
 }
 
+// Kinds of what an image holds.
+const (
+	findingKind = 1
+	packageKind = 2
+)
+
 // putContent writes what the scanned image holds, and no longer holds.
 func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
 	if b.Run.Image == nil {
@@ -70,17 +85,19 @@ func (tx *Tx) putContent(ctx context.Context, sc tenant.Scope, b *triage.Batch) 
 	}
 	id := triage.ImageID(sc.Project, b.Branch, b.Run.Image)
 	var rows [][]any
-	for _, item := range b.Held {
-		rows = append(rows, []any{id, item, string(sc.Project)})
+	for kind, items := range map[int][]string{findingKind: b.HeldFindings, packageKind: b.HeldPackages} {
+		for _, item := range items {
+			rows = append(rows, []any{string(sc.Project), id, kind, item})
+		}
 	}
-	if err := tx.insertRows(ctx, "image_content", "image_id, item_id, project_id", " ON CONFLICT (image_id, item_id) DO NOTHING", rows); err != nil {
+	if err := tx.insertRows(ctx, "image_content", "project_id, image_id, kind, item_id", " ON CONFLICT DO NOTHING", rows); err != nil {
 		return err
 	}
 	if len(b.Freed) == 0 {
 		return nil
 	}
 	in, arg := tx.db.Dialect.In("item_id", b.Freed)
-	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE image_id = ? AND "+in, id, arg); err != nil {
+	if _, err := tx.Exec(ctx, "DELETE FROM image_content WHERE project_id = ? AND image_id = ? AND "+in, string(sc.Project), id, arg); err != nil {
 		return fmt.Errorf("remove what an image held: %w", err)
 	}
 	return nil

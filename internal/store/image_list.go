@@ -66,6 +66,7 @@ func (db *DB) countImages(ctx context.Context, sc tenant.Scope, q triage.ImageQu
 		in, arg := db.Dialect.In("c.image_id", ids)
 		w := &where{}
 		w.and("c.project_id = ? AND f.organization_id = ? AND f.closed = 0", ofProject(sc)...)
+		w.and(fmt.Sprintf("c.kind = %d", findingKind))
 		w.and(in, arg)
 		w.and("f.severity IN (" + codes(finding.Severities, q.Severities) + ")")
 		rows, err := db.Query(ctx, `SELECT c.image_id, f.severity, COUNT(*) FROM image_content c JOIN finding f ON f.id = c.item_id
@@ -136,8 +137,9 @@ func (db *DB) fillGroup(ctx context.Context, sc tenant.Scope, q triage.ImageQuer
 	if err := db.countImages(ctx, sc, q, g.Images); err != nil {
 		return err
 	}
-	rows, err = db.Query(ctx, `SELECT f.severity, COUNT(DISTINCT f.id) FROM image i JOIN image_content c ON c.image_id = i.id JOIN finding f ON f.id = c.item_id`+
-		group+" AND f.closed = 0 AND f.severity IN ("+codes(finding.Severities, q.Severities)+") GROUP BY f.severity", of...)
+	rows, err = db.Query(ctx, `SELECT f.severity, COUNT(*) FROM (SELECT DISTINCT c.item_id FROM image i
+		JOIN image_content c ON c.project_id = i.project_id AND c.image_id = i.id`+group+fmt.Sprintf(" AND c.kind = %d", findingKind)+`) d
+		JOIN finding f ON f.id = d.item_id WHERE f.closed = 0 AND f.severity IN (`+codes(finding.Severities, q.Severities)+") GROUP BY f.severity", of...)
 	return each(rows, err, func(rows *sql.Rows) error {
 		var severity, n int
 		if err := rows.Scan(&severity, &n); err != nil {
@@ -148,11 +150,22 @@ func (db *DB) fillGroup(ctx context.Context, sc tenant.Scope, q triage.ImageQuer
 	})
 }
 
+// Holders returns the images of the scope's project that hold a finding, by name.
+func (db *DB) Holders(ctx context.Context, sc tenant.Scope, id triage.ID) ([]triage.Image, error) {
+	rows, err := db.Query(ctx, "SELECT "+imageColumns+` FROM image i WHERE i.project_id = ? AND i.organization_id = ? AND i.id IN
+		(SELECT c.image_id FROM image_content c WHERE c.item_id = ?) ORDER BY i.reference, i.id`, append(ofProject(sc), string(id))...)
+	found, err := collect(rows, err, scanImage)
+	if err != nil {
+		return nil, fmt.Errorf("read images of a finding: %w", err)
+	}
+	return found, nil
+}
+
 // ofImage adds that an image holds what the column names.
 func (w *where) ofImage(column string, sc tenant.Scope, image string) {
 	if image != "" {
-		w.and(column+" IN (SELECT c.item_id FROM image_content c JOIN image i ON i.id = c.image_id WHERE c.image_id = ? AND i.project_id = ? AND i.organization_id = ?)",
-			append([]any{image}, ofProject(sc)...)...)
+		w.and(column+" IN (SELECT c.item_id FROM image_content c JOIN image i ON i.id = c.image_id WHERE c.project_id = ? AND c.image_id = ? AND i.project_id = ? AND i.organization_id = ?)",
+			append([]any{string(sc.Project), image}, ofProject(sc)...)...)
 	}
 }
 

@@ -33,7 +33,7 @@ type imageScan struct {
 
 const webRoot = "docker.io/acme/web:/"
 
-func (i imageScan) stream(t *testing.T) []byte {
+func (i imageScan) stream(t testing.TB) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	h := scan.Encode(&b)
@@ -76,7 +76,7 @@ func (s *findingStore) scanImage(branch string, i imageScan) run.Outcome {
 	s.clock.Advance(time.Minute)
 	r := s.start(branch)
 	r.Image = &run.Image{Reference: "docker.io/acme/web:" + i.tag, Repository: "docker.io/acme/web", Severities: i.only}
-	stream := i.stream(s.t.(*testing.T))
+	stream := i.stream(s.t)
 	out, err := triage.New(s.db).Ingest(s.t.Context(), s.sc, r, opener(stream))
 	if err != nil {
 		s.t.Fatal(err)
@@ -166,7 +166,7 @@ func TestImagesShareFindings(t *testing.T) {
 }
 
 // wantStats compares the kept numbers of every branch with what is there.
-func wantStats(t *testing.T, s *findingStore) {
+func wantStats(t testing.TB, s *findingStore) {
 	t.Helper()
 	cells, err := s.db.ProjectCells(t.Context(), s.sc)
 	if err != nil {

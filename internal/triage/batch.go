@@ -139,11 +139,12 @@ type Batch struct {
 	Renamed  map[Digest]Digest // place → flaw, for places that are later places of a flaw
 	Packages []StoredPackage
 	Removed  []string // identifiers of packages
-	Held     []string // findings and packages that the scanned image holds now
-	Freed    []string // and that it holds no longer
-	Counts   Counts
-	Opened   map[finding.Severity]int // new findings
-	Solved   map[finding.Severity]int // resolved findings
+	// What the scanned image holds now and did not before, and findings and packages that
+	// it holds no longer.
+	HeldFindings, HeldPackages, Freed []string
+	Counts                            Counts
+	Opened                            map[finding.Severity]int // new findings
+	Solved                            map[finding.Severity]int // resolved findings
 
 	Last *Last // set in the last batch of a scan
 }
@@ -188,7 +189,7 @@ func (p *KnownPackage) analysis() finding.Analysis {
 
 // size is the number of rows that the batch writes.
 func (b *Batch) size() int {
-	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.Held) + len(b.Freed)
+	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) + len(b.HeldPackages) + len(b.Freed)
 }
 
 // newBatch returns an empty batch.

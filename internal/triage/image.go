@@ -202,27 +202,32 @@ func (in *ingest) writeHoldings(ctx context.Context, w *writer) error {
 	if in.run.Image == nil {
 		return nil
 	}
-	holds := in.unseen()
+	findings := map[string]bool{}
 	for _, s := range in.plan {
 		quiet := s.known < 0 || in.known[s.known].Gone // of what the run does not open
 		if !s.quiet || !quiet {
-			holds[string(s.id)] = true
+			findings[string(s.id)] = true
 		}
 	}
-	for id := range in.report.packages {
-		holds[id] = true
-	}
-	for _, id := range slices.Sorted(maps.Keys(holds)) {
-		if in.held.Mine[id] {
-			continue
+	for _, id := range slices.Sorted(maps.Keys(findings)) {
+		if !in.held.Mine[id] {
+			w.batch.HeldFindings = append(w.batch.HeldFindings, id)
 		}
-		w.batch.Held = append(w.batch.Held, id)
 		if err := w.flushFull(ctx); err != nil {
 			return err
 		}
 	}
+	for _, id := range slices.Sorted(maps.Keys(in.report.packages)) {
+		if !in.held.Mine[id] {
+			w.batch.HeldPackages = append(w.batch.HeldPackages, id)
+		}
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	unseen := in.unseen()
 	for _, id := range slices.Sorted(maps.Keys(in.held.Mine)) {
-		if holds[id] {
+		if _, listed := in.report.packages[id]; listed || findings[id] || unseen[id] {
 			continue
 		}
 		w.batch.Freed = append(w.batch.Freed, id)
