@@ -50,7 +50,7 @@ func roleAccount(t *testing.T, externalID string) *credential.Account {
 	return amazonAccount(t, credential.Fields{CredentialType: credential.Role, RoleARN: pullRole}, credential.Secrets{ExternalID: externalID})
 }
 
-// TestAmazonKeys asks with the keys of a user, and with those of a role.
+// TestAmazonAccounts asks with the keys of a user, and with those of a role.
 func TestAmazonAccounts(t *testing.T) {
 	c, z := amazonClient(t)
 	for number, a := range map[string]*credential.Account{"123456789012": keyAccount(t, "s3cret"), "210987654321": roleAccount(t, "agreed")} {
