@@ -44,6 +44,9 @@ var load = sync.OnceValues(func() (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the rules for credentials: %w", err)
 	}
+	if cfg, err = extend(cfg); err != nil {
+		return nil, err
+	}
 	e := &engine{rules: map[string]*finding.Rule{}, formats: map[string]bool{}}
 	e.main = detector(cfg, func(id string) bool { return id != genericRule && id != storageRule && id != storageName })
 	e.generic = detector(cfg, func(id string) bool { return id == genericRule })
@@ -235,9 +238,13 @@ func (e *engine) search(ctx context.Context, path, text string, part span) []sec
 	if storageKey(piece) {
 		out = append(out, apply(ctx, e.storage, path, whole(piece))...)
 	}
-	out = slices.DeleteFunc(out, func(s secret) bool { return embedded(piece, s.at) })
+	out = slices.DeleteFunc(out, func(s secret) bool { return embedded(piece, s.at) || !plausible(s.rule, s.value) })
 	for i := range out {
-		if s := &out[i]; s.at != (span{}) {
+		s := &out[i]
+		if s.rule == assignedRule {
+			s.rule = genericRule // the same for people
+		}
+		if s.at != (span{}) {
 			s.at = s.at.shift(part.start)
 		}
 		for j := range out[i].others {
