@@ -127,12 +127,41 @@ func caches(p *Pass, b workflow.Body) {
 			continue
 		}
 		f := p.finding(p.File.Place(a.Uses), "", "%s restores a cache that other jobs may have filled, and %s, %s", slug(a.Uses.Value), why, where(b, i))
-		if !sure {
+		if !sure || !delivers(b) {
 			f.Confidence = finding.Uncertain
 		}
 		p.Out(Rules["cache-poisoning"], f)
 	}
 }
+
+// delivers reports whether something of the job gets out of it: a job that only
+// checks, in a workflow that also publishes, leaves nothing to be poisoned.
+func delivers(b workflow.Body) bool {
+	if b.Job == nil || b.Job.Environment != nil {
+		return true
+	}
+	if b.Job.Permissions != nil {
+		for _, s := range b.Job.Permissions.Scopes {
+			if s.Value != nil && s.Value.Value == "write" {
+				return true
+			}
+		}
+	}
+	for _, s := range live(b) {
+		if a := workflow.Uses(s); a != nil {
+			name := slug(a.Uses.Value)
+			if _, ok := publishers[name]; ok || strings.Contains(name, "upload") || strings.Contains(name, "release") || strings.Contains(name, "publish") || strings.Contains(name, "deploy") {
+				return true
+			}
+		}
+		if r := workflow.Run(s); r != nil && (publish.MatchString(r.Run.Value) || delivery.MatchString(r.Run.Value)) || secretIn(s.Env) {
+			return true
+		}
+	}
+	return false
+}
+
+var delivery = regexp.MustCompile(`(?i)\b(?:publish|deploy|release|upload|(?:docker|git|podman|helm|oras)\s+push|gh\s+release|--push)\b`)
 
 // restores reports whether the action restores a cache, and whether that is sure.
 func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {

@@ -27,7 +27,11 @@ func jobs(p *Pass) {
 		if c := j.WorkflowCall; c != nil && c.Uses != nil {
 			p.reference(c.Uses, inJob(j))
 			if c.InheritSecrets {
-				p.report("secrets-inherit", p.File.Place(c.Uses), "", "Every secret is handed to %s %s", short(c.Uses.Value), inJob(j))
+				sure := finding.Confidence("")
+				if strings.HasPrefix(c.Uses.Value, "./") {
+					sure = finding.Uncertain // a workflow of one's own could read them by name
+				}
+				p.report("secrets-inherit", p.File.Place(c.Uses), sure, "Every secret is handed to %s %s", short(c.Uses.Value), inJob(j))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/rhysd/actionlint"
 
 	"merlon/internal/engine/cicd/document"
+	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
 )
@@ -34,8 +35,28 @@ func triggers(p *Pass) {
 		if e == nil || name == "pull_request_target" && onlyLabels(p.File) {
 			continue
 		}
-		p.report("dangerous-trigger", workflow.At(workflow.EventPos(e)), "", "%s runs with the secrets of this repository on what strangers propose", name)
+		sure := finding.Confidence("")
+		if !p.takesStrange() {
+			sure = finding.Uncertain // until somebody adds a step that does
+		}
+		p.report("dangerous-trigger", workflow.At(workflow.EventPos(e)), sure, "%s runs with the secrets of this repository on what strangers propose", name)
 	}
+}
+
+// takesStrange reports whether a job of the workflow fetches what strangers
+// propose or left, or hands over to a workflow that may.
+func (p *Pass) takesStrange() bool {
+	for _, b := range p.File.Bodies() {
+		if b.Job != nil && b.Job.WorkflowCall != nil {
+			return true
+		}
+		for i, s := range live(b) {
+			if _, ok := p.Flow.Fetches(flow.Place{Body: b, Step: i}); ok || p.Flow.TakesArtifact(b.File, s) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // onlyLabels reports whether the workflow does nothing but set labels.

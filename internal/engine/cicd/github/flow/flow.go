@@ -5,7 +5,9 @@
 package flow
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -335,6 +337,8 @@ func (f *Follower) known(a *actionlint.ExecAction, name, path string, at Place, 
 	case slug == "actions/github-script":
 		out, ok := f.scripted(a, name, at, depth)
 		return f.orSafe(out, path), ok && len(out) > 0
+	case slug == "tj-actions/changed-files" && escaped(a):
+		return one(Unknown, path), true // shell characters come with a backslash
 	case slug == "octokit/request-action" && name == "data":
 		out := requested(a)
 		return out, out != nil
@@ -351,6 +355,19 @@ func (f *Follower) known(a *actionlint.ExecAction, name, path string, at Place, 
 	}
 	return out, len(out) > 0
 }
+
+// escaped reports whether the action escapes the names of files, as it does from
+// version 41 on unless safe_output says otherwise.
+func escaped(a *actionlint.ExecAction) bool {
+	m := majorRef.FindStringSubmatch(a.Uses.Value)
+	if m == nil || strings.EqualFold(strings.TrimSpace(workflow.With(a, "safe_output")), "false") {
+		return false
+	}
+	major, err := strconv.Atoi(m[1])
+	return err == nil && major >= 41
+}
+
+var majorRef = regexp.MustCompile(`@v?(\d{1,4})(?:\.|$)`)
 
 // readers lists actions whose outputs are what a file holds.
 var readers = map[string]bool{"juliangruber/read-file-action": true, "andstor/file-reader-action": true, "komorebitech/read-files-action": true,
