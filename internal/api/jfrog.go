@@ -12,15 +12,11 @@ import (
 
 // InRepository asks for a repository's part of what the registry holds.
 type InRepository struct {
-	ProjectID string `path:"projectId" format:"uuid"`
-	CredentialPath
+	ByPath
 	Key string `query:"repositoryKey" doc:"A repository of the registry. Default: the credential's."`
-	ClampedPage
 }
 
-func (q InRepository) credential() string     { return q.CredentialID }
-func (q InRepository) group() string          { return q.Key }
-func (q InRepository) image() (string, error) { return "", nil }
+func (q InRepository) group() string { return q.Key }
 
 type byImageName struct {
 	InRepository
@@ -46,7 +42,7 @@ type jfrogRepositoriesAnswer struct {
 	}
 }
 
-func (a *API) listJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind, in *InRepository) (*jfrogRepositoriesAnswer, error) {
+func (a *API) listJfrogRepositories(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*jfrogRepositoriesAnswer, error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err

@@ -197,20 +197,27 @@ type byRepositoryName struct {
 
 func (q byRepositoryName) image() (string, error) { return unescaped(q.Image) }
 
-// ByPath names the credential in the path.
+// ByPath names the credential in the path. Each kind of registry that is asked so has
+// its own word for what it keeps images in.
 type ByPath struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	CredentialPath
-	Group string `query:"harborProject" doc:"A project of the registry. Default: the credential's."`
 	ClampedPage
 }
 
 func (q ByPath) credential() string     { return q.CredentialID }
-func (q ByPath) group() string          { return q.Group }
 func (q ByPath) image() (string, error) { return "", nil }
 
-type byRepository struct {
+// InHarborProject asks for a project's part of what the registry holds.
+type InHarborProject struct {
 	ByPath
+	Project string `query:"harborProject" doc:"A project of the registry. Default: the credential's."`
+}
+
+func (q InHarborProject) group() string { return q.Project }
+
+type byRepository struct {
+	InHarborProject
 	Image string `path:"repository" doc:"Name of the repository; a slash in it is percent-encoded."`
 }
 

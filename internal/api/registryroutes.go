@@ -62,7 +62,7 @@ func kindRoutes(k credential.Kind) []route {
 		project += "/credentials/{credentialId}"
 		return append(routes,
 			op("GET", project+"/projects", "list"+id+"Groups", "Projects of the registry"+text, read, ofKind(k, (*API).listRegistryGroups)),
-			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByPath])),
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[InHarborProject])),
 			op("GET", project+"/images/{repository}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepository])))
 	case credential.JFrog:
 		project += "/credentials/{credentialId}"
@@ -74,6 +74,14 @@ func kindRoutes(k credential.Kind) []route {
 		return append(routes,
 			op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),
 			op("GET", project+"/images/{repositoryName}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepositoryName])))
+	case credential.Google:
+		return append(routes,
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, (*API).listGoogleImages)),
+			op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read, ofQuery(k, listRegistryTags[byRepositoryID])))
+	case credential.Azure:
+		return append(routes,
+			op("GET", project+"/images", "list"+id+"Images", images, read, ofKind(k, (*API).listAzureImages)),
+			op("GET", project+"/images/{repositoryId}/tags", "list"+id+"Tags", tags, read, ofKind(k, (*API).listAzureTags)))
 	}
 	return append(routes,
 		op("GET", project+"/images", "list"+id+"Images", images, read, ofQuery(k, listRegistryImages[ByQuery])),

@@ -71,10 +71,8 @@ func (a *API) listScalewayCredentials(ctx context.Context, sc tenant.Scope, k cr
 
 // InNamespace asks for a namespace's part of what the registry holds.
 type InNamespace struct {
-	ProjectID string `path:"projectId" format:"uuid"`
-	CredentialPath
+	ByPath
 	Namespace string `query:"namespaceId" doc:"A namespace of the registry. Default: the credential's."`
-	ClampedPage
 }
 
 // ScalewayPage says which part of a list an answer holds.
@@ -101,7 +99,7 @@ type scalewayNamespaces struct {
 	ScalewayPage
 }
 
-func (a *API) listScalewayNamespaces(ctx context.Context, sc tenant.Scope, k credential.Kind, in *InNamespace) (*scalewayAnswer[scalewayNamespaces], error) {
+func (a *API) listScalewayNamespaces(ctx context.Context, sc tenant.Scope, k credential.Kind, in *ByPath) (*scalewayAnswer[scalewayNamespaces], error) {
 	account, err := a.account(ctx, sc, k, in.CredentialID)
 	if err != nil {
 		return nil, err
@@ -149,10 +147,8 @@ func (a *API) listScalewayImages(ctx context.Context, sc tenant.Scope, k credent
 }
 
 type scalewayTagsIn struct {
-	ProjectID string `path:"projectId" format:"uuid"`
-	CredentialPath
+	ByPath
 	Image string `path:"imageId" format:"uuid"`
-	ClampedPage
 }
 
 type scalewayTag struct {

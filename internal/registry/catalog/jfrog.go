@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"merlon/internal/errs"
 	"merlon/internal/registry/credential"
 )
@@ -94,5 +96,53 @@ func (j *jfrog) tags(ctx context.Context, group, image string, p Page) (*List[Ta
 	if err != nil {
 		return nil, err
 	}
-	return own.distribution.tags(ctx, "", image, p)
+	found, err := own.distribution.tags(ctx, "", image, p)
+	if err != nil {
+		return nil, err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(manifestsAtOnce)
+	for i := range found.Items {
+		g.Go(func() error { return own.describe(ctx, image, &found.Items[i]) })
+	}
+	return found, g.Wait()
 }
+
+// manifestsAtOnce bounds how many manifests are asked for at a time.
+const manifestsAtOnce = 4
+
+// describe adds a tag's digest and size, which its manifest tells. A manifest for several
+// platforms tells no size, and a tag that went away meanwhile nothing.
+func (j *jfrog) describe(ctx context.Context, image string, t *Tag) error {
+	if !tagForm.MatchString(t.Name) {
+		return nil
+	}
+	var manifest struct {
+		Config struct {
+			Size int64 `json:"size"`
+		} `json:"config"`
+		Layers []struct {
+			Size int64 `json:"size"`
+		} `json:"layers"`
+	}
+	u := j.base().JoinPath("v2", image, "manifests", t.Name)
+	header, err := j.c.send(ctx, call{url: u, user: j.a.User(), secret: j.a.Secret, header: map[string]string{"Accept": manifests}}, &manifest)
+	if errs.Is(err, errs.NotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.Digest, t.Size = header.Get("Docker-Content-Digest"), manifest.Config.Size
+	for _, l := range manifest.Layers {
+		t.Size += l.Size
+	}
+	return nil
+}
+
+// tagForm matches a tag, as the specification has it.
+var tagForm = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$`)
+
+// manifests are the forms of manifests that are understood.
+const manifests = "application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json, " +
+	"application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json"

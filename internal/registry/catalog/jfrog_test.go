@@ -3,6 +3,7 @@ package catalog
 import (
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"merlon/internal/errs"
@@ -27,6 +28,12 @@ func TestJFrog(t *testing.T) {
 			_, _ = io.WriteString(w, `{"repositories":["alpine"]}`)
 		case "/artifactory/api/docker/local/v2/big/app/tags/list":
 			_, _ = io.WriteString(w, `{"name":"big/app","tags":["1.0","latest"]}`)
+		case "/artifactory/api/docker/local/v2/big/app/manifests/1.0":
+			if !strings.Contains(r.Header.Get("Accept"), "oci.image.manifest") {
+				t.Errorf("a manifest was asked for as %s", r.Header.Get("Accept"))
+			}
+			w.Header().Set("Docker-Content-Digest", "sha256:1")
+			_, _ = io.WriteString(w, `{"config":{"size":5},"layers":[{"size":1000},{"size":20}]}`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 		}
@@ -53,7 +60,10 @@ func TestJFrog(t *testing.T) {
 		}
 		tags, err := c.Tags(t.Context(), a, "local", "big/app", Page{Number: 1, Size: 10})
 		if got := names(tags, tagName); got != "[1.0 latest] of 2" {
-			t.Errorf("tags %s, %v", got, err)
+			t.Fatalf("tags %s, %v", got, err)
+		}
+		if v := tags.Items[0]; v.Size != 1025 || v.Digest != "sha256:1" || tags.Items[1].Size != 0 {
+			t.Errorf("sizes of tags %+v", tags.Items)
 		}
 		for _, group := range []string{"none", "../repositories", "a/b"} {
 			if _, err := c.Images(t.Context(), a, group, Page{Number: 1, Size: 10}); !errs.Is(err, errs.NotFound) {
