@@ -56,6 +56,8 @@ const (
 // Each rule must find its flaw on the line, and be silent beside it.
 func TestKubernetes(t *testing.T) {
 	tests := []struct{ rule, bad, good string }{
+		{"ingress-with-snippet:6", "kind: Ingress\nmetadata:\n  name: a\n  annotations:\n    a: b\n    nginx.ingress.kubernetes.io/server-snippet: x\n", "kind: Ingress\nmetadata: {name: a, annotations: {nginx.ingress.kubernetes.io/rewrite-target: /}}\n"},
+		{"namespace-without-pod-security:4", "kind: Namespace\nmetadata:\n  name: a\n  labels: {b: c}\n", "kind: Namespace\nmetadata: {name: a, labels: {pod-security.kubernetes.io/enforce: baseline}}\n"},
 		{"container-runs-with-low-gid:6", podHead + "  containers:\n  - name: a\n    image: x\n", podHead + "  securityContext: {runAsGroup: 20000}\n  containers:\n  - name: a\n"},
 		{"container-runs-with-low-gid:7", podHead + "  containers:\n  - name: a\n    securityContext: {runAsGroup: 0}\n", podHead + "  containers:\n  - name: a\n    securityContext: {runAsGroup: 10001}\n"},
 		{"container-runs-with-low-gid:5", job + "containers: [{name: a}]}}}}}\n", "kind: ConfigMap\nspec: {containers: [{name: a}]}\n"},

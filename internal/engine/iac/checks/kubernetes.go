@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"strings"
 
@@ -53,6 +54,12 @@ func kubernetes() []check {
 	add(text{"ingress-without-tls", "Ingress without TLS", finding.Medium, finding.Likely, "CWE-319",
 		"What passes through the ingress can be read and changed on its way.",
 		"Name a certificate in `spec.tls` for each host. Where a proxy before the ingress ends TLS, the finding can be closed."}, plainIngress)
+	add(text{"ingress-with-snippet", "Ingress brings configuration of its own", finding.Medium, finding.Likely, "CWE-94",
+		"Who may write an ingress may put any directive into the controller's configuration by a snippet annotation, and read the credentials of the controller, and with them all secrets of the cluster (CVE-2021-25742).",
+		"Leave the snippet annotations out, and set `allow-snippet-annotations` of the controller to false."}, snippets)
+	add(text{"namespace-without-pod-security", "Namespace admits pods of any kind", finding.Low, finding.Uncertain, "CWE-1188",
+		"Without a label of Pod Security Admission, and where no other policy engine refuses them, privileged pods can be made in the namespace.",
+		"Set the label `pod-security.kubernetes.io/enforce` to `baseline` or `restricted`."}, openNamespace)
 	return out
 }
 
@@ -295,5 +302,29 @@ func plainIngress(l *look) {
 	}
 	if len(rules.items()) > 0 && len(o.at("spec", "tls").items()) == 0 {
 		l.tell(rules, "the ingress has no tls", "spec.tls names a certificate for each host")
+	}
+}
+
+func snippets(l *look) {
+	o := l.object()
+	notes, _ := o.at("metadata", "annotations").value.(map[string]any)
+	if o.kind != "Ingress" {
+		return
+	}
+	for _, key := range sorted(notes) {
+		if strings.HasPrefix(key, "nginx.ingress.kubernetes.io/") && strings.HasSuffix(key, "-snippet") {
+			l.tell(o.at("metadata", "annotations", key), "the ingress has a "+path.Base(key), "there is no snippet annotation")
+		}
+	}
+}
+
+func openNamespace(l *look) {
+	o := l.object()
+	if o.kind != "Namespace" {
+		return
+	}
+	level := o.at("metadata", "labels", "pod-security.kubernetes.io/enforce")
+	if v := level.text(); v != "baseline" && v != "restricted" {
+		l.tell(level, "pods of any kind are admitted", "the label pod-security.kubernetes.io/enforce is baseline or restricted")
 	}
 }

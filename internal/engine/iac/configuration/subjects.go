@@ -46,7 +46,7 @@ var subjects = []subject{
 		"aws-world-access-nacl-all", "aws-world-access-nacl-ftp", "aws-world-access-nacl-ftp-data", "cfn-world-access-nacl-ssh", "cfn-world-access-nacl-rdp", "cfn-world-access-nacl-all",
 	}},
 	{rules: []string{"aws-world-access-nacl-rule-ssh", "aws-world-access-nacl-rule-rdp", "aws-world-access-nacl-rule-all", "aws-world-access-nacl-rule-ftp", "aws-world-access-nacl-rule-ftp-data"}},
-	{rules: []string{"gcp-ssh-access-is-not-restricted", "google-network-ssh", "gcp-rdp-access-is-not-restricted", "google-network-rdp", "google-network-http", "google-network-ftp", "google-network-mysql"}},
+	{rules: []string{"gcp-ssh-access-is-not-restricted", "google-network-ssh", "gcp-rdp-access-is-not-restricted", "google-network-rdp", "google-network-http", "google-network-ftp", "google-network-mysql", "ingress-world-google"}},
 	{rules: []string{
 		"azure-world-access-ssh", "azure-ssh-is-exposed-to-the-internet", "azure-world-access-rdp", "azure-rdp-is-exposed-to-the-internet", "azure-world-access-http",
 		"network-security-group-with-unrestricted-access-to-ssh", "network-security-group-with-unrestricted-access-to-rdp", "arm-world-access-ssh", "arm-world-access-rdp", "arm-world-access-http", "arm-world-access-group-http",
