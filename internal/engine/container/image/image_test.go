@@ -191,6 +191,27 @@ func TestProgram(t *testing.T) {
 	}
 }
 
+// What the library has no reader for, or one that tells less.
+func TestOthers(t *testing.T) {
+	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
+		{Name: "app/shop.deps.json", Content: `{"libraries":{"shop/1.0.0":{"type":"project"},"Serilog/3.1.1":{"type":"package"},"runtimepack.Microsoft.NETCore.App.Runtime.linux-x64/8.0.0":{"type":"runtimepack"}}}`},
+		{Name: "opt/bitnami/redis/.spdx-redis.spdx", Content: `{"spdxVersion":"SPDX-2.3","packages":[{"SPDXID":"r","name":"redis","versionInfo":"7.4.1-0","externalRefs":[{"referenceType":"purl","referenceLocator":"pkg:bitnami/redis@7.4.1-0"}]},
+{"SPDXID":"g","name":"x","externalRefs":[{"referenceType":"purl","referenceLocator":"pkg:golang/example.org/x@v1.0.0"}]}]}`},
+		{Name: "usr/local/lib/R/site-library/readr/DESCRIPTION", Content: "Title: Read\nPackage: readr\nVersion: 2.1.4\nDescription: reads\n    Package: no\nBuilt: R 4.3.0\n"},
+		{Name: "usr/lib/R/library/stats/DESCRIPTION", Content: "Package: stats\nVersion: 4.3.0\nPriority: base\nBuilt: R 4.3.0\n"},
+		{Name: "src/library/own/DESCRIPTION", Content: "Package: own\nVersion: 1.0\n"},
+	}})
+	want := []string{
+		"Bitnami redis 7.4.1 opt/bitnami/redis/.spdx-redis.spdx 0", "CRAN readr 2.1.4 usr/local/lib/R/site-library/readr/DESCRIPTION 0",
+		"NuGet Microsoft.NETCore.App.Runtime.linux-x64 8.0.0 app/shop.deps.json 0", "NuGet Serilog 3.1.1 app/shop.deps.json 0",
+	}
+	got := packagesOf(r)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 // A hard link is the file that it names, whichever comes first.
 func TestHardLinks(t *testing.T) {
 	r := examine(t, scan.Options{}, v1.Config{}, imagetest.Layer{Step: "COPY . .", Files: []imagetest.File{
@@ -481,7 +502,7 @@ func TestCopies(t *testing.T) {
 // FuzzReaders reads files of any content under the names that readers want.
 func FuzzReaders(f *testing.F) {
 	names := []string{"etc/os-release", "var/lib/dpkg/status", "lib/apk/db/installed", "var/lib/rpm/Packages", "var/lib/rpm/Packages.db", "var/lib/rpm/rpmdb.sqlite", "a/package.json", "a.dist-info/METADATA",
-		"a.jar", "gems/specifications/a.gemspec", "vendor/composer/installed.json", "a.deps.json", "app/package-lock.json", "app/Gemfile.lock"}
+		"a.jar", "gems/specifications/a.gemspec", "vendor/composer/installed.json", "a.deps.json", "opt/bitnami/a/.spdx-a.spdx", "R/library/a/DESCRIPTION", "a.egg", "app/package-lock.json", "app/Gemfile.lock"}
 	for i, text := range []string{debian12, deb("a", "1"), "P:a\nV:1\n\n", "", "RpmP", "SQLite format 3\x00", `{"name":"a","version":"1"}`, "Name: a\nVersion: 1\n", "PK\x05\x06", "Gem::Specification.new do |s|", `[{"name":"a/b","version":"1"}]`, `{"libraries":{"a/1":{"type":"package"}}}`, lockText, "GEM\n"} {
 		f.Add(uint8(i), []byte(text))
 	}

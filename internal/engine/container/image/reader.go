@@ -16,7 +16,6 @@ import (
 	cpb "github.com/google/osv-scalibr/binary/proto/config_go_proto"
 	"github.com/google/osv-scalibr/extractor"
 	"github.com/google/osv-scalibr/extractor/filesystem"
-	"github.com/google/osv-scalibr/extractor/filesystem/language/dotnet/depsjson"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/golang/gobinary"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/java/archive"
 	"github.com/google/osv-scalibr/extractor/filesystem/language/javascript/packagejson"
@@ -63,7 +62,10 @@ var readers = []reader{
 	{match: archive.IsArchive, ecosystem: "Maven", large: true, make: archive.New},
 	{match: installedGem, ecosystem: "RubyGems", make: gemspec.New},
 	{match: base("installed.json"), ecosystem: "Packagist", parse: composerInstalled},
-	{match: ending(".deps.json"), ecosystem: "NuGet", make: depsjson.New},
+	{match: ending(".deps.json"), parse: listedPackages},
+	{match: ending(".egg"), ecosystem: "PyPI", large: true, make: wheelegg.New},
+	{match: bitnamiBill, parse: bitnamiPackages},
+	{match: installedR, parse: packageOfR},
 	{match: lockFile, parse: lockedPackages},
 }
 
@@ -236,7 +238,8 @@ func (r *reader) item(x *extractor.Package) (item, bool) {
 	if len(it.Licenses) == 0 {
 		it.Licenses = nil
 	}
-	return it, it.Name != "" && it.Name != "unknown" && it.Version != "unknown" && (it.Name != "unknown:unknown")
+	return it, it.Name != "" && it.Name != "unknown" && it.Version != "unknown" && (it.Name != "unknown:unknown") &&
+		(r.ecosystem != "Maven" || strings.Count(it.Name, ":") == 1)
 }
 
 // packageURL returns the purl of a package of a language, and of an operating
@@ -274,6 +277,7 @@ func (i item) packageURL(d distribution) string {
 var purlTypes = map[string]string{
 	"npm": purl.TypeNPM, "PyPI": purl.TypePyPi, "Go": purl.TypeGolang, "crates.io": purl.TypeCargo,
 	"RubyGems": purl.TypeGem, "Packagist": purl.TypeComposer, "NuGet": purl.TypeNuget,
+	"Bitnami": "bitnami", "CRAN": purl.TypeCran,
 }
 
 // composerInstalled reads vendor/composer/installed.json, of which there are two
