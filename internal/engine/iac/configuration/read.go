@@ -269,7 +269,7 @@ func looksLikeJSON(text []byte) bool {
 // hintWords: a document of each platform holds one.
 var hintWords = [][]byte{
 	[]byte("apiVersion"), []byte("Resources"), []byte("AWSTemplateFormatVersion"), []byte("openapi"), []byte("swagger"),
-	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("properties"), []byte("resources"), []byte("runtime"),
+	[]byte("contentVersion"), []byte("eploymentTemplate"), []byte("eploymentParameters"), []byte("properties"), []byte("resources"), []byte("runtime"),
 	[]byte("service"), []byte("resource"), []byte("hosts"), []byte("tasks"), []byte("name:"), []byte("children"), []byte("when:"), []byte("become"),
 }
 

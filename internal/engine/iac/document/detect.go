@@ -72,7 +72,7 @@ func isCloudFormation(root map[string]any) bool {
 // blueprints, which have neither, by their kind.
 func isARM(root map[string]any) bool {
 	schema := strings.ToLower(text(root, "$schema"))
-	if strings.Contains(schema, "deploymenttemplate") || has(root, "contentVersion", "resources") {
+	if strings.Contains(schema, "deploymenttemplate") || strings.Contains(schema, "deploymentparameters") || has(root, "contentVersion", "resources") {
 		return true
 	}
 	if !has(root, "properties") {

@@ -7,8 +7,6 @@ package template
 
 import (
 	"maps"
-	"regexp"
-	"strings"
 
 	"merlon/internal/engine/iac/document"
 )
@@ -32,7 +30,7 @@ func Evaluate(f File) (document.Tree, []document.Deployment) {
 	case document.CloudFormation:
 		return evaluateStack(f.Tree, f.Path, f.Given, f.Source)
 	case document.ARM:
-		return deployment(f.Tree), nil
+		return evaluateDeployment(f.Tree, f.Path, f.Given, f.Source)
 	case document.Compose:
 		return compose(f.Tree, f.Path, f.Source), nil
 	case document.OpenAPI:
@@ -122,35 +120,4 @@ func item(n *document.Node, i int) *document.Node {
 		return nil
 	}
 	return n.Items[i]
-}
-
-var variable = regexp.MustCompile(`^\[\s*variables\(\s*'([^']+)'\s*\)\s*\]$`)
-
-// deployment puts variables that are written out in the place of references to them.
-func deployment(tree document.Tree) document.Tree {
-	variables, _ := tree.Root["variables"].(map[string]any)
-	if len(variables) == 0 || tree.Root["$schema"] == nil {
-		return tree // Bicep's are put in by its own reader
-	}
-	r := rewrite{}
-	open := map[string]bool{}
-	r.replace = func(v any, _ *document.Node) (any, bool) {
-		s, ok := v.(string)
-		if !ok {
-			return nil, false
-		}
-		m := variable.FindStringSubmatch(s)
-		if m == nil || open[m[1]] || len(open) > document.MaxDepth {
-			return nil, false
-		}
-		with, ok := variables[m[1]]
-		if text, isText := with.(string); !ok || isText && strings.HasPrefix(text, "[") && !variable.MatchString(text) {
-			return nil, false
-		}
-		open[m[1]] = true
-		defer delete(open, m[1])
-		with, _ = r.value(with, nil)
-		return with, true
-	}
-	return r.below(tree, "resources")
 }

@@ -79,8 +79,8 @@ resources:
 `)
 	got := evaluate(document.ARM, tree, "x", none)
 	want := []any{map[string]any{
-		"a": "TLS1_0", "b": "TLS1_0", "c": "[variables('computed')]", "d": []any{int64(1), "TLS1_0"},
-		"e": "[variables('round')]", "f": "[concat(variables('tls'))]",
+		"a": "TLS1_0", "b": "TLS1_0", "c": "ab", "d": []any{int64(1), "TLS1_0"},
+		"e": "[variables('round')]", "f": "TLS1_0",
 	}}
 	if diff := cmp.Diff(want, got.Root["resources"]); diff != "" {
 		t.Errorf("resources (-want +got):\n%s", diff)

@@ -1,0 +1,295 @@
+package template
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/iac/bicep"
+	"merlon/internal/engine/iac/document"
+)
+
+// This file evaluates the JSON templates of Azure: parameters, variables and the
+// expressions between brackets whose parts are all known, in nested templates too.
+// See https://learn.microsoft.com/azure/azure-resource-manager/templates/template-expressions.
+
+// A deployment is a template under evaluation.
+type deployment struct {
+	params    map[string]any
+	variables map[string]any
+	given     map[string]any
+	open      map[string]bool // variables that are being asked
+	made      int
+	depth     int
+}
+
+// evaluateDeployment returns the tree with its resources evaluated, and the linked
+// templates of the tree.
+func evaluateDeployment(tree document.Tree, file string, given map[string]any, source Source) (document.Tree, []document.Deployment) {
+	if schema, _ := tree.Root["$schema"].(string); strings.Contains(strings.ToLower(schema), "deploymentparameters") {
+		return document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines}, parameterFile(tree, file, source)
+	}
+	if tree.Root["$schema"] == nil {
+		return tree, nil // Bicep's are evaluated by its own reader
+	}
+	d := newDeployment(tree.Root, given)
+	r := rewrite{replace: d.replace}
+	out := r.below(tree, "resources")
+	keepNames(tree.Root["resources"], out.Root["resources"])
+	if len(given) > 0 {
+		root := maps.Clone(out.Root)
+		root["parameters"] = d.withGiven()
+		out.Root = root
+	}
+	return out, d.linked(out, file, source)
+}
+
+// keepNames leaves the names of resources as they are written: rules join resources by
+// them. Maps that were changed are copies.
+func keepNames(written, made any) {
+	switch w := written.(type) {
+	case map[string]any:
+		m, ok := made.(map[string]any)
+		if !ok {
+			return
+		}
+		for key, v := range w {
+			if text, ok := v.(string); ok && key == "name" && w["type"] != nil && m[key] != v {
+				m[key] = text
+			} else if !ok {
+				keepNames(v, m[key])
+			}
+		}
+	case []any:
+		m, ok := made.([]any)
+		for i := range w {
+			if ok && i < len(m) {
+				keepNames(w[i], m[i])
+			}
+		}
+	}
+}
+
+func newDeployment(root map[string]any, given map[string]any) *deployment {
+	d := &deployment{given: given, open: map[string]bool{}}
+	d.params, _ = root["parameters"].(map[string]any)
+	d.variables, _ = root["variables"].(map[string]any)
+	return d
+}
+
+// withGiven returns the parameters with what was given as their defaults: rules look
+// for these.
+func (d *deployment) withGiven() map[string]any {
+	out := maps.Clone(d.params)
+	for name, v := range d.given {
+		p, ok := out[name].(map[string]any)
+		if !ok {
+			continue
+		}
+		p = maps.Clone(p)
+		if p["defaultValue"] = v; v == (any)(document.Unknown{}) {
+			delete(p, "defaultValue")
+		}
+		out[name] = p
+	}
+	return out
+}
+
+// Parameter returns the value of a parameter: what was given, else a default. Secrets
+// are left to the rules about parameters.
+func (d *deployment) Parameter(name string) (any, bool) {
+	p, _ := d.params[name].(map[string]any)
+	kind, _ := p["type"].(string)
+	if p == nil || strings.HasPrefix(strings.ToLower(kind), "secure") || secretName.MatchString(name) {
+		return nil, false
+	}
+	v, ok := d.given[name]
+	if !ok {
+		v, ok = p["defaultValue"]
+	}
+	if _, unknown := v.(document.Unknown); !ok || unknown || v == "" {
+		return nil, false
+	}
+	return d.known(v)
+}
+
+// Variable returns the value of a variable.
+func (d *deployment) Variable(name string) (any, bool) {
+	v, ok := d.variables[name]
+	if !ok || d.open[name] {
+		return nil, false
+	}
+	d.open[name] = true
+	defer delete(d.open, name)
+	return d.known(v)
+}
+
+// known evaluates a value that must be known as a whole.
+func (d *deployment) known(v any) (any, bool) {
+	d.made++
+	d.depth++
+	defer func() { d.depth-- }()
+	if d.made > maxMade || d.depth > document.MaxDepth {
+		return nil, false
+	}
+	switch v := v.(type) {
+	case string:
+		text, ok := expression(v)
+		if !ok {
+			return strings.Replace(v, "[[", "[", 1), true
+		}
+		return bicep.Compute(text, d)
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			one, ok := d.known(e)
+			if !ok {
+				return nil, false
+			}
+			out[i] = one
+		}
+		return out, true
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			one, ok := d.known(e)
+			if !ok || key == "copy" {
+				return nil, false
+			}
+			out[key] = one
+		}
+		return out, true
+	}
+	return v, true
+}
+
+// expression returns what stands between the brackets of an expression.
+func expression(s string) (string, bool) {
+	s = strings.TrimSpace(s)
+	if len(s) < 3 || s[0] != '[' || s[1] == '[' || s[len(s)-1] != ']' {
+		return "", false
+	}
+	return s[1 : len(s)-1], true
+}
+
+var reference = regexp.MustCompile(`^variables\(\s*'([^']+)'\s*\)$`)
+
+// replace returns what stands for a value: for an expression its value, for a nested
+// template with a scope of its own the template with what it is given.
+func (d *deployment) replace(v any, _ *document.Node) (any, bool) {
+	switch v := v.(type) {
+	case string:
+		text, ok := expression(v)
+		if !ok {
+			return nil, false
+		}
+		if d.made++; d.made > maxMade {
+			return nil, false
+		}
+		if with, ok := bicep.Compute(text, d); ok && with != nil {
+			return with, true
+		}
+		// A variable whose parts are not all known stands for what it says.
+		name := reference.FindStringSubmatch(strings.TrimSpace(text))
+		if name == nil || d.open[name[1]] || len(d.open) > document.MaxDepth {
+			return nil, false
+		}
+		with, ok := d.variables[name[1]]
+		if _, computed := with.(string); !ok || computed {
+			return nil, false
+		}
+		d.open[name[1]] = true
+		defer delete(d.open, name[1])
+		r := rewrite{replace: d.replace}
+		with, _ = r.value(with, nil)
+		return with, true
+	case map[string]any:
+		inner, ok := v["template"].(map[string]any)
+		options, _ := v["expressionEvaluationOptions"].(map[string]any)
+		scope, _ := options["scope"].(string)
+		if !ok || !strings.EqualFold(scope, "inner") || inner["resources"] == nil {
+			return nil, false
+		}
+		nested := newDeployment(inner, d.values(v["parameters"]))
+		r := rewrite{replace: nested.replace}
+		made, _ := r.value(inner["resources"], nil)
+		whole, template := maps.Clone(v), maps.Clone(inner)
+		template["resources"], whole["template"] = made, template
+		return whole, true
+	}
+	return nil, false
+}
+
+// values reads {name: {"value": …}}.
+func (d *deployment) values(v any) map[string]any {
+	out := map[string]any{}
+	params, _ := v.(map[string]any)
+	for name, p := range params {
+		one, _ := p.(map[string]any)
+		out[name] = document.Unknown{}
+		if value, ok := one["value"]; ok {
+			if known, ok := d.known(value); ok {
+				out[name] = known
+			}
+		}
+	}
+	return out
+}
+
+var lastText = regexp.MustCompile(`'([^']+\.json)'\s*\)*\s*$`)
+
+// linked finds the linked templates that are files of the tree.
+func (d *deployment) linked(tree document.Tree, file string, source Source) []document.Deployment {
+	var out []document.Deployment
+	resources, _ := tree.Root["resources"].([]any)
+	for i, one := range resources {
+		r, _ := one.(map[string]any)
+		properties, _ := r["properties"].(map[string]any)
+		link, _ := properties["templateLink"].(map[string]any)
+		where, _ := link["relativePath"].(string)
+		if uri, ok := link["uri"].(string); ok && where == "" {
+			text, _ := expression(uri)
+			if m := lastText.FindStringSubmatch(text); m != nil {
+				where = strings.TrimPrefix(m[1], "/")
+			}
+		}
+		name := path.Join(path.Dir(file), where)
+		if where == "" || name == file || !present(source, name) {
+			continue
+		}
+		use := document.Deployment{Path: name, Given: d.values(properties["parameters"])}
+		use.Name, _ = r["name"].(string)
+		if n := item(field(tree.Lines, "resources"), i); n != nil {
+			use.Line = n.Line
+		}
+		out = append(out, use)
+	}
+	return out
+}
+
+func present(source Source, name string) bool {
+	if !fs.ValidPath(name) {
+		return false
+	}
+	_, err := source(name)
+	return err == nil
+}
+
+// parameterFile returns the template that a file of parameters is for: the one beside
+// it whose name it has, as "azuredeploy.parameters.json" is for "azuredeploy.json".
+func parameterFile(tree document.Tree, file string, source Source) []document.Deployment {
+	stem, _, ok := strings.Cut(path.Base(file), ".param")
+	if !ok {
+		return nil
+	}
+	d := deployment{}
+	for _, end := range []string{".json", ".bicep"} {
+		name := path.Join(path.Dir(file), stem+end)
+		if name != file && present(source, name) {
+			return []document.Deployment{{Name: stem, Path: name, Line: 1, Given: d.values(tree.Root["parameters"])}}
+		}
+	}
+	return nil
+}
