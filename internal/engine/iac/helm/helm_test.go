@@ -91,7 +91,7 @@ func TestRender(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"c/templates/x.yaml": tt.want}, got); diff != "" {
 				t.Errorf("rendered (-want +got):\n%s", diff)
 			}
-			if len(problems) > 0 {
+			if told := strings.Contains(tt.template, "required"); told != (len(problems) > 0) {
 				t.Errorf("problems: %v", problems)
 			}
 		})
@@ -257,4 +257,17 @@ func FuzzRender(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A value that only the person who installs gives is told.
+func TestRequired(t *testing.T) {
+	r := renderer{at: "templates/a.yaml"}
+	for range 2 {
+		if got := r.required("give a name", nil); got != nil {
+			t.Errorf("got %v", got)
+		}
+	}
+	if r.required("x", "set") != "set" || len(r.problems) != 1 || r.problems[0].Path != "templates/a.yaml" {
+		t.Errorf("problems %+v", r.problems)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,6 +50,7 @@ func (c *Chart) Render() ([]Manifest, []Problem) {
 	funcs := maps.Clone(common())
 	funcs["include"] = r.include
 	funcs["tpl"] = r.tpl
+	funcs["required"] = r.required
 	r.set.Funcs(funcs)
 	r.add(c, c.name, c.coalesce(nil), nil)
 	r.instrument()
@@ -75,6 +77,19 @@ type renderer struct {
 	targets  []target
 	texts    map[string]*template.Template // what "tpl" was given
 	problems []Problem
+	at       string // the template that is rendered
+}
+
+// required returns the value. One that the person who installs must give is not there,
+// and is told.
+func (r *renderer) required(message string, v any) any {
+	if v == nil || v == "" {
+		p := Problem{Path: r.at, Message: "a value must be given to install the chart: " + strings.TrimSpace(message)}
+		if !slices.Contains(r.problems, p) && len(r.problems) < maxCharts {
+			r.problems = append(r.problems, p)
+		}
+	}
+	return v
 }
 
 // A source is a parsed file.
@@ -187,6 +202,7 @@ func (r *renderer) instrument() {
 
 // render renders one template.
 func (r *renderer) render(t target) (Manifest, error) {
+	r.at = t.path
 	w := &writer{budget: &r.budget, marks: r.marks, path: t.path, at: 1}
 	if err := r.set.ExecuteTemplate(w, t.name, t.data); err != nil {
 		return Manifest{}, err
