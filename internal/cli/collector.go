@@ -29,6 +29,10 @@ const (
 	usualPercent = 100
 	easyPercent  = 600
 	mostPercent  = 1000
+
+	// firstPercent is the setting before the first collection, of the four megabytes that
+	// the runtime counts as in use then: small scans end before there is one.
+	firstPercent = 3000
 )
 
 // relax lets the collector rest, unless the user has set it. A limit of the memory
@@ -62,7 +66,7 @@ type sentinel struct{ _ [64]byte }
 // percent returns the setting for what is in use, on a machine with so much memory.
 func percent(live, memory uint64) int {
 	if live == 0 {
-		return mostPercent
+		return firstPercent
 	}
 	if live < easyTotal {
 		return int(min(max((easyTotal-live)*100/live, usualPercent), mostPercent))

@@ -14,7 +14,7 @@ func TestPercent(t *testing.T) {
 		live, memory uint64
 		want         int
 	}{
-		{0, none, 1000}, {1 << 20, none, 1000}, {64 << 20, none, 700}, {128 << 20, none, 300}, {256 << 20, none, 100}, {4 << 30, none, 100},
+		{0, none, 3000}, {1 << 20, none, 1000}, {64 << 20, none, 700}, {128 << 20, none, 300}, {256 << 20, none, 100}, {4 << 30, none, 100},
 		{128 << 20, small, 300}, {256 << 20, small, 100}, {400 << 20, small, 100}, {1 << 30, small, 100},
 		{64 << 20, large, 700}, {512 << 20, large, 600}, {1 << 30, large, 400}, {2 << 30, large, 200}, {3 << 30, large, 133}, {8 << 30, large, 100},
 	} {

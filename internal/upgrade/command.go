@@ -2,11 +2,11 @@ package upgrade
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file knows the commands of package managers.
@@ -49,7 +49,7 @@ var tools = []tool{
 
 // harmless matches what can stand in a shell command as one word. Names come from
 // scanned files, and somebody may paste the command.
-var harmless = regexp.MustCompile(`^[A-Za-z0-9@][A-Za-z0-9._/@:+-]*$`)
+var harmless = lazyregexp.New(`^[A-Za-z0-9@][A-Za-z0-9._/@:+-]*$`)
 
 // Command returns a command that brings a package to a version, or "" where none is
 // known.
@@ -130,7 +130,7 @@ func Commands(needs []Need, fixes []Fix) []string {
 }
 
 // harmlessFolder matches a folder that needs no quoting in a shell.
-var harmlessFolder = regexp.MustCompile(`^[A-Za-z0-9_.][A-Za-z0-9._/@+-]*$`)
+var harmlessFolder = lazyregexp.New(`^[A-Za-z0-9_.][A-Za-z0-9._/@+-]*$`)
 
 func (t *tool) covers(file string) bool {
 	for _, name := range t.files {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds where a manifest asks for the version of a package. The place has to
@@ -183,8 +184,8 @@ func (s *search) names() map[string]string {
 }
 
 var (
-	separators = regexp.MustCompile(`[-_.]+`)
-	pythonName = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+	separators = lazyregexp.New(`[-_.]+`)
+	pythonName = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 )
 
 // higher lists the files above a manifest that may say more, the nearest first.
@@ -264,9 +265,9 @@ func fill(text string, names map[string]string) string {
 }
 
 // placeholder finds the words that names stand for.
-var placeholder = map[string]*regexp.Regexp{
-	"NAME": regexp.MustCompile(`\bNAME\b`), "GROUP": regexp.MustCompile(`\bGROUP\b`),
-	"ARTIFACT": regexp.MustCompile(`\bARTIFACT\b`), "REF": regexp.MustCompile(`\bREF\b`),
+var placeholder = map[string]*lazyregexp.Regexp{
+	"NAME": lazyregexp.New(`\bNAME\b`), "GROUP": lazyregexp.New(`\bGROUP\b`),
+	"ARTIFACT": lazyregexp.New(`\bARTIFACT\b`), "REF": lazyregexp.New(`\bREF\b`),
 }
 
 // maxDepth bounds variables that name variables.

@@ -1,8 +1,9 @@
 package upgrade
 
 import (
-	"regexp"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file raises what a manifest asks for, and keeps how it is written: operators,
@@ -17,13 +18,13 @@ const (
 )
 
 // term is one comparison with a version.
-var term = regexp.MustCompile(`^(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~|)(\s*)(v?)([0-9][0-9A-Za-z.+_!*-]*)$`)
+var term = lazyregexp.New(`^(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~|)(\s*)(v?)([0-9][0-9A-Za-z.+_!*-]*)$`)
 
 // splitTerms takes the terms of a range apart.
-var splitTerms = regexp.MustCompile(`(\s*,\s*|\s+and\s+|\s+)`)
+var splitTerms = lazyregexp.New(`(\s*,\s*|\s+and\s+|\s+)`)
 
 // spacedOperator is an operator with white space behind it.
-var spacedOperator = regexp.MustCompile(`(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~)\s+`)
+var spacedOperator = lazyregexp.New(`(===|==|~=|~>|!=|<=|>=|=|<|>|\^|~)\s+`)
 
 // raise returns the requirement that allows the version and none below it, written as
 // the old one is; false when the old one is none that can be changed.
@@ -45,7 +46,7 @@ func raise(syntax, old, version string) (string, bool) {
 }
 
 // plainVersion is a version that can stand in any manifest without quoting.
-var plainVersion = regexp.MustCompile(`^[0-9A-Za-z](?:[0-9A-Za-z.+_!-]*[0-9A-Za-z])?$`)
+var plainVersion = lazyregexp.New(`^[0-9A-Za-z](?:[0-9A-Za-z.+_!-]*[0-9A-Za-z])?$`)
 
 func raiseText(syntax, text, version string) (string, bool) {
 	if syntax == exactSyntax {
@@ -130,7 +131,7 @@ func raiseRange(syntax, text, version string) (string, bool) {
 }
 
 // brackets is a range as Maven and NuGet write it.
-var brackets = regexp.MustCompile(`^([\[(])\s*([^,\[\]()]*?)\s*(?:(,\s*)([^,\[\]()]*?)\s*)?([\])])$`)
+var brackets = lazyregexp.New(`^([\[(])\s*([^,\[\]()]*?)\s*(?:(,\s*)([^,\[\]()]*?)\s*)?([\])])$`)
 
 // raiseExact raises a version that stands alone, or in brackets.
 func raiseExact(text, version string) (string, bool) {
@@ -154,4 +155,4 @@ func raiseExact(text, version string) (string, bool) {
 }
 
 // floating is a version, which may end with a star or a plus.
-var floating = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z._+-]*[*+]?$`)
+var floating = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z._+-]*[*+]?$`)

@@ -43,22 +43,22 @@ type bench struct {
 }
 
 var measures = []table.Measure[*bench]{
-	{"benchjava", benchJava},
-	{"benchpython", benchPython},
-	{"securibench", securibench},
-	{"xast", xast},
-	{"vulcan", vulcan},
-	{"realvuln", realVuln},
-	{"rules", ruleConformance},
-	{"patterns", patterns},
-	{"noise", noise},
-	{"cost", cost},
-	{"growth", growth},
-	{"rescan", rescan},
-	{"peers", peers},
-	{"tpatterns", tpatterns},
-	{"queries", queries},
-	{"juiceshop", juiceShop},
+	{Name: "benchjava", Run: benchJava},
+	{Name: "benchpython", Run: benchPython},
+	{Name: "securibench", Run: securibench},
+	{Name: "xast", Run: xast},
+	{Name: "vulcan", Run: vulcan},
+	{Name: "realvuln", Run: realVuln},
+	{Name: "rules", Run: ruleConformance},
+	{Name: "patterns", Run: patterns},
+	{Name: "noise", Run: noise},
+	{Name: "cost", Run: cost},
+	{Name: "growth", Run: growth},
+	{Name: "rescan", Run: rescan},
+	{Name: "peers", Run: peers},
+	{Name: "tpatterns", Run: tpatterns},
+	{Name: "queries", Run: queries},
+	{Name: "juiceshop", Run: juiceShop},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

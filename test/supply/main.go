@@ -46,14 +46,14 @@ type bench struct {
 
 // measures lists them in the order of the table.
 var measures = []table.Measure[*bench]{
-	{"goats", goats},
-	{"packages", packages},
-	{"pipelines", pipelines},
-	{"secrets", secrets},
-	{"checkov", checkov},
-	{"kics", kicsTests},
-	{"images", images},
-	{"whole", whole},
+	{Name: "goats", Run: goats},
+	{Name: "packages", Run: packages},
+	{Name: "pipelines", Run: pipelines},
+	{Name: "secrets", Run: secrets},
+	{Name: "checkov", Run: checkov},
+	{Name: "kics", Run: kicsTests},
+	{Name: "images", Run: images},
+	{Name: "whole", Run: whole},
 }
 
 func run(ctx context.Context, args []string, stdout io.Writer) error {

@@ -32,9 +32,9 @@ func TestRun(t *testing.T) {
 		}
 	}
 	measures := []Measure[string]{
-		{"good", row(Row{Measure: "speed", Met: Yes}, nil)},
-		{"absent", row(Row{Measure: "half"}, fs.ErrNotExist)},
-		{"broken", row(Row{}, errors.New("no such|thing"))},
+		{Name: "good", Run: row(Row{Measure: "speed", Met: Yes}, nil)},
+		{Name: "absent", Run: row(Row{Measure: "half"}, fs.ErrNotExist)},
+		{Name: "broken", Run: row(Row{}, errors.New("no such|thing"))},
 	}
 	dir, out := t.TempDir(), &bytes.Buffer{}
 	if err := Run(t.Context(), measures, " fast", dir, out); err != nil {

@@ -9,13 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds out which records have changed, by modified_id.csv, and fetches
@@ -100,7 +100,7 @@ func readChanges(file string, known map[string]int64) (map[string]bool, error) {
 }
 
 // recordID matches what can be the id of a record and the name of its file.
-var recordID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,149}$`)
+var recordID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:@+-]{0,149}$`)
 
 // records fetches records one by one; NotFound when one of them is not there.
 func (f *fetch) records(ctx context.Context, name string, ids map[string]bool) error {

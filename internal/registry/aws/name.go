@@ -1,9 +1,8 @@
 package aws
 
 import (
-	"regexp"
-
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads Amazon's names: of regions, accounts, roles and keys. What is not
@@ -23,11 +22,11 @@ type Region struct {
 // (https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html).
 var partitions = []struct {
 	name, suffix string
-	regions      *regexp.Regexp
+	regions      *lazyregexp.Regexp
 }{
-	{"aws", "amazonaws.com", regexp.MustCompile(`^(af|ap|ca|eu|il|me|mx|sa|us)-[a-z]{4,12}-[1-9]$`)},
-	{"aws-cn", "amazonaws.com.cn", regexp.MustCompile(`^cn-[a-z]{4,12}-[1-9]$`)},
-	{"aws-us-gov", "amazonaws.com", regexp.MustCompile(`^us-gov-[a-z]{4,12}-[1-9]$`)},
+	{"aws", "amazonaws.com", lazyregexp.New(`^(af|ap|ca|eu|il|me|mx|sa|us)-[a-z]{4,12}-[1-9]$`)},
+	{"aws-cn", "amazonaws.com.cn", lazyregexp.New(`^cn-[a-z]{4,12}-[1-9]$`)},
+	{"aws-us-gov", "amazonaws.com", lazyregexp.New(`^us-gov-[a-z]{4,12}-[1-9]$`)},
 }
 
 // ParseRegion reads the name of a region, such as "eu-west-1". A region that does
@@ -55,10 +54,10 @@ func (r Region) Registry(account string) string {
 }
 
 var (
-	account   = regexp.MustCompile(`^[0-9]{12}$`)
-	keyID     = regexp.MustCompile(`^[A-Z0-9]{16,128}$`)
-	role      = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role((?:/[\w+=,.@-]{1,64}){1,10})$`)
-	principal = regexp.MustCompile(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):(?:root|(?:user|role)(?:/[\w+=,.@-]{1,64}){1,10})$`)
+	account   = lazyregexp.New(`^[0-9]{12}$`)
+	keyID     = lazyregexp.New(`^[A-Z0-9]{16,128}$`)
+	role      = lazyregexp.New(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):role((?:/[\w+=,.@-]{1,64}){1,10})$`)
+	principal = lazyregexp.New(`^arn:(aws|aws-cn|aws-us-gov):iam::([0-9]{12}):(?:root|(?:user|role)(?:/[\w+=,.@-]{1,64}){1,10})$`)
 )
 
 // IsAccount reports whether the text is the number of an account.
@@ -94,7 +93,7 @@ func ParsePrincipal(arn string) (Identity, error) {
 // maxARN bounds the names of roles and users.
 const maxARN = 600
 
-func identity(form *regexp.Regexp, arn string) (Identity, bool) {
+func identity(form *lazyregexp.Regexp, arn string) (Identity, bool) {
 	if len(arn) > maxARN {
 		return Identity{}, false
 	}

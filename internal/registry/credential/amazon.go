@@ -2,11 +2,11 @@ package credential
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/registry/aws"
 )
 
@@ -75,7 +75,7 @@ func ofRole(p *Fields, region aws.Region) error {
 }
 
 // GithubName matches the name of a user or an organization of GitHub.
-var GithubName = regexp.MustCompile(`^[A-Za-z0-9](-?[A-Za-z0-9]){0,99}$`)
+var GithubName = lazyregexp.New(`^[A-Za-z0-9](-?[A-Za-z0-9]){0,99}$`)
 
 // github finishes an account at GitHub: a personal access token and perhaps whose
 // images it is for.
@@ -94,7 +94,7 @@ func github(a *Account, s Secrets) (*Account, error) {
 
 // githubToken matches a personal access token, of the present forms and of the
 // older one.
-var githubToken = regexp.MustCompile(`^[A-Za-z0-9_]{20,255}$`)
+var githubToken = lazyregexp.New(`^[A-Za-z0-9_]{20,255}$`)
 
 // ReadsPackages reports whether a token of GitHub may read packages, by its scopes.
 func (f *Fields) ReadsPackages() bool {

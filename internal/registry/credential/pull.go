@@ -1,10 +1,10 @@
 package credential
 
 import (
-	"regexp"
 	"strings"
 
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/registry/aws"
 )
 
@@ -92,7 +92,7 @@ func (a *Account) Image(name string) (string, error) {
 
 // imageName matches the name of an image, with a tag or a digest or both
 // (https://github.com/distribution/reference).
-var imageName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}(@sha256:[0-9a-f]{64})?$`)
+var imageName = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}(@sha256:[0-9a-f]{64})?$`)
 
 // Path is what a reference that Image has returned names within the registry, without
 // its tag and digest.
@@ -146,4 +146,4 @@ func Related(a, b string) bool {
 	return strings.EqualFold(a, b) || tail(a) == tail(b) && !address.MatchString(a)
 }
 
-var address = regexp.MustCompile(`^[0-9.:]+$|:`)
+var address = lazyregexp.New(`^[0-9.:]+$|:`)

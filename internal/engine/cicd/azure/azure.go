@@ -7,12 +7,12 @@ package azure
 import (
 	_ "embed" // the manual
 	"path"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -29,7 +29,7 @@ var Analyzer = &scan.Analyzer{
 	Project:  run,
 }
 
-var named = regexp.MustCompile(`(?i)^(?:\.?azure-?pipelines?.*|.*[.-]azure-pipelines?|vsts-ci.*)\.ya?ml$`)
+var named = lazyregexp.New(`(?i)^(?:\.?azure-?pipelines?.*|.*[.-]azure-pipelines?|vsts-ci.*)\.ya?ml$`)
 
 // match knows pipelines by the names that people give them. Templates that they
 // use under other names are looked at too.

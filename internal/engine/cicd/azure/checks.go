@@ -2,13 +2,13 @@ package azure
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // repository is every pipeline and template of the tree.
@@ -99,9 +99,9 @@ func (r *repository) parameters(name string, depth int) map[string]string {
 }
 
 var (
-	macro     = regexp.MustCompile(`\$\(([A-Za-z_][\w.-]*)\)`)
-	parameter = regexp.MustCompile(`\$\{\{[^}]*?\bparameters\.([\w-]+)[^}]*\}\}`)
-	compiled  = regexp.MustCompile(`\$\{\{[^}]*?\bvariables(?:\.|\[')([\w.]+)(?:'\])?[^}]*\}\}`)
+	macro     = lazyregexp.New(`\$\(([A-Za-z_][\w.-]*)\)`)
+	parameter = lazyregexp.New(`\$\{\{[^}]*?\bparameters\.([\w-]+)[^}]*\}\}`)
+	compiled  = lazyregexp.New(`\$\{\{[^}]*?\bvariables(?:\.|\[')([\w.]+)(?:'\])?[^}]*\}\}`)
 )
 
 // visit goes down stages, jobs and steps; what is set on the way holds below.
@@ -309,4 +309,4 @@ func (r *repository) resources(f *pipeline.File, d *document.Node) {
 	}
 }
 
-var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var commit = lazyregexp.New(`^[0-9a-f]{40}$`)

@@ -2,13 +2,13 @@ package gitlab
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // repository is every pipeline of the tree, with the jobs that others extend.
@@ -108,8 +108,8 @@ func (r *repository) tainted(vars *document.Node, outer map[string]string) map[s
 }
 
 var (
-	commit  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	version = regexp.MustCompile(`^v?\d+\.\d+\.\d+$`)
+	commit  = lazyregexp.New(`^[0-9a-f]{40}$`)
+	version = lazyregexp.New(`^v?\d+\.\d+\.\d+$`)
 )
 
 // includes finds pipelines that are taken from elsewhere and can change.
@@ -252,8 +252,8 @@ func (j job) image(n *document.Node, what string) {
 }
 
 var (
-	inputs = regexp.MustCompile(`\$\[\[\s*inputs\.[\w-]+[^\]]*\]\]`)
-	bare   = regexp.MustCompile(`(?:^|\s)\$\{?(\w+)\}?(?:\s|$)`)
+	inputs = lazyregexp.New(`\$\[\[\s*inputs\.[\w-]+[^\]]*\]\]`)
+	bare   = lazyregexp.New(`(?:^|\s)\$\{?(\w+)\}?(?:\s|$)`)
 )
 
 func (j job) scripts(n *document.Node) {
@@ -308,7 +308,7 @@ func (j job) seesSecrets() bool {
 	return j.node.Get("secrets") != nil || j.node.Get("id_tokens") != nil
 }
 
-var onMessage = regexp.MustCompile(`\$\{?(CI_COMMIT_(?:MESSAGE|TITLE|DESCRIPTION)|CI_MERGE_REQUEST_(?:TITLE|DESCRIPTION|LABELS))\}?\s*(?:=~|==)`)
+var onMessage = lazyregexp.New(`\$\{?(CI_COMMIT_(?:MESSAGE|TITLE|DESCRIPTION)|CI_MERGE_REQUEST_(?:TITLE|DESCRIPTION|LABELS))\}?\s*(?:=~|==)`)
 
 // conditions finds rules that strangers decide with a message or a title.
 func (j job) conditions() {

@@ -2,12 +2,12 @@ package jenkins
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // jenkinsfile is a file with what its assignments say of names.
@@ -21,9 +21,9 @@ type jenkinsfile struct {
 
 // chosenEnv matches variables that whoever pushes, or opens a change, chooses.
 // https://www.jenkins.io/doc/book/pipeline/multibranch/
-var chosenEnv = regexp.MustCompile(`^(?:env\.)?(CHANGE_(?:TITLE|BRANCH|AUTHOR_DISPLAY_NAME|FORK)|BRANCH_NAME|GIT_BRANCH|GIT_LOCAL_BRANCH|TAG_NAME|ghprb(?:PullTitle|PullLongDescription|SourceBranch|CommentBody|ActualCommitAuthor)|gitlab(?:SourceBranch|MergeRequestTitle|MergeRequestDescription|TriggerPhrase|Branch)|gitlabActionType|BITBUCKET_SOURCE_BRANCH|BITBUCKET_PULL_REQUEST_TITLE)\b`)
+var chosenEnv = lazyregexp.New(`^(?:env\.)?(CHANGE_(?:TITLE|BRANCH|AUTHOR_DISPLAY_NAME|FORK)|BRANCH_NAME|GIT_BRANCH|GIT_LOCAL_BRANCH|TAG_NAME|ghprb(?:PullTitle|PullLongDescription|SourceBranch|CommentBody|ActualCommitAuthor)|gitlab(?:SourceBranch|MergeRequestTitle|MergeRequestDescription|TriggerPhrase|Branch)|gitlabActionType|BITBUCKET_SOURCE_BRANCH|BITBUCKET_PULL_REQUEST_TITLE)\b`)
 
-var param = regexp.MustCompile(`^params\.(\w+)|^params\[['"](\w+)['"]\]`)
+var param = lazyregexp.New(`^params\.(\w+)|^params\[['"](\w+)['"]\]`)
 
 func (j *jenkinsfile) check() {
 	j.chosen, j.secrets = map[string]string{}, map[string]bool{}
@@ -268,8 +268,8 @@ func (j *jenkinsfile) evaluate(i int) {
 }
 
 var (
-	commit  = regexp.MustCompile(`^[0-9a-f]{40}$`)
-	version = regexp.MustCompile(`^v?\d+(?:\.\d+)+$`)
+	commit  = lazyregexp.New(`^[0-9a-f]{40}$`)
+	version = lazyregexp.New(`^v?\d+(?:\.\d+)+$`)
 )
 
 // library finds shared libraries that can change.

@@ -8,12 +8,12 @@ package jenkins
 import (
 	_ "embed" // the manual
 	"path"
-	"regexp"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -30,7 +30,7 @@ var Analyzer = &scan.Analyzer{
 	File:     run,
 }
 
-var named = regexp.MustCompile(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
+var named = lazyregexp.New(`(?i)^(?:jenkinsfile(?:[._-][\w.-]+)?|[\w.-]+[._-]jenkinsfile)$`)
 
 func run(p *scan.FilePass) error {
 	if p.Size > document.MaxSize {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
@@ -16,6 +15,7 @@ import (
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -147,9 +147,9 @@ func (f *File) Script(s Script) {
 }
 
 var (
-	secretName = regexp.MustCompile(`(?i)(?:^|[_.-])(?:pass(?:word|wd|phrase)?|secret(?:[_-]?key)?|token|api[_-]?key|private[_-]?key|access[_-]?key|credentials?|auth[_-]?key)(?:$|[_-](?:prod|dev|test|staging|value)$)`)
-	noSecret   = regexp.MustCompile(`(?i)^(?:true|false|null|none|yes|no|changeme|change_me|example|dummy|test|todo|x+|\*+|password|secret|token|\d{1,4})$|[$<{]|^/|^\./|^https?://[^@]*$|^(?:arn|vault|projects|op|ref\+\w+):|^[a-z-]+/[a-z-]+(?:/|$)`)
-	secretText = regexp.MustCompile(`^[\x21-\x7e]{6,}$`)
+	secretName = lazyregexp.New(`(?i)(?:^|[_.-])(?:pass(?:word|wd|phrase)?|secret(?:[_-]?key)?|token|api[_-]?key|private[_-]?key|access[_-]?key|credentials?|auth[_-]?key)(?:$|[_-](?:prod|dev|test|staging|value)$)`)
+	noSecret   = lazyregexp.New(`(?i)^(?:true|false|null|none|yes|no|changeme|change_me|example|dummy|test|todo|x+|\*+|password|secret|token|\d{1,4})$|[$<{]|^/|^\./|^https?://[^@]*$|^(?:arn|vault|projects|op|ref\+\w+):|^[a-z-]+/[a-z-]+(?:/|$)`)
+	secretText = lazyregexp.New(`^[\x21-\x7e]{6,}$`)
 )
 
 // Secret reports a variable that holds a secret in plain text.

@@ -1,10 +1,10 @@
 package script
 
-import "regexp"
+import "merlon/internal/lazyregexp"
 
 // This file finds code that a script fetches, and texts that it runs as code.
 
-var evaluates = regexp.MustCompile(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
+var evaluates = lazyregexp.New(`\b(?:eval|iex|Invoke-Expression)\s+(.*)|\b(?:ba|z|da|k)?sh\s+-\w*c\s+(.*)|\b(?:python3?|perl|ruby|node|php)\s+-(?:c|e|r)\s+(.*)|\bssh\s+\S+.*?\s+(["'].*)|\bxargs\b.*\b(?:ba)?sh\s+-c\s+(.*)`)
 
 // Evaluated returns the variables whose text the line runs as code: of eval, of
 // sh -c "…", and the like. What stands in single quotes is expanded by the inner
@@ -21,14 +21,14 @@ func Evaluated(line string) []string {
 	return out
 }
 
-var fetched = regexp.MustCompile(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
+var fetched = lazyregexp.New(`\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b[^|;&]*https?://[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:env\s+\S+\s+)*(?:ba|z|da|k)?(?:sh|bash|python3?|node|ruby|perl|iex|pwsh)\b|(?:ba|z|da)?sh\s+(?:-c\s+["']?\$\(|<\()\s*(?:curl|wget)\b|\b(?:source|\.|eval)\s+["']?(?:<\(|\$\()\s*(?:curl|wget)\b|\biex\s*\(?\(?\s*(?:New-Object|iwr|irm)\b`)
 
 // Fetched reports whether the line runs a script that it fetches.
 func Fetched(line string) bool { return fetched.MatchString(line) }
 
 var (
-	traced = regexp.MustCompile(`^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
-	listed = regexp.MustCompile(`^\s*(?:printenv|env|export\s+-p|set)(?:\s*\|\s*sort)?\s*$|Get-ChildItem\s+env:|\b(?:gci|ls|dir)\s+env:`)
+	traced = lazyregexp.New(`^\s*set\s+-[a-wyz]*x|(?:ba)?sh\s+-[a-wyz]*x\b|set\s+-o\s+xtrace|Set-PSDebug\s+-Trace`)
+	listed = lazyregexp.New(`^\s*(?:printenv|env|export\s+-p|set)(?:\s*\|\s*sort)?\s*$|Get-ChildItem\s+env:|\b(?:gci|ls|dir)\s+env:`)
 )
 
 // Traced reports whether the line makes the shell print every command.
@@ -37,7 +37,7 @@ func Traced(line string) bool { return traced.MatchString(line) }
 // Listed reports whether the line prints every variable.
 func Listed(line string) bool { return listed.MatchString(line) }
 
-var collector = regexp.MustCompile(`(?i)\b[\w.-]*(?:webhook\.site|requestbin\.(?:com|net)|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(?:fun|live|me|online|pro|site)|interact\.sh|beeceptor\.com|hookbin\.com|requestcatcher\.com)\b`)
+var collector = lazyregexp.New(`(?i)\b[\w.-]*(?:webhook\.site|requestbin\.(?:com|net)|pipedream\.net|ngrok(?:-free)?\.(?:io|app|dev)|burpcollaborator\.net|oastify\.com|oast\.(?:fun|live|me|online|pro|site)|interact\.sh|beeceptor\.com|hookbin\.com|requestcatcher\.com)\b`)
 
 // Collector returns the host of a service that shows requests to anybody, when
 // the line names one, or "".

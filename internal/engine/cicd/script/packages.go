@@ -1,21 +1,22 @@
 package script
 
 import (
-	"regexp"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds packages that a script installs past the project's lock file.
 
 var (
-	npmInstall = regexp.MustCompile(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|exec|dlx)|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
-	gemInstall = regexp.MustCompile(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
+	npmInstall = lazyregexp.New(`(?:^|[\s;&|(])((?:npm|pnpm)\s+(?:-\S+\s+)*(?:install|i|add|in|isntall|update|up|upgrade|exec|dlx)|yarn\s+(?:global\s+)?(?:add|dlx|upgrade)|bun\s+(?:add|install|x)|bunx|npx)((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
+	gemInstall = lazyregexp.New(`(?:^|[\s;&|(])(gem\s+(?:install|i|update)|bundle\s+(?:add|update))((?:\s+(?:-\S+|[^\s;&|)]+))*)`)
 )
 
 // AdHoc returns the command of a line that installs packages which no lock file
 // fixes, or "". Commands that follow a lock file, and local folders, are none.
 func AdHoc(line string) string {
-	for _, re := range []*regexp.Regexp{npmInstall, gemInstall} {
+	for _, re := range []*lazyregexp.Regexp{npmInstall, gemInstall} {
 		for _, m := range re.FindAllStringSubmatch(line, -1) {
 			verb, args := strings.Join(strings.Fields(m[1]), " "), packages(m[2])
 			if len(args) > 0 || always[verb] {

@@ -1,8 +1,9 @@
 package script
 
 import (
-	"regexp"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file tells what the commands of a script read in from outside of it, as
@@ -18,18 +19,18 @@ type Read struct {
 }
 
 var (
-	ghView  = regexp.MustCompile(`\bgh\s+(pr|issue)\s+(?:view|list|status)\b(.*)`)
-	ghAPI   = regexp.MustCompile(`\b(?:gh\s+api|curl|wget)\b(.*/(pulls|issues|comments|discussions|commits|reviews|branches)\b.*)`)
-	ghDiff  = regexp.MustCompile(`\bgh\s+pr\s+diff\b.*--name-only`)
-	payload = regexp.MustCompile(`\bjq\b.*GITHUB_EVENT_PATH|GITHUB_EVENT_PATH.*\|\s*jq\b`)
-	jsonArg = regexp.MustCompile(`--json[\s=]+["']?([\w,]+)`)
-	jqArg   = regexp.MustCompile(`(?:\bjq\b(?:\s+-{1,2}[\w-]+)*|--jq|\s-q)[\s=]+["']?\s*(\.[\w.\[\]"?*-]*)`)
-	gitLog  = regexp.MustCompile(`\bgit\s+(?:-\S+\s+)*(?:log|show)\b.*(?:--(?:format|pretty)[= ]["']?(?:format:|tformat:)?\S*%(?:s|b|B|f|an|ae|cn|ce|D|d)|--name-only|--name-status)`)
-	gitDiff = regexp.MustCompile(`\bgit\s+(?:-\S+\s+)*(?:diff|diff-tree|diff-index|ls-files)\b.*`)
-	reads   = regexp.MustCompile(`(?:^|[\s;&|("'` + "`" + `])(?:cat|head|tail|tac|sed|awk|grep|egrep|cut|jq|yq|xmllint|sort|uniq)\b([^|;&<]*)`)
-	from    = regexp.MustCompile(`<\s*["']?([\w./$\{-][^\s;&|)"']*)`)
-	listing = regexp.MustCompile(`(?:^|[\s;&|("'` + "`" + `])(?:ls|find)\s+[^|;&>]*\S`)
-	single  = regexp.MustCompile(`\|\s*(?:head\s+(?:-n\s*)?-?1\b|tail\s+(?:-n\s*)?-?1\b|wc\b|tr\s+-d\s+["']?\\n|xargs\b)|\b(?:head|tail)\s+(?:-n\s*)?-?1\s|\btr\s+-d\s+["']?\\n|\bread\s+-r\b`)
+	ghView  = lazyregexp.New(`\bgh\s+(pr|issue)\s+(?:view|list|status)\b(.*)`)
+	ghAPI   = lazyregexp.New(`\b(?:gh\s+api|curl|wget)\b(.*/(pulls|issues|comments|discussions|commits|reviews|branches)\b.*)`)
+	ghDiff  = lazyregexp.New(`\bgh\s+pr\s+diff\b.*--name-only`)
+	payload = lazyregexp.New(`\bjq\b.*GITHUB_EVENT_PATH|GITHUB_EVENT_PATH.*\|\s*jq\b`)
+	jsonArg = lazyregexp.New(`--json[\s=]+["']?([\w,]+)`)
+	jqArg   = lazyregexp.New(`(?:\bjq\b(?:\s+-{1,2}[\w-]+)*|--jq|\s-q)[\s=]+["']?\s*(\.[\w.\[\]"?*-]*)`)
+	gitLog  = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:log|show)\b.*(?:--(?:format|pretty)[= ]["']?(?:format:|tformat:)?\S*%(?:s|b|B|f|an|ae|cn|ce|D|d)|--name-only|--name-status)`)
+	gitDiff = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:diff|diff-tree|diff-index|ls-files)\b.*`)
+	reads   = lazyregexp.New(`(?:^|[\s;&|("'` + "`" + `])(?:cat|head|tail|tac|sed|awk|grep|egrep|cut|jq|yq|xmllint|sort|uniq)\b([^|;&<]*)`)
+	from    = lazyregexp.New(`<\s*["']?([\w./$\{-][^\s;&|)"']*)`)
+	listing = lazyregexp.New(`(?:^|[\s;&|("'` + "`" + `])(?:ls|find)\s+[^|;&>]*\S`)
+	single  = lazyregexp.New(`\|\s*(?:head\s+(?:-n\s*)?-?1\b|tail\s+(?:-n\s*)?-?1\b|wc\b|tr\s+-d\s+["']?\\n|xargs\b)|\b(?:head|tail)\s+(?:-n\s*)?-?1\s|\btr\s+-d\s+["']?\\n|\bread\s+-r\b`)
 )
 
 // Query returns the path that jq takes out of a JSON text, with "*" for an index
@@ -42,7 +43,7 @@ func Query(text string) (string, bool) {
 	return path(m[len(m)-1][1]), true
 }
 
-var index = regexp.MustCompile(`\[[^\]]*\]`)
+var index = lazyregexp.New(`\[[^\]]*\]`)
 
 func path(query string) string {
 	query = index.ReplaceAllString(query, ".*")
@@ -131,8 +132,8 @@ func answered(kind, args string) string {
 }
 
 var (
-	fixedArg = regexp.MustCompile(`^(?:-|["']?[\^{/.]|["']?\$\d|["']?s[/|#]|["']?\d+$)`)
-	fileArg  = regexp.MustCompile(`^["']?(?:[\w.$\{\}~*-]*[./][\w./$\{\}*-]*|[A-Za-z][\w-]*)["')]*$`)
+	fixedArg = lazyregexp.New(`^(?:-|["']?[\^{/.]|["']?\$\d|["']?s[/|#]|["']?\d+$)`)
+	fileArg  = lazyregexp.New(`^["']?(?:[\w.$\{\}~*-]*[./][\w./$\{\}*-]*|[A-Za-z][\w-]*)["')]*$`)
 )
 
 // readFiles returns the files that the commands of the text read.
@@ -156,11 +157,11 @@ func readFiles(text string) []string {
 	return out
 }
 
-var checks = regexp.MustCompile(`(?:\[\[\s+["']?\$\{?(\w+)\}?["']?\s+=~\s+["']?(\^\S+\$)["']?|\$\{?(\w+)\}?["']?\s*\|\s*grep\s+-\w*q\w*\s+(?:--?\w+\s+)*["']?(\^\S+\$)["']?)`)
+var checks = lazyregexp.New(`(?:\[\[\s+["']?\$\{?(\w+)\}?["']?\s+=~\s+["']?(\^\S+\$)["']?|\$\{?(\w+)\}?["']?\s*\|\s*grep\s+-\w*q\w*\s+(?:--?\w+\s+)*["']?(\^\S+\$)["']?)`)
 
 // strict matches a pattern that leaves no room for code: classes, groups and
 // letters, but no dot that stands for anything and no class of what is left out.
-var strict = regexp.MustCompile(`^\^(?:\[[^\^\]][^\]]*\]|\\[dw.]|[\w()|+*?{},:/@-])*\$$`)
+var strict = lazyregexp.New(`^\^(?:\[[^\^\]][^\]]*\]|\\[dw.]|[\w()|+*?{},:/@-])*\$$`)
 
 // Checked returns the variables that the script holds against a pattern which
 // leaves no room for code.

@@ -5,8 +5,9 @@
 package script
 
 import (
-	"regexp"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // A Line is a logical line of a script: continued lines are one.
@@ -44,7 +45,7 @@ func Lines(text string) []Line {
 	return out
 }
 
-var continued = regexp.MustCompile(`\\\r?\n\s*`)
+var continued = lazyregexp.New(`\\\r?\n\s*`)
 
 func joined(s string) string {
 	if !strings.Contains(s, "\n") {
@@ -62,17 +63,17 @@ type Write struct {
 }
 
 var (
-	plainWrite = regexp.MustCompile(`(?i)(?:echo|printf|print|write-output|write-host|cat)\b\s*(?:-\w+\s+)*(?:['"]?%s\\n['"]?\s+)?['"]?([A-Za-z_][\w-]*)(=|<<)(.*)`)
-	quoteWrite = regexp.MustCompile(`^['"]([A-Za-z_][\w-]*)(=|<<)(.*)`)
-	oldCommand = regexp.MustCompile(`::set-(?:output|env) name=([\w-]+)::(.*)`)
+	plainWrite = lazyregexp.New(`(?i)(?:echo|printf|print|write-output|write-host|cat)\b\s*(?:-\w+\s+)*(?:['"]?%s\\n['"]?\s+)?['"]?([A-Za-z_][\w-]*)(=|<<)(.*)`)
+	quoteWrite = lazyregexp.New(`^['"]([A-Za-z_][\w-]*)(=|<<)(.*)`)
+	oldCommand = lazyregexp.New(`::set-(?:output|env) name=([\w-]+)::(.*)`)
 )
 
 // To matches a redirection into the runner's file, in a shell or PowerShell.
-func to(file string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
+func to(file string) *lazyregexp.Regexp {
+	return lazyregexp.New(`(?i)(>>?\s*|tee\s+(?:-a\s+|--append\s+)?|-filepath\s+|-path\s+|add-content\s+(?:-path\s+)?)["']?\$(\{|env:|\{env:)?` + file + `\}?["']?|>>?\s*["']?%` + file + `%`)
 }
 
-var files = map[string]*regexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"), "GITHUB_PATH": to("GITHUB_PATH")}
+var files = map[string]*lazyregexp.Regexp{"GITHUB_OUTPUT": to("GITHUB_OUTPUT"), "GITHUB_ENV": to("GITHUB_ENV"), "GITHUB_PATH": to("GITHUB_PATH")}
 
 // Writes returns what the script writes to GITHUB_OUTPUT, GITHUB_ENV or
 // GITHUB_PATH.
@@ -107,7 +108,7 @@ func old(file, line string) bool {
 }
 
 // takes matches what hands a text to the file at the end of a line.
-var takes = regexp.MustCompile(`(?i)\|\s*(?:(?:out-file|tee|add-content)\s*)?(?:-\w+\s*)*$`)
+var takes = lazyregexp.New(`(?i)\|\s*(?:(?:out-file|tee|add-content)\s*)?(?:-\w+\s*)*$`)
 
 func written(l Line, text string) Write {
 	text = takes.ReplaceAllString(text, "")
@@ -122,7 +123,7 @@ func written(l Line, text string) Write {
 	return w
 }
 
-var prints = regexp.MustCompile(`^(?:echo|printf)\b`)
+var prints = lazyregexp.New(`^(?:echo|printf)\b`)
 
 // group returns what the lines of { … } >> file write.
 func group(before []Line, closing string) []Write {
@@ -150,7 +151,7 @@ func group(before []Line, closing string) []Write {
 	return out
 }
 
-var assigned = regexp.MustCompile(`^([A-Za-z_][\w-]*)=(.*)$`)
+var assigned = lazyregexp.New(`^([A-Za-z_][\w-]*)=(.*)$`)
 
 // heredoc returns what the lines of cat <<EOF >> file write.
 func heredoc(rest []Line, first Line) []Write {
@@ -168,7 +169,7 @@ func heredoc(rest []Line, first Line) []Write {
 	return out
 }
 
-var assignment = regexp.MustCompile(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
+var assignment = lazyregexp.New(`^(?:export\s+|local\s+|readonly\s+|\$)?([A-Za-z_]\w*)\s?=\s?(.*)$`)
 
 // Assignments returns the variables that the script sets, with how; the last one
 // of a name counts.
@@ -182,7 +183,7 @@ func Assignments(text string) map[string]string {
 	return out
 }
 
-var variable = regexp.MustCompile(`\$(?:env:|\{env:|\{)?([A-Za-z_]\w*)`)
+var variable = lazyregexp.New(`\$(?:env:|\{env:|\{)?([A-Za-z_]\w*)`)
 
 // Variables returns the shell variables that a text expands.
 func Variables(text string) []string {

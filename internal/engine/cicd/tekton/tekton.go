@@ -7,13 +7,13 @@ import (
 	"bytes"
 	_ "embed" // the manual
 	"fmt"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/cicd/document"
 	"merlon/internal/engine/cicd/pipeline"
 	"merlon/internal/engine/cicd/rule"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -52,7 +52,7 @@ func run(p *scan.FilePass) error {
 	})
 }
 
-var declares = regexp.MustCompile(`(?m)^apiVersion:\s*["']?tekton\.dev/`)
+var declares = lazyregexp.New(`(?m)^apiVersion:\s*["']?tekton\.dev/`)
 
 // Rules are the rules of Tekton.
 var Rules = rule.New("cicd/tekton", "yaml", pipeline.Texts()...)
@@ -112,7 +112,7 @@ func reference(f *pipeline.File, ref *document.Node, where string) {
 	}
 }
 
-var commit = regexp.MustCompile(`^[0-9a-f]{40}$`)
+var commit = lazyregexp.New(`^[0-9a-f]{40}$`)
 
 func task(f *pipeline.File, spec *document.Node, where string) {
 	for _, section := range []string{"steps", "sidecars"} {
@@ -133,8 +133,8 @@ func task(f *pipeline.File, spec *document.Node, where string) {
 }
 
 var (
-	param  = regexp.MustCompile(`\$\((?:inputs\.)?params(?:\.([\w.-]+?)|\[["']([\w.-]+)["']\])(?:\[\*\])?\)`)
-	result = regexp.MustCompile(`\$\((?:tasks|steps)\.[\w-]+\.results\.[\w.-]+\)`)
+	param  = lazyregexp.New(`\$\((?:inputs\.)?params(?:\.([\w.-]+?)|\[["']([\w.-]+)["']\])(?:\[\*\])?\)`)
+	result = lazyregexp.New(`\$\((?:tasks|steps)\.[\w-]+\.results\.[\w.-]+\)`)
 )
 
 func step(f *pipeline.File, s, params *document.Node, where string) {

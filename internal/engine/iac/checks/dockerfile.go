@@ -2,11 +2,11 @@ package checks
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file holds the rules for Dockerfiles, after
@@ -114,7 +114,7 @@ func buildSecret(l *look) {
 	}
 }
 
-var secretFile = regexp.MustCompile(`(?i)(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.dockercfg|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx)|\.aws/credentials|credentials\.json|\.ssh)/?$`)
+var secretFile = lazyregexp.New(`(?i)(?:^|/)(?:\.env|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.dockercfg|id_(?:rsa|dsa|ecdsa|ed25519)|[^/]+\.(?:pem|p12|pfx|jks|keystore|kdbx)|\.aws/credentials|credentials\.json|\.ssh)/?$`)
 
 func copiedSecret(l *look) {
 	for _, i := range l.instructions() {
@@ -131,7 +131,7 @@ func copiedSecret(l *look) {
 }
 
 // matching returns a rule's function that tells each RUN whose commands match.
-func matching(pattern *regexp.Regexp, actual, expected string) func(*look) {
+func matching(pattern *lazyregexp.Regexp, actual, expected string) func(*look) {
 	return func(l *look) {
 		for _, i := range l.instructions() {
 			if i.cmd != "run" {
@@ -145,15 +145,15 @@ func matching(pattern *regexp.Regexp, actual, expected string) func(*look) {
 }
 
 var (
-	remoteScript = matching(regexp.MustCompile(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:/bin/|/usr/bin/)?(?:env\s+\S+\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)\b`),
+	remoteScript = matching(lazyregexp.New(`\b(?:curl|wget)\b[^|;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:/bin/|/usr/bin/)?(?:env\s+\S+\s+)?(?:ba|z|da|k)?sh\b|\b(?:ba|z|da|k)?sh\s+(?:-c\s+"?\$\(|<\()\s*(?:curl|wget)\b`),
 		"a script from the network runs: %.80s", "the script is checked before it runs")
-	uncheckedDownload = matching(regexp.MustCompile(`\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?:\s|$)|\bwget\b[^|;&]*--no-check-certificate|\bpip3?\b[^|;&]*--trusted-host|--allow-unauthenticated|--force-yes|--nogpgcheck|--no-gpg-check(?:s)?\b|--allow-untrusted|strict-ssl(?:=|\s+)false|http\.sslVerify(?:=|\s+)(?:"?false|0)|NODE_TLS_REJECT_UNAUTHORIZED=["']?0|PYTHONHTTPSVERIFY=["']?0|GIT_SSL_NO_VERIFY=["']?(?:1|true)`),
+	uncheckedDownload = matching(lazyregexp.New(`\bcurl\b[^|;&]*\s(?:-[a-zA-Z]*k[a-zA-Z]*|--insecure)(?:\s|$)|\bwget\b[^|;&]*--no-check-certificate|\bpip3?\b[^|;&]*--trusted-host|--allow-unauthenticated|--force-yes|--nogpgcheck|--no-gpg-check(?:s)?\b|--allow-untrusted|strict-ssl(?:=|\s+)false|http\.sslVerify(?:=|\s+)(?:"?false|0)|NODE_TLS_REJECT_UNAUTHORIZED=["']?0|PYTHONHTTPSVERIFY=["']?0|GIT_SSL_NO_VERIFY=["']?(?:1|true)`),
 		"nothing is checked: %.80s", "certificates and signatures are checked")
-	setPassword = matching(regexp.MustCompile(`\becho\b[^|;&]*[^$\s"']:[^\s$|"'][^|;&$]*\|\s*(?:sudo\s+)?chpasswd|\b(?:useradd|usermod)\b[^|;&]*\s(?:-p|--password)[ =]["']?[^$\s"'-]`),
+	setPassword = matching(lazyregexp.New(`\becho\b[^|;&]*[^$\s"']:[^\s$|"'][^|;&$]*\|\s*(?:sudo\s+)?chpasswd|\b(?:useradd|usermod)\b[^|;&]*\s(?:-p|--password)[ =]["']?[^$\s"'-]`),
 		"a password is set in the build", "the account has no password")
-	worldWritable = matching(regexp.MustCompile(`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx|ugo\+rwx)\b`),
+	worldWritable = matching(lazyregexp.New(`\bchmod\s+(?:-\S+\s+)*(?:0?777|a\+rwx|ugo\+rwx)\b`),
 		"everybody may write: %.80s", "the files belong to the user that needs them")
-	upgraded = matching(regexp.MustCompile(`\bapt(?:-get)?\s+(?:-\S+\s+)*(?:dist-upgrade|full-upgrade)\b|\bdo-release-upgrade\b|\bzypper\s+(?:-\S+\s+)*(?:dup|dist-upgrade)\b`),
+	upgraded = matching(lazyregexp.New(`\bapt(?:-get)?\s+(?:-\S+\s+)*(?:dist-upgrade|full-upgrade)\b|\bdo-release-upgrade\b|\bzypper\s+(?:-\S+\s+)*(?:dup|dist-upgrade)\b`),
 		"the whole distribution is upgraded: %.60s", "the base image is newer")
 )
 

@@ -3,10 +3,10 @@ package checks
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file holds the rules for Kubernetes, after the Pod Security Standards
@@ -204,9 +204,9 @@ func externalIPs(l *look) {
 var (
 	// secretName is the name of a variable whose value is a secret. What follows
 	// such a word names something about the secret.
-	secretName = regexp.MustCompile(`(?i)(?:^|[_.-])(?:password|passwd|passphrase|secret|secret[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|github[_-]?token|npm[_-]?token|token)$|^(?:pgpassword|mysql_pwd)$`)
+	secretName = lazyregexp.New(`(?i)(?:^|[_.-])(?:password|passwd|passphrase|secret|secret[_-]?key|access[_-]?key|secret[_-]?access[_-]?key|api[_-]?key|private[_-]?key|auth[_-]?token|access[_-]?token|github[_-]?token|npm[_-]?token|token)$|^(?:pgpassword|mysql_pwd)$`)
 	// notSecret are values that hold none: references, placeholders, paths, switches.
-	notSecret = regexp.MustCompile(`(?i)^$|[$<>{}%]|^(?:true|false|yes|no|none|null|x+|\*+|\d{1,3}|change.?me|change.?it|todo|tbd|example|placeholder|redacted|your.*|my.*|insert.*|dummy|fake|test|unset|undefined)$|^/|^\.{1,2}/|://|^file:|^secret(?:s)?[:/]`)
+	notSecret = lazyregexp.New(`(?i)^$|[$<>{}%]|^(?:true|false|yes|no|none|null|x+|\*+|\d{1,3}|change.?me|change.?it|todo|tbd|example|placeholder|redacted|your.*|my.*|insert.*|dummy|fake|test|unset|undefined)$|^/|^\.{1,2}/|://|^file:|^secret(?:s)?[:/]`)
 )
 
 // isSecret reports whether a variable with the name and value holds a secret. A value

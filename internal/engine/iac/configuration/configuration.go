@@ -3,17 +3,21 @@
 package configuration
 
 import (
+	"cmp"
 	_ "embed" // the manual
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"merlon/internal/engine/iac/checks"
 	"merlon/internal/engine/iac/cloud"
 	"merlon/internal/engine/iac/declared"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
+	"merlon/internal/engine/iac/rules"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -40,8 +44,14 @@ func run(p *scan.ProjectPass) error {
 		return err
 	}
 	p.Progress(40, "check infrastructure code")
+	projects := []*terraform.Project{declared.Project(docs)}
+	if project != nil {
+		projects = append(projects, project)
+	}
+	var beside errgroup.Group
+	beside.Go(func() error { return prepare(projects) })
 	flaws, failures, err := queries.Run(p.Context, docs, p.Workers)
-	if err != nil {
+	if err := cmp.Or(err, beside.Wait()); err != nil {
 		return err
 	}
 	for _, f := range failures {
@@ -53,10 +63,7 @@ func run(p *scan.ProjectPass) error {
 	for _, f := range flaws {
 		all = append(all, told{f.Rule, describe(f), address(f)})
 	}
-	for _, one := range []*terraform.Project{declared.Project(docs), project} {
-		if one == nil {
-			continue
-		}
+	for _, one := range projects {
 		found, err := cloud.Find(p, one, known(flaws))
 		if err != nil {
 			return err
@@ -69,6 +76,16 @@ func run(p *scan.ProjectPass) error {
 		p.Report(t.rule, t.finding)
 	}
 	return p.Context.Err()
+}
+
+// prepare reads the rules of the projects.
+func prepare(projects []*terraform.Project) error {
+	for _, p := range projects {
+		if err := rules.Prepare(p); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // describe makes the finding of a flaw.

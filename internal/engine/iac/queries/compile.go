@@ -26,7 +26,7 @@ type wish struct {
 
 // minBatch is the number of queries below which another copy of the library costs
 // more than a second worker saves.
-const minBatch = 24
+const minBatch = 12
 
 // prepare compiles what is wished for and was not compiled before in this process,
 // in batches for the workers: those of one batch share the compiled library.

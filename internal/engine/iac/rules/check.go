@@ -13,10 +13,17 @@ import (
 
 // This file asks the rules of a project.
 
+// Prepare reads the rules that the project asks for, so that Check need not: for a core
+// that has nothing else to do.
+func Prepare(p *terraform.Project) error {
+	_, err := about(types(p))
+	return err
+}
+
 // Check returns where the project breaks rules, in the order of the places. An
 // error means that the context ended or that the rules cannot be read.
 func Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
-	lib, err := load()
+	lib, err := about(types(p))
 	if err != nil {
 		return nil, err
 	}
@@ -52,6 +59,24 @@ func Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
 		return cmp.Or(cmp.Compare(a.Place.Path, b.Place.Path), cmp.Compare(a.Place.StartLine, b.Place.StartLine), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.Address, b.Address))
 	})
 	return r.matches, nil
+}
+
+// types lists the types of what the project holds, in lower case, each once. It is not
+// nil.
+func types(p *terraform.Project) []string {
+	out := []string{}
+	for _, m := range p.Modules {
+		for _, resource := range m.Resources {
+			out = append(out, strings.ToLower(resource.Type))
+		}
+		for _, b := range m.Providers {
+			if len(b.Labels) > 0 {
+				out = append(out, "provider."+strings.ToLower(b.Labels[0]))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // run is one run of the rules.

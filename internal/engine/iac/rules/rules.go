@@ -10,9 +10,12 @@ package rules
 
 import (
 	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -88,42 +91,122 @@ type check struct {
 	with  []related
 }
 
-// library is all rules.
+// library is some of the rules.
 type library struct {
 	checks map[string][]*check // by type
 	rules  []*finding.Rule
 }
 
-// load reads the rules, once in a process.
-var load = sync.OnceValues(func() (*library, error) {
-	lib := &library{checks: map[string][]*check{}}
+// A passage is one group of a file of rules, as text. Reading all of them takes longer
+// than most scans need for everything else, so that a passage is read when there is a
+// resource that it names.
+type passage struct {
+	file  string // without its folder and extension
+	line  int    // of the file, before the passage
+	text  string
+	lower string
+	load  func() (*library, error) // once in a process
+}
+
+// passages are all of them, in the order of the files.
+var passages = sync.OnceValues(func() ([]*passage, error) {
 	names, err := fs.Glob(data, "data/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	seen := map[string]bool{}
+	var out []*passage
 	for _, name := range names {
 		text, err := data.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}
-		var groups []group
-		decoder := yaml.NewDecoder(strings.NewReader(string(text)))
-		decoder.KnownFields(true)
-		if err := decoder.Decode(&groups); err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+		out = append(out, split(strings.TrimSuffix(path.Base(name), ".yaml"), string(text))...)
+	}
+	return out, nil
+})
+
+// split cuts a file of rules into its groups, which are the items of its list.
+func split(file, text string) []*passage {
+	var out []*passage
+	line := 0
+	for start := 0; start < len(text); {
+		end := len(text)
+		if next := strings.Index(text[start+1:], "\n- "); next >= 0 {
+			end = start + 1 + next + 1
 		}
-		for i := range groups {
-			if err := lib.add(&groups[i], strings.TrimSuffix(path.Base(name), ".yaml"), seen); err != nil {
-				return nil, fmt.Errorf("read %s: %w", name, err)
-			}
+		p := &passage{file: file, line: line, text: text[start:end], lower: strings.ToLower(text[start:end])}
+		p.load = sync.OnceValues(p.read)
+		out = append(out, p)
+		line += strings.Count(p.text, "\n")
+		start = end
+	}
+	return out
+}
+
+// read reads the passage.
+func (p *passage) read() (*library, error) {
+	lib := &library{checks: map[string][]*check{}}
+	var groups []group
+	decoder := yaml.NewDecoder(strings.NewReader(p.text))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&groups); err != nil && !errors.Is(err, io.EOF) { // a passage of comments
+		return nil, fmt.Errorf("read %s.yaml, behind line %d: %w", p.file, p.line, err)
+	}
+	for i := range groups {
+		if err := lib.add(&groups[i], p.file); err != nil {
+			return nil, fmt.Errorf("read %s.yaml, behind line %d: %w", p.file, p.line, err)
 		}
+	}
+	return lib, nil
+}
+
+// names reports whether the passage may hold a rule about one of the types, which are
+// in lower case.
+func (p *passage) names(types []string) bool {
+	return slices.ContainsFunc(types, func(t string) bool { return strings.Contains(p.lower, t) })
+}
+
+// about reads the rules that may be about one of the types.
+func about(types []string) (*library, error) {
+	all, err := passages()
+	if err != nil {
+		return nil, err
+	}
+	lib := &library{checks: map[string][]*check{}}
+	for _, p := range all {
+		if types != nil && !p.names(types) {
+			continue
+		}
+		part, err := p.load()
+		if err != nil {
+			return nil, err
+		}
+		lib.rules = append(lib.rules, part.rules...)
+		for kind, checks := range part.checks {
+			lib.checks[kind] = append(lib.checks[kind], checks...)
+		}
+	}
+	return lib, nil
+}
+
+// load reads all rules.
+func load() (*library, error) {
+	lib, err := about(nil)
+	if err != nil {
+		return nil, err
 	}
 	for _, f := range functions {
 		lib.rules = append(lib.rules, f.rule)
 	}
+	seen := map[string]bool{}
+	for _, r := range lib.rules {
+		if seen[r.ID] {
+			return nil, fmt.Errorf("rule %s: the id stands twice", r.ID)
+		}
+		seen[r.ID] = true
+	}
 	return lib, nil
-})
+}
 
 // Rules returns every rule.
 func Rules() ([]*finding.Rule, error) {
@@ -135,7 +218,7 @@ func Rules() ([]*finding.Rule, error) {
 }
 
 // add makes the checks of a group.
-func (lib *library) add(g *group, file string, seen map[string]bool) error {
+func (lib *library) add(g *group, file string) error {
 	if len(g.Cases) == 0 {
 		g.Cases = []kind{{Types: g.Types, Each: g.Each, When: g.When, Must: g.Must, With: g.With}}
 		g.Types, g.When, g.Must, g.With, g.Each = nil, nil, nil, nil, ""
@@ -145,10 +228,6 @@ func (lib *library) add(g *group, file string, seen map[string]bool) error {
 		if err != nil {
 			return fmt.Errorf("rule %s: %w", g.ID, err)
 		}
-		if seen[c.rule.ID] {
-			return fmt.Errorf("rule %s: the id stands twice", c.rule.ID)
-		}
-		seen[c.rule.ID] = true
 		if l := languages[file]; l != "" {
 			c.rule.Language = l
 		}

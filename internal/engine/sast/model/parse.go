@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/lazyregexp"
 )
 
 // Limits of a model file.
@@ -79,7 +81,7 @@ func (p *parser) section(s Section, n *yaml.Node) error {
 	})
 }
 
-var kindName = regexp.MustCompile(`^[a-z][a-z0-9.-]{0,39}$`)
+var kindName = lazyregexp.New(`^[a-z][a-z0-9.-]{0,39}$`)
 
 // entries reads the lines of one kind.
 func (p *parser) entries(s Section, kind string, n *yaml.Node) error {
@@ -251,10 +253,10 @@ func (e *Entry) target(text string, flows bool) error {
 
 // scopedName matches the beginning of a name in a package of npm with a scope, which is
 // no annotation.
-var scopedName = regexp.MustCompile(`^@[a-z0-9~][\w.~-]*/`)
+var scopedName = lazyregexp.New(`^@[a-z0-9~][\w.~-]*/`)
 
 // targetName allows what names of modules, members and calls hold.
-var targetName = regexp.MustCompile(`^[\pL\pN_$@*/:.\-+~#?!=\[\]]*(\(\)[\pL\pN_$@*/:.\-+~#?!=\[\]]*)*$`)
+var targetName = lazyregexp.New(`^[\pL\pN_$@*/:.\-+~#?!=\[\]]*(\(\)[\pL\pN_$@*/:.\-+~#?!=\[\]]*)*$`)
 
 // place adds a place or a flow.
 func (e *Entry) place(text string, flows bool) error {

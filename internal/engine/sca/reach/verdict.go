@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/tree"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // A Flaw is what an advisory says of where it is.
@@ -228,8 +228,8 @@ func last(name string) string { return name[strings.LastIndexByte(name, '.')+1:]
 // A function in the text of an advisory stands between backquotes or before a pair of
 // parentheses.
 var (
-	quoted = regexp.MustCompile("`([A-Za-z_$][\\w$]*(?:[.#][A-Za-z_$][\\w$]*)*)(?:\\([^`]*)?`")
-	before = regexp.MustCompile(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
+	quoted = lazyregexp.New("`([A-Za-z_$][\\w$]*(?:[.#][A-Za-z_$][\\w$]*)*)(?:\\([^`]*)?`")
+	before = lazyregexp.New(`\b([A-Za-z_$][\w$]*(?:[.#][A-Za-z_$][\w$]*)*)\(`)
 )
 
 // mentions returns the last parts of the names of functions in the text of an
@@ -237,7 +237,7 @@ var (
 // package has to have a function of the name that the program calls.
 func mentions(text string) []string {
 	var out []string
-	for _, pattern := range []*regexp.Regexp{quoted, before} {
+	for _, pattern := range []*lazyregexp.Regexp{quoted, before} {
 		for _, m := range pattern.FindAllStringSubmatch(text, 200) {
 			name := m[1]
 			if i := strings.LastIndexAny(name, ".#"); i >= 0 {
@@ -259,7 +259,7 @@ type setting struct {
 // load. Manifests and lock files name everything and say nothing.
 var settingFiles = []string{".json", ".yaml", ".yml", ".toml", ".xml", ".properties", ".cfg", ".ini", ".html", ".gradle", ".sh", ".ejs", ".hbs", ".pug", ".jade", ".vue", ".svelte", ".jsp", ".erb", ".js", ".cjs", ".mjs", ".ts"}
 
-var manifests = regexp.MustCompile(`(?i)^(package(-lock)?|npm-shrinkwrap|composer|pom|poetry|pdm|uv|requirements|pyproject|setup|build|deno|bun|yarn|pnpm-lock|pnpm-workspace|libs\.versions)\b|lock|^\.?s?bom|cdx|spdx`)
+var manifests = lazyregexp.New(`(?i)^(package(-lock)?|npm-shrinkwrap|composer|pom|poetry|pdm|uv|requirements|pyproject|setup|build|deno|bun|yarn|pnpm-lock|pnpm-workspace|libs\.versions)\b|lock|^\.?s?bom|cdx|spdx`)
 
 const (
 	maxSetting  = 256 << 10
@@ -308,7 +308,7 @@ func copied(file string) bool {
 }
 
 // moduleText matches a text that may be the name of a module, or of something in one.
-var moduleText = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+var moduleText = lazyregexp.New(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
 
 // inText returns the files that name modules in texts, by the names: frameworks load
 // what their settings list ("django.contrib.auth").

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	expressions "github.com/betterleaks/betterleaks/regexp"
 
 	"merlon/internal/engine/secrets/credfile"
+	"merlon/internal/lazyregexp"
 )
 
 // This file holds rules of our own for credentials that the rule set has none
@@ -149,11 +149,11 @@ func plausible(id, value string) bool {
 }
 
 // wordy matches what is put together of words, and names of versions and dates.
-var wordy = regexp.MustCompile(`^[A-Za-z]+$|[a-z]{9}|[A-Z]{9}|(?:[A-Za-z]{3,}[-_]){2}|\d{9}|(?:^|[-_])(?:19|20)\d\d[-_]\d\d`)
+var wordy = lazyregexp.New(`^[A-Za-z]+$|[a-z]{9}|[A-Z]{9}|(?:[A-Za-z]{3,}[-_]){2}|\d{9}|(?:^|[-_])(?:19|20)\d\d[-_]\d\d`)
 
 // keyBody matches a line of a key: code that looks for keys names their first
 // and last line too. Lines may be broken as source code breaks them.
-var keyBody = regexp.MustCompile(`[A-Za-z0-9+/]{30}`)
+var keyBody = lazyregexp.New(`[A-Za-z0-9+/]{30}`)
 
 // entropy returns the bits per character of a text by how often each character
 // comes (Shannon, 1948).

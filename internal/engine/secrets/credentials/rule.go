@@ -1,17 +1,17 @@
 package credentials
 
 import (
-	"regexp"
 	"strings"
 
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file describes the rules for people.
 
 // class is a kind of credential, by what its loss costs.
 type class struct {
-	ids        *regexp.Regexp // of rules
+	ids        *lazyregexp.Regexp // of rules
 	severity   finding.Severity
 	confidence finding.Confidence
 	cwe        string
@@ -26,31 +26,31 @@ const (
 
 // classes are tried in order; the last one takes every rule.
 var classes = []class{
-	{regexp.MustCompile(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
+	{lazyregexp.New(`^(private-key|age-secret-key|pkcs12-file|polymarket-private-key)$`),
 		finding.Critical, finding.Certain, "CWE-321", cryptography,
 		"Make a new key pair, replace the public part or the certificate everywhere it is trusted, and have the old certificate revoked."},
-	{regexp.MustCompile(`-hash$`),
+	{lazyregexp.New(`-hash$`),
 		finding.Medium, finding.Likely, "CWE-522", "A04:2021",
 		"Have the password changed, and keep hashes out of files that many read."},
-	{regexp.MustCompile(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
+	{lazyregexp.New(`^(azure-sas-url|azure-workflow-url|discord-webhook-url|thingsboard-device-token|blynk-device-token|gcp-oauth-access-token|aws-session-token|new-relic-license-key|kubernetes-bootstrap-token)$`),
 		finding.High, finding.Likely, "CWE-798", authentication,
 		"Revoke the credential at its issuer, and look for its use since the commit; of one that has run out, find out how it got into the file."},
-	{regexp.MustCompile(`^(generic-api-key|assigned-token|curl-auth-header|curl-auth-user)$`),
+	{lazyregexp.New(`^(generic-api-key|assigned-token|curl-auth-header|curl-auth-user)$`),
 		finding.Medium, finding.Uncertain, "CWE-798", authentication,
 		"Find out what the value opens. If it is a secret, have it replaced at the place that issued it."},
-	{regexp.MustCompile(`(password|connection-string|mongodb|sensitive-url|kubernetes-secret)`),
+	{lazyregexp.New(`(password|connection-string|mongodb|sensitive-url|kubernetes-secret)`),
 		finding.High, finding.Likely, "CWE-798", authentication,
 		"Change the password on the server, and give every user and program its own."},
-	{regexp.MustCompile(`(client-id|access-id|-pub-key|public-key|browser-api|project-api-key|feature-flag-client|client-sdk|mobile-sdk|-user-api-id|easypost-test|datagov|nytimes|openweather|contentful-delivery)`),
+	{lazyregexp.New(`(client-id|access-id|-pub-key|public-key|browser-api|project-api-key|feature-flag-client|client-sdk|mobile-sdk|-user-api-id|easypost-test|datagov|nytimes|openweather|contentful-delivery)`),
 		finding.Low, finding.Likely, "CWE-798", authentication,
 		"Check whether the value may be public. If not, have it replaced at the place that issued it."},
-	{regexp.MustCompile(`^(jwt|jwt-base64|gitlab-feed-token|gitlab-incoming-mail-token|gitter|slack-webhook-url|microsoft-teams-webhook)`),
+	{lazyregexp.New(`^(jwt|jwt-base64|gitlab-feed-token|gitlab-incoming-mail-token|gitter|slack-webhook-url|microsoft-teams-webhook)`),
 		finding.Medium, finding.Likely, "CWE-798", authentication,
 		"Revoke the token at its issuer; where tokens cannot be revoked, replace the key that signs them."},
-	{regexp.MustCompile(`^(aws|gcp|azure|alibaba|digitalocean|github|gitlab|bitbucket-client-secret|stripe|vault|hashicorp|kubernetes|openshift|docker|npm|pypi|rubygems|crates|heroku|okta|1password|doppler|pulumi|terraform|scaleway|ovh|ibm|exoscale|flyio|cloudflare|databricks|snowflake|yandex-aws|artifactory|openai|anthropic)`),
+	{lazyregexp.New(`^(aws|gcp|azure|alibaba|digitalocean|github|gitlab|bitbucket-client-secret|stripe|vault|hashicorp|kubernetes|openshift|docker|npm|pypi|rubygems|crates|heroku|okta|1password|doppler|pulumi|terraform|scaleway|ovh|ibm|exoscale|flyio|cloudflare|databricks|snowflake|yandex-aws|artifactory|openai|anthropic)`),
 		finding.Critical, finding.Certain, "CWE-798", authentication,
 		"Revoke the credential at its issuer now, issue a new one with the least rights that will do, and read the issuer's log for its use since the commit."},
-	{regexp.MustCompile(``),
+	{lazyregexp.New(``),
 		finding.High, finding.Certain, "CWE-798", authentication,
 		"Revoke the credential at its issuer, issue a new one with the least rights that will do, and look for its use since the commit."},
 }
@@ -128,7 +128,7 @@ var names = map[string]string{
 	"gcp-api-key": "Google Cloud API key", "nuget-config-password": "Password in NuGet configuration",
 }
 
-var variant = regexp.MustCompile(`\.\d+$`)
+var variant = lazyregexp.New(`\.\d+$`)
 
 // title makes a name of a rule's id: "okta-access-token" is "Okta access token".
 func title(id string) string {

@@ -3,6 +3,8 @@ package credfile
 import (
 	"fmt"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads dumps of databases: the rows that INSERT and COPY put into a
@@ -13,11 +15,11 @@ import (
 const maxRows = 20
 
 // column is the name of a column with passwords.
-var column = compiled(`(?i)^(?:[a-z]*_?(?:password|passwd|pwd|passphrase|pass)(?:_?(?:hash|digest|crypt|salt|encrypted))?|encrypted_password|crypted_password|hashed_password|pass_?hash|api_?(?:key|token)|(?:access|auth|refresh|remember|secret|session)_?token|secret(?:_key)?|otp_secret|private_key)$`)
+var column = lazyregexp.New(`(?i)^(?:[a-z]*_?(?:password|passwd|pwd|passphrase|pass)(?:_?(?:hash|digest|crypt|salt|encrypted))?|encrypted_password|crypted_password|hashed_password|pass_?hash|api_?(?:key|token)|(?:access|auth|refresh|remember|secret|session)_?token|secret(?:_key)?|otp_secret|private_key)$`)
 
 // findDump reports the secrets of every row.
 func findDump(f *file, x *format) {
-	f.perLine(x, stored())
+	f.perLine(x, stored.Compiled())
 	for at := indexFold(f.text, "insert into", 0); at >= 0; {
 		d := dump{f: f, x: x, at: at + len("insert into")}
 		d.insert()
@@ -57,7 +59,7 @@ func (d *dump) names() bool {
 	}
 	some := false
 	for _, name := range strings.Split(text[start:start+end], ",") {
-		is := column().MatchString(strings.Trim(name, " \t\r\n`\"[]"))
+		is := column.MatchString(strings.Trim(name, " \t\r\n`\"[]"))
 		d.columns = append(d.columns, is)
 		some = some || is
 	}

@@ -3,9 +3,10 @@ package credfile
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"merlon/internal/finding"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads formats that are neither lists of assignments nor documents.
@@ -292,10 +293,10 @@ func fields(text string, start, end int) []span {
 }
 
 // hashed is a password's hash as crypt(3), Apache, LDAP and Windows write it.
-var hashed = compiled(`^(?:!?\$(?:[156y7]|2[abxy]?|apr1|sha1|md5|argon2\w*|pbkdf2\S*|scrypt|P|H|gy|8|14)\$\S{8,}|\{(?:S?SHA\d*|S?MD5|CRYPT|PBKDF2\S*|BLF-CRYPT|PLAIN|ARGON2\S*|CLEARTEXT)\}\S{4,}|_[./0-9A-Za-z]{19}|[0-9a-fA-F]{32,128})$`)
+var hashed = lazyregexp.New(`^(?:!?\$(?:[156y7]|2[abxy]?|apr1|sha1|md5|argon2\w*|pbkdf2\S*|scrypt|P|H|gy|8|14)\$\S{8,}|\{(?:S?SHA\d*|S?MD5|CRYPT|PBKDF2\S*|BLF-CRYPT|PLAIN|ARGON2\S*|CLEARTEXT)\}\S{4,}|_[./0-9A-Za-z]{19}|[0-9a-fA-F]{32,128})$`)
 
 // crypted is a hash of the first crypt(3), which only a file of users has.
-var crypted = compiled(`^[./0-9A-Za-z]{13}$`)
+var crypted = lazyregexp.New(`^[./0-9A-Za-z]{13}$`)
 
 // findHashes reads files of users: name:hash, name:realm:hash, name:uid:LM:NT.
 func findHashes(f *file, x *format) {
@@ -309,7 +310,7 @@ func findHashes(f *file, x *format) {
 			if i := strings.IndexByte(f.text[field:end], ':'); i >= 0 {
 				stop = field + i
 			}
-			if v := f.text[field:stop]; n > 0 && (hashed().MatchString(v) || n == 1 && crypted().MatchString(v) && strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ./")) {
+			if v := f.text[field:stop]; n > 0 && (hashed.MatchString(v) || n == 1 && crypted.MatchString(v) && strings.ContainsAny(v, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ./")) {
 				f.report(Match{Rule: x.rule, Start: field, End: stop})
 				return
 			}
@@ -319,9 +320,9 @@ func findHashes(f *file, x *format) {
 }
 
 // device finds the passwords in the settings of network devices.
-var device = compiled(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:secret|password) (?:\d{1,2} )?|^\s*(?:password|key-string|key|tacacs-server key|radius-server key|pre-shared-key(?: address \S+)? key|snmp-server community|rocommunity|rwcommunity|community|wpa-psk (?:ascii|hex)?(?: \d)?|ppp (?:chap|pap) (?:password|sent-username \S+ password)|neighbor \S+ password|authPassphrase) (?:\d{1,2} )?|\b(?:password|secret|encrypted-password|wpa2?-pre-shared-key|pre-shared-key)(?: ascii-text)?[= ])"?([^\s";]{3,})`)
+var device = lazyregexp.New(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:secret|password) (?:\d{1,2} )?|^\s*(?:password|key-string|key|tacacs-server key|radius-server key|pre-shared-key(?: address \S+)? key|snmp-server community|rocommunity|rwcommunity|community|wpa-psk (?:ascii|hex)?(?: \d)?|ppp (?:chap|pap) (?:password|sent-username \S+ password)|neighbor \S+ password|authPassphrase) (?:\d{1,2} )?|\b(?:password|secret|encrypted-password|wpa2?-pre-shared-key|pre-shared-key)(?: ascii-text)?[= ])"?([^\s";]{3,})`)
 
-func findDevice(f *file, x *format) { f.perLine(x, device()) }
+func findDevice(f *file, x *format) { f.perLine(x, device.Compiled()) }
 
 // perLine reports the last group of each match of the expression in a line.
 func (f *file) perLine(x *format, re *regexp.Regexp) {
@@ -345,7 +346,7 @@ const (
 )
 
 // typed finds the passwords in what somebody typed.
-var typed = compiled(`(?i)(?:` +
+var typed = lazyregexp.New(`(?i)(?:` +
 	`\b(?:mysql|mysqldump|mysqladmin|mariadb|mycli)\b[^|;\n]*?\s-p` + quotedOrBare +
 	`|\b(?:sshpass|plink|pscp|psftp)\b[^|;\n]*?\s-(?:p|pw)\s*` + quotedOrBare +
 	`|\b(?:docker|podman|helm registry|az|heroku|cf|oc|npm|mongo|mongosh|mongodump|redis-cli|psql|ldapsearch|smbclient|7z|zip|unzip|openssl|keytool|svn|wget|lftp|winexe|net use|curl|rpcclient|xfreerdp|htpasswd)\b[^|;\n]*?\s(?:--password|--pass|--http-password|--ftp-password|--passphrase|--token|-storepass|-keypass|-passin pass:|-passout pass:)[= :]?` + quotedOrBare +
@@ -360,20 +361,20 @@ var typed = compiled(`(?i)(?:` +
 	`|(?:Cleartext-Password|User-Password)\s*:?=\s*` + inQuotes + `|^\s*secret\s*=\s*` + quotedOrBare +
 	`|\becho\s+` + quotedOrBare + `\s*\|\s*(?:sudo\s+-S|passwd|docker login|chpasswd)` + `)`)
 
-func findCommands(f *file, x *format) { f.perLine(x, typed()) }
+func findCommands(f *file, x *format) { f.perLine(x, typed.Compiled()) }
 
 // stored finds the passwords of statements that make users.
-var stored = compiled(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
+var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
 	`|\b(?:create|alter)\s+(?:user|role)\b[^;\n]*?\bpassword\s+` + inQuotes + `|\bset\s+password\b[^=\n]*=\s*(?:password\s*\(\s*)?` + inQuotes + `)`)
 
 // managed finds the passwords with which machines of an inventory are managed.
-var managed = compiled(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
+var managed = lazyregexp.New(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
 
-func findInventory(f *file, x *format) { f.perLine(x, managed()) }
+func findInventory(f *file, x *format) { f.perLine(x, managed.Compiled()) }
 
 // login is a call that signs in with an address of mail as name and a text as
 // password.
-var login = compiled(`(?i)(?:\blog_?in|\bauthenticate|\bauth|\bsign_?in)\(\s*(?:"[^"\s@]+@[^"\s]+\.[a-z]{2,}"|'[^'\s@]+@[^'\s]+\.[a-z]{2,}')\s*,\s*(?:"([^"\s]{6,})"|'([^'\s]{6,})')`)
+var login = lazyregexp.New(`(?i)(?:\blog_?in|\bauthenticate|\bauth|\bsign_?in)\(\s*(?:"[^"\s@]+@[^"\s]+\.[a-z]{2,}"|'[^'\s@]+@[^'\s]+\.[a-z]{2,}')\s*,\s*(?:"([^"\s]{6,})"|'([^'\s]{6,})')`)
 
 func findLogins(f *file, x *format) {
 	for _, word := range x.hints {
@@ -382,7 +383,7 @@ func findLogins(f *file, x *format) {
 				return
 			}
 			start := max(strings.LastIndexByte(f.text[max(at-20, 0):at], '\n')+1+max(at-20, 0), 0)
-			m := login().FindStringSubmatchIndex(f.text[start:min(at+400, len(f.text))])
+			m := login.FindStringSubmatchIndex(f.text[start:min(at+400, len(f.text))])
 			if m == nil {
 				continue
 			}
@@ -396,9 +397,9 @@ func findLogins(f *file, x *format) {
 }
 
 // named keys of BIND: secret "base64"; and K*.private: Key: base64.
-var nameKey = compiled(`(?i)(?:\bsecret\s+"?([A-Za-z0-9+/=]{16,})"?\s*;|^(?:Key|PrivateKey|PrivateExponent|Private_value\(x\)):\s*([A-Za-z0-9+/=]{16,}))`)
+var nameKey = lazyregexp.New(`(?i)(?:\bsecret\s+"?([A-Za-z0-9+/=]{16,})"?\s*;|^(?:Key|PrivateKey|PrivateExponent|Private_value\(x\)):\s*([A-Za-z0-9+/=]{16,}))`)
 
-func findNamedKey(f *file, x *format) { f.perLine(x, nameKey()) }
+func findNamedKey(f *file, x *format) { f.perLine(x, nameKey.Compiled()) }
 
 // findAnswers reads <Password><Value>…</Value></Password> and cpassword="…".
 func findAnswers(f *file, x *format) {
@@ -463,10 +464,4 @@ func cellsOf(text string, start, end int) []span {
 		start = stop + 1
 	}
 	return out
-}
-
-// compiled returns a pattern that is compiled when it is first used: a scan of
-// anything else need not wait for it.
-func compiled(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

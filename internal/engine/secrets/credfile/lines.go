@@ -2,6 +2,8 @@ package credfile
 
 import (
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads formats that put one thing on a line.
@@ -44,7 +46,7 @@ func commented(line string) bool {
 }
 
 // verbs stand before the name in shells.
-var verbs = compiled(`^(?:export|set|setenv|declare(?: -\w+)*|local|readonly|env|ENV|ARG|SET|set -\w+|public|private|protected|static|const|var|let|final|val|def)\s+`)
+var verbs = lazyregexp.New(`^(?:export|set|setenv|declare(?: -\w+)*|local|readonly|env|ENV|ARG|SET|set -\w+|public|private|protected|static|const|var|let|final|val|def)\s+`)
 
 // readAssignments reads lines such as KEY=value, key: value, export KEY="value"
 // and, with sections, [section].
@@ -62,7 +64,7 @@ func readAssignments(f *file) []entry {
 			return
 		}
 		for {
-			m := verbs().FindString(f.text[start:end])
+			m := verbs.FindString(f.text[start:end])
 			if m == "" {
 				break
 			}
@@ -282,7 +284,7 @@ func readINI(f *file) []entry { return readAssignments(f) }
 
 // literal is a name that gets a text, in most languages: define('A', 'b'),
 // 'a' => 'b', $a['b'] = 'c', a: "b", a.b = "c".
-var literal = compiled(`(?:\bdefine\s*\(\s*['"]([A-Za-z_][\w.-]*)['"]\s*,|([A-Za-z_][\w.-]*)['"]?\s*\]?\s*(?:=>|:=|=|:)|(?:config|set|put)\s*\(?\s*:?['"]?([A-Za-z_][\w.-]*)['"]?\s*,)\s*(?:[bru]?)(["'])`)
+var literal = lazyregexp.New(`(?:\bdefine\s*\(\s*['"]([A-Za-z_][\w.-]*)['"]\s*,|([A-Za-z_][\w.-]*)['"]?\s*\]?\s*(?:=>|:=|=|:)|(?:config|set|put)\s*\(?\s*:?['"]?([A-Za-z_][\w.-]*)['"]?\s*,)\s*(?:[bru]?)(["'])`)
 
 // readCode reads the names that get texts in a program.
 func readCode(f *file) []entry {
@@ -295,7 +297,7 @@ func readCode(f *file) []entry {
 			return
 		}
 		for at := 0; at < len(line); {
-			m := literal().FindStringSubmatchIndex(line[at:])
+			m := literal.FindStringSubmatchIndex(line[at:])
 			if m == nil {
 				return
 			}

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -10,14 +9,15 @@ import (
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds strangers' texts that a command or the runner takes for more
 // than a text, although the shell does not.
 
 var (
-	programs = regexp.MustCompile(`\b(sed|awk|gawk|mawk|perl)\s+((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&"'])*)`)
-	expanded = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"`)
+	programs = lazyregexp.New(`\b(sed|awk|gawk|mawk|perl)\s+((?:"(?:[^"\\]|\\.)*"|'[^']*'|[^|;&"'])*)`)
+	expanded = lazyregexp.New(`"((?:[^"\\]|\\.)*)"`)
 )
 
 // arguments finds strangers' texts in programs of sed and awk: sed's e and w, and
@@ -51,7 +51,7 @@ func arguments(p *Pass, b workflow.Body) {
 
 // plainFile matches an argument that is a variable and nothing else: the name of a
 // file, not a program.
-var plainFile = regexp.MustCompile(`^\$\{?\w+\}?$`)
+var plainFile = lazyregexp.New(`^\$\{?\w+\}?$`)
 
 // variables returns the variables of an argument without its expressions, which
 // are the business of another rule.
@@ -106,7 +106,7 @@ func others(writes []script.Write, name string) bool {
 }
 
 // shown matches lines that print to the log, where the runner looks for commands.
-var shown = regexp.MustCompile(`^(?:echo|printf|cat|ls|head|tail|jq|grep|sed|awk|find)\b[^>]*$`)
+var shown = lazyregexp.New(`^(?:echo|printf|cat|ls|head|tail|jq|grep|sed|awk|find)\b[^>]*$`)
 
 // printed finds strangers' texts in the log of a step that sets its outputs there:
 // a line ::set-output in the text is a command like the script's own.

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -9,6 +8,7 @@ import (
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at what strangers leave for privileged jobs to take up: in
@@ -72,7 +72,7 @@ func (p *Pass) buildsStrange(b workflow.Body) bool {
 }
 
 // outside matches folders that no build of the checkout looks into.
-var outside = regexp.MustCompile(`(?i)^["']?(?:/tmp\b|/var/tmp\b|\$\{?RUNNER_TEMP|\$\{\{\s*runner\.temp)`)
+var outside = lazyregexp.New(`(?i)^["']?(?:/tmp\b|/var/tmp\b|\$\{?RUNNER_TEMP|\$\{\{\s*runner\.temp)`)
 
 // folder returns the folder that a step fills, when it is not the working folder
 // itself.

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at what is published: whether it is built on caches that others
@@ -77,7 +77,7 @@ var publishers = map[string][2]string{
 	"ac10ns/docker": {}, "mr-smithers-excellent/docker-build-push": {}, "helm/chart-releaser-action": {}, "docker/bake-action": {"push", "false"},
 }
 
-var releaseBranch = regexp.MustCompile(`(?i)^releas(?:e|es|ing)\b|^release`)
+var releaseBranch = lazyregexp.New(`(?i)^releas(?:e|es|ing)\b|^release`)
 
 // publishesBy says why the workflow publishes something, or "".
 func (p *Pass) publishesBy(b workflow.Body) string {
@@ -161,7 +161,7 @@ func delivers(b workflow.Body) bool {
 	return false
 }
 
-var delivery = regexp.MustCompile(`(?i)\b(?:publish|deploy|release|upload|(?:docker|git|podman|helm|oras)\s+push|gh\s+release|--push)\b`)
+var delivery = lazyregexp.New(`(?i)\b(?:publish|deploy|release|upload|(?:docker|git|podman|helm|oras)\s+push|gh\s+release|--push)\b`)
 
 // restores reports whether the action restores a cache, and whether that is sure.
 func (p *Pass) restores(a *actionlint.ExecAction, c cacher) (on, sure bool) {
@@ -201,8 +201,8 @@ func (p *Pass) tagsOnly() bool {
 }
 
 var (
-	isTag  = regexp.MustCompile(`(?i)startsWith\(\s*github\.ref\s*,\s*'refs/tags/?[^']*'\s*\)|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'release'`)
-	notTag = regexp.MustCompile(`(?i)!\s*\(?\s*(?:startsWith\(\s*github\.ref\s*,\s*'refs/tags/?|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'(?:release|push)')|github\.ref_type\s*!=\s*'tag'|github\.event_name\s*(?:!=\s*'(?:release|push)'|==\s*'(?:pull_request|schedule)')|github\.ref\s*==\s*'refs/heads/`)
+	isTag  = lazyregexp.New(`(?i)startsWith\(\s*github\.ref\s*,\s*'refs/tags/?[^']*'\s*\)|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'release'`)
+	notTag = lazyregexp.New(`(?i)!\s*\(?\s*(?:startsWith\(\s*github\.ref\s*,\s*'refs/tags/?|github\.ref_type\s*==\s*'tag'|github\.event_name\s*==\s*'(?:release|push)')|github\.ref_type\s*!=\s*'tag'|github\.event_name\s*(?:!=\s*'(?:release|push)'|==\s*'(?:pull_request|schedule)')|github\.ref\s*==\s*'refs/heads/`)
 )
 
 // offOnTags reports whether an expression switches a cache off when a tag or a
@@ -224,16 +224,16 @@ func (p *Pass) notOnTags(cond *actionlint.String) bool {
 
 // publish matches commands that publish with a long-lived password of a registry
 // that can do without.
-var publish = regexp.MustCompile(`(?:^|[\s;&|(])(?:` + strings.Join([]string{
+var publish = lazyregexp.New(`(?:^|[\s;&|(])(?:` + strings.Join([]string{
 	`(?:cargo(?:\s+\+\S+)?)\s+publish`, `cargo\s+hack\b.*\s+publish`, `npm\s+(?:-\S+\s+)*publish`, `yarn\s+npm\s+publish`, `pnpm\s+(?:-\S+\s+)*publish`,
 	`(?:bun|bunx\s+npm|npx\s+npm)\s+publish`, `twine(?:==\S+|@\S+)?\s+upload`, `(?:uv|poetry|hatch|flit|pdm)\s+publish`, `uvx\s+twine\S*\s+upload`,
 	`gem\s+push`, `bundle\s+exec\s+rake\s+release`, `(?:dotnet\s+)?nuget(?:\.exe)?\s+push`,
 }, "|") + `)(?:\s|$)`)
 
-var harmlessPublish = regexp.MustCompile(`--dry-run|--help|(?:^|\s)-n(?:\s|$)`)
+var harmlessPublish = lazyregexp.New(`--dry-run|--help|(?:^|\s)-n(?:\s|$)`)
 
 // uploads is publish for commands whose program options of the interpreter divide.
-var uploads = regexp.MustCompile(`python[\d.]*\s+(?:-\S+\s+)*-m\s+(?:twine\s+upload|poetry\s+publish|hatch\s+publish|uv\s+publish|flit\s+publish)`)
+var uploads = lazyregexp.New(`python[\d.]*\s+(?:-\S+\s+)*-m\s+(?:twine\s+upload|poetry\s+publish|hatch\s+publish|uv\s+publish|flit\s+publish)`)
 
 func publishing(p *Pass, b workflow.Body) {
 	signs := p.mayIdentify(b)

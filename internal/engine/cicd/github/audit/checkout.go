@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -9,6 +8,7 @@ import (
 	"merlon/internal/engine/cicd/github/flow"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at what is checked out, what is left of it on the disk, and
@@ -60,7 +60,7 @@ func before(uses string, major int) bool {
 	return len(m[1]) == 1 && int(m[1][0]-'0') < major
 }
 
-var majorVersion = regexp.MustCompile(`^v?(\d+)(?:\.|$)`)
+var majorVersion = lazyregexp.New(`^v?(\d+)(?:\.|$)`)
 
 // uploadsAll returns the step that uploads the whole checkout as an artifact.
 func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
@@ -83,8 +83,8 @@ func uploadsAll(steps []*actionlint.Step, path string) *actionlint.Step {
 }
 
 var (
-	builds = regexp.MustCompile(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
-	asked  = regexp.MustCompile(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
+	builds = lazyregexp.New(`(?m)(?:^|[\s;&|(])(?:npm|yarn|pnpm|bun|npx|pip3?|python3?|poetry|uv|tox|pytest|make|cmake|mvn|\./mvnw|gradle|\./gradlew|go|cargo|dotnet|msbuild|bundle|rake|gem|composer|php|ruby|node|docker|bash|sh|pwsh|terraform|ansible\S*|bazel|ninja|just|task|pre-commit|\./\S+|jest|nx|lerna|turbo|hugo|jekyll|mkdocs|sphinx-build)\b`)
+	asked  = lazyregexp.New(`(?i)label|author_association|head\.repo\.(?:full_name|fork|owner)|head_repository|\bpermission|github\.repository\b|user\.login|actor\b|safe`)
 )
 
 // untrustedCheckout finds workflows that strangers start with full rights and
@@ -149,7 +149,7 @@ var checkers = words(`actions-cool/check-user-permission prince-chrismc/check-ac
 	themoddinginquisition/actions-team-membership tspascoal/get-user-teams-membership skjnldsv/check-actor-permission sushichop/action-repository-permission
 	im-open/is-actor-authorized github/command github/branch-deploy 74th/workflow-permission-action peter-evans/slash-command-dispatch`)
 
-var permission = regexp.MustCompile(`collaborators/.{1,80}?/permission|getCollaboratorPermissionLevel|getMembershipForUserInOrg|/memberships/|author_association|authorAssociation|checkMembershipForUser`)
+var permission = lazyregexp.New(`collaborators/.{1,80}?/permission|getCollaboratorPermissionLevel|getMembershipForUserInOrg|/memberships/|author_association|authorAssociation|checkMembershipForUser`)
 
 // checked reports whether a step before s looks at the permissions of the actor.
 func checked(steps []*actionlint.Step, s *actionlint.Step) bool {

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -10,6 +9,7 @@ import (
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at conditions that do not decide what they seem to.
@@ -85,11 +85,11 @@ func (p *Pass) parts(root actionlint.ExprNode, s *actionlint.String, offset, len
 }
 
 var (
-	actor    = regexp.MustCompile(`^github\.(?:actor|actor_id|triggering_actor|event\.sender\.(?:login|id)|event\.pull_request\.sender\.login)$`)
-	actorID  = regexp.MustCompile(`^github\.(?:actor_id|event\.sender\.id)$`)
-	chosen   = regexp.MustCompile(`^(?:github\.(?:ref|ref_name|head_ref|base_ref|actor|triggering_actor)|env\.|inputs\.|github\.event\.)`)
+	actor    = lazyregexp.New(`^github\.(?:actor|actor_id|triggering_actor|event\.sender\.(?:login|id)|event\.pull_request\.sender\.login)$`)
+	actorID  = lazyregexp.New(`^github\.(?:actor_id|event\.sender\.id)$`)
+	chosen   = lazyregexp.New(`^(?:github\.(?:ref|ref_name|head_ref|base_ref|actor|triggering_actor)|env\.|inputs\.|github\.event\.)`)
 	botIDs   = map[string]bool{"49699333": true, "29139614": true, "27856297": true, "41898282": true, "29110": true, "66853113": true}
-	botNames = regexp.MustCompile(`(?i)\[bot\]'?$`)
+	botNames = lazyregexp.New(`(?i)\[bot\]'?$`)
 )
 
 // botCheck reports whether the operands compare the actor with a bot.

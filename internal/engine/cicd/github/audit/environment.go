@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -12,6 +11,7 @@ import (
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at what scripts do: to the variables of later steps, with code
@@ -97,7 +97,7 @@ func (p *Pass) loaded(b workflow.Body, i int, a *actionlint.ExecAction) {
 }
 
 // ownFolder matches folders that the runner or the user's home give.
-var ownFolder = regexp.MustCompile(`^\s*echo\s+["']?(?:\$HOME|\$\{HOME\}|~|\$GITHUB_ACTION_PATH|\$\{\{\s*github\.action_path\s*\}\}|\$GITHUB_WORKSPACE|\$\{\{\s*github\.workspace\s*\}\}|\$RUNNER_TEMP|\$\(go env GOPATH\)|\$\(pwd\)|\$PWD)[\w./-]*["']?\s*$`)
+var ownFolder = lazyregexp.New(`^\s*echo\s+["']?(?:\$HOME|\$\{HOME\}|~|\$GITHUB_ACTION_PATH|\$\{\{\s*github\.action_path\s*\}\}|\$GITHUB_WORKSPACE|\$\{\{\s*github\.workspace\s*\}\}|\$RUNNER_TEMP|\$\(go env GOPATH\)|\$\(pwd\)|\$PWD)[\w./-]*["']?\s*$`)
 
 const unsecure = "ACTIONS_ALLOW_UNSECURE_COMMANDS"
 
@@ -130,7 +130,7 @@ func (p *Pass) unsecure(e *actionlint.Env, where string) {
 	}
 }
 
-var printed = regexp.MustCompile(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
+var printed = lazyregexp.New(`(?:^|[;&|]\s*)(?:echo|printf|Write-Host|Write-Output)\b[^>]*\$\{\{\s*secrets\.`)
 
 // scripts finds code from the network, and packages that no lock file fixes.
 func scripts(p *Pass, b workflow.Body) {

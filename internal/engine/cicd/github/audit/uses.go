@@ -2,7 +2,6 @@ package audit
 
 import (
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -10,6 +9,7 @@ import (
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // This file looks at which actions are used, and how firmly they are named.
@@ -30,10 +30,10 @@ func uses(p *Pass, b workflow.Body) {
 }
 
 var (
-	commit   = regexp.MustCompile(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
-	abridged = regexp.MustCompile(`^(?i)[0-9a-f]{7,39}$`)
-	digits   = regexp.MustCompile(`^\d+$`)
-	version  = regexp.MustCompile(`^v?\d+(?:\.\d+)*(?:[-+.]\w+)*$`)
+	commit   = lazyregexp.New(`^(?i)(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+	abridged = lazyregexp.New(`^(?i)[0-9a-f]{7,39}$`)
+	digits   = lazyregexp.New(`^\d+$`)
+	version  = lazyregexp.New(`^v?\d+(?:\.\d+)*(?:[-+.]\w+)*$`)
 )
 
 // reference reports what is wrong with the name of an action or a reusable
@@ -133,7 +133,7 @@ func (p *Pass) vulnerable(u *actionlint.String, slug, ref, where string) {
 	}
 }
 
-var commented = regexp.MustCompile(`v?\d+(?:\.\d+)*`)
+var commented = lazyregexp.New(`v?\d+(?:\.\d+)*`)
 
 // compare compares versions number by number. A missing number of the first is
 // the highest there is: @v4 is the newest of 4.
@@ -255,7 +255,7 @@ func misfeatures(p *Pass) {
 	}
 }
 
-var cmd = regexp.MustCompile(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
+var cmd = lazyregexp.New(`^(?i)\s*cmd(?:\.exe)?(?:\s|$)`)
 
 func (p *Pass) shell(d *actionlint.Defaults, where string) {
 	if d != nil && d.Run != nil && d.Run.Shell != nil && cmd.MatchString(d.Run.Shell.Value) {

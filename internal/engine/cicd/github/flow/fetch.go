@@ -1,19 +1,18 @@
 package flow
 
 import (
-	"regexp"
-
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds steps that fetch what a stranger proposes.
 
 var (
-	headInScript = regexp.MustCompile(`\b(?:gh|hub)\s+pr\s+checkout\b|\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|cherry-pick|rebase)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
-	gitFetch     = regexp.MustCompile(`\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|rebase)\b(.*)`)
-	headRef      = regexp.MustCompile(`refs/pull/|pull/\$\{\{|/merge\b`)
+	headInScript = lazyregexp.New(`\b(?:gh|hub)\s+pr\s+checkout\b|\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|cherry-pick|rebase)\b.*(?:pull/|refs/pull|head[._]ref|head[._]sha|HEAD_REF|HEAD_SHA|PR_HEAD|\.head\.)`)
+	gitFetch     = lazyregexp.New(`\bgit\s+(?:-\S+\s+)*(?:fetch|pull|checkout|switch|merge|clone|reset|worktree|rebase)\b(.*)`)
+	headRef      = lazyregexp.New(`refs/pull/|pull/\$\{\{|/merge\b`)
 )
 
 // Fetches reports whether the step at the place fetches what a stranger proposes,

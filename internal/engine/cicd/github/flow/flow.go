@@ -5,7 +5,6 @@
 package flow
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
 	"merlon/internal/engine/cicd/script"
+	"merlon/internal/lazyregexp"
 )
 
 // Limits of following one value.
@@ -367,7 +367,7 @@ func escaped(a *actionlint.ExecAction) bool {
 	return err == nil && major >= 41
 }
 
-var majorRef = regexp.MustCompile(`@v?(\d{1,4})(?:\.|$)`)
+var majorRef = lazyregexp.New(`@v?(\d{1,4})(?:\.|$)`)
 
 // readers lists actions whose outputs are what a file holds.
 var readers = map[string]bool{"juliangruber/read-file-action": true, "andstor/file-reader-action": true, "komorebitech/read-files-action": true,

@@ -1,13 +1,13 @@
 package flow
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/rhysd/actionlint"
 
 	"merlon/internal/engine/cicd/github/expression"
 	"merlon/internal/engine/cicd/github/workflow"
+	"merlon/internal/lazyregexp"
 )
 
 // This file follows values through the scripts of actions/github-script, by the
@@ -18,13 +18,13 @@ import (
 const maxExpressions = 64
 
 var (
-	returns   = regexp.MustCompile(`\breturn\s+([^;\n]+)`)
-	setOutput = regexp.MustCompile(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" + `]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
-	exported  = regexp.MustCompile(`\bcore\s*\.\s*(?:exportVariable|addPath)\(\s*(?:[^,\n]*,\s*)?([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
-	declares  = regexp.MustCompile(`(?m)(?:\b(?:const|let|var)\s+)?(\{[^}]*\}|\[[^\]]*\]|[A-Za-z_$][\w$]*)\s*=\s*(?:await\s+)?\(?\s*(?:await\s+)?([^=;\n][^;\n]*)`)
-	chain     = regexp.MustCompile(`[A-Za-z_$][\w$]*(?:\s*\??\.\s*[A-Za-z_$][\w$]*|\[\s*(?:\d+|'[^']*'|"[^"]*"|[\w$.]+)\s*\])*`)
-	renamed   = regexp.MustCompile(`([A-Za-z_$][\w$]*)\s*(?::\s*([A-Za-z_$][\w$]*))?`)
-	called    = regexp.MustCompile(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
+	returns   = lazyregexp.New(`\breturn\s+([^;\n]+)`)
+	setOutput = lazyregexp.New(`\bcore\s*\.\s*setOutput\(\s*['"` + "`" + `]([\w-]+)['"` + "`" + `]\s*,\s*([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	exported  = lazyregexp.New(`\bcore\s*\.\s*(?:exportVariable|addPath)\(\s*(?:[^,\n]*,\s*)?([^;\n]+?)\)?\s*;?\s*(?:\n|$)`)
+	declares  = lazyregexp.New(`(?m)(?:\b(?:const|let|var)\s+)?(\{[^}]*\}|\[[^\]]*\]|[A-Za-z_$][\w$]*)\s*=\s*(?:await\s+)?\(?\s*(?:await\s+)?([^=;\n][^;\n]*)`)
+	chain     = lazyregexp.New(`[A-Za-z_$][\w$]*(?:\s*\??\.\s*[A-Za-z_$][\w$]*|\[\s*(?:\d+|'[^']*'|"[^"]*"|[\w$.]+)\s*\])*`)
+	renamed   = lazyregexp.New(`([A-Za-z_$][\w$]*)\s*(?::\s*([A-Za-z_$][\w$]*))?`)
+	called    = lazyregexp.New(`\b(pulls|issues|repos|checks)\s*\.\s*(get|list\w*|getComment|getCommit|getBranch)\b|\b(?:request|paginate)\(.*?(pull_request|pulls|issue|comments)`)
 )
 
 // scripted returns the origins of an output of a step of actions/github-script,
@@ -89,7 +89,7 @@ func (f *Follower) javascript(text, js string, at Place, depth int) []Origin {
 	return out
 }
 
-var quoted = regexp.MustCompile(`'[^'\n]*'|"[^"\n]*"`)
+var quoted = lazyregexp.New(`'[^'\n]*'|"[^"\n]*"`)
 
 func unquoted(text string) string { return quoted.ReplaceAllString(text, "''") }
 
@@ -100,7 +100,7 @@ func parts(c string) []string {
 	return strings.Split(strings.ToLower(c), ".")
 }
 
-var regexpIndex = regexp.MustCompile(`\[[^\]]*\]`)
+var regexpIndex = lazyregexp.New(`\[[^\]]*\]`)
 
 // answer returns the origin of a call of the client.
 func answer(m []string, text string) []Origin {
@@ -173,4 +173,4 @@ func requested(a *actionlint.ExecAction) []Origin {
 	return []Origin{told(base)}
 }
 
-var routes = regexp.MustCompile(`pulls|pull_request|comment|issue`)
+var routes = lazyregexp.New(`pulls|pull_request|comment|issue`)

@@ -2,20 +2,20 @@ package manifest
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/lazyregexp"
 )
 
 // condaSpec matches what an environment asks for: name, channel::name,
 // name=1.2.3=build, name >=1.2
 // (https://docs.conda.io/projects/conda/en/stable/user-guide/concepts/pkg-specs.html).
-var condaSpec = regexp.MustCompile(`^(?:[^\s=<>!~]*::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$`)
+var condaSpec = lazyregexp.New(`^(?:[^\s=<>!~]*::)?([A-Za-z0-9_][A-Za-z0-9_.-]*)\s*(?:\[[^\]]*\])?\s*(.*)$`)
 
 // condaOnly matches a requirement that one version fulfils. A version of one or two
 // numbers after a single "=" is the beginning of several.
-var condaOnly = regexp.MustCompile(`^(?:==\s*([0-9][^\s,|=*<>]*)(?:=\S*)?|=\s*([0-9][^\s,|=*<>]*)=\S+|=\s*([0-9]+\.[0-9]+\.[^\s,|=*<>]+))$`)
+var condaOnly = lazyregexp.New(`^(?:==\s*([0-9][^\s,|=*<>]*)(?:=\S*)?|=\s*([0-9][^\s,|=*<>]*)=\S+|=\s*([0-9]+\.[0-9]+\.[^\s,|=*<>]+))$`)
 
 // Conda reads the packages of conda that an environment.yml asks for. Vulnerability
 // records do not know them; lists of packages do.
@@ -60,7 +60,7 @@ func condaList(content []byte) (*document.Node, error) {
 	return n.Get("dependencies"), nil
 }
 
-var stackDep = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)-([0-9]+(?:\.[0-9]+)*)(?:@.*)?$`)
+var stackDep = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9-]*)-([0-9]+(?:\.[0-9]+)*)(?:@.*)?$`)
 
 // Stack reads the packages of a stack.yaml that are not of its resolver
 // (https://docs.haskellstack.org/en/stable/configure/yaml/project/#extra-deps).

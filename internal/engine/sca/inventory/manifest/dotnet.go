@@ -1,10 +1,10 @@
 package manifest
 
 import (
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/lazyregexp"
 )
 
 // NuGetVersion returns the version that a requirement of NuGet takes: a bare
@@ -37,7 +37,7 @@ func Nuspec(content []byte) ([]Requirement, error) {
 	return out, nil
 }
 
-var paketCall = regexp.MustCompile(`(?mi)^[ \t]*(?:nuget|clitool)[ \t]+"?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)"?[ \t]*(?:"?(?:==?[ \t]*)?(?P<version>[0-9][0-9A-Za-z.+-]*)"?[ \t]*(?:[a-z_]+:.*)?$|(?P<wanted>.*)$)`)
+var paketCall = lazyregexp.New(`(?mi)^[ \t]*(?:nuget|clitool)[ \t]+"?(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)"?[ \t]*(?:"?(?:==?[ \t]*)?(?P<version>[0-9][0-9A-Za-z.+-]*)"?[ \t]*(?:[a-z_]+:.*)?$|(?P<wanted>.*)$)`)
 
 // Paket reads a paket.dependencies (https://fsprojects.github.io/Paket/dependencies-file.html).
 func Paket(content []byte) ([]Requirement, error) { return find(content, paketCall, "//"), nil }

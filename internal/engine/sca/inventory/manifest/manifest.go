@@ -5,11 +5,11 @@ package manifest
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/sca/inventory/document"
+	"merlon/internal/lazyregexp"
 )
 
 // A Requirement is what a manifest asks for.
@@ -78,7 +78,7 @@ func (k Kind) Matches(file string) bool {
 }
 
 // Fixed matches a requirement that only one version fulfils.
-var fixed = regexp.MustCompile(`^[=v]*\s*([0-9]+(\.[0-9A-Za-z_+-]+)*)$`)
+var fixed = lazyregexp.New(`^[=v]*\s*([0-9]+(\.[0-9A-Za-z_+-]+)*)$`)
 
 // FixedVersion returns the version when the text allows only that one, else "".
 func FixedVersion(text string) string {
@@ -209,7 +209,7 @@ func Pipfile(content []byte) ([]Requirement, error) {
 }
 
 // python matches a requirement of PEP 508, and the only version that it allows.
-var python = regexp.MustCompile(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(\(?\s*==\s*([0-9][^,;)*\s]*)\s*\)?\s*(?:;.*)?$)?`)
+var python = lazyregexp.New(`^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:\[[^\]]*\])?\s*(\(?\s*==\s*([0-9][^,;)*\s]*)\s*\)?\s*(?:;.*)?$)?`)
 
 // Python reads one requirement of PEP 508.
 func Python(text string) (Requirement, bool) {
@@ -252,7 +252,7 @@ func pythonTable(out []Requirement, table *document.Node, dev bool) []Requiremen
 }
 
 // dotted matches a bare version, which both tools read as exactly that one.
-var dotted = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)+$`)
+var dotted = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)+$`)
 
 // Cargo reads a Cargo.toml (https://doc.rust-lang.org/cargo/reference/manifest.html).
 func Cargo(content []byte) ([]Requirement, error) {

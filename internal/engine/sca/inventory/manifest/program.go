@@ -2,16 +2,17 @@ package manifest
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads manifests that are programs, by the form of what they write out.
 
 // find returns a requirement for each match of a pattern whose groups "name",
 // "group", "version" and "rest" are used. A line that is a comment is left out.
-func find(content []byte, pattern *regexp.Regexp, comment string) []Requirement {
+func find(content []byte, pattern *lazyregexp.Regexp, comment string) []Requirement {
 	var out []Requirement
 	seen := map[string]bool{}
 	line, offset := 1, 0
@@ -45,23 +46,23 @@ func find(content []byte, pattern *regexp.Regexp, comment string) []Requirement 
 }
 
 var (
-	gemCall    = regexp.MustCompile(`(?m)^[ \t]*(?:gem|[\w.]+\.add(?:_runtime|_development)?_dependency)[ (]+["'](?P<name>[A-Za-z0-9._-]+)["'](?P<rest>[^\n]*)`)
-	gemOnly    = regexp.MustCompile(`^[^"'#]*["']\s*(?:=\s*)?([0-9][0-9A-Za-z.]*)["']`)
-	gemPath    = regexp.MustCompile(`\bpath:|:path\s*=>`)
-	gemGroup   = regexp.MustCompile(`(?:\bgroups?:|:groups?\s*=>)\s*(\[[^\]]*\]|:\w+)`)
-	mixTuple   = regexp.MustCompile(`\{\s*:(?P<name>[a-z0-9_]+)\s*,(?P<rest>[^{}]*)\}`)
-	mixExact   = regexp.MustCompile(`^\s*"\s*==?\s*([0-9][^"]*)"`)
-	mixOnly    = regexp.MustCompile(`\bonly:\s*(\[[^\]]*\]|:\w+)`)
-	rebarTuple = regexp.MustCompile(`\{\s*(?P<name>[a-z0-9_]+)\s*,\s*(?:"(?P<version>[0-9][^"]*)"|"[^"]*"|\{\s*(?:git|pkg|hg)\b)`)
-	swiftCall  = regexp.MustCompile(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
-	podCall    = regexp.MustCompile(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
-	conanLine  = regexp.MustCompile(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>[^\s@#]+)`)
-	conanCall  = regexp.MustCompile(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
-	sbtText    = regexp.MustCompile(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
-	ednText    = regexp.MustCompile(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
-	leinText   = regexp.MustCompile(`\[\s*(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)\s+"(?P<version>[0-9][^"]*)"`)
-	section    = regexp.MustCompile(`(?m)^\s*\[+([^\[\]\n]+)\]+\s*(?:#.*)?$`)
-	cfgKey     = regexp.MustCompile(`(?m)^([A-Za-z_.-]+)\s*=[ \t]*`)
+	gemCall    = lazyregexp.New(`(?m)^[ \t]*(?:gem|[\w.]+\.add(?:_runtime|_development)?_dependency)[ (]+["'](?P<name>[A-Za-z0-9._-]+)["'](?P<rest>[^\n]*)`)
+	gemOnly    = lazyregexp.New(`^[^"'#]*["']\s*(?:=\s*)?([0-9][0-9A-Za-z.]*)["']`)
+	gemPath    = lazyregexp.New(`\bpath:|:path\s*=>`)
+	gemGroup   = lazyregexp.New(`(?:\bgroups?:|:groups?\s*=>)\s*(\[[^\]]*\]|:\w+)`)
+	mixTuple   = lazyregexp.New(`\{\s*:(?P<name>[a-z0-9_]+)\s*,(?P<rest>[^{}]*)\}`)
+	mixExact   = lazyregexp.New(`^\s*"\s*==?\s*([0-9][^"]*)"`)
+	mixOnly    = lazyregexp.New(`\bonly:\s*(\[[^\]]*\]|:\w+)`)
+	rebarTuple = lazyregexp.New(`\{\s*(?P<name>[a-z0-9_]+)\s*,\s*(?:"(?P<version>[0-9][^"]*)"|"[^"]*"|\{\s*(?:git|pkg|hg)\b)`)
+	swiftCall  = lazyregexp.New(`\.package\((?:[^()]*?,\s*)?url:\s*"(?P<name>[^"]+)"(?:\s*,\s*(?:exact:\s*|\.exact\(\s*)"(?P<version>[^"]+)")?`)
+	podCall    = lazyregexp.New(`(?m)^[ \t]*pod\s+["'](?P<name>[^"'/]+)[^"']*["'](?:\s*,\s*["'](?P<version>[0-9][^"']*)["'])?(?P<rest>[^\n]*)`)
+	conanLine  = lazyregexp.New(`(?m)^[ \t]*(?P<name>[a-z0-9_][a-z0-9_+.-]*)/(?P<version>[^\s@#]+)`)
+	conanCall  = lazyregexp.New(`["'](?P<name>[a-z0-9_][a-z0-9_+.-]+)/(?P<version>[0-9\[][^"'@#]*)(?:@[^"']*)?(?:#[^"']*)?["']`)
+	sbtText    = lazyregexp.New(`"(?P<group>[A-Za-z0-9_.-]+)"\s*%{1,3}\s*"(?P<name>[A-Za-z0-9_.-]+)"\s*%\s*(?:"(?P<version>[^"]+)")?(?P<rest>[^\n,)]*)`)
+	ednText    = lazyregexp.New(`(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z0-9_.-]+)\s*\{[^{}]*:mvn/version\s+"(?P<version>[^"]+)"`)
+	leinText   = lazyregexp.New(`\[\s*(?:(?P<group>[A-Za-z0-9_.-]+)/)?(?P<name>[A-Za-z][A-Za-z0-9_.-]*)\s+"(?P<version>[0-9][^"]*)"`)
+	section    = lazyregexp.New(`(?m)^\s*\[+([^\[\]\n]+)\]+\s*(?:#.*)?$`)
+	cfgKey     = lazyregexp.New(`(?m)^([A-Za-z_.-]+)\s*=[ \t]*`)
 )
 
 // Gems reads a Gemfile, gems.rb or gemspec.
@@ -126,7 +127,7 @@ func opensBlock(line string) bool {
 	return false
 }
 
-var symbol = regexp.MustCompile(`[A-Za-z_]+`)
+var symbol = lazyregexp.New(`[A-Za-z_]+`)
 
 // onlyDevelopment reports whether every name in the text is a group that is not
 // shipped.
@@ -255,10 +256,10 @@ func SetupCfg(content []byte) ([]Requirement, error) {
 	return inSections(content, cfgKey, cfgLine, "install_requires"), nil
 }
 
-var cfgLine = regexp.MustCompile(`(?m)^[ \t]+(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]\n]*\])?[ \t]*(?:==[ \t]*(?P<version>[0-9][^,;\s]*)[ \t]*|[<>=!~;@].*)?$`)
+var cfgLine = lazyregexp.New(`(?m)^[ \t]+(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[^\]\n]*\])?[ \t]*(?:==[ \t]*(?P<version>[0-9][^,;\s]*)[ \t]*|[<>=!~;@].*)?$`)
 
 // inSections applies the pattern to the sections whose name holds the word.
-func inSections(content []byte, heading, pattern *regexp.Regexp, word string) []Requirement {
+func inSections(content []byte, heading, pattern *lazyregexp.Regexp, word string) []Requirement {
 	var out []Requirement
 	at := heading.FindAllSubmatchIndex(content, -1)
 	for i, m := range at {
