@@ -43,12 +43,6 @@ func (r *Regexp) MatchString(s string) bool { return r.get().MatchString(s) }
 // Find is regexp.Regexp.Find.
 func (r *Regexp) Find(b []byte) []byte { return r.get().Find(b) }
 
-// FindIndex is regexp.Regexp.FindIndex.
-func (r *Regexp) FindIndex(b []byte) []int { return r.get().FindIndex(b) }
-
-// FindSubmatch is regexp.Regexp.FindSubmatch.
-func (r *Regexp) FindSubmatch(b []byte) [][]byte { return r.get().FindSubmatch(b) }
-
 // FindString is regexp.Regexp.FindString.
 func (r *Regexp) FindString(s string) string { return r.get().FindString(s) }
 
@@ -66,9 +60,6 @@ func (r *Regexp) FindAllString(s string, n int) []string { return r.get().FindAl
 
 // FindAllStringIndex is regexp.Regexp.FindAllStringIndex.
 func (r *Regexp) FindAllStringIndex(s string, n int) [][]int { return r.get().FindAllStringIndex(s, n) }
-
-// FindAllIndex is regexp.Regexp.FindAllIndex.
-func (r *Regexp) FindAllIndex(b []byte, n int) [][]int { return r.get().FindAllIndex(b, n) }
 
 // FindAllSubmatchIndex is regexp.Regexp.FindAllSubmatchIndex.
 func (r *Regexp) FindAllSubmatchIndex(b []byte, n int) [][]int {
