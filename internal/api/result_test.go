@@ -50,10 +50,10 @@ func (s *scanned) code(analysis finding.Analysis, severity finding.Severity, rul
 	return s
 }
 
-// copied says that the last flaw is in a copy of the code as well.
+// copied says that the last flaw is in a copy of the code as well, and that another rule says it.
 func (s *scanned) copied(path string, line int) *scanned {
 	f := s.findings[len(s.findings)-1]
-	f.Also = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line})
+	f.Also, f.Same = append(f.Also, finding.Location{Path: path, StartLine: line, EndLine: line}), []string{"sast/other"}
 	return s
 }
 
@@ -307,7 +307,7 @@ func TestResultElement(t *testing.T) {
 		}
 		w.scan("copies", (&scanned{}).code(finding.SAST, finding.High, "c", "src/c.java", 3).copied("out/c.java", 5).copied("old/c.java", 6))
 		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies").Want(200)
-		if got, want := c.Value("vulnerabilities.0.message"), "message of c Copies of the code: out/c.java:5, old/c.java:6."; got != want {
+		if got, want := c.Value("vulnerabilities.0.message"), "message of c Also at out/c.java:5, old/c.java:6. Other rules that say so: sast/other."; got != want {
 			t.Errorf("message %q, want %q", got, want)
 		}
 		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2").Want(200)

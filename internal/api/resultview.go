@@ -76,17 +76,21 @@ func viewFields(f *triage.Finding) ResultFields {
 	return out
 }
 
-// viewMessage returns the message, with where else the code has the flaw: results have
-// no field for it.
+// viewMessage returns the message, with where else the flaw is and which other rules say
+// it: results have no field for them.
 func viewMessage(r *finding.Finding) string {
-	if len(r.Also) == 0 {
-		return r.Message
+	message := r.Message
+	if len(r.Also) > 0 {
+		var places []string
+		for _, at := range r.Also {
+			places = append(places, at.Path+":"+strconv.Itoa(at.StartLine))
+		}
+		message += " Also at " + strings.Join(places, ", ") + "."
 	}
-	var places []string
-	for _, at := range r.Also {
-		places = append(places, at.Path+":"+strconv.Itoa(at.StartLine))
+	if len(r.Same) > 0 {
+		message += " Other rules that say so: " + strings.Join(r.Same, ", ") + "."
 	}
-	return r.Message + " Copies of the code: " + strings.Join(places, ", ") + "."
+	return message
 }
 
 func viewCode(s *finding.Snippet) []codeLine {

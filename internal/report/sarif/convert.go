@@ -122,7 +122,7 @@ func result(f *finding.Finding, index int) resultObject {
 		r.Fingerprints = map[string]string{"merlonPlace/v1": f.Fingerprint.Place, "merlonFlaw/v1": f.Fingerprint.Flaw}
 	}
 	for _, at := range f.Also {
-		r.Related = append(r.Related, location{Physical: physical(at, nil), Message: &text{Text: "a copy of the code"}})
+		r.Related = append(r.Related, location{Physical: physical(at, nil), Message: &text{Text: "the same flaw"}})
 	}
 	if f.Package != nil {
 		r.Properties["package"] = f.Package
@@ -135,6 +135,9 @@ func result(f *finding.Finding, index int) resultObject {
 	}
 	if f.Layer != nil {
 		r.Properties["layer"] = f.Layer
+	}
+	if len(f.Same) > 0 {
+		r.Properties["same"] = f.Same // other rules that say it
 	}
 	if len(f.Steps) > 0 {
 		flow := threadFlow{}
