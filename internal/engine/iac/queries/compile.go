@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -24,21 +25,19 @@ type wish struct {
 	chosen   []choice
 }
 
-// minBatch is the number of queries below which another copy of the library costs
-// more than a second worker saves.
-const minBatch = 12
+// copyCost is what compiling another copy of the library costs, in queries.
+const copyCost = 9
 
 // prepare compiles what is wished for and was not compiled before in this process,
 // in batches for the workers: those of one batch share the compiled library.
 func prepare(ctx context.Context, wishes []wish, workers int) error {
-	missing, total := make([][]choice, len(wishes)), 0
+	missing := make([][]choice, len(wishes))
 	for i, w := range wishes { // always in the order of the platforms, so no two wait for each other
 		w.platform.mu.Lock()
 		defer w.platform.mu.Unlock()
 		missing[i] = w.platform.missing(w.chosen)
-		total += len(missing[i])
 	}
-	size := max(minBatch, (total+workers-1)/workers)
+	size := batchSize(missing, workers)
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(workers)
@@ -59,6 +58,31 @@ func prepare(ctx context.Context, wishes []wish, workers int) error {
 		}
 	}
 	return group.Wait()
+}
+
+// batchSize returns the size of batches with which the workers are done first: with few
+// batches a worker may end up alone with one, with many the library is compiled again and
+// again.
+func batchSize(lists [][]choice, workers int) int {
+	total := 0
+	for _, list := range lists {
+		total += len(list)
+	}
+	best, least := total, math.MaxInt
+	for rounds := 1; rounds <= 3; rounds++ {
+		size := max(1, (total+rounds*workers-1)/(rounds*workers))
+		busy := make([]int, workers)
+		for _, list := range lists {
+			for _, batch := range cutEvenly(list, size) {
+				slices.Sort(busy)
+				busy[0] += copyCost + len(batch)
+			}
+		}
+		if last := slices.Max(busy); last < least {
+			best, least = size, last
+		}
+	}
+	return best
 }
 
 // cutEvenly cuts a list into as few pieces as the size allows, all of about the
