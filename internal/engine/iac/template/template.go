@@ -32,7 +32,7 @@ func Evaluate(f File) (document.Tree, []document.Deployment) {
 	case document.ARM:
 		return evaluateDeployment(f.Tree, f.Path, f.Given, f.Source)
 	case document.Compose:
-		return compose(f.Tree, f.Path, f.Source), nil
+		return interpolate(compose(f.Tree, f.Path, f.Source), f.Path, f.Source), nil
 	case document.OpenAPI:
 		return references(f.Tree.Resolve(), f.Path, f.Source), nil
 	}

@@ -97,6 +97,31 @@ func TestDeploymentGrows(t *testing.T) {
 	evaluate(document.ARM, decode(t, b.String()), "x", none)
 }
 
+func TestVariables(t *testing.T) {
+	source := func(name string) ([]byte, error) {
+		if name != "a/.env" {
+			return nil, errors.New("no file")
+		}
+		return []byte("# ports\nPORT=8080 # the outer one\nexport TAG='1.2 #3'\nEMPTY=\nDB_PASSWORD=hunter2\nno line\n"), nil
+	}
+	const text = `services:
+  web:
+    image: "web:${TAG}"
+    ports: ["$PORT:80", "${OTHER:-90}:90", "${EMPTY:-91}:91", "${EMPTY-92}:92", "${PORT-93}:93"]
+    command: ["$$PORT", "${NONE}", "${PORT:?must be set}", "${PORT:+x}", "$", "${", "${A:-${B}}"]
+    environment: {PASSWORD: "${DB_PASSWORD}", N: 1}
+`
+	got := evaluate(document.Compose, decode(t, text), "a/compose.yaml", source)
+	want := map[string]any{
+		"image": "web:1.2 #3", "ports": []any{"8080:80", "90:90", "91:91", ":92", "8080:93"},
+		"command":     []any{"$$PORT", "${NONE}", "${PORT:?must be set}", "${PORT:+x}", "$", "${", "${A:-${B}}"},
+		"environment": map[string]any{"PASSWORD": "${DB_PASSWORD}", "N": int64(1)},
+	}
+	if diff := cmp.Diff(want, got.Root["services"].(map[string]any)["web"]); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestCompose(t *testing.T) {
 	files := map[string]string{
 		"a/common/base.yaml": "services:\n  base:\n    extends: root\n    read_only: true\n    ports: [\"1:1\"]\n    environment: {A: x, B: y}\n  root:\n    privileged: true\n    depends_on: [z]\n",
