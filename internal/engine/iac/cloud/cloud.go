@@ -24,14 +24,14 @@ type Flaw struct {
 	Address string
 }
 
-// Find asks the project the rules and returns what they find, without the matches
+// Find asks the project the rules that were read for it, and returns what they find, without the matches
 // that are known from elsewhere; what of the project could not be read degrades the
 // pass.
-func Find(p *scan.ProjectPass, project *terraform.Project, known func(rules.Match) bool) ([]Flaw, error) {
+func Find(p *scan.ProjectPass, project *terraform.Project, lib *rules.Library, known func(rules.Match) bool) ([]Flaw, error) {
 	for _, problem := range project.Problems {
 		p.Degrade(scan.Reason{Code: problem.Code, Message: problem.Message, Path: problem.Path, Line: problem.Line})
 	}
-	matches, err := rules.Check(p.Context, project)
+	matches, err := lib.Check(p.Context, project)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,11 @@ var alone = &scan.Analyzer{
 		if err != nil {
 			return err
 		}
-		found, err := Find(p, project, func(rules.Match) bool { return false })
+		lib, err := rules.For(project)
+		if err != nil {
+			return err
+		}
+		found, err := Find(p, project, lib, func(rules.Match) bool { return false })
 		for _, f := range found {
 			p.Report(f.Rule, f.Finding)
 		}

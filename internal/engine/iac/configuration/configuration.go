@@ -49,7 +49,8 @@ func run(p *scan.ProjectPass) error {
 		projects = append(projects, project)
 	}
 	var beside errgroup.Group
-	beside.Go(func() error { return prepare(projects) })
+	var lib *rules.Library
+	beside.Go(func() (err error) { lib, err = rules.For(projects...); return err }) // as long as some queries take
 	flaws, failures, err := queries.Run(p.Context, docs, p.Workers)
 	if err := cmp.Or(err, beside.Wait()); err != nil {
 		return err
@@ -64,7 +65,7 @@ func run(p *scan.ProjectPass) error {
 		all = append(all, told{f.Rule, describe(f), address(f)})
 	}
 	for _, one := range projects {
-		found, err := cloud.Find(p, one, known(flaws))
+		found, err := cloud.Find(p, one, lib, known(flaws))
 		if err != nil {
 			return err
 		}
@@ -76,16 +77,6 @@ func run(p *scan.ProjectPass) error {
 		p.Report(t.rule, t.finding)
 	}
 	return p.Context.Err()
-}
-
-// prepare reads the rules of the projects.
-func prepare(projects []*terraform.Project) error {
-	for _, p := range projects {
-		if err := rules.Prepare(p); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // describe makes the finding of a flaw.

@@ -13,20 +13,13 @@ import (
 
 // This file asks the rules of a project.
 
-// Prepare reads the rules that the project asks for, so that Check need not: for a core
-// that has nothing else to do.
-func Prepare(p *terraform.Project) error {
-	_, err := about(types(p))
-	return err
-}
+// For reads the rules that may be about what the projects hold. An error is a fault of
+// the build.
+func For(projects ...*terraform.Project) (*Library, error) { return about(types(projects)) }
 
-// Check returns where the project breaks rules, in the order of the places. An
-// error means that the context ended or that the rules cannot be read.
-func Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
-	lib, err := about(types(p))
-	if err != nil {
-		return nil, err
-	}
+// Check returns where the project, one that the rules were read for, breaks them, in the
+// order of the places. An error means that the context ended.
+func (lib *Library) Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
 	r := &run{lib: lib, graph: newGraph(p), seen: map[string]bool{}}
 	for _, m := range p.Modules {
 		if err := ctx.Err(); err != nil {
@@ -61,11 +54,15 @@ func Check(ctx context.Context, p *terraform.Project) ([]Match, error) {
 	return r.matches, nil
 }
 
-// types lists the types of what the project holds, in lower case, each once. It is not
+// types lists the types of what the projects hold, in lower case, each once. It is not
 // nil.
-func types(p *terraform.Project) []string {
+func types(projects []*terraform.Project) []string {
+	var modules []*terraform.Module
+	for _, p := range projects {
+		modules = append(modules, p.Modules...)
+	}
 	out := []string{}
-	for _, m := range p.Modules {
+	for _, m := range modules {
 		for _, resource := range m.Resources {
 			out = append(out, strings.ToLower(resource.Type))
 		}
@@ -81,7 +78,7 @@ func types(p *terraform.Project) []string {
 
 // run is one run of the rules.
 type run struct {
-	lib     *library
+	lib     *Library
 	graph   *graph
 	matches []Match
 	seen    map[string]bool

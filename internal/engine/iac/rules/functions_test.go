@@ -16,7 +16,11 @@ func broken(t *testing.T, text string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	matches, err := Check(context.Background(), p)
+	lib, err := For(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	matches, err := lib.Check(context.Background(), p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -91,8 +91,8 @@ type check struct {
 	with  []related
 }
 
-// library is some of the rules.
-type library struct {
+// A Library is some of the rules.
+type Library struct {
 	checks map[string][]*check // by type
 	rules  []*finding.Rule
 }
@@ -105,7 +105,7 @@ type passage struct {
 	line  int    // of the file, before the passage
 	text  string
 	lower string
-	load  func() (*library, error) // once in a process
+	load  func() (*Library, error) // once in a process
 }
 
 // passages are all of them, in the order of the files.
@@ -144,8 +144,8 @@ func split(file, text string) []*passage {
 }
 
 // read reads the passage.
-func (p *passage) read() (*library, error) {
-	lib := &library{checks: map[string][]*check{}}
+func (p *passage) read() (*Library, error) {
+	lib := &Library{checks: map[string][]*check{}}
 	var groups []group
 	decoder := yaml.NewDecoder(strings.NewReader(p.text))
 	decoder.KnownFields(true)
@@ -167,12 +167,12 @@ func (p *passage) names(types []string) bool {
 }
 
 // about reads the rules that may be about one of the types.
-func about(types []string) (*library, error) {
+func about(types []string) (*Library, error) {
 	all, err := passages()
 	if err != nil {
 		return nil, err
 	}
-	lib := &library{checks: map[string][]*check{}}
+	lib := &Library{checks: map[string][]*check{}}
 	for _, p := range all {
 		if types != nil && !p.names(types) {
 			continue
@@ -190,7 +190,7 @@ func about(types []string) (*library, error) {
 }
 
 // load reads all rules.
-func load() (*library, error) {
+func load() (*Library, error) {
 	lib, err := about(nil)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func Rules() ([]*finding.Rule, error) {
 }
 
 // add makes the checks of a group.
-func (lib *library) add(g *group, file string) error {
+func (lib *Library) add(g *group, file string) error {
 	if len(g.Cases) == 0 {
 		g.Cases = []kind{{Types: g.Types, Each: g.Each, When: g.When, Must: g.Must, With: g.With}}
 		g.Types, g.When, g.Must, g.With, g.Each = nil, nil, nil, nil, ""
