@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/rhysd/actionlint"
@@ -47,8 +48,9 @@ func (f *Follower) scripted(a *actionlint.ExecAction, name string, at Place, dep
 		}
 	}
 	var out []Origin
+	set := declarations(js)
 	for _, t := range texts {
-		out = append(out, f.javascript(t, js, at, depth+1)...)
+		out = append(out, f.javascript(t, set, at, depth+1)...)
 	}
 	return out, len(texts) > 0
 }
@@ -62,14 +64,30 @@ func (f *Follower) Exported(a *actionlint.ExecAction, at Place) []Origin {
 	}
 	f.work = 0
 	var out []Origin
+	set := declarations(in.Value.Value)
 	for _, m := range exported.FindAllStringSubmatch(in.Value.Value, maxExpressions) {
-		out = append(out, f.javascript(m[1], in.Value.Value, at, 1)...)
+		out = append(out, f.javascript(m[1], set, at, 1)...)
 	}
 	return out
 }
 
-// javascript returns the origins of an expression of a script.
-func (f *Follower) javascript(text, js string, at Place, depth int) []Origin {
+// A declaration is what sets variables in a script.
+type declaration struct {
+	target string // "name", "{ name: other }" or "[a, b]"
+	value  string
+}
+
+// declarations returns those of a script.
+func declarations(js string) []declaration {
+	var out []declaration
+	for _, m := range declares.FindAllStringSubmatch(js, maxExpressions) {
+		out = append(out, declaration{m[1], m[2]})
+	}
+	return out
+}
+
+// javascript returns the origins of an expression of a script that sets variables.
+func (f *Follower) javascript(text string, set []declaration, at Place, depth int) []Origin {
 	if f.work++; depth > maxDepth || f.work > maxWork {
 		return nil
 	}
@@ -81,7 +99,7 @@ func (f *Follower) javascript(text, js string, at Place, depth int) []Origin {
 		return append(out, answer(m, text)...)
 	}
 	for _, c := range chain.FindAllString(unquoted(text), maxExpressions) {
-		out = append(out, f.named(parts(c), js, at, depth)...)
+		out = append(out, f.named(parts(c), set, at, depth)...)
 	}
 	if len(out) > maxOrigins {
 		out = out[:maxOrigins]
@@ -118,7 +136,7 @@ func answer(m []string, text string) []Origin {
 
 // named returns the origins of a chain of members: of the event's payload, or of
 // a variable that the script sets.
-func (f *Follower) named(c []string, js string, at Place, depth int) []Origin {
+func (f *Follower) named(c []string, set []declaration, at Place, depth int) []Origin {
 	switch {
 	case len(c) > 2 && c[0] == "context" && c[1] == "payload":
 		return []Origin{told("github.event." + strings.Join(c[2:], "."))}
@@ -130,14 +148,14 @@ func (f *Follower) named(c []string, js string, at Place, depth int) []Origin {
 		return nil
 	}
 	var out []Origin
-	for _, m := range declares.FindAllStringSubmatch(js, maxExpressions) {
-		taken, ok := declared(m[1], c[0])
-		if !ok || strings.Contains(strings.ToLower(m[2]), "await "+c[0]) {
+	for i, d := range set {
+		taken, ok := declared(d.target, c[0])
+		if !ok || strings.Contains(strings.ToLower(d.value), "await "+c[0]) {
 			continue
 		}
 		rest := strings.Join(append(taken, c[1:]...), ".")
-		without := strings.Replace(js, m[0], "", 1)
-		for _, o := range f.javascript(m[2], without, at, depth+1) {
+		without := slices.Delete(slices.Clone(set), i, i+1) // x = x + 1
+		for _, o := range f.javascript(d.value, without, at, depth+1) {
 			out = append(out, member(o, rest))
 		}
 	}
