@@ -15,7 +15,7 @@ var members = func() map[string]bool {
 	return m
 }()
 
-// lists names whose entries hold a "path" or a "name" that strangers choose.
+// ofFiles lists names whose entries hold a "path" or a "name" that strangers choose.
 var ofFiles = map[string]bool{"files": true, "commits": true}
 
 // told returns the origin of a text that GitHub tells, by its context: fields of
@@ -47,9 +47,6 @@ func member(o Origin, path string) Origin {
 		return o
 	}
 	part := told(o.Context + "." + strings.TrimPrefix(path, "*."))
-	if part.Trust == Unknown && !strings.Contains(part.Context, ".head.") {
-		part.Trust = Unknown
-	}
 	part.Path = o.Path
 	return part
 }
