@@ -159,8 +159,10 @@ func (o *origins) invoke(fn *ir.Function, in *ir.Instr) {
 	if from == "" {
 		from = o.of(fn, c.Callee)
 	}
-	if from == "" && len(o.bases(fn, c)) > 0 { // an object of a class that inherits from the package
-		from = o.bases(fn, c)[0]
+	if from == "" { // an object of a class that inherits from the package
+		if bases := o.bases(fn, c); len(bases) > 0 {
+			from = bases[0]
+		}
 	}
 	if from == "" {
 		for _, a := range fn.Args(c) { // partial(f), promisify(f), Promise.all([…])
