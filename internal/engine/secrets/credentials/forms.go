@@ -3,7 +3,6 @@ package credentials
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -145,7 +144,7 @@ func plausible(id, value string) bool {
 	if id == assignedRule && (!credfile.Random(value) || wordy.MatchString(value)) {
 		return false
 	}
-	return f.bits == 0 || entropy(value) >= f.bits
+	return f.bits == 0 || credfile.Entropy(value) >= f.bits
 }
 
 // wordy matches what is put together of words, and names of versions and dates.
@@ -154,20 +153,3 @@ var wordy = lazyregexp.New(`^[A-Za-z]+$|[a-z]{9}|[A-Z]{9}|(?:[A-Za-z]{3,}[-_]){2
 // keyBody matches a line of a key: code that looks for keys names their first
 // and last line too. Lines may be broken as source code breaks them.
 var keyBody = lazyregexp.New(`[A-Za-z0-9+/]{30}`)
-
-// entropy returns the bits per character of a text by how often each character
-// comes (Shannon, 1948).
-func entropy(text string) float64 {
-	var count [256]int
-	for i := range len(text) {
-		count[text[i]]++
-	}
-	sum := 0.0
-	for _, n := range count {
-		if n > 0 {
-			p := float64(n) / float64(len(text))
-			sum -= p * math.Log2(p)
-		}
-	}
-	return sum
-}

@@ -63,12 +63,14 @@ func translated(name string) bool {
 }
 
 // Random reports whether the value is long and irregular enough that nobody finds
-// it by trying. The measure is Shannon's entropy of its characters times its
-// length.
+// it by trying. The measure is the entropy of its characters times its length.
 func Random(value string) bool {
-	if len(value) < 20 {
-		return false
-	}
+	return len(value) >= 20 && Entropy(value)*float64(utf8.RuneCountInString(value)) >= 70
+}
+
+// Entropy returns the bits per character of a text by how often each character
+// comes (Shannon, 1948).
+func Entropy(value string) float64 {
 	counts := map[rune]int{}
 	for _, r := range value {
 		counts[r]++
@@ -76,9 +78,9 @@ func Random(value string) bool {
 	n := float64(utf8.RuneCountInString(value))
 	bits := 0.0
 	for _, c := range counts {
-		bits -= float64(c) * math.Log2(float64(c)/n)
+		bits -= float64(c) / n * math.Log2(float64(c)/n)
 	}
-	return bits >= 70
+	return bits
 }
 
 // longLine is the length of a line that nobody wrote.
