@@ -19,7 +19,7 @@ var column = lazyregexp.New(`(?i)^(?:[a-z]*_?(?:password|passwd|pwd|passphrase|p
 
 // findDump reports the secrets of every row.
 func findDump(f *file, x *format) {
-	f.perLine(x, stored.Compiled())
+	f.perLine(x, stored)
 	for at := indexFold(f.text, "insert into", 0); at >= 0; {
 		d := dump{f: f, x: x, at: at + len("insert into")}
 		d.insert()

@@ -1,11 +1,9 @@
 package credfile
 
 import (
-	"regexp"
 	"strings"
 
 	"merlon/internal/finding"
-
 	"merlon/internal/lazyregexp"
 )
 
@@ -322,10 +320,10 @@ func findHashes(f *file, x *format) {
 // device finds the passwords in the settings of network devices.
 var device = lazyregexp.New(`(?i)(?:\b(?:enable|username \S+|user \S+)\b.*?\b(?:secret|password) (?:\d{1,2} )?|^\s*(?:password|key-string|key|tacacs-server key|radius-server key|pre-shared-key(?: address \S+)? key|snmp-server community|rocommunity|rwcommunity|community|wpa-psk (?:ascii|hex)?(?: \d)?|ppp (?:chap|pap) (?:password|sent-username \S+ password)|neighbor \S+ password|authPassphrase) (?:\d{1,2} )?|\b(?:password|secret|encrypted-password|wpa2?-pre-shared-key|pre-shared-key)(?: ascii-text)?[= ])"?([^\s";]{3,})`)
 
-func findDevice(f *file, x *format) { f.perLine(x, device.Compiled()) }
+func findDevice(f *file, x *format) { f.perLine(x, device) }
 
 // perLine reports the last group of each match of the expression in a line.
-func (f *file) perLine(x *format, re *regexp.Regexp) {
+func (f *file) perLine(x *format, re *lazyregexp.Regexp) {
 	eachLine(f.text, func(start, end int) {
 		if line := f.text[start:end]; len(line) < 8<<10 && f.spend(4*len(line)) && !commented(strings.TrimSpace(line)) {
 			for _, m := range re.FindAllStringSubmatchIndex(line, 20) {
@@ -361,7 +359,7 @@ var typed = lazyregexp.New(`(?i)(?:` +
 	`|(?:Cleartext-Password|User-Password)\s*:?=\s*` + inQuotes + `|^\s*secret\s*=\s*` + quotedOrBare +
 	`|\becho\s+` + quotedOrBare + `\s*\|\s*(?:sudo\s+-S|passwd|docker login|chpasswd)` + `)`)
 
-func findCommands(f *file, x *format) { f.perLine(x, typed.Compiled()) }
+func findCommands(f *file, x *format) { f.perLine(x, typed) }
 
 // stored finds the passwords of statements that make users.
 var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?` + inQuotes +
@@ -370,7 +368,7 @@ var stored = lazyregexp.New(`(?i)(?:\bidentified\s+(?:with\s+\S+\s+)?by\s+(?:pas
 // managed finds the passwords with which machines of an inventory are managed.
 var managed = lazyregexp.New(`(?i)\b(?:ansible_(?:ssh_|become_|sudo_|su_|winrm_|httpapi_)?pass(?:word)?|[a-z0-9_]*_(?:password|passwd|pass|pwd))["']?\s*[=:]\s*` + quotedOrBare)
 
-func findInventory(f *file, x *format) { f.perLine(x, managed.Compiled()) }
+func findInventory(f *file, x *format) { f.perLine(x, managed) }
 
 // login is a call that signs in with an address of mail as name and a text as
 // password.
@@ -399,7 +397,7 @@ func findLogins(f *file, x *format) {
 // named keys of BIND: secret "base64"; and K*.private: Key: base64.
 var nameKey = lazyregexp.New(`(?i)(?:\bsecret\s+"?([A-Za-z0-9+/=]{16,})"?\s*;|^(?:Key|PrivateKey|PrivateExponent|Private_value\(x\)):\s*([A-Za-z0-9+/=]{16,}))`)
 
-func findNamedKey(f *file, x *format) { f.perLine(x, nameKey.Compiled()) }
+func findNamedKey(f *file, x *format) { f.perLine(x, nameKey) }
 
 // findAnswers reads <Password><Value>…</Value></Password> and cpassword="…".
 func findAnswers(f *file, x *format) {
