@@ -3,7 +3,6 @@ package inventory
 import (
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 
 	"merlon/internal/engine/sca/inventory/manifest"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 )
 
 // A reader reads one format. They are chosen one by one: the library also has
@@ -82,7 +82,7 @@ func isInstalledEgg(file string) bool {
 }
 
 // versioned matches a name that has a version after it: "six-1.16.0-py3.8.egg-info".
-var versioned = regexp.MustCompile(`^[A-Za-z0-9._+]+-[0-9]`)
+var versioned = lazyregexp.New(`^[A-Za-z0-9._+]+-[0-9]`)
 
 // pinned reports whether the version that a reader gives is the one that will be
 // used, and not merely one that a constraint allows.

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"path"
-	"regexp"
 	"strings"
 	"unicode/utf16"
 
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -15,13 +15,13 @@ import (
 // out (https://pip.pypa.io/en/stable/reference/requirements-file-format/).
 
 var (
-	includeLine = regexp.MustCompile(`^(?:-r|--requirement|-c|--constraint)[ =]*(\S+)`)
-	optionLine  = regexp.MustCompile(`^--?(?:i|index-url|extra-index-url|f|find-links|trusted-host|pre|no-index|only-binary|no-binary|prefer-binary|require-hashes|use-feature)\b`)
+	includeLine = lazyregexp.New(`^(?:-r|--requirement|-c|--constraint)[ =]*(\S+)`)
+	optionLine  = lazyregexp.New(`^--?(?:i|index-url|extra-index-url|f|find-links|trusted-host|pre|no-index|only-binary|no-binary|prefer-binary|require-hashes|use-feature)\b`)
 )
 
 // glued matches a version with a comment right behind it. No version holds a number
 // sign; pip wants a space before a comment, and people forget it.
-var glued = regexp.MustCompile(`(==[ \t]*[0-9][^\s#;,]*)#`)
+var glued = lazyregexp.New(`(==[ \t]*[0-9][^\s#;,]*)#`)
 
 // spaced puts a space before such comments, and makes UTF-8 of the UTF-16 that the
 // shell of Windows writes: pip goes by the mark at the beginning.
@@ -38,7 +38,7 @@ func spaced(content []byte) []byte {
 		}
 		content = []byte(string(utf16.Decode(units)))
 	}
-	return glued.ReplaceAll(content, []byte("$1 #"))
+	return glued.Compiled().ReplaceAll(content, []byte("$1 #"))
 }
 
 // leftOut degrades what a requirements file names by address, and files that it
@@ -69,7 +69,7 @@ func (inv *inventory) leftOut(file string, content []byte) {
 	}
 }
 
-var userPart = regexp.MustCompile(`://[^/@\s]*@`)
+var userPart = lazyregexp.New(`://[^/@\s]*@`)
 
 // withoutSecret removes name and password from an address.
 func withoutSecret(line string) string { return OneLine(userPart.ReplaceAllString(line, "://")) }

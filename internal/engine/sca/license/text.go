@@ -2,11 +2,12 @@ package license
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/google/licensecheck"
+
+	"merlon/internal/lazyregexp"
 )
 
 // This file recognises the texts of licences. The library compares whole texts; what
@@ -47,7 +48,7 @@ func OfText(text []byte) (expression string, err error) {
 }
 
 // undated matches what SPDX now writes with -only or -or-later.
-var undated = regexp.MustCompile(`^(?:A?GPL|LGPL|GFDL)-[0-9]\.[0-9]$`)
+var undated = lazyregexp.New(`^(?:A?GPL|LGPL|GFDL)-[0-9]\.[0-9]$`)
 
 // narrowest leaves out the licences of which another one says more: of the text with
 // the notice "or any later version" that is GPL-3.0 beside GPL-3.0-or-later.
@@ -65,7 +66,7 @@ func narrowest(ids []string) []string {
 // line breaks and signs.
 const titleWithin = 1500
 
-var signs = regexp.MustCompile(`[^a-z0-9.]+`)
+var signs = lazyregexp.New(`[^a-z0-9.]+`)
 
 // titles gives licences by words near their beginning, and words anywhere.
 var titles = []struct{ id, title, within string }{
