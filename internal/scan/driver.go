@@ -19,6 +19,7 @@ import (
 type Options struct {
 	Root       string             // a folder or a file
 	Image      *image.Image       // a container image, which is scanned instead of Root; its name is for the record
+	Live       *Live              // a running application, which is scanned instead of Root
 	Analyzers  []*Analyzer        // of this build
 	Analyses   []finding.Analysis // what is asked for; empty: every analysis that has an analyzer
 	Advisories Advisories         // vulnerability data; may be nil
@@ -73,10 +74,14 @@ func Run(ctx context.Context, o Options, h Handler) error {
 	return nil
 }
 
-// open opens what is scanned. Beside an image there is no tree.
+// open opens what is scanned. Beside an image or a running application there is no
+// tree.
 func (o Options) open(ctx context.Context) (*tree, error) {
-	if o.Image != nil {
+	switch {
+	case o.Image != nil:
 		return &tree{name: cmp.Or(o.Image.Name, o.Image.ID)}, nil
+	case o.Live != nil:
+		return &tree{name: o.Live.Target.URL}, nil
 	}
 	return openTree(ctx, o.Root, o.Limits)
 }
@@ -118,7 +123,7 @@ func (d *driver) plan() error {
 	}
 	if len(asked) == 0 {
 		for _, a := range d.Analyzers {
-			if (a.Image != nil) == (d.Image != nil) {
+			if d.suits(a) {
 				asked = append(asked, a.Analysis)
 			}
 		}
@@ -127,7 +132,7 @@ func (d *driver) plan() error {
 	for _, analysis := range d.Analyses {
 		found := false
 		for _, a := range d.Analyzers {
-			if a.Analysis == analysis && (a.Image != nil) == (d.Image != nil) {
+			if a.Analysis == analysis && d.suits(a) {
 				found = true
 				d.jobs = append(d.jobs, newJob(a, d.unmet(a)))
 			}
@@ -141,7 +146,7 @@ func (d *driver) plan() error {
 	if len(d.jobs) == 0 {
 		return errs.E(errs.Invalid, "there is nothing to analyse with")
 	}
-	if d.Image != nil {
+	if d.Image != nil || d.Live != nil {
 		return nil
 	}
 	var err error
@@ -155,6 +160,12 @@ func (d *driver) plan() error {
 	return nil
 }
 
+// suits reports whether the analyzer is about what is scanned: a tree, an image or
+// a running application.
+func (d *driver) suits(a *Analyzer) bool {
+	return (a.Image != nil) == (d.Image != nil) && (a.Live != nil) == (d.Live != nil)
+}
+
 // lacking says why there is no analyzer for the analysis.
 func (d *driver) lacking(analysis finding.Analysis) string {
 	for _, a := range d.Analyzers {
@@ -164,6 +175,12 @@ func (d *driver) lacking(analysis finding.Analysis) string {
 		if a.Analysis == analysis && d.Image != nil {
 			return fmt.Sprintf("%s is not an analysis of container images", analysis)
 		}
+		if a.Analysis == analysis && a.Live != nil {
+			return "this analysis is about running applications: scan one with merlon dast or merlon api"
+		}
+		if a.Analysis == analysis && d.Live != nil {
+			return fmt.Sprintf("%s is not an analysis of running applications", analysis)
+		}
 	}
 	return fmt.Sprintf("this build has no analyzer for %s", analysis)
 }
@@ -171,10 +188,10 @@ func (d *driver) lacking(analysis finding.Analysis) string {
 // unmet says why the analyzer cannot run here, or nothing.
 func (d *driver) unmet(a *Analyzer) string {
 	switch {
-	case a.Needs.Network:
+	case a.Needs.Network && d.Live == nil:
 		return "a scan of files makes no network requests"
-	case a.Live != nil:
-		return "a scan of files has no running target"
+	case a.Live != nil && d.Live.Dial == nil:
+		return "there is no way to the network"
 	}
 	return ""
 }
@@ -191,6 +208,9 @@ func (d *driver) config() *Config {
 		for _, l := range i.Layers {
 			c.Image.Size += l.Size
 		}
+	}
+	if d.Live != nil {
+		c.Target = printable(d.Live.Target.URL)
 	}
 	if d.Advisories != nil {
 		data := d.Advisories.Data()
@@ -211,6 +231,11 @@ func (d *driver) emit(j *job, o *outcome) error {
 			continue
 		}
 		if err := d.tell(&o.hits[i]); err != nil {
+			return err
+		}
+	}
+	for i := range o.operations {
+		if err := d.handler.Operation(&o.operations[i]); err != nil {
 			return err
 		}
 	}

@@ -14,6 +14,8 @@ type Limits struct {
 	Findings     int           // of one analyzer in one file, or in one project; 100,000
 	FileTime     time.Duration // one analyzer on one file; 1 minute
 	AnalyzerTime time.Duration // one analyzer on all files together, or on the project; 1 hour
+	LiveTime     time.Duration // one analyzer on a running application; 4 hours
+	Operations   int           // of a running application, told by one analyzer; 20,000
 }
 
 func (l Limits) withDefaults() Limits {
@@ -25,6 +27,8 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Findings, 100_000)
 	set(&l.FileTime, time.Minute)
 	set(&l.AnalyzerTime, time.Hour)
+	set(&l.LiveTime, 4*time.Hour)
+	set(&l.Operations, 20_000)
 	return l
 }
 

@@ -17,15 +17,16 @@ import (
 type outcome struct {
 	limit int // findings
 
-	mu       sync.Mutex
-	closed   bool // the call was given up; what comes later does not count
-	hits     []hit
-	packages []finding.Package
-	reasons  []Reason
-	omitted  int
-	ignored  int
-	failed   bool // no claim can be made
-	looked   int  // files that an Image analyzer looked at
+	mu         sync.Mutex
+	closed     bool // the call was given up; what comes later does not count
+	hits       []hit
+	packages   []finding.Package
+	operations []finding.Operation
+	reasons    []Reason
+	omitted    int
+	ignored    int
+	failed     bool // no claim can be made
+	looked     int  // files that an Image analyzer looked at
 }
 
 // hit is a finding with its rule.
@@ -94,6 +95,20 @@ func (o *outcome) degrade(r Reason) {
 	}
 }
 
+// operation takes what became of an operation, up to a number of them.
+func (o *outcome) operation(op finding.Operation, limit int) {
+	o.mu.Lock()
+	full := !o.closed && len(o.operations) >= limit
+	if !full && !o.closed {
+		op.URL, op.Reason = clip(op.URL, maxText), clip(op.Reason, maxText)
+		o.operations = append(o.operations, op)
+	}
+	o.mu.Unlock()
+	if full {
+		o.degrade(Reason{Code: "too-many-operations", Message: fmt.Sprintf("more than %d operations; the rest is left out", limit)})
+	}
+}
+
 // close ends the outcome: nothing that is said later changes it.
 func (o *outcome) close() {
 	o.mu.Lock()
@@ -114,6 +129,9 @@ func (o *outcome) sort() {
 	slices.SortStableFunc(o.packages, func(a, b finding.Package) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Ecosystem, b.Ecosystem),
 			cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	slices.SortStableFunc(o.operations, func(a, b finding.Operation) int {
+		return cmp.Or(cmp.Compare(a.URL, b.URL), cmp.Compare(a.Method, b.Method))
 	})
 	slices.SortStableFunc(o.reasons, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))

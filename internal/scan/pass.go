@@ -136,14 +136,6 @@ type ImagePass struct {
 	Reporter
 }
 
-// A LivePass is a running target. Engines that examine one extend it in their
-// own issue; nothing declares Live yet.
-type LivePass struct {
-	Context context.Context
-	Target  string
-	Reporter
-}
-
 // A Reporter takes what an analyzer has to say. Its functions may be called
 // from several goroutines.
 type Reporter struct {

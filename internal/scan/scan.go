@@ -124,6 +124,8 @@ type Handler interface {
 	Package(*finding.Package) error
 	// Finding reports a flaw.
 	Finding(*finding.Finding) error
+	// Operation tells what became of an operation of a running application.
+	Operation(*finding.Operation) error
 	// Status ends one analyzer. The stream is whole when every analyzer that
 	// Config names has its status.
 	Status(*Status) error
@@ -141,6 +143,7 @@ type Config struct {
 	Advisories *AdvisoryData      `json:"advisories,omitempty"`
 	Sandbox    []string           `json:"sandbox,omitempty"` // protections that could not be had, in words
 	Image      *Image             `json:"image,omitempty"`   // what was scanned instead of a tree
+	Target     string             `json:"target,omitempty"`  // address of the running application that was scanned instead of a tree
 }
 
 // An Image names the container image that is scanned.

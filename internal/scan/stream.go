@@ -23,11 +23,13 @@ type message struct {
 	Package  *finding.Package `json:"package,omitempty"`
 	Finding  *finding.Finding `json:"finding,omitempty"`
 	Status   *Status          `json:"status,omitempty"`
+
+	Operation *finding.Operation `json:"operation,omitempty"`
 }
 
 // kinds counts the members that are set.
 func (m *message) kinds() int {
-	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil, m.Status != nil)
+	return count(m.Config != nil, m.Progress != nil, m.Rule != nil, m.Package != nil, m.Finding != nil, m.Operation != nil, m.Status != nil)
 }
 
 // Encode returns a Handler that writes the stream to w.
@@ -46,6 +48,8 @@ func (e *encoder) Rule(m *finding.Rule) error       { return e.write(message{Rul
 func (e *encoder) Package(m *finding.Package) error { return e.write(message{Package: m}) }
 func (e *encoder) Finding(m *finding.Finding) error { return e.write(message{Finding: m}) }
 func (e *encoder) Status(m *Status) error           { return e.write(message{Status: m}) }
+
+func (e *encoder) Operation(m *finding.Operation) error { return e.write(message{Operation: m}) }
 
 // write writes one line. A message that no reader would take is an error here,
 // where it can be named.
@@ -126,6 +130,8 @@ func (d *decoder) line(b []byte) error {
 		return d.h.Package(m.Package)
 	case m.Finding != nil:
 		return d.h.Finding(m.Finding)
+	case m.Operation != nil:
+		return d.h.Operation(m.Operation)
 	default:
 		if !d.open[m.Status.Analyzer] {
 			return fmt.Errorf("status of %q, which is not open", m.Status.Analyzer)

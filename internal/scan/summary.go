@@ -11,6 +11,7 @@ type Summary struct {
 	Cleared    map[finding.Severity]int // those of them of which somebody said that nothing is to be done
 	ByAnalysis map[finding.Analysis]int
 	Packages   int
+	Operations map[finding.Outcome]int // of a running application
 	Statuses   []Status
 }
 
@@ -52,7 +53,7 @@ func (s *Summary) Total() int {
 
 // Config takes the scan's description.
 func (s *Summary) Config(m *Config) error {
-	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
+	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}}
 	return nil
 }
 
@@ -75,6 +76,12 @@ func (s *Summary) Finding(m *finding.Finding) error {
 	if m.Package != nil && m.Package.VEX.Clears() {
 		s.Cleared[m.Severity]++
 	}
+	return nil
+}
+
+// Operation counts what became of an operation.
+func (s *Summary) Operation(m *finding.Operation) error {
+	s.Operations[m.Outcome]++
 	return nil
 }
 
@@ -109,5 +116,8 @@ func (t tee) Package(m *finding.Package) error {
 }
 func (t tee) Finding(m *finding.Finding) error {
 	return t.each(func(h Handler) error { return h.Finding(m) })
+}
+func (t tee) Operation(m *finding.Operation) error {
+	return t.each(func(h Handler) error { return h.Operation(m) })
 }
 func (t tee) Status(m *Status) error { return t.each(func(h Handler) error { return h.Status(m) }) }

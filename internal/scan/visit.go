@@ -233,7 +233,7 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 	started := map[*job]chan *outcome{}
 	var jobs []*job
 	for _, j := range d.jobs {
-		if (j.Project != nil || j.Image != nil) && !j.idle {
+		if (j.Project != nil || j.Image != nil || j.Live != nil) && !j.idle {
 			jobs = append(jobs, j)
 		}
 	}
@@ -246,9 +246,12 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 			select {
 			case d.slots <- struct{}{}:
 				defer func() { <-d.slots }()
-				if j.Image != nil {
+				switch {
+				case j.Image != nil:
 					done <- d.image(ctx, j)
-				} else {
+				case j.Live != nil:
+					done <- d.live(ctx, j)
+				default:
 					done <- d.project(ctx, j)
 				}
 			case <-ctx.Done():
@@ -299,6 +302,26 @@ func (d *driver) image(ctx context.Context, j *job) *outcome {
 	return o
 }
 
+// live runs one Live analyzer. It ends by itself before its time is over, so that
+// what it has seen counts.
+func (d *driver) live(ctx context.Context, j *job) *outcome {
+	o := &outcome{limit: d.Limits.Findings}
+	pass := &LivePass{Live: *d.Live, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
+		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
+		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }}
+	o.failed = !j.call(ctx, d.Limits.LiveTime+liveGrace, "", o, func(ctx context.Context) error {
+		pass.Context = ctx
+		return j.Live(pass)
+	})
+	j.status.Root = printable(d.Live.Target.Root())
+	d.finish(j, o, func(string) []byte { return nil })
+	return o
+}
+
+// liveGrace is what a live analyzer may take beyond its deadline to sign out and to
+// clean up.
+const liveGrace = 2 * time.Minute
+
 // wanted counts the files that the job asks for.
 func (d *driver) wanted(j *job) int {
 	n := 0
@@ -327,7 +350,7 @@ func (d *driver) projects(ctx context.Context, started map[*job]chan *outcome) e
 		if err := d.emit(j, o); err != nil {
 			return err
 		}
-		if j.status.Files = o.looked; j.Image == nil {
+		if j.status.Files = o.looked; j.Project != nil {
 			j.status.Files = d.wanted(j)
 		}
 		d.reached.tell(j, 100, "ended")

@@ -78,6 +78,9 @@ func (r *report) Config(c *scan.Config) error {
 // Progress is of no interest.
 func (r *report) Progress(*scan.Progress) error { return nil }
 
+// Operation is of no interest: nothing of a branch follows from it.
+func (r *report) Operation(*finding.Operation) error { return nil }
+
 // Status keeps the message.
 func (r *report) Status(s *scan.Status) error {
 	r.statuses = append(r.statuses, *s)

@@ -98,6 +98,9 @@ func (d *differ) Config(*scan.Config) error { return nil }
 // Progress is of no interest.
 func (d *differ) Progress(*scan.Progress) error { return nil }
 
+// Operation is kept with the run, not with the branch.
+func (d *differ) Operation(*finding.Operation) error { return nil }
+
 // Status is known.
 func (d *differ) Status(*scan.Status) error { return nil }
 

@@ -58,11 +58,13 @@ func (r *recorder) Status(s *scan.Status) error {
 	return r.Handler.Status(&told)
 }
 
-// Rule, Package and Finding are the record's own; they are named here so that
+// Rule, Package, Finding and Operation are the record's own; they are named here so that
 // a new kind of message is not passed on without a thought.
 func (r *recorder) Rule(m *finding.Rule) error       { return r.Handler.Rule(m) }
 func (r *recorder) Package(m *finding.Package) error { return r.Handler.Package(m) }
 func (r *recorder) Finding(m *finding.Finding) error { return r.Handler.Finding(m) }
+
+func (r *recorder) Operation(m *finding.Operation) error { return r.Handler.Operation(m) }
 
 // maxRecord bounds the record of one scan, in bytes.
 const maxRecord = 4 << 30

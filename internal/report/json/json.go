@@ -4,11 +4,13 @@
 //	  "findings": [finding.Finding, …],   in the order of the files
 //	  "rules":    [finding.Rule, …],      every rule that a finding names
 //	  "packages": [finding.Package, …],   the dependencies that were seen
+//	  "operations": [finding.Operation, …],  of a running application; left out without
 //	  "scan":     scan.Config,            what was scanned, when, with which data
 //	  "analyzers":[scan.Status, …],       how each analyzer ended, and why
 //	  "summary":  {"complete": bool,      every analyzer looked at everything
 //	               "total": int, "bySeverity": {…}, "byAnalysis": {…},
 //	               "files": int, "packages": int,
+//	               "operations": {"reached": int, …},   of a running application
 //	               "advisoriesAges": scan.Ages}    when there is vulnerability data
 //	}
 //
@@ -40,6 +42,7 @@ type Report struct {
 	results int
 	rules   []*finding.Rule
 	seen    []*finding.Package
+	offered []*finding.Operation
 }
 
 type summary struct {
@@ -49,6 +52,7 @@ type summary struct {
 	ByAnalysis map[finding.Analysis]int `json:"byAnalysis"`
 	Files      int                      `json:"files"`
 	Packages   int                      `json:"packages"`
+	Operations map[finding.Outcome]int  `json:"operations,omitempty"`
 
 	// AdvisoriesAges is how old the vulnerability data was; nil without any.
 	AdvisoriesAges *scan.Ages `json:"advisoriesAges,omitempty"`
@@ -76,6 +80,13 @@ func (r *Report) Package(m *finding.Package) error {
 	return r.Summary.Package(m)
 }
 
+// Operation keeps what became of an operation for the end.
+func (r *Report) Operation(m *finding.Operation) error {
+	op := *m
+	r.offered = append(r.offered, &op)
+	return r.Summary.Operation(m)
+}
+
 // Finding writes a finding.
 func (r *Report) Finding(m *finding.Finding) error {
 	separator := ",\n"
@@ -99,7 +110,7 @@ func (r *Report) Close() error {
 		return errors.New("write JSON: the scan did not begin")
 	}
 	s := summary{Complete: r.Complete(), Total: r.Total(), BySeverity: map[finding.Severity]int{}, ByAnalysis: r.ByAnalysis,
-		Files: r.Setup.Files, Packages: r.Packages}
+		Files: r.Setup.Files, Packages: r.Packages, Operations: r.Operations}
 	if a := r.Setup.Advisories; a != nil {
 		ages := a.Ages(r.Setup.Started)
 		s.AdvisoriesAges = &ages
@@ -123,6 +134,12 @@ func (r *Report) Close() error {
 	_, _ = out.WriteString("],\n\"packages\":[")
 	if err := elements(out, r.seen); err != nil {
 		return err
+	}
+	if r.Setup.Target != "" {
+		_, _ = out.WriteString("],\n\"operations\":[")
+		if err := elements(out, r.offered); err != nil {
+			return err
+		}
 	}
 	// The tail is an object of its own; its members continue the document's.
 	_, _ = fmt.Fprintf(out, "],\n%s\n", tail[1:])

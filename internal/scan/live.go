@@ -1,0 +1,267 @@
+package scan
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"merlon/internal/finding"
+)
+
+// This file declares what a live analyzer examines: a running application, with
+// what may be asked of it and as whom. A Target is what users enter and what is
+// kept; it holds secrets, so it is never part of a message.
+
+// A Target is a running application.
+type Target struct {
+	URL      string   `json:"url"`                // the base: scheme, host, port and a path that everything examined is below
+	Include  []string `json:"include,omitempty"`  // more addresses of the same application, as patterns; see ScopeDoc
+	Exclude  []string `json:"exclude,omitempty"`  // addresses that are never asked, as patterns
+	Profile  Profile  `json:"profile,omitempty"`  // empty: Standard
+	Rate     float64  `json:"rate,omitempty"`     // requests a second; 0: 50
+	Parallel int      `json:"parallel,omitempty"` // requests at once; 0: 4
+	Requests int      `json:"requests,omitempty"` // sent in all; 0: 200,000
+	Headers  []Header `json:"headers,omitempty"`  // sent with every request
+	// Identities are the users that the scan signs in as. The first explores and
+	// attacks; all are compared where authorization is examined.
+	Identities   []Identity    `json:"identities,omitempty"`
+	Descriptions []Description `json:"descriptions,omitempty"`
+	// Seeds are addresses to begin with, beside the base.
+	Seeds []string `json:"seeds,omitempty"`
+	// Routes are what the source code declares, from a scan of the same project.
+	Routes []Route `json:"routes,omitempty"`
+	// Templates are checks in the format of nuclei, YAML documents that users bring.
+	Templates []Description `json:"templates,omitempty"`
+	// Production says that people work with the application: nothing that takes its
+	// time or its memory is tried, whatever the profile.
+	Production bool `json:"production,omitempty"`
+}
+
+// ScopeDoc explains patterns of addresses.
+const ScopeDoc = `A pattern is an address or a path in which * stands for any text: "/admin/*", "https://api.example.org/v2/*", "*logout*". A pattern without a scheme is about the path and query on the hosts of the target.`
+
+// A Profile says how far a scan goes.
+type Profile string
+
+const (
+	Passive  Profile = "passive"  // links are followed; nothing unusual is sent
+	Safe     Profile = "safe"     // probes that read: no time, no files of the system, no form that stores
+	Standard Profile = "standard" // everything but what can harm: file-shaped payloads only after an indication
+	Full     Profile = "full"     // uploads, methods that delete what the scan did not create, floods at small numbers
+)
+
+// Profiles lists every profile, from the most careful on.
+var Profiles = []Profile{Passive, Safe, Standard, Full}
+
+// Allows reports whether the profile goes as far as what.
+func (p Profile) Allows(what Profile) bool { return p.rank() >= what.rank() }
+
+func (p Profile) rank() int {
+	for i, known := range Profiles {
+		if p == known {
+			return i
+		}
+	}
+	return 2 // Standard
+}
+
+// A Header is a header of a request.
+type Header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"` // may be a secret
+}
+
+// An Identity is a user of the target. Exactly one way of signing in is set.
+type Identity struct {
+	Name string `json:"name"`
+	// Role orders identities: a higher one may do what a lower one may. 0 is unknown.
+	Role int `json:"role,omitempty"`
+
+	Form   *FormLogin    `json:"form,omitempty"`   // a page with a form
+	JSON   *JSONLogin    `json:"json,omitempty"`   // a request that answers with a token or sets a cookie
+	OAuth  *OAuthLogin   `json:"oauth,omitempty"`  // OAuth 2 and OpenID Connect
+	Bearer string        `json:"bearer,omitempty"` // a token as it is
+	Basic  *BasicLogin   `json:"basic,omitempty"`  // HTTP Basic, RFC 7617
+	Cookie string        `json:"cookie,omitempty"` // the header Cookie as it is
+	Header []Header      `json:"header,omitempty"` // any headers
+	Steps  []BrowserStep `json:"steps,omitempty"`  // recorded steps in the browser
+
+	// Marker proves a session.
+	Marker Marker `json:"marker,omitzero"`
+	// TOTP is the secret of one-time passwords (RFC 6238) in base 32; where it is
+	// sent is told by {{totp}} in a value of the login.
+	TOTP string `json:"totp,omitempty"`
+}
+
+// A Marker tells whether a session holds. Without any field, the scan tells it
+// by the answer to a page that differs for somebody who is signed in.
+type Marker struct {
+	URL    string `json:"url,omitempty"`    // asked; empty: every answer is looked at
+	In     string `json:"in,omitempty"`     // a regular expression (RE2) that an answer holds when signed in
+	Out    string `json:"out,omitempty"`    // one that an answer holds when not
+	Status int    `json:"status,omitempty"` // of URL's answer when signed in
+}
+
+// A FormLogin fills in the form of a page. Fields that it does not name keep the
+// values of the page, such as tokens.
+type FormLogin struct {
+	URL      string            `json:"url"` // of the page
+	User     string            `json:"user"`
+	Password string            `json:"password"`
+	Fields   map[string]string `json:"fields,omitempty"` // more values by name; User and Password find their fields themselves
+}
+
+// A JSONLogin sends a request with a body and takes a token out of the answer.
+type JSONLogin struct {
+	URL    string `json:"url"`
+	Method string `json:"method,omitempty"` // empty: POST
+	Body   string `json:"body"`             // as it is sent
+	Type   string `json:"type,omitempty"`   // Content-Type; empty: application/json
+	Token  string `json:"token,omitempty"`  // JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
+	Header string `json:"header,omitempty"` // that carries the token; empty: Authorization
+	Prefix string `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "
+}
+
+// An OAuthLogin gets a token by a flow of OAuth 2 (RFC 6749) with PKCE (RFC 7636).
+type OAuthLogin struct {
+	Issuer       string `json:"issuer,omitempty"`    // whose discovery document names the endpoints
+	Authorize    string `json:"authorize,omitempty"` // endpoint, without Issuer
+	Token        string `json:"token,omitempty"`     // endpoint, without Issuer
+	Grant        string `json:"grant,omitempty"`     // "authorization_code" (default), "client_credentials", "password", "refresh_token"
+	ClientID     string `json:"clientId"`
+	ClientSecret string `json:"clientSecret,omitempty"`
+	Redirect     string `json:"redirect,omitempty"` // redirect URI of the code flow; it is never opened
+	Scope        string `json:"scope,omitempty"`
+	Refresh      string `json:"refresh,omitempty"` // a refresh token, for its grant
+	User         string `json:"user,omitempty"`
+	Password     string `json:"password,omitempty"` // for the form of the code flow, or the password grant
+}
+
+// A BasicLogin is a user name and a password.
+type BasicLogin struct {
+	User     string `json:"user"`
+	Password string `json:"password"`
+}
+
+// A BrowserStep is one recorded step. Exactly one action is set.
+type BrowserStep struct {
+	Open  string        `json:"open,omitempty"`  // an address
+	Click string        `json:"click,omitempty"` // a CSS selector
+	Fill  string        `json:"fill,omitempty"`  // a CSS selector, with Value
+	Value string        `json:"value,omitempty"` // {{totp}} stands for a one-time password
+	Wait  string        `json:"wait,omitempty"`  // for a CSS selector to appear
+	Sleep time.Duration `json:"sleep,omitempty"` // nanoseconds, at most 30 s
+}
+
+// A Description tells operations, or is a template: a text, or an address below
+// the target where it is found.
+type Description struct {
+	Name string `json:"name"`           // of the file, for people
+	Kind string `json:"kind,omitempty"` // "openapi", "postman", "har", "graphql"; empty: told by the text
+	Text string `json:"text,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
+
+// A Route is an operation that source code declares.
+type Route struct {
+	Method     string           `json:"method"`               // empty: any
+	Path       string           `json:"path"`                 // parameters in braces: "/users/{id}"
+	Parameters []string         `json:"parameters,omitempty"` // "query:name", "form:name", "json:/name", "header:name", "cookie:name"
+	Location   finding.Location `json:"location"`
+	// Sinks are findings of static analysis that begin in the handler.
+	Sinks []Sink `json:"sinks,omitempty"`
+}
+
+// A Sink is a flaw that static analysis sees behind a route.
+type Sink struct {
+	CWE         []string            `json:"cwe"`
+	RuleID      string              `json:"ruleId"`
+	Parameter   string              `json:"parameter,omitempty"`
+	Location    finding.Location    `json:"location"`
+	Fingerprint finding.Fingerprint `json:"fingerprint,omitzero"`
+}
+
+// Live is what a live analyzer needs of the host beside the target.
+type Live struct {
+	Target Target
+	// ID names the scan in a header of every request.
+	ID string
+	// Dial is the one way to the network: it decides on the resolved address of
+	// each connection.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Browser is the path of a Chromium that may be run; empty: none, with the reason
+	// in BrowserReason.
+	Browser       string
+	BrowserReason string
+	// BrowserUser is the user and group that the browser runs as; 0: this one.
+	BrowserUser int
+	// Callback receives what the target sends elsewhere; nil: nothing is listening.
+	Callback Callback
+	// Resume is what an earlier attempt of the same scan kept, and Keep keeps
+	// something for a later one, at most MaxKept bytes; both may be nil.
+	Resume []byte
+	Keep   func([]byte)
+}
+
+// MaxKept bounds what an attempt may keep for the next one, in bytes.
+const MaxKept = 4 << 20
+
+// Root is what all paths of findings of the target begin with: its host, its port
+// where the scheme has another, and the folder of its path.
+func (t *Target) Root() string {
+	u, err := url.Parse(t.URL)
+	if err != nil || u.Host == "" {
+		return "target"
+	}
+	return path.Join(strings.ReplaceAll(u.Host, "/", ""), path.Clean("/"+strings.Trim(u.Path, "/")))
+}
+
+// Path is the path by which findings name an address of the target: Root, and what
+// is below it. An address elsewhere is named by its host and path below Root.
+func (t *Target) Path(address *url.URL) string {
+	root := t.Root()
+	whole := path.Join(strings.ReplaceAll(address.Host, "/", ""), path.Clean("/"+address.Path))
+	if whole != root && !strings.HasPrefix(whole, root+"/") {
+		whole = path.Join(root, whole)
+	}
+	return strings.ToValidUTF8(whole, "?")
+}
+
+// A Callback is a listener of ours that a target which can be made to send
+// requests reaches.
+type Callback interface {
+	// Address returns an address (URL) and a host name that stand for the token
+	// alone; the token holds lower-case letters and digits. The host is empty when
+	// no name leads to the listener.
+	Address(token string) (url, host string)
+	// Calls returns what has arrived for the token so far.
+	Calls(token string) []Call
+}
+
+// A Call is something that arrived at a Callback.
+type Call struct {
+	At       time.Time
+	Protocol string // "http", "dns"
+	From     string // address of the caller
+	Text     string // the request as text, cut
+}
+
+// A LivePass is a running target.
+type LivePass struct {
+	Context context.Context
+	Live
+
+	// Deadline is when the analyzer has to end by itself, with what it has.
+	Deadline time.Time
+
+	// Progress tells how far the analyzer is, as in a ProjectPass.
+	Progress func(percent int, step string)
+
+	// Operation tells what became of an operation, once for each.
+	Operation func(finding.Operation)
+
+	Reporter
+}
