@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"merlon/internal/engine/iac/ansible"
 	"merlon/internal/engine/iac/bicep"
 	"merlon/internal/engine/iac/buildah"
+	"merlon/internal/engine/iac/compose"
 	"merlon/internal/engine/iac/dockerfile"
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/helm"
@@ -118,6 +120,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 		return nil, nil, err
 	}
 	r.deployed()
+	r.gaps()
 	var all []*document.Document
 	names := make([]string, 0, len(r.parts))
 	for name := range r.parts {
@@ -128,6 +131,28 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 		all = append(all, r.parts[name]...)
 	}
 	return all, r.project, p.Context.Err()
+}
+
+// gaps tells of what documents refer to and was not followed.
+func (r *reading) gaps() {
+	parts, told := map[string]bool{}, map[document.Gap]bool{}
+	for _, docs := range r.parts {
+		for _, doc := range docs {
+			for _, name := range doc.Parts {
+				parts[name] = true
+			}
+		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
+		for _, doc := range r.parts[part] {
+			for _, g := range doc.Gaps {
+				if !told[g] && (!g.Alone || !parts[doc.Path]) {
+					told[g] = true
+					r.pass.Degrade(scan.Reason{Code: g.Code, Message: g.Message, Path: g.Path, Line: g.Line})
+				}
+			}
+		}
+	}
 }
 
 // inChart reports whether the file is a template of a chart, or belongs to a
@@ -191,11 +216,11 @@ func decode(p *scan.ProjectPass, name string) []*document.Document {
 		}
 		return []*document.Document{d}
 	}
-	if !hints(text) {
+	if !hints(text) && !document.ComposeName(name) {
 		return nil
 	}
 	docs, err := values(p.FS, name, text, nil)
-	if err != nil && (len(docs) > 0 || speaks(text)) {
+	if err != nil && (len(docs) > 0 || speaks(text) || document.ComposeName(name)) {
 		p.Degrade(reason(name, err))
 	}
 	return docs
@@ -226,7 +251,9 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 			case document.Terraform:
 				planned := plan(tree)
 				d.Root, d.Lines = planned.Root, planned.Lines
-			case document.CloudFormation, document.ARM, document.Compose, document.OpenAPI:
+			case document.Compose:
+				composed(d, tree, files)
+			case document.CloudFormation, document.ARM, document.OpenAPI:
 				known, deploys := template.Evaluate(template.File{
 					Platform: platform, Path: name, Tree: tree, Given: given,
 					Source: func(other string) ([]byte, error) { return fs.ReadFile(files, other) },
@@ -239,6 +266,18 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 		}
 	}
 	return docs, err
+}
+
+// composed puts into the document what Compose makes of its file.
+func composed(d *document.Document, tree document.Tree, files fs.FS) {
+	m := compose.Load(d.Path, tree, func(other string) ([]byte, error) { return fs.ReadFile(files, other) })
+	d.Root, d.Lines, d.Parts, d.Gaps = m.Root, m.Lines, m.Parts, m.Gaps
+	if m.Fragment {
+		d.Root, d.Lines = map[string]any{}, &document.Node{Line: 1}
+	}
+	if len(m.Parts) > 0 {
+		d.Text = nil
+	}
 }
 
 // unlisted puts the objects of a Kubernetes list in place of the list.

@@ -3,6 +3,8 @@ package document
 import (
 	"path"
 	"strings"
+
+	"merlon/internal/lazyregexp"
 )
 
 // Detect says what a decoded YAML or JSON tree describes, by its content; the path
@@ -27,7 +29,7 @@ func Detect(name string, root map[string]any) []Platform {
 		return []Platform{ServerlessFrame}
 	case isWorkflow(root):
 		return []Platform{CICD}
-	case isCompose(root):
+	case isCompose(name, root):
 		return []Platform{Compose}
 	case isGoogleDeploy(root):
 		return []Platform{GoogleDeploy}
@@ -112,8 +114,14 @@ func isWorkflow(root map[string]any) bool {
 	return jobs && has(root, "on")
 }
 
-func isCompose(root map[string]any) bool {
+// isCompose wants a service with an image or a build. A file that is called so may hold
+// parts of services alone, or what it includes.
+func isCompose(name string, root map[string]any) bool {
 	services, _ := root["services"].(map[string]any)
+	if ComposeName(name) {
+		_, includes := root["include"].([]any)
+		return includes || len(services) > 0
+	}
 	for _, s := range services {
 		if one, ok := s.(map[string]any); ok && (has(one, "image") || has(one, "build")) {
 			return true
@@ -121,6 +129,11 @@ func isCompose(root map[string]any) bool {
 	}
 	return false
 }
+
+var composeName = lazyregexp.New(`(?i)^(docker-)?compose([._-].*)?\.ya?ml$`)
+
+// ComposeName reports whether a file is called as Compose files are.
+func ComposeName(name string) bool { return composeName.MatchString(path.Base(name)) }
 
 // isGoogleDeploy wants resources with a name and a type that is one of the
 // manager's: "compute.v1.instance", "gcp-types/…", a template.

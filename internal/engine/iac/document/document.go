@@ -4,6 +4,8 @@
 // and know no format.
 package document
 
+import "slices"
+
 // A Platform names what a document describes. The names are those of the query
 // library's folders.
 type Platform string
@@ -80,6 +82,12 @@ type Document struct {
 	// Deploys lists the other files of the tree that it deploys as a part of itself.
 	Deploys []Deployment
 
+	// Parts lists the other files of the tree that were put into it.
+	Parts []string
+
+	// Gaps lists what of it was not followed, and so was not looked at.
+	Gaps []Gap
+
 	// Text is the written file. Rules that name what they found by its words look
 	// for it here. Nil when the file does not hold what was decoded.
 	Text []byte
@@ -91,6 +99,18 @@ type Deployment struct {
 	Path  string         // of the used file
 	Line  int            // of the use
 	Given map[string]any // the values of parameters; Unknown where only the deployment knows
+}
+
+// A Gap is a reference that was not followed.
+type Gap struct {
+	Code    string // that of a reason: "unavailable", "malformed", "too-complex"
+	Path    string // where the reference is written
+	Line    int
+	Message string
+
+	// Alone is set when it is none as soon as another document has the file among its
+	// parts.
+	Alone bool
 }
 
 // Unknown stands for a value that is not known before it is deployed.
@@ -129,6 +149,29 @@ func (n *Node) Find(path ...string) (*Node, int) {
 		n = next
 	}
 	return n, len(path)
+}
+
+// In returns the node with the file in all nodes that name none. The given one is not
+// changed.
+func (n *Node) In(file string) *Node {
+	if n == nil {
+		return nil
+	}
+	own := *n
+	if own.Path == "" {
+		own.Path = file
+	}
+	if n.Fields != nil {
+		own.Fields = make(map[string]*Node, len(n.Fields))
+		for key, below := range n.Fields {
+			own.Fields[key] = below.In(file)
+		}
+	}
+	own.Items = slices.Clone(n.Items)
+	for i, below := range own.Items {
+		own.Items[i] = below.In(file)
+	}
+	return &own
 }
 
 // step returns the node below one key or index, or nil.

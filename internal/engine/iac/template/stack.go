@@ -21,6 +21,9 @@ import (
 // maxCopies bounds the copies that one loop makes.
 const maxCopies = 100
 
+// maxIncludes bounds AWS::Include inside of each other.
+const maxIncludes = 20
+
 // A stack is a template under evaluation.
 type stack struct {
 	file   string
@@ -194,14 +197,14 @@ func (s *stack) include(v any, out map[string]any, at map[string]*document.Node)
 	m, _ := v.(map[string]any)
 	parameters, _ := m["Parameters"].(map[string]any)
 	where, _ := parameters["Location"].(string)
-	if m["Name"] != "AWS::Include" || s.depth > maxExtends {
+	if m["Name"] != "AWS::Include" || s.depth > maxIncludes {
 		return false
 	}
 	tree, name, ok := s.read(where)
 	if !ok {
 		return false
 	}
-	made, places, _ := s.value(tree.Root, placed(tree.Lines, name))
+	made, places, _ := s.value(tree.Root, tree.Lines.In(name))
 	if fields, ok := made.(map[string]any); ok {
 		maps.Copy(out, fields)
 		maps.Copy(at, places.Fields)

@@ -1,8 +1,7 @@
 // Package template puts into a template what is known of it when it is written: the
 // defaults of CloudFormation's parameters where they decide something, the variables
-// of Azure's templates, the services that a Compose file extends, and what references
-// of OpenAPI documents bring in. Rules then see
-// the value where it counts. Nothing given is changed.
+// of Azure's templates, and what references of OpenAPI documents bring in. Rules then
+// see the value where it counts. Nothing given is changed.
 package template
 
 import (
@@ -31,8 +30,6 @@ func Evaluate(f File) (document.Tree, []document.Deployment) {
 		return evaluateStack(f.Tree, f.Path, f.Given, f.Source)
 	case document.ARM:
 		return evaluateDeployment(f.Tree, f.Path, f.Given, f.Source)
-	case document.Compose:
-		return interpolate(compose(f.Tree, f.Path, f.Source), f.Path, f.Source), nil
 	case document.OpenAPI:
 		return references(f.Tree.Resolve(), f.Path, f.Source), nil
 	}

@@ -97,68 +97,6 @@ func TestDeploymentGrows(t *testing.T) {
 	evaluate(document.ARM, decode(t, b.String()), "x", none)
 }
 
-func TestVariables(t *testing.T) {
-	source := func(name string) ([]byte, error) {
-		if name != "a/.env" {
-			return nil, errors.New("no file")
-		}
-		return []byte("# ports\nPORT=8080 # the outer one\nexport TAG='1.2 #3'\nEMPTY=\nDB_PASSWORD=hunter2\nno line\n"), nil
-	}
-	const text = `services:
-  web:
-    image: "web:${TAG}"
-    ports: ["$PORT:80", "${OTHER:-90}:90", "${EMPTY:-91}:91", "${EMPTY-92}:92", "${PORT-93}:93"]
-    command: ["$$PORT", "${NONE}", "${PORT:?must be set}", "${PORT:+x}", "$", "${", "${A:-${B}}"]
-    environment: {PASSWORD: "${DB_PASSWORD}", N: 1}
-`
-	got := evaluate(document.Compose, decode(t, text), "a/compose.yaml", source)
-	want := map[string]any{
-		"image": "web:1.2 #3", "ports": []any{"8080:80", "90:90", "91:91", ":92", "8080:93"},
-		"command":     []any{"$$PORT", "${NONE}", "${PORT:?must be set}", "${PORT:+x}", "$", "${", "${A:-${B}}"},
-		"environment": map[string]any{"PASSWORD": "${DB_PASSWORD}", "N": int64(1)},
-	}
-	if diff := cmp.Diff(want, got.Root["services"].(map[string]any)["web"]); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-func TestCompose(t *testing.T) {
-	files := map[string]string{
-		"a/common/base.yaml": "services:\n  base:\n    extends: root\n    read_only: true\n    ports: [\"1:1\"]\n    environment: {A: x, B: y}\n  root:\n    privileged: true\n    depends_on: [z]\n",
-		"a/compose.yaml":     "services:\n  web:\n    extends: {file: common/base.yaml, service: base}\n    image: web\n    ports: [\"2:2\"]\n    environment: {B: z}\n  near:\n    extends: web\n    privileged: false\n  lost:\n    extends: {service: none}\n  loop:\n    extends: {service: loop}\n    image: x\n",
-	}
-	source := func(name string) ([]byte, error) {
-		text, ok := files[name]
-		if !ok {
-			return nil, errors.New("no file")
-		}
-		return []byte(text), nil
-	}
-	d := &document.Document{Path: "a/compose.yaml"}
-	got := evaluate(document.Compose, decode(t, files[d.Path]), d.Path, source)
-	services := got.Root["services"].(map[string]any)
-	web := map[string]any{
-		"extends": map[string]any{"file": "common/base.yaml", "service": "base"}, "image": "web", "read_only": true, "privileged": true,
-		"ports": []any{"1:1", "2:2"}, "environment": map[string]any{"A": "x", "B": "z"},
-	}
-	if diff := cmp.Diff(web, services["web"]); diff != "" {
-		t.Errorf("web (-want +got):\n%s", diff)
-	}
-	if near := services["near"].(map[string]any); near["privileged"] != false || near["read_only"] != true || near["image"] != "web" {
-		t.Errorf("near is %v", near)
-	}
-	for path, want := range map[string]string{
-		"web read_only": "a/common/base.yaml:4", "web privileged": "a/common/base.yaml:8", "web image": "a/compose.yaml:4",
-		"web ports 0": "a/common/base.yaml:5", "web ports 1": "a/compose.yaml:5", "web environment A": "a/common/base.yaml:6", "near read_only": "a/common/base.yaml:4",
-	} {
-		steps := append([]string{"services"}, strings.Fields(path)...)
-		n, found := got.Lines.Find(steps...)
-		if at := fmt.Sprintf("%s:%d", d.File(n), n.Line); at != want || found != len(steps) {
-			t.Errorf("%s is at %s after %d steps, want %s", path, at, found, want)
-		}
-	}
-}
-
 func TestReferences(t *testing.T) {
 	files := map[string]string{
 		"api/common/ids.yaml": "schemas:\n  Id: {type: string, next: {$ref: '#/schemas/Id'}}\n",
@@ -193,14 +131,13 @@ func FuzzEvaluate(f *testing.F) {
 	f.Add("Parameters: {A: {Default: true}}\nResources: {R: {P: !Ref A, Q: {Ref: A}}}\n")
 	f.Add("$schema: x\nvariables: {a: \"[variables('b')]\", b: [\"[variables('a')]\"]}\nresources: [\"[variables('a')]\"]\n")
 	f.Add("a: {$ref: 'x#/b'}\nb: {$ref: '#/a'}\n")
-	f.Add("services: {a: {extends: b, ports: [1]}, b: {extends: {service: a}, ports: {x: 1}}}\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		trees, err := document.DecodeYAML([]byte(text))
 		if err != nil {
 			return
 		}
 		for _, tree := range trees {
-			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.Compose, document.OpenAPI} {
+			for _, platform := range []document.Platform{document.CloudFormation, document.ARM, document.OpenAPI} {
 				if got := evaluate(platform, tree, "x", none); got.Root == nil || got.Lines == nil {
 					t.Fatal("nothing is left")
 				}

@@ -1,0 +1,166 @@
+package compose
+
+import (
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/lazyregexp"
+)
+
+// This file puts variables into the values: those of the file .env beside the file or
+// that an inclusion names, and the defaults that the places themselves name. A variable
+// that nobody knows stays as it is written.
+// See https://docs.docker.com/reference/compose-file/interpolation/.
+
+// An environment is the variables of a file. They are read when one is asked for.
+type environment struct {
+	source Source
+	outer  *environment // of the file that includes this one, which is stronger
+	files  []string
+	known  map[string]string
+}
+
+// below returns the environment of a file that another includes: the project is in the
+// folder, and the other names files of variables.
+func (e *environment) below(project, dir string, files []string) *environment {
+	inner := &environment{source: e.source, outer: e, files: []string{path.Join(project, ".env")}}
+	if len(files) > 0 {
+		inner.files = nil
+	}
+	for _, name := range files {
+		inner.files = append(inner.files, path.Join(dir, name))
+	}
+	return inner
+}
+
+// value returns the value of a variable.
+func (e *environment) value(name string) (string, bool) {
+	if e.outer != nil {
+		if v, ok := e.outer.value(name); ok {
+			return v, true
+		}
+	}
+	if e.known == nil {
+		e.known = map[string]string{}
+		for _, file := range e.files {
+			variables(file, e.source, e.known)
+		}
+	}
+	v, ok := e.known[name]
+	return v, ok
+}
+
+// variable matches $$, $NAME and ${NAME}, the latter also with a default behind - or :-.
+// Forms that ask for a message or for another value are left.
+var variable = lazyregexp.New(`\$\$|\$([A-Za-z_][A-Za-z0-9_]*)|\$\{([A-Za-z_][A-Za-z0-9_]*)(:?-)?([^{}]*)\}`)
+
+// interpolate returns the tree with the variables that are known.
+func (e *environment) interpolate(tree document.Tree) document.Tree {
+	if root, ok := e.put(tree.Root).(map[string]any); ok {
+		tree.Root = root
+	}
+	return tree
+}
+
+// put returns the value with variables; nil when there are none in it.
+func (e *environment) put(v any) any {
+	switch v := v.(type) {
+	case string:
+		if !strings.Contains(v, "$") {
+			return nil
+		}
+		switch out := variable.ReplaceAllStringFunc(v, e.substitute); out {
+		case v:
+			return nil
+		case "true", "false": // what is a flag is none before this
+			return out == "true"
+		default:
+			return out
+		}
+	case map[string]any:
+		var out map[string]any
+		for key, below := range v {
+			with := e.put(below)
+			if with == nil {
+				continue
+			}
+			if out == nil {
+				out = maps.Clone(v)
+			}
+			out[key] = with
+		}
+		if out != nil {
+			return out
+		}
+	case []any:
+		var out []any
+		for i, below := range v {
+			with := e.put(below)
+			if with == nil {
+				continue
+			}
+			if out == nil {
+				out = slices.Clone(v)
+			}
+			out[i] = with
+		}
+		if out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// substitute returns what stands for one variable, or the variable itself.
+func (e *environment) substitute(found string) string {
+	m := variable.FindStringSubmatch(found)
+	name, operator, otherwise := m[1]+m[2], m[3], m[4]
+	if found == "$$" {
+		return found // a dollar of the program that runs
+	}
+	value, ok := e.value(name)
+	switch {
+	case ok && (value != "" || operator != ":-"):
+		if operator == "" && otherwise != "" {
+			return found
+		}
+		return value
+	case operator != "":
+		return otherwise
+	}
+	return found
+}
+
+// maxVariables bounds the variables of a file.
+const maxVariables = 1000
+
+// secret matches names of variables whose values must not come into a finding.
+var secret = lazyregexp.New(`(?i)pass|pwd|secret|token|key|cred|auth|dsn|salt`)
+
+// variables reads a file of NAME=value lines, if there is one. Secrets are left out.
+func variables(name string, source Source, into map[string]string) {
+	if !fs.ValidPath(name) {
+		return
+	}
+	text, err := source(name)
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(text)) {
+		key, value, ok := strings.Cut(strings.TrimSpace(line), "=")
+		if key = strings.TrimSpace(strings.TrimPrefix(key, "export ")); !ok || strings.HasPrefix(key, "#") || len(into) >= maxVariables || secret.MatchString(key) {
+			continue
+		}
+		value = strings.TrimSpace(value)
+		if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
+			value = value[1 : n-1]
+		} else {
+			value, _, _ = strings.Cut(value, " #")
+		}
+		into[key] = value
+	}
+}

@@ -1,0 +1,85 @@
+package configuration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// scanned runs the analysis on a tree and returns its findings, "PATH:LINE RULE", and
+// its reasons, "PATH:LINE CODE: MESSAGE", both sorted.
+func scanned(t *testing.T, files map[string]string) (found, reasons []string) {
+	t.Helper()
+	tree := fstest.MapFS{}
+	p := &scan.ProjectPass{Context: context.Background(), FS: tree, Workers: 2, Progress: func(int, string) {}}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		tree[name] = &fstest.MapFile{Data: []byte(files[name])}
+		p.Files = append(p.Files, scan.File{Path: name})
+	}
+	p.Degrade = func(r scan.Reason) {
+		reasons = append(reasons, fmt.Sprintf("%s:%d %s: %s", r.Path, r.Line, r.Code, r.Message))
+	}
+	p.Report = func(rule *finding.Rule, f finding.Finding) {
+		id := rule.ID[strings.LastIndexByte(rule.ID, '/')+1:]
+		found = append(found, fmt.Sprintf("%s:%d %s", f.Location.Path, f.Location.StartLine, id))
+	}
+	if err := run(p); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(found)
+	slices.Sort(reasons)
+	return found, reasons
+}
+
+// Flaws are told where they are written, in whichever file that a reference leads to;
+// what is not flawed as it is deployed is silent, and what leads nowhere is a reason.
+func TestReferences(t *testing.T) {
+	const hardened = "    cap_drop: [ALL]\n    security_opt: [\"no-new-privileges:true\"]\n    healthcheck: {test: [CMD, true]}\n    mem_limit: 64m\n    pids_limit: 9\n"
+	tests := []struct {
+		name    string
+		files   map[string]string
+		found   []string
+		reasons []string
+	}{
+		{
+			name: "Compose",
+			files: map[string]string{
+				"compose.yaml":             "include: [db/compose.yaml, gone.yaml]\nservices:\n  web:\n    image: web:1\n" + hardened,
+				"compose.override.yaml":    "services:\n  web:\n    privileged: true\n",
+				"compose.prod.yaml":        "services:\n  web:\n    restart: always\n",
+				"db/compose.yaml":          "services:\n  db:\n    image: db:1\n    network_mode: ${MODE:-none}\n" + hardened,
+				".env":                     "MODE=host\n",
+				"parts/compose.part.yaml":  "services:\n  part:\n    mem_limit: 1g\n",
+				"parts/compose.yaml":       "services:\n  part:\n    image: part:1\n    extends: {file: compose.part.yaml, service: part}\n" + hardened,
+				"alone/compose.extra.yaml": "services:\n  extra:\n    mem_limit: 1g\n",
+				"bad/docker-compose.yml":   "services: [\n",
+			},
+			found: []string{"compose.override.yaml:3 privileged-containers-enabled", "db/compose.yaml:4 shared-host-network-namespace"},
+			reasons: []string{
+				"alone/compose.extra.yaml:1 unavailable: its services have neither an image nor a build: it is laid over a file that is not beside it",
+				"bad/docker-compose.yml:1 malformed: it cannot be read: did not find expected node content",
+				"compose.yaml:1 unavailable: the included file gone.yaml is not looked at: it is not part of the tree, and nothing is fetched",
+			},
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			found, reasons := scanned(t, tt.files)
+			if diff := cmp.Diff(tt.found, found); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(tt.reasons, reasons); diff != "" {
+				t.Errorf("reasons (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
