@@ -28,6 +28,7 @@ require (
 	github.com/riverqueue/river/riverdriver/riversqlite v0.43.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.2
 	github.com/spdx/tools-golang v0.5.7
+	github.com/tdewolff/parse/v2 v2.8.20
 	github.com/tree-sitter-grammars/tree-sitter-hcl v1.2.0
 	github.com/tree-sitter-grammars/tree-sitter-kotlin v1.1.0
 	github.com/tree-sitter-grammars/tree-sitter-xml v0.7.0
@@ -57,6 +58,7 @@ require (
 	golang.org/x/mod v0.41.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
+	golang.org/x/time v0.16.0
 	modernc.org/sqlite v1.60.1
 )
 

@@ -70,6 +70,7 @@ var mayImport = map[string]string{
 	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
 	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/dast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container",
 	"internal/sbom":           "internal/finding internal/license",
 	"internal/vex":            "internal/errs internal/finding internal/scan",

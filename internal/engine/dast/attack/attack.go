@@ -1,0 +1,377 @@
+// Package attack drives checks over what a target offers. A Check knows one class of
+// flaw; the run gives it one insertion point at a time as a Probe, with what is known
+// of the page behind it, and takes Flaws that are proven. What a check never does:
+// send by itself, follow redirects unasked, or report what one answer alone suggests.
+//
+// Order: for each operation its baselines, then its points one after another, every
+// check on a point before the next point; several operations at once. Checks that
+// measure time come last, one request at a time. In the end pages are asked again for
+// what was stored.
+package attack
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A Check looks for one class of flaw. It is a value: declaring it runs nothing. At
+// least one function is set; each may be called from several goroutines, for
+// different operations.
+type Check struct {
+	ID string // of its folder: "sqlinjection"
+	// Rules are all that it may report.
+	Rules []*finding.Rule
+	// Profile is the least that it needs; empty: Passive, so it sends nothing unusual.
+	Profile scan.Profile
+	// Slow checks take the target's time: they run last, and never against a target in
+	// production.
+	Slow bool
+	// Wants chooses points; nil: every value of the query, the body and the path.
+	// Extra names more points of a request, such as headers that it does not have.
+	Wants func(message.Point) bool
+	Extra func(*message.Request) []message.Point
+
+	Point    func(*Probe) error              // each point
+	Request  func(*Trial) error              // each operation
+	Response func(*Trial, *message.Response) // each answer to an ordinary request; sends nothing
+	Site     func(*Trial) error              // once; the Trial's request is the base
+	// Stored is asked with a page that holds a token that the check left (Run.Leave) in
+	// another answer.
+	Stored func(*Trial, Token, *message.Response) error
+}
+
+// A Run is the attack on one target.
+type Run struct {
+	Client   *traffic.Client
+	As       traffic.Session // the identity that attacks; nil: nobody
+	Surface  *site.Surface
+	Target   *scan.Target
+	Scope    *site.Scope
+	Checks   []*Check
+	Callback scan.Callback // nil: nobody listens
+	Browser  Browser       // nil: there is none
+	Parallel int           // operations at once; 4
+	Seed     uint64        // of payloads' random parts
+	// Renew returns the request with fresh tokens against forgery; nil: as it is.
+	Renew func(ctx context.Context, r *message.Request) *message.Request
+	// Report takes a flaw.
+	Report func(*finding.Rule, finding.Finding)
+	// Degrade takes what could not be looked at.
+	Degrade func(scan.Reason)
+	// Progress is told after each operation.
+	Progress func(done, all int)
+
+	mu       sync.Mutex
+	reported map[string]bool
+	tokens   map[string]Token
+	counter  atomic.Uint64
+}
+
+// A Browser proves that script runs.
+type Browser interface {
+	// Execute opens the request's address as the session, and returns the texts of
+	// dialogs and calls that hold the marker, with how they came about; none: nothing ran.
+	Execute(ctx context.Context, r *message.Request, marker string) ([]string, error)
+}
+
+// A Token is a value that a check left at a point, to be found again elsewhere.
+type Token struct {
+	Text    string
+	Check   *Check
+	Request *message.Request // as it was sent
+	Point   message.Point
+	Payload string
+}
+
+// A Trial is an operation in the hands of a check.
+type Trial struct {
+	*Run
+	Context context.Context
+	Request *message.Request // as it was found
+	check   *Check
+	op      *operation
+}
+
+// A Probe is a point of an operation in the hands of a check.
+type Probe struct {
+	Trial
+	At message.Point
+}
+
+// A Flaw is what a check has proven.
+type Flaw struct {
+	Rule       *finding.Rule
+	Severity   finding.Severity   // where it is not the rule's
+	Confidence finding.Confidence // where it is not the rule's
+	Message    string             // one sentence; empty: the rule's
+	Request    *message.Request   // that proves it
+	Point      *message.Point     // nil: the operation as a whole
+	Payload    string
+	Proof      []string            // steps and what they showed, for people
+	Answers    []*message.Response // in order; the last ones are kept if there are many
+	Notes      []string            // of the answers, as far as there are any
+	// Place replaces the address by which the flaw is told, for flaws of a whole site:
+	// "/" is told once, whatever page showed it.
+	Place string
+	// Key tells flaws of one rule at one point apart.
+	Key string
+}
+
+// operation is what is known of an operation while it is attacked.
+type operation struct {
+	entry site.Entry
+	once  sync.Once
+	base  *Baseline
+	err   error
+	mu    sync.Mutex
+	found map[string]bool // by point and what was found
+}
+
+// Random returns up to 32 random lower-case letters, other ones at each call; the same
+// in the same order with the same Seed.
+func (r *Run) Random(n int) string {
+	b := r.draw()
+	for i := range b {
+		b[i] = 'a' + b[i]%26
+	}
+	return string(b[:n])
+}
+
+// Number returns a random number from low to high, both included.
+func (r *Run) Number(low, high int) int {
+	b := r.draw()
+	return low + int(binary.BigEndian.Uint32(b[:])%uint32(high-low+1))
+}
+
+// draw returns the next random bytes: those of a hash over the seed and a counter, so
+// that a run can be repeated.
+func (r *Run) draw() [sha256.Size]byte {
+	var in [16]byte
+	binary.BigEndian.PutUint64(in[:8], r.Seed)
+	binary.BigEndian.PutUint64(in[8:], r.counter.Add(1))
+	return sha256.Sum256(in[:])
+}
+
+// Do attacks every operation of the surface, and again those that are found
+// meanwhile. It ends early, with a reason, when nothing more can be sent.
+func (r *Run) Do(ctx context.Context) error {
+	r.reported, r.tokens = map[string]bool{}, map[string]Token{}
+	for _, slow := range []bool{false, true} {
+		if slow && (r.Target.Production || !r.any(true)) {
+			break
+		}
+		if err := r.round(ctx, slow); err != nil {
+			return r.ended(ctx, err)
+		}
+	}
+	if err := r.sweep(ctx); err != nil {
+		return r.ended(ctx, err)
+	}
+	return nil
+}
+
+func (r *Run) any(slow bool) bool {
+	return slices.ContainsFunc(r.Checks, func(c *Check) bool { return c.Slow == slow && r.allowed(c) })
+}
+
+// allowed reports whether the profile goes as far as the check.
+func (r *Run) allowed(c *Check) bool {
+	need := c.Profile
+	if need == "" {
+		need = scan.Passive
+	}
+	return r.Target.Profile.Allows(need)
+}
+
+// ended turns the end of all sending into a reason.
+func (r *Run) ended(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !errors.Is(err, traffic.ErrSpent) {
+		return ctx.Err()
+	}
+	if traffic.Over(err) {
+		r.Degrade(scan.Reason{Code: "unavailable", Message: "the attack ended early: " + err.Error()})
+		return nil
+	}
+	return err
+}
+
+// round runs the quick or the slow checks over all operations.
+func (r *Run) round(ctx context.Context, slow bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan site.Entry)
+	var workers sync.WaitGroup
+	var done atomic.Int64
+	parallel := max(1, r.Parallel)
+	if slow {
+		parallel = 1
+	}
+	entries := r.Surface.Entries()
+	for range parallel {
+		workers.Go(func() {
+			for e := range work {
+				if err := r.operation(ctx, e, slow); traffic.Over(err) {
+					cancel(err)
+				}
+				if n := int(done.Add(1)); r.Progress != nil && !slow {
+					r.Progress(n, len(entries))
+				}
+			}
+		})
+	}
+	base, err := message.Of(r.Scope.Base())
+	if err == nil {
+		r.site(ctx, base, slow)
+	}
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- e
+	}
+	close(work)
+	workers.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return nil
+}
+
+// site runs what is asked once.
+func (r *Run) site(ctx context.Context, base *message.Request, slow bool) {
+	for _, c := range r.Checks {
+		if c.Site != nil && c.Slow == slow && r.allowed(c) {
+			t := &Trial{Run: r, Context: ctx, Request: base, check: c, op: newOperation(site.Entry{Request: base})}
+			r.guard(t, func() error { return c.Site(t) })
+		}
+	}
+}
+
+func newOperation(e site.Entry) *operation { return &operation{entry: e, found: map[string]bool{}} }
+
+// operation attacks one operation. Its error is one that ends the run.
+func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
+	if site.Dangerous(e.Request.Address()) {
+		r.Surface.Failed(e.Request, "it ends the session or cannot be taken back: never asked")
+		return nil
+	}
+	op := newOperation(e)
+	for _, c := range r.Checks {
+		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
+			continue
+		}
+		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: c, op: op}
+		if err := r.guard(t, func() error { return c.Request(t) }); err != nil {
+			return err
+		}
+	}
+	for _, at := range e.Request.Points() {
+		if err := r.point(ctx, op, at, slow); err != nil {
+			return err
+		}
+	}
+	for _, at := range e.Request.Names() {
+		if err := r.point(ctx, op, at, slow); err != nil {
+			return err
+		}
+	}
+	return r.extra(ctx, op, slow)
+}
+
+// extra runs the checks on points that only they want.
+func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
+	for _, c := range r.Checks {
+		if c.Extra == nil || c.Point == nil || c.Slow != slow || !r.allowed(c) {
+			continue
+		}
+		for _, at := range c.Extra(op.entry.Request) {
+			if err := r.probe(ctx, op, c, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// point runs the checks on one point.
+func (r *Run) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
+	for _, c := range r.Checks {
+		if c.Point == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) {
+			continue
+		}
+		if err := r.probe(ctx, op, c, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// wants applies Wants, or its default.
+func (c *Check) wants(at message.Point) bool {
+	if c.Wants != nil {
+		return c.Wants(at)
+	}
+	switch at.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath:
+		return true
+	}
+	return false
+}
+
+func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Point) error {
+	p := &Probe{Trial: Trial{Run: r, Context: ctx, Request: op.entry.Request, check: c, op: op}, At: at}
+	return r.guard(&p.Trial, func() error { return c.Point(p) })
+}
+
+// guard calls a check. An error that ends the run is returned; any other concerns this
+// operation and check alone, and so does a panic.
+func (r *Run) guard(t *Trial, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)), Path: r.Target.Path(t.Request.URL())})
+			err = nil
+		}
+	}()
+	if t.Context.Err() != nil {
+		return context.Cause(t.Context)
+	}
+	err = f()
+	switch {
+	case err == nil, traffic.Over(err):
+		return err
+	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Invalid): // out of scope, or a value that no client sends
+		return nil
+	}
+	r.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("check %s: %s", t.check.ID, err), Path: r.Target.Path(t.Request.URL())})
+	return nil
+}
+
+// crash names the runtime's panic and its place; any other value may hold what the
+// target said.
+func crash(v any) string {
+	text := fmt.Sprintf("a %T", v)
+	if err, ok := v.(error); ok && strings.HasPrefix(err.Error(), "runtime error") {
+		text = err.Error()
+	}
+	for line := range strings.Lines(string(debug.Stack())) {
+		if i := strings.Index(line, "/dast/"); i >= 0 && !strings.Contains(line, "/attack/attack.go") && strings.Contains(line, ".go:") {
+			return text + " at " + strings.TrimSpace(line[i+1:])
+		}
+	}
+	return text
+}

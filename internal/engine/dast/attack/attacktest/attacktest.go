@@ -1,0 +1,142 @@
+// Package attacktest runs checks against a server of the test.
+package attacktest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// A Result is what a run said.
+type Result struct {
+	Findings []finding.Finding
+	Reasons  []scan.Reason
+	Requests int
+}
+
+// Setting changes a run before it begins.
+type Setting func(*attack.Run)
+
+// Profile sets the profile; without it, a run is a full one.
+func Profile(p scan.Profile) Setting { return func(r *attack.Run) { r.Target.Profile = p } }
+
+// Attack runs the checks against the handler. Each operation is a request line with
+// an optional body: "GET /a?x=1", "POST /b x=1&y=2" (a form), "POST /c {"x":1}".
+func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string, settings ...Setting) Result {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	defer server.Close()
+	target := &scan.Target{URL: server.URL + "/", Profile: scan.Full}
+	scope, err := site.NewScope(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var out Result
+	surface := site.NewSurface(1000)
+	for _, o := range operations {
+		surface.Add(Request(t, server.URL, o))
+	}
+	var dialer net.Dialer
+	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6, Parallel: 4})
+	defer client.Close()
+	run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4, Seed: 1,
+		Report: func(rule *finding.Rule, f finding.Finding) {
+			mu.Lock()
+			defer mu.Unlock()
+			f.RuleID = rule.ID
+			if !slices.ContainsFunc(checks, func(c *attack.Check) bool { return slices.Contains(c.Rules, rule) }) {
+				t.Errorf("rule %s is not declared by its check", rule.ID)
+			}
+			out.Findings = append(out.Findings, f)
+		},
+		Degrade: func(r scan.Reason) {
+			mu.Lock()
+			defer mu.Unlock()
+			out.Reasons = append(out.Reasons, r)
+		}}
+	for _, s := range settings {
+		s(run)
+	}
+	for _, e := range surface.Entries() { // what a crawler would have seen
+		resp, err := client.Send(t.Context(), e.Request, run.As)
+		if err != nil {
+			continue
+		}
+		surface.Answered(resp, "")
+		run.Look(t.Context(), resp)
+	}
+	if err := run.Do(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	out.Requests = client.Sent()
+	slices.SortFunc(out.Findings, func(a, b finding.Finding) int { return strings.Compare(Line(a), Line(b)) })
+	return out
+}
+
+// Line writes a finding as "rule METHOD /path in:parameter", without the host.
+func Line(f finding.Finding) string {
+	at := f.Live.URL
+	if i := strings.Index(at, "://"); i >= 0 {
+		at = at[i+3:]
+	}
+	if i := strings.IndexByte(at, '/'); i >= 0 {
+		at = at[i:]
+	}
+	line := f.RuleID + " " + f.Live.Method + " " + at
+	if f.Live.Parameter != "" {
+		line += " " + f.Live.In + ":" + f.Live.Parameter
+	}
+	return line
+}
+
+// Expect compares what was found, as Line writes it, with what should be, in any order.
+func Expect(t *testing.T, got Result, want ...string) {
+	t.Helper()
+	var lines []string
+	for _, f := range got.Findings {
+		lines = append(lines, Line(f))
+	}
+	slices.Sort(want)
+	if !slices.Equal(lines, want) {
+		t.Errorf("found:\n\t%s\nwant:\n\t%s\nreasons: %v", strings.Join(lines, "\n\t"), strings.Join(want, "\n\t"), got.Reasons)
+	}
+	for _, f := range got.Findings {
+		if len(f.Live.Proof) == 0 || len(f.Live.Exchanges) == 0 {
+			t.Errorf("%s has no proof, or no exchanges", Line(f))
+		}
+	}
+}
+
+// Request reads an operation of Attack.
+func Request(t *testing.T, base, operation string) *message.Request {
+	t.Helper()
+	method, rest, _ := strings.Cut(operation, " ")
+	path, body, _ := strings.Cut(rest, " ")
+	r, err := message.Parse(base + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Method = method
+	switch {
+	case strings.HasPrefix(body, "{"), strings.HasPrefix(body, "["):
+		r.Body = message.Body{Kind: message.JSON, Text: []byte(body)}
+	case strings.HasPrefix(body, "<"):
+		r.Body = message.Body{Kind: message.XML, Text: []byte(body)}
+	case body != "":
+		r.Body = message.Body{Kind: message.Form, Params: message.ParseQuery(body)}
+	}
+	return r
+}

@@ -1,0 +1,196 @@
+package attack
+
+import (
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+)
+
+// This file is what a check can do.
+
+// Baseline is what the operation answers without an attack.
+type Baseline struct {
+	First, Second *message.Response
+	// Stable reports whether both are the same page, so that a difference means
+	// something.
+	Stable bool
+	page   *Page // of First, without what differs between both
+}
+
+// errNoBaseline says that the operation does not answer twice.
+var errNoBaseline = errs.E(errs.Invalid, "the operation gave no baseline")
+
+// Baseline asks the operation twice, once for all checks. An error means that nothing
+// can be compared.
+func (t *Trial) Baseline() (*Baseline, error) {
+	t.op.once.Do(func() {
+		first, err := t.Send(t.Request)
+		if err != nil {
+			t.op.err = err
+			return
+		}
+		second, err := t.Send(t.Request)
+		if err != nil {
+			t.op.err = err
+			return
+		}
+		a, b := NewPage(first), NewPage(second)
+		t.op.base = &Baseline{First: first, Second: second, page: a.Common(b), Stable: first.Status == second.Status && a.Like(b) >= 0.9}
+	})
+	if t.op.base == nil {
+		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
+			return nil, t.op.err
+		}
+		return nil, errNoBaseline
+	}
+	return t.op.base, nil
+}
+
+// Same reports whether an answer is the page of the baseline, apart from what changes
+// by itself and from the payloads that it may repeat.
+func (b *Baseline) Same(resp *message.Response, payloads ...string) bool {
+	return resp.Status == b.First.Status && b.page.Like(NewPage(resp, payloads...)) >= 0.97
+}
+
+// Like returns how alike an answer and the page of the baseline are, from 0 to 1.
+func (b *Baseline) Like(resp *message.Response, payloads ...string) float64 {
+	if resp.Status != b.First.Status {
+		return 0
+	}
+	return b.page.Like(NewPage(resp, payloads...))
+}
+
+// Send sends a request as the run's identity, with fresh tokens.
+func (t *Trial) Send(r *message.Request) (*message.Response, error) {
+	if t.Renew != nil {
+		r = t.Renew(t.Context, r)
+	}
+	t.Surface.Count(t.Request, 1)
+	return t.Client.Send(t.Context, r, t.As)
+}
+
+// SendAlone is Send while nothing else is under way, for measuring time.
+func (t *Trial) SendAlone(r *message.Request) (*message.Response, error) {
+	if t.Renew != nil {
+		r = t.Renew(t.Context, r)
+	}
+	t.Surface.Count(t.Request, 1)
+	return t.Client.SendAlone(t.Context, r, t.As)
+}
+
+// Nobody sends a request without any identity.
+func (t *Trial) Nobody(r *message.Request) (*message.Response, error) {
+	t.Surface.Count(t.Request, 1)
+	return t.Client.Send(t.Context, r, nil)
+}
+
+// Follow sends a request and follows redirects inside of the scope, up to 5.
+func (t *Trial) Follow(r *message.Request) (*message.Response, error) {
+	resp, err := t.Send(r)
+	for range 5 {
+		if err != nil {
+			return nil, err
+		}
+		to := resp.Location()
+		if to == nil {
+			return resp, nil
+		}
+		next, parseErr := message.Of(to)
+		if parseErr != nil || t.Scope.Allows(next) != nil || site.Dangerous(next.Address()) {
+			return resp, nil
+		}
+		resp, err = t.Send(next)
+	}
+	return resp, err
+}
+
+// Try sends the request with the value at the point.
+func (p *Probe) Try(value string) (*message.Response, error) {
+	return p.Send(p.Request.With(p.At, value))
+}
+
+// Found reports whether the check, or another one, has already said what of this point;
+// Mark says it. Checks that would prove the same flaw twice agree on a word, such as
+// "sql".
+func (p *Probe) Found(what string) bool {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	return p.op.found[string(p.At.In)+" "+p.At.Name+" "+what]
+}
+
+// Mark says that what was found at this point.
+func (p *Probe) Mark(what string) {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.found[string(p.At.In)+" "+p.At.Name+" "+what] = true
+}
+
+// Flaw reports a flaw at the probe's point.
+func (p *Probe) Flaw(f Flaw) {
+	if f.Point == nil {
+		at := p.At
+		f.Point = &at
+	}
+	p.Trial.Flaw(f)
+}
+
+// maxExchanges bounds the evidence of one finding.
+const maxExchanges = 6
+
+// Flaw reports a flaw of the operation. The same rule at the same point of the same
+// operation is told once.
+func (t *Trial) Flaw(f Flaw) {
+	if f.Request == nil {
+		f.Request = t.Request
+	}
+	place := f.Place
+	if place == "" {
+		place = f.Request.Base() + site.PathShape(f.Request)
+	}
+	live := &finding.Live{URL: f.Request.Place(), Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
+	identity := f.Request.Method + " " + place + " " + f.Key
+	if f.Point != nil {
+		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
+		identity += " " + f.Point.Key()
+	}
+	if t.As != nil {
+		live.Identity = t.As.Name()
+	}
+	t.mu.Lock()
+	again := t.reported[f.Rule.ID+" "+identity]
+	t.reported[f.Rule.ID+" "+identity] = true
+	t.mu.Unlock()
+	if again {
+		return
+	}
+	answers, notes := f.Answers, f.Notes
+	if n := len(answers); n > maxExchanges {
+		answers = answers[n-maxExchanges:]
+		notes = notes[min(n-maxExchanges, len(notes)):]
+	}
+	for i, a := range answers {
+		note := ""
+		if i < len(notes) {
+			note = notes[i]
+		}
+		live.Exchanges = append(live.Exchanges, a.Exchange(note))
+	}
+	at := f.Request.URL()
+	if strings.HasPrefix(f.Place, "/") {
+		at.Path, at.RawPath, at.RawQuery = f.Place, "", ""
+		live.URL = f.Request.Base() + f.Place
+	}
+	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: t.Target.Path(at)},
+		Identity: identity, Live: live})
+}
+
+// Leave remembers a value that the request leaves in the application: pages are
+// searched for it in the end, and Check.Stored is asked about those that hold it.
+func (p *Probe) Leave(token, payload string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request.With(p.At, payload), Point: p.At, Payload: payload}
+}

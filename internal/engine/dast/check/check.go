@@ -1,0 +1,13 @@
+// Package check lists the checks of a dynamic analysis. Each is a folder below this
+// one, and one line here.
+package check
+
+import (
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/redirect"
+)
+
+// All lists every check, in the order in which they look at a point.
+var All = []*attack.Check{
+	redirect.Check,
+}

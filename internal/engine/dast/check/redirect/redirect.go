@@ -1,0 +1,176 @@
+// Package redirect finds open redirects: a parameter that sends the browser to
+// another site. The proof is where the answer leads, read as a browser reads it: the
+// header Location and Refresh, the element meta, and script that assigns the address.
+package redirect
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/redirect/open-redirect", Analysis: finding.DAST, Name: "Open redirect",
+	ShortDescription: "A parameter decides to which site the browser is sent.",
+	Description: "The application sends the browser to an address that the request names, also when that is on another site. " +
+		"A link to the trusted site then leads to a page of an attacker, who uses the trust for phishing, or takes tokens that are part of the address.",
+	HowToPrevent: "Redirect to fixed addresses, or to names that the server maps to addresses. Where a path has to come from the request, accept only one that begins with a single slash " +
+		"followed by neither a slash nor a backslash, and compare the host after parsing.",
+	CWE: []string{"CWE-601"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "redirect", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Point: point, Wants: wants}
+
+// wants chooses points that can name an address.
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InPath:
+		return p.Type != "integer" && p.Type != "boolean"
+	}
+	return false
+}
+
+// point sends addresses of a site that does not exist (RFC 2606) in the forms that
+// checks of prefixes let through.
+func point(p *attack.Probe) error {
+	host := p.Random(10) + ".example"
+	resp, err := p.Try("https://" + host + "/")
+	if err != nil {
+		return err
+	}
+	if where, how := leads(resp); sameSite(where, host) {
+		return confirm(p, "https://"+host+"/", host, how, resp)
+	}
+	// Another form is tried only where the answer does something with the value.
+	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.At) {
+		return nil
+	}
+	for _, form := range []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/"} {
+		resp, err := p.Try(form)
+		if err != nil {
+			return err
+		}
+		if where, how := leads(resp); sameSite(where, host) {
+			return confirm(p, form, host, how, resp)
+		}
+	}
+	return nil
+}
+
+// likely reports whether the name or the value of the point is about addresses.
+func likely(at message.Point) bool {
+	return addressName.MatchString(at.Name) || strings.Contains(at.Value, "://") || strings.HasPrefix(at.Value, "/")
+}
+
+var addressName = regexp.MustCompile(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
+
+// confirm repeats the request with another host: a page that always leads there is no
+// flaw.
+func confirm(p *attack.Probe, payload, host, how string, first *message.Response) error {
+	other := p.Random(10) + ".example"
+	again, err := p.Try(strings.ReplaceAll(payload, host, other))
+	if err != nil {
+		return err
+	}
+	if where, _ := leads(again); !sameSite(where, other) {
+		return nil
+	}
+	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload, Answers: []*message.Response{first, again},
+		Notes: []string{"an address of another site", "again, of yet another site"},
+		Proof: []string{"The value " + payload + " leads the browser to " + host + " by " + how + ".", "With another host it leads there."}})
+	return nil
+}
+
+// sameSite reports whether the address is of the host or of one below it.
+func sameSite(u *url.URL, host string) bool {
+	return u != nil && (u.Hostname() == host || strings.HasSuffix(u.Hostname(), "."+host))
+}
+
+// leads returns where a browser goes by itself after the answer, and by what.
+func leads(resp *message.Response) (to *url.URL, how string) {
+	base := resp.Request.URL()
+	if l := resp.Header.Get("Location"); l != "" && resp.Status >= 300 && resp.Status < 400 {
+		return browse(base, l), "the header Location"
+	}
+	if r := resp.Header.Get("Refresh"); r != "" {
+		if m := refresh.FindStringSubmatch(r); m != nil {
+			return browse(base, m[1]), "the header Refresh"
+		}
+	}
+	if !resp.IsHTML() {
+		return nil, ""
+	}
+	return inPage(base, resp.Document())
+}
+
+// refresh is the value of Refresh and of its element (HTML 5, section 4.2.5.3).
+var refresh = regexp.MustCompile(`(?is)^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*['"]?(.*?)['"]?\s*$`)
+
+// inPage finds a refresh or a script that leads away in a page.
+func inPage(base *url.URL, doc *html.Node) (to *url.URL, how string) {
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "meta":
+			if strings.EqualFold(attribute(n, "http-equiv"), "refresh") {
+				if m := refresh.FindStringSubmatch(attribute(n, "content")); m != nil {
+					return browse(base, m[1]), "the element meta"
+				}
+			}
+		case "script":
+			if n.FirstChild == nil {
+				continue
+			}
+			if at := assigned(n.FirstChild.Data); at != "" {
+				return browse(base, at), "a script"
+			}
+		}
+	}
+	return nil, ""
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// browse resolves an address as browsers do (WHATWG URL): backslashes are slashes,
+// tabs and line ends are left out, and slashes behind a scheme are optional.
+func browse(base *url.URL, s string) *url.URL {
+	s = strings.Map(func(c rune) rune {
+		switch c {
+		case '\t', '\n', '\r':
+			return -1
+		case '\\':
+			return '/'
+		}
+		return c
+	}, strings.TrimSpace(s))
+	for _, scheme := range []string{"http:", "https:"} {
+		if rest, ok := strings.CutPrefix(strings.ToLower(s), scheme); ok && !strings.HasPrefix(rest, "//") && base.Scheme+":" != scheme {
+			s = scheme + "//" + strings.TrimLeft(rest, "/")
+		}
+	}
+	for strings.HasPrefix(s, "///") {
+		s = s[1:]
+	}
+	u, err := base.Parse(s)
+	if err != nil {
+		return nil
+	}
+	return u
+}

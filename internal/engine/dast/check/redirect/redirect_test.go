@@ -1,0 +1,66 @@
+package redirect
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"strings"
+	"testing"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+)
+
+func TestCheck(t *testing.T) {
+	mux := http.NewServeMux()
+	page := func(path, text string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprintf(w, text, html.EscapeString(r.FormValue("to")))
+		})
+	}
+	location := func(path string, ok func(string) bool) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			to := r.FormValue("to")
+			if !ok(to) {
+				to = "/home"
+			}
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		})
+	}
+	location("/bad/location", func(string) bool { return true })
+	location("/bad/slash", func(s string) bool { return strings.HasPrefix(s, "/") })
+	location("/bad/prefix", func(s string) bool { return strings.HasPrefix(s, "http://127.0.0.1") })
+	location("/good/path", func(s string) bool {
+		return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.HasPrefix(s, "/\\")
+	})
+	page("/bad/meta", `<meta http-equiv="refresh" content="0; url=%s">`)
+	page("/bad/script", `<script>var x = 1; window.location.href = "%s";</script>`)
+	page("/bad/ready", `<script>window.onload = function () { location.replace("%s") }</script>`)
+	page("/good/link", `<a href="%s">go on</a>`)
+	page("/good/text", `<script>var last = "%s"; function go() { location = "/home" }</script>`)
+	page("/good/function", `<script>function leave() { location.href = "%s"; }</script><button onclick="leave()">leave</button>`)
+	page("/good/own", `<script>location.href = "/warn?to=" + encodeURIComponent("%s");</script>`)
+	mux.HandleFunc("/good/query", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/sign-in?back="+r.FormValue("to"), http.StatusFound)
+	})
+	mux.HandleFunc("/good/random", func(w http.ResponseWriter, _ *http.Request) {
+		http.Redirect(w, &http.Request{}, "https://fixed.example/", http.StatusFound)
+	})
+	var operations, want []string
+	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready",
+		"/good/path", "/good/link", "/good/text", "/good/function", "/good/own", "/good/query", "/good/random"} {
+		operations = append(operations, "GET "+path+"?to=%2Fhome")
+		if strings.HasPrefix(path, "/bad/") {
+			want = append(want, "dast/redirect/open-redirect GET "+path+" query:to")
+		}
+	}
+	operations = append(operations, "POST /bad/location to=/x")
+	want = append(want, "dast/redirect/open-redirect POST /bad/location form:to")
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got, want...)
+	if got.Requests > 6*len(operations)+20 {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
+}

@@ -1,0 +1,148 @@
+package message
+
+import (
+	"net/http"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file writes requests and answers for people.
+
+// maxEvidence bounds the text of a request or an answer in a finding, in bytes.
+const maxEvidence = 16 << 10
+
+// secretHeaders are headers whose value is a credential.
+var secretHeaders = map[string]bool{"Authorization": true, "Cookie": true, "Set-Cookie": true, "Proxy-Authorization": true, "X-Api-Key": true, "X-Auth-Token": true}
+
+// Secret reports whether the value of the header is a credential.
+func Secret(header string) bool { return secretHeaders[http.CanonicalHeaderKey(header)] }
+
+// Dump writes a request as text, with the headers as they are sent and credentials
+// replaced.
+func Dump(r *http.Request, content []byte) string {
+	var b strings.Builder
+	b.WriteString(r.Method + " " + r.URL.RequestURI() + " HTTP/1.1\r\nHost: ")
+	if r.Host != "" {
+		b.WriteString(r.Host)
+	} else {
+		b.WriteString(r.URL.Host)
+	}
+	b.WriteString("\r\n")
+	h := hideSecrets(r.Header)
+	_ = h.Write(&b) // a builder takes everything
+	b.WriteString("\r\n")
+	return cut(b.String()+string(content), maxEvidence)
+}
+
+// hideSecrets returns the headers with credentials replaced. Of cookies the names
+// stay.
+func hideSecrets(h http.Header) http.Header {
+	out := h.Clone()
+	for name, values := range out {
+		if !secretHeaders[name] {
+			continue
+		}
+		for i, v := range values {
+			switch name {
+			case "Cookie":
+				values[i] = hideCookies(v)
+			case "Set-Cookie":
+				values[i] = hideCookie(v)
+			case "Authorization":
+				scheme, _, ok := strings.Cut(v, " ")
+				if !ok {
+					scheme = ""
+				}
+				values[i] = strings.TrimSpace(scheme + " " + finding.Redacted)
+			default:
+				values[i] = finding.Redacted
+			}
+		}
+	}
+	return out
+}
+
+func hideCookies(v string) string {
+	pairs := strings.Split(v, "; ")
+	for i, p := range pairs {
+		name, _, _ := strings.Cut(p, "=")
+		pairs[i] = name + "=" + finding.Redacted
+	}
+	return strings.Join(pairs, "; ")
+}
+
+func hideCookie(v string) string {
+	pair, attributes, _ := strings.Cut(v, ";")
+	name, _, _ := strings.Cut(pair, "=")
+	if attributes != "" {
+		attributes = ";" + attributes
+	}
+	return name + "=" + finding.Redacted + attributes
+}
+
+// cut shortens a text and says so.
+func cut(s string, n int) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "\n[cut]"
+}
+
+// Exchange returns the evidence of an answer with its request.
+func (r *Response) Exchange(note string) finding.Exchange {
+	shown := Response{Proto: r.Proto, Status: r.Status, Header: hideSecrets(r.Header)}
+	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence), Duration: r.Took}
+}
+
+// Head returns the status line and the headers as text.
+func (r *Response) Head() string {
+	var b strings.Builder
+	proto := r.Proto
+	if proto == "" {
+		proto = "HTTP/1.1"
+	}
+	b.WriteString(proto + " " + itoa(r.Status) + " " + http.StatusText(r.Status) + "\r\n")
+	_ = r.Header.Write(&b) // a builder takes everything
+	return b.String()
+}
+
+// Curl returns a command for a POSIX shell that sends the request. What a session
+// adds is not part of it.
+func (r *Request) Curl() string {
+	content, contentType := r.Content()
+	parts := []string{"curl", "-i"}
+	if r.Method != http.MethodGet || len(content) > 0 {
+		parts = append(parts, "-X", shell(r.Method))
+	}
+	for _, h := range r.Header {
+		value := h.Value
+		if Secret(h.Name) {
+			value = finding.Redacted
+		}
+		parts = append(parts, "-H", shell(h.Name+": "+value))
+	}
+	if len(r.Cookies) > 0 {
+		parts = append(parts, "-b", shell(CookieHeader(r.Cookies)))
+	}
+	if contentType != "" {
+		parts = append(parts, "-H", shell("Content-Type: "+contentType), "--data-binary", shell(string(content)))
+	}
+	return cut(strings.Join(append(parts, "--path-as-is", shell(r.Address())), " "), maxEvidence)
+}
+
+// shell quotes a word for a POSIX shell. Control characters use the form of
+// $'…', which bash and zsh read.
+func shell(s string) string {
+	plain := strings.IndexFunc(s, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:=@%+,", c))
+	}) < 0
+	if plain && s != "" {
+		return s
+	}
+	if strings.IndexFunc(s, func(c rune) bool { return c < ' ' }) < 0 {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return "$'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", "").Replace(s) + "'"
+}

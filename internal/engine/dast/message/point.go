@@ -1,0 +1,248 @@
+package message
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// An In says where in a request a point is.
+type In string
+
+// Where points are. The names of parameters are points of their own: what reads
+// them all reads the names too.
+const (
+	InPath       In = "path"
+	InQuery      In = "query"
+	InForm       In = "form"
+	InMultipart  In = "multipart"
+	InFileName   In = "filename" // of a file in multipart
+	InJSON       In = "json"
+	InXML        In = "xml"
+	InHeader     In = "header"
+	InHeaderName In = "header-name"
+	InCookie     In = "cookie"
+	InQueryName  In = "query-name"
+	InFormName   In = "form-name"
+	InCookieName In = "cookie-name"
+)
+
+// A Point is a place in a request where a value can be put.
+type Point struct {
+	In   In
+	Name string // of the parameter; of JSON its pointer (RFC 6901); of XML a path of names; of a path the segment's name or number
+	// Index tells points apart: the parameter's place in its list, the segment's
+	// number from 0, the leaf's number; -1: the parameter is not in the request.
+	Index int
+	Value string // that is there now
+	Type  string // see Request.Types; of a JSON leaf "string", "number", "boolean", "null"
+}
+
+// Key names the point in an operation: "query:id", "json:/user/name".
+func (p Point) Key() string { return string(p.In) + ":" + p.Name }
+
+// Names reports whether the point is the name of a parameter.
+func (p Point) Names() bool {
+	return p.In == InQueryName || p.In == InFormName || p.In == InCookieName || p.In == InHeaderName
+}
+
+// Points returns the values of the request that can be replaced: query, body, path
+// segments that look like values, cookies and headers that it has, in this order.
+func (r *Request) Points() []Point {
+	var out []Point
+	add := func(p Point) {
+		if t := r.Types[p.Key()]; t != "" {
+			p.Type = t
+		}
+		out = append(out, p)
+	}
+	for i, p := range r.Query {
+		add(Point{In: InQuery, Name: p.Name, Index: i, Value: p.Value})
+	}
+	switch r.Body.Kind {
+	case Form:
+		for i, p := range r.Body.Params {
+			add(Point{In: InForm, Name: p.Name, Index: i, Value: p.Value})
+		}
+	case Multipart:
+		for i, p := range r.Body.Params {
+			add(Point{In: InMultipart, Name: p.Name, Index: i, Value: p.Value})
+			if p.File != "" {
+				add(Point{In: InFileName, Name: p.Name, Index: i, Value: p.File})
+			}
+		}
+	case JSON:
+		for i, leaf := range jsonLeaves(r.Body.Text) {
+			add(Point{In: InJSON, Name: leaf.pointer, Index: i, Value: leaf.value, Type: leaf.kind})
+		}
+	case XML:
+		for i, leaf := range xmlLeaves(r.Body.Text) {
+			add(Point{In: InXML, Name: leaf.name, Index: i, Value: leaf.value})
+		}
+	}
+	for _, p := range r.pathPoints() {
+		add(p)
+	}
+	for i, p := range r.Cookies {
+		add(Point{In: InCookie, Name: p.Name, Index: i, Value: p.Value})
+	}
+	for i, p := range r.Header {
+		if !fixed[http.CanonicalHeaderKey(p.Name)] {
+			add(Point{In: InHeader, Name: p.Name, Index: i, Value: p.Value})
+		}
+	}
+	return out
+}
+
+// fixed are headers without which a request is another request.
+var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length": true, "Authorization": true, "Cookie": true, "Accept": true,
+	"Accept-Encoding": true, "Connection": true}
+
+// Names returns the names of parameters as points.
+func (r *Request) Names() []Point {
+	var out []Point
+	for i, p := range r.Query {
+		out = append(out, Point{In: InQueryName, Name: p.Name, Index: i, Value: p.Name})
+	}
+	if r.Body.Kind == Form {
+		for i, p := range r.Body.Params {
+			out = append(out, Point{In: InFormName, Name: p.Name, Index: i, Value: p.Name})
+		}
+	}
+	for i, p := range r.Cookies {
+		out = append(out, Point{In: InCookieName, Name: p.Name, Index: i, Value: p.Name})
+	}
+	for i, p := range r.Header {
+		if !fixed[http.CanonicalHeaderKey(p.Name)] {
+			out = append(out, Point{In: InHeaderName, Name: p.Name, Index: i, Value: p.Name})
+		}
+	}
+	return out
+}
+
+// HeaderPoint is a header that the request does not have.
+func HeaderPoint(name string) Point { return Point{In: InHeader, Name: name, Index: -1} }
+
+// segments splits the path; the first is the one behind the first slash.
+func (r *Request) segments() []string { return strings.Split(strings.TrimPrefix(r.Path, "/"), "/") }
+
+// pathPoints returns the segments of the path that are values: those that the
+// template names, and without a template those that look like an identifier.
+func (r *Request) pathPoints() []Point {
+	var out []Point
+	var names []string
+	if r.Template != "" {
+		names = strings.Split(strings.TrimPrefix(r.Template, "/"), "/")
+	}
+	all := r.segments()
+	for i, s := range all {
+		value, err := url.PathUnescape(s)
+		if err != nil {
+			value = s
+		}
+		switch {
+		case len(names) == len(all):
+			if open := strings.IndexByte(names[i], '{'); open >= 0 && strings.HasSuffix(names[i], "}") {
+				prefix := names[i][:open]
+				out = append(out, Point{In: InPath, Name: strings.Trim(names[i][open:], "{}"), Index: i, Value: strings.TrimPrefix(value, prefix)})
+			}
+		case Identifier(value):
+			out = append(out, Point{In: InPath, Name: fmt.Sprint(i + 1), Index: i, Value: value})
+		}
+	}
+	return out
+}
+
+// Identifier reports whether the segment of a path looks like the value of a
+// parameter: a number, a UUID, a long word of hexadecimal digits, an address of mail.
+func Identifier(segment string) bool {
+	if segment == "" || len(segment) > 200 {
+		return false
+	}
+	digits, hex := 0, 0
+	for _, c := range segment {
+		switch {
+		case c >= '0' && c <= '9':
+			digits, hex = digits+1, hex+1
+		case c >= 'a' && c <= 'f', c >= 'A' && c <= 'F', c == '-':
+			hex++
+		}
+	}
+	return digits == len(segment) || hex == len(segment) && digits > 1 && len(segment) >= 16 || strings.Contains(segment, "@") && strings.Contains(segment, ".")
+}
+
+// With returns a copy of the request with the value at the point. A JSON leaf
+// becomes a string; see WithJSON for others.
+func (r *Request) With(p Point, value string) *Request {
+	c := r.Clone()
+	switch p.In {
+	case InQuery:
+		setParam(&c.Query, p, value)
+	case InForm, InMultipart:
+		setParam(&c.Body.Params, p, value)
+	case InCookie:
+		setParam(&c.Cookies, p, value)
+	case InHeader:
+		setParam(&c.Header, p, value)
+	case InQueryName:
+		setName(c.Query, p, value)
+	case InFormName:
+		setName(c.Body.Params, p, value)
+	case InCookieName:
+		setName(c.Cookies, p, value)
+	case InHeaderName:
+		setName(c.Header, p, value)
+	case InFileName:
+		if p.Index >= 0 && p.Index < len(c.Body.Params) {
+			c.Body.Params[p.Index].File = value
+		}
+	case InPath:
+		c.setSegment(p, value)
+	case InJSON:
+		c.Body.Text = setJSON(r.Body.Text, p, quoteJSON(value))
+	case InXML:
+		c.Body.Text = setXML(r.Body.Text, p, value)
+	}
+	return c
+}
+
+// WithJSON returns a copy whose JSON leaf at the point is the given JSON text. The
+// point may name a member that is not there: it is added.
+func (r *Request) WithJSON(p Point, text string) *Request {
+	c := r.Clone()
+	c.Body.Text = setJSON(r.Body.Text, p, []byte(text))
+	return c
+}
+
+func setParam(list *[]Param, p Point, value string) {
+	if p.Index >= 0 && p.Index < len(*list) {
+		(*list)[p.Index].Value = value
+		(*list)[p.Index].Bare = false
+		return
+	}
+	*list = append(slices.Clip(*list), Param{Name: p.Name, Value: value})
+}
+
+func setName(list []Param, p Point, name string) {
+	if p.Index >= 0 && p.Index < len(list) {
+		list[p.Index].Name = name
+	}
+}
+
+// setSegment replaces a segment, but for what the template fixes of it.
+func (r *Request) setSegment(p Point, value string) {
+	segments := r.segments()
+	if p.Index < 0 || p.Index >= len(segments) {
+		return
+	}
+	prefix := ""
+	if names := strings.Split(strings.TrimPrefix(r.Template, "/"), "/"); r.Template != "" && len(names) == len(segments) {
+		if open := strings.IndexByte(names[p.Index], '{'); open > 0 {
+			prefix = names[p.Index][:open]
+		}
+	}
+	segments[p.Index] = url.PathEscape(prefix + value)
+	r.Path = "/" + strings.Join(segments, "/")
+}

@@ -1,0 +1,90 @@
+package message
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/charset"
+)
+
+// A Response is an answer. Redirects are answers.
+type Response struct {
+	Request   *Request
+	Status    int
+	Proto     string // "HTTP/1.1"
+	Header    http.Header
+	Body      []byte        // decompressed, cut at the limit of the scan
+	Truncated bool          // the body was longer
+	Took      time.Duration // to the end of the body
+	Sent      string        // the request as it was sent, with what the session added, credentials replaced
+
+	once sync.Once
+	doc  *html.Node
+	text string
+}
+
+// MediaType returns the media type of the answer; without a header, what the body
+// looks like.
+func (r *Response) MediaType() string {
+	if t := r.Header.Get("Content-Type"); t != "" {
+		return MediaType(t)
+	}
+	return MediaType(http.DetectContentType(r.Body))
+}
+
+// IsHTML reports whether a browser shows the answer as a page.
+func (r *Response) IsHTML() bool {
+	switch r.MediaType() {
+	case "text/html", "application/xhtml+xml":
+		return true
+	}
+	return false
+}
+
+// Text is the body in UTF-8.
+func (r *Response) Text() string {
+	r.read()
+	return r.text
+}
+
+// Document is the body as a parsed page (HTML 5), whatever its type; it must not be
+// changed.
+func (r *Response) Document() *html.Node {
+	r.read()
+	return r.doc
+}
+
+// read decodes and parses the body once.
+func (r *Response) read() {
+	r.once.Do(func() {
+		text := r.Body
+		if enc, name, _ := charset.DetermineEncoding(text[:min(len(text), 1024)], r.Header.Get("Content-Type")); name != "utf-8" && name != "windows-1252" {
+			if decoded, err := enc.NewDecoder().Bytes(text); err == nil {
+				text = decoded
+			}
+		}
+		r.text = strings.ToValidUTF8(string(text), "\uFFFD")
+		doc, err := html.Parse(bytes.NewReader([]byte(r.text)))
+		if err != nil { // the parser takes everything but its own limits
+			doc = &html.Node{Type: html.DocumentNode}
+		}
+		r.doc = doc
+	})
+}
+
+// Location is the absolute address that the answer redirects to; nil: none.
+func (r *Response) Location() *url.URL {
+	if r.Status < 300 || r.Status > 399 {
+		return nil
+	}
+	to, err := url.Parse(r.Header.Get("Location"))
+	if err != nil || r.Header.Get("Location") == "" {
+		return nil
+	}
+	return r.Request.URL().ResolveReference(to)
+}

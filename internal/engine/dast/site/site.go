@@ -1,0 +1,175 @@
+// Package site says what belongs to a target, which addresses are the same
+// operation, and keeps what is known of each operation.
+package site
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// A Scope decides which addresses may be asked.
+type Scope struct {
+	base    *url.URL
+	folder  string // path that the base's addresses begin with, ends with a slash
+	include []pattern
+	exclude []pattern
+}
+
+// A pattern is one of scan.ScopeDoc.
+type pattern struct {
+	whole *regexp.Regexp
+	path  bool // about path and query only
+}
+
+// NewScope reads the scope of a target; an Invalid error names what is wrong.
+func NewScope(t *scan.Target) (*Scope, error) {
+	u, err := url.Parse(t.URL)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return nil, errs.E(errs.Invalid, "the target %.200q is not an http or https address", t.URL)
+	}
+	if u.User != nil {
+		return nil, errs.E(errs.Invalid, "the address of the target holds a user name: name it in an identity")
+	}
+	s := &Scope{base: u, folder: "/"}
+	if i := strings.LastIndexByte(u.EscapedPath(), '/'); i >= 0 {
+		s.folder = u.EscapedPath()[:i+1]
+	}
+	if s.include, err = patterns("include", t.Include); err != nil {
+		return nil, err
+	}
+	if s.exclude, err = patterns("exclude", t.Exclude); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// patterns compiles patterns.
+func patterns(what string, list []string) ([]pattern, error) {
+	var out []pattern
+	for _, text := range list {
+		if strings.TrimSpace(text) == "" || len(text) > 2000 {
+			return nil, errs.E(errs.Invalid, "%s: a pattern of %d characters is none", what, len(text))
+		}
+		parts := strings.Split(text, "*")
+		for i := range parts {
+			parts[i] = regexp.QuoteMeta(parts[i])
+		}
+		whole, err := regexp.Compile("(?i)^" + strings.Join(parts, ".*") + "$")
+		if err != nil {
+			return nil, errs.E(errs.Invalid, "%s: pattern %.200q: %v", what, text, err)
+		}
+		out = append(out, pattern{whole: whole, path: !strings.Contains(text, "://")})
+	}
+	return out, nil
+}
+
+func match(list []pattern, address, path string) bool {
+	for _, p := range list {
+		text := address
+		if p.path {
+			text = path
+		}
+		if p.whole.MatchString(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// Base is the address of the target.
+func (s *Scope) Base() *url.URL { return s.base }
+
+// Allows reports whether the address may be asked, and if not, why.
+func (s *Scope) Allows(r *message.Request) error {
+	address, path := r.Address(), strings.TrimPrefix(r.Address(), r.Base())
+	switch {
+	case match(s.exclude, address, path):
+		return errs.E(errs.Forbidden, "excluded by the scope of the target")
+	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && s.below(r.Path):
+		return nil
+	case match(s.absolute(), address, ""):
+		return nil
+	case strings.EqualFold(r.Scheme, s.base.Scheme) && sameHost(r.Host, s.base) && match(s.include, address, path):
+		return nil
+	}
+	return errs.E(errs.Forbidden, "outside of the scope of the target")
+}
+
+// below reports whether the path, as a server resolves it, is in the base's folder.
+func (s *Scope) below(path string) bool {
+	return strings.HasPrefix(path, s.folder) || path+"/" == s.folder
+}
+
+// absolute are the patterns to include that name a host.
+func (s *Scope) absolute() []pattern {
+	var out []pattern
+	for _, p := range s.include {
+		if !p.path {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// sameHost compares hosts with their ports.
+func sameHost(host string, base *url.URL) bool {
+	if strings.EqualFold(host, base.Host) {
+		return true
+	}
+	return strings.EqualFold(host, strings.TrimSuffix(strings.TrimSuffix(base.Host, ":80"), ":443")) && base.Port() == map[string]string{"http": "80", "https": "443"}[base.Scheme]
+}
+
+// Hosts reports whether the host is the target's own, for cookies and credentials.
+func (s *Scope) Hosts(host string) bool { return sameHost(host, s.base) }
+
+// dangerous are words in an address or a label of what ends the session or cannot be
+// taken back.
+var dangerous = regexp.MustCompile(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|create_?db|reset_?db|drop_?db|setup|reinstall|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)`)
+
+// Dangerous reports whether the text of an address, a link or a button says that it
+// ends the session or destroys something: nothing asks for it unasked.
+func Dangerous(text string) bool { return dangerous.MatchString(text) }
+
+// Shape is the same for requests that are the same operation: method, host, path
+// with identifiers replaced, and the names of the parameters.
+func Shape(r *message.Request) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s%s?", r.Method, r.Base(), PathShape(r))
+	for _, p := range r.Query {
+		b.WriteString(p.Name + "&")
+	}
+	for _, p := range r.Body.Params {
+		b.WriteString("#" + p.Name)
+	}
+	if r.Body.Kind == message.JSON || r.Body.Kind == message.XML {
+		for _, p := range r.Points() {
+			if p.In == message.InJSON || p.In == message.InXML {
+				b.WriteString("#" + number.ReplaceAllString(p.Name, "/0"))
+			}
+		}
+	}
+	return b.String()
+}
+
+// number is an index in a pointer.
+var number = regexp.MustCompile(`/\d+`)
+
+// PathShape is the template of the path, or the path with identifiers replaced.
+func PathShape(r *message.Request) string {
+	if r.Template != "" {
+		return r.Template
+	}
+	segments := strings.Split(r.Path, "/")
+	for i, s := range segments {
+		if decoded, err := url.PathUnescape(s); err == nil && message.Identifier(decoded) {
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}

@@ -1,0 +1,154 @@
+package site
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"sync"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+)
+
+// A Surface is everything that is known of what the target offers. It is safe for
+// concurrent use.
+type Surface struct {
+	mu       sync.Mutex
+	known    map[string]*Entry
+	order    []*Entry
+	limit    int
+	left     int            // operations beyond the limit
+	variants map[string]int // entries by method and path
+}
+
+// An Entry is one operation.
+type Entry struct {
+	Request *message.Request // the first that was seen, or the best one
+	Seen    finding.Operation
+}
+
+// maxVariants bounds the operations of one path that differ in the names of their
+// parameters only.
+const maxVariants = 12
+
+// NewSurface returns an empty surface that holds up to limit operations.
+func NewSurface(limit int) *Surface {
+	return &Surface{known: map[string]*Entry{}, limit: limit, variants: map[string]int{}}
+}
+
+// Add adds the request's operation and reports whether it is new. One that is out of
+// room is counted and not kept.
+func (s *Surface) Add(r *message.Request) bool {
+	key := Shape(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ok := s.known[key]; ok {
+		return false
+	}
+	path := r.Method + " " + r.Base() + PathShape(r)
+	if len(s.order) >= s.limit || s.variants[path] >= maxVariants {
+		s.left++
+		return false
+	}
+	s.variants[path]++
+	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID, Origin: cmp.Or(r.Origin, "link"),
+		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
+	if r.Template == "" {
+		e.Seen.URL = r.Base() + r.Path
+	}
+	s.known[key] = e
+	s.order = append(s.order, e)
+	return true
+}
+
+func parameters(r *message.Request) []string {
+	out := []string{}
+	for _, p := range r.Points() {
+		if k := p.Key(); !slices.Contains(out, k) {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// Replace puts a better request for the same operation in the place of the known one.
+func (s *Surface) Replace(r *message.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Request = r
+	}
+}
+
+// Answered records an answer to a request that is of an operation of the surface, as
+// it stands: not of an attack.
+func (s *Surface) Answered(resp *message.Response, as string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[Shape(resp.Request)]
+	if e == nil {
+		return
+	}
+	outcome, reason := Outcome(resp)
+	if e.Seen.Outcome == finding.Reached && outcome != finding.Reached {
+		return // it has shown that it works
+	}
+	e.Seen.Outcome, e.Seen.Reason, e.Seen.Status, e.Seen.As = outcome, reason, resp.Status, as
+}
+
+// Failed records why an operation was not reached.
+func (s *Surface) Failed(r *message.Request, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil && e.Seen.Outcome == finding.NotReached {
+		e.Seen.Reason = reason
+	}
+}
+
+// Count counts requests that were sent for the operation of r.
+func (s *Surface) Count(r *message.Request, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Requests += n
+	}
+}
+
+// Entries returns copies of the operations in the order in which they were found.
+func (s *Surface) Entries() []Entry {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := make([]Entry, len(s.order))
+	for i, e := range s.order {
+		out[i] = *e
+	}
+	return out
+}
+
+// Left is the number of operations that found no room.
+func (s *Surface) Left() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left
+}
+
+// Outcome says what an answer to an ordinary request means for its operation.
+func Outcome(r *message.Response) (outcome finding.Outcome, reason string) {
+	switch {
+	case r.Status == http.StatusUnauthorized:
+		return finding.Refused, "401: it asks for a sign-in"
+	case r.Status == http.StatusForbidden:
+		return finding.Refused, "403: the identity may not"
+	case r.Status == http.StatusNotFound || r.Status == http.StatusGone:
+		return finding.NotReached, http.StatusText(r.Status) + ": there is no such thing"
+	case r.Status == http.StatusMethodNotAllowed:
+		return finding.Refused, "405: the method is not allowed"
+	case r.Status == http.StatusTooManyRequests:
+		return finding.Refused, "429: too many requests"
+	case r.Status >= 400 && r.Status < 500:
+		return finding.Refused, http.StatusText(r.Status) + ": the request is not accepted"
+	case r.Status == http.StatusBadGateway || r.Status == http.StatusServiceUnavailable || r.Status == http.StatusGatewayTimeout:
+		return finding.NotReached, http.StatusText(r.Status) + ": the application behind it does not answer"
+	}
+	return finding.Reached, ""
+}

@@ -1,0 +1,391 @@
+// Package traffic is the one way from a dynamic analysis to its target. It decides
+// whether a request may be sent, identifies it, counts and limits it, and tells when
+// the target cannot take more or is gone. Redirects are answers; nobody is followed.
+package traffic
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// Options say how to send. Zero numbers stand for the defaults.
+type Options struct {
+	Scope    *site.Scope
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	ID       string        // of the scan, sent as Header
+	Agent    string        // User-Agent
+	Headers  []scan.Header // sent with every request to the target's own host
+	Rate     float64       // requests a second; 50
+	Parallel int           // requests at once; 4
+	Requests int           // in all; 200,000
+	Bytes    int64         // of answers in all; 16 GiB
+	Body     int64         // bytes of one answer that are kept; 4 MiB
+	Timeout  time.Duration // of one request, to the end of its answer; 30 s
+	// Observe sees every answer; it must not keep the caller waiting.
+	Observe func(*message.Response)
+}
+
+// Header names the scan in every request.
+const Header = "X-Merlon-Scan"
+
+// DefaultAgent is what the scanner calls itself.
+const DefaultAgent = "Mozilla/5.0 (compatible; Merlon security scan)"
+
+// A Session adds to a request what makes it a user's.
+type Session interface {
+	// Prepare adds headers and cookies. It may send requests itself, to sign in.
+	Prepare(ctx context.Context, req *http.Request) error
+	// Seen looks at an answer: cookies, and whether the session still holds.
+	Seen(resp *message.Response)
+	// Name is the identity's; empty: nobody.
+	Name() string
+}
+
+// These end a scan of the target. Errors of Send wrap them.
+var (
+	ErrSpent = errors.New("the number of requests, bytes or minutes of the scan is used up")
+	ErrDead  = errors.New("the target does not answer any more")
+)
+
+// Over reports whether the error means that nothing more can be sent.
+func Over(err error) bool {
+	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// A Client sends requests. It is safe for concurrent use.
+type Client struct {
+	o         Options
+	transport *http.Transport
+	limiter   *rate.Limiter
+	slots     chan struct{}
+	alone     sync.RWMutex // held for reading while an ordinary request is under way
+
+	sent    atomic.Int64
+	bytes   atomic.Int64
+	failed  atomic.Int64 // requests without an answer, in all
+	failing atomic.Int64 // in a row
+	back    backoff
+
+	certificate atomic.Pointer[tls.ConnectionState]
+}
+
+// maxFailing is how many requests in a row may stay without an answer.
+const maxFailing = 20
+
+// New returns a client.
+func New(o Options) *Client {
+	set(&o.Rate, 50)
+	set(&o.Parallel, 4)
+	set(&o.Requests, 200_000)
+	set(&o.Bytes, 16<<30)
+	set(&o.Body, 4<<20)
+	set(&o.Timeout, 30*time.Second)
+	if o.Agent == "" {
+		o.Agent = DefaultAgent
+	}
+	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel)}
+	c.transport = &http.Transport{
+		DialContext: o.Dial,
+		// An application with a bad certificate is examined like any other; the
+		// certificate is a finding of its own.
+		TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10}, //nolint:gosec // see above
+		TLSHandshakeTimeout:    15 * time.Second,
+		ResponseHeaderTimeout:  o.Timeout,
+		MaxResponseHeaderBytes: 1 << 20,
+		MaxIdleConnsPerHost:    o.Parallel,
+		IdleConnTimeout:        30 * time.Second,
+		DisableCompression:     true, // compressed answers are bounded here
+	}
+	return c
+}
+
+func set[T int | int64 | float64 | time.Duration](field *T, value T) {
+	if *field <= 0 {
+		*field = value
+	}
+}
+
+// Sent is the number of requests that were sent.
+func (c *Client) Sent() int { return int(c.sent.Load()) }
+
+// Failed is the number of requests that got no answer.
+func (c *Client) Failed() int { return int(c.failed.Load()) }
+
+// TLS is the state of the last encrypted connection; nil: none.
+func (c *Client) TLS() *tls.ConnectionState { return c.certificate.Load() }
+
+// Slowed tells for how long the client has held back because the target asked for it.
+func (c *Client) Slowed() time.Duration { return c.back.total() }
+
+// Close closes idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Admit takes one request out of the budget for somebody who sends it himself, such
+// as a browser: it waits for its turn, and returns an error when it may not be sent.
+func (c *Client) Admit(ctx context.Context, r *message.Request) error {
+	if err := c.o.Scope.Allows(r); err != nil {
+		return err
+	}
+	return c.turn(ctx)
+}
+
+// turn waits until the next request may be sent, and counts it.
+func (c *Client) turn(ctx context.Context) error {
+	if c.failing.Load() >= maxFailing {
+		return ErrDead
+	}
+	if err := c.back.wait(ctx); err != nil {
+		return err
+	}
+	if err := c.limiter.Wait(ctx); err != nil {
+		if ctx.Err() == nil { // the wait would be longer than the deadline
+			return fmt.Errorf("%w: no time is left", ErrSpent)
+		}
+		return ctx.Err()
+	}
+	if c.sent.Add(1) > int64(c.o.Requests) {
+		c.sent.Add(-1)
+		return fmt.Errorf("%w: %d requests", ErrSpent, c.o.Requests)
+	}
+	if c.bytes.Load() > c.o.Bytes {
+		return fmt.Errorf("%w: %d bytes", ErrSpent, c.o.Bytes)
+	}
+	return nil
+}
+
+// Send sends a request as the session; a nil session is nobody. An answer of any
+// status is no error.
+func (c *Client) Send(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
+	return c.deliver(ctx, r, as, false)
+}
+
+// SendAlone is Send while no other request is under way, for what is measured.
+func (c *Client) SendAlone(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
+	return c.deliver(ctx, r, as, true)
+}
+
+func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
+	if err := c.o.Scope.Allows(r); err != nil {
+		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Place(), err)
+	}
+	req, err := r.HTTP(ctx)
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "a request that cannot be sent")
+	}
+	c.identify(req, r)
+	if as != nil {
+		if err := as.Prepare(ctx, req); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.turn(ctx); err != nil {
+		return nil, err
+	}
+	resp, err := c.exchange(ctx, r, req, alone)
+	if err != nil {
+		return nil, err
+	}
+	if as != nil {
+		as.Seen(resp)
+	}
+	if c.o.Observe != nil {
+		c.o.Observe(resp)
+	}
+	return resp, nil
+}
+
+// identify adds what every request has.
+func (c *Client) identify(req *http.Request, r *message.Request) {
+	if req.Header.Get("User-Agent") == "" {
+		req.Header.Set("User-Agent", c.o.Agent)
+	}
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "text/html,application/xhtml+xml,application/json,*/*;q=0.8")
+	}
+	req.Header.Set("Accept-Encoding", "gzip, deflate")
+	req.Header.Set(Header, c.o.ID)
+	if c.o.Scope.Hosts(r.Host) {
+		for _, h := range c.o.Headers {
+			if req.Header.Get(h.Name) == "" {
+				req.Header.Set(h.Name, h.Value)
+			}
+		}
+	}
+}
+
+// exchange sends the request and reads the answer.
+func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request, alone bool) (*message.Response, error) {
+	if alone {
+		c.alone.Lock()
+		defer c.alone.Unlock()
+	} else {
+		select {
+		case c.slots <- struct{}{}:
+			defer func() { <-c.slots }()
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		c.alone.RLock()
+		defer c.alone.RUnlock()
+	}
+	limited, cancel := context.WithTimeout(ctx, c.o.Timeout)
+	defer cancel()
+	content, _ := r.Content()
+	began := time.Now()
+	got, err := c.transport.RoundTrip(req.WithContext(limited))
+	if err != nil {
+		return nil, c.lost(ctx, req, err)
+	}
+	defer func() { _ = got.Body.Close() }() // what matters of it was read
+	resp := &message.Response{Request: r, Status: got.StatusCode, Proto: got.Proto, Header: got.Header, Sent: message.Dump(req, content)}
+	resp.Body, resp.Truncated, err = c.body(got)
+	resp.Took = time.Since(began)
+	if got.TLS != nil {
+		c.certificate.Store(got.TLS)
+	}
+	if err != nil && len(resp.Body) == 0 {
+		return nil, c.lost(ctx, req, err)
+	}
+	resp.Truncated = resp.Truncated || err != nil
+	c.failing.Store(0)
+	c.back.heed(got, time.Now())
+	return resp, nil
+}
+
+// body reads what is kept of an answer. One that breaks off is what came of it.
+func (c *Client) body(got *http.Response) (content []byte, truncated bool, err error) {
+	counted := &counter{r: got.Body, n: &c.bytes}
+	var from io.Reader = counted
+	switch strings.ToLower(got.Header.Get("Content-Encoding")) {
+	case "gzip", "x-gzip":
+		if from, err = gzip.NewReader(counted); err != nil {
+			if errors.Is(err, io.EOF) { // an empty body
+				return nil, false, nil
+			}
+			return nil, false, fmt.Errorf("the answer is not gzip: %w", err)
+		}
+	case "deflate":
+		from = flate.NewReader(counted)
+	}
+	content, err = io.ReadAll(io.LimitReader(from, c.o.Body+1))
+	if int64(len(content)) > c.o.Body {
+		return content[:c.o.Body], true, nil
+	}
+	return content, false, err
+}
+
+type counter struct {
+	r io.Reader
+	n *atomic.Int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// lost counts a request without an answer.
+func (c *Client) lost(ctx context.Context, req *http.Request, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	c.failed.Add(1)
+	if n := c.failing.Add(1); n >= maxFailing {
+		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrDead, n, plain(err))
+	}
+	return errs.Wrap(errs.Unavailable, err, "%s %s://%s%s got no answer", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath())
+}
+
+// plain is what people want to know of an error of the network.
+func plain(err error) string {
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return "no answer in time"
+	}
+	return err.Error()
+}
+
+// A backoff holds requests back where the target asks for it.
+type backoff struct {
+	mu    sync.Mutex
+	until time.Time
+	step  time.Duration
+	spent time.Duration
+}
+
+const (
+	firstBack = 500 * time.Millisecond
+	maxBack   = 30 * time.Second
+)
+
+// heed reads 429 and 503: the target's own wish, else ever longer pauses.
+func (b *backoff) heed(got *http.Response, now time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if got.StatusCode != http.StatusTooManyRequests && got.StatusCode != http.StatusServiceUnavailable {
+		b.step = 0
+		return
+	}
+	b.step = min(max(2*b.step, firstBack), maxBack)
+	pause := b.step
+	if seconds, err := strconv.Atoi(strings.TrimSpace(got.Header.Get("Retry-After"))); err == nil && seconds > 0 {
+		pause = min(time.Duration(seconds)*time.Second, maxBack)
+	} else if at, err := http.ParseTime(got.Header.Get("Retry-After")); err == nil {
+		pause = min(max(at.Sub(now), 0), maxBack)
+	} else if got.StatusCode == http.StatusServiceUnavailable {
+		return // the application is broken at this address, not busy
+	}
+	if until := now.Add(pause); until.After(b.until) {
+		b.spent += until.Sub(maxTime(b.until, now))
+		b.until = until
+	}
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func (b *backoff) total() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.spent
+}
+
+func (b *backoff) wait(ctx context.Context) error {
+	b.mu.Lock()
+	pause := time.Until(b.until)
+	b.mu.Unlock()
+	if pause <= 0 {
+		return nil
+	}
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
