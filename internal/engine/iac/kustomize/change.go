@@ -3,6 +3,7 @@ package kustomize
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -13,7 +14,8 @@ import (
 // This file applies the fields that change all objects, and makes the objects of
 // the generators.
 
-// apply applies patches and then the other fields, in kustomize's order.
+// apply applies patches and then the other fields, in kustomize's order, and takes the
+// variables down.
 func (b *builder) apply(k *kustomization, objects []*object) {
 	b.patches(k, objects)
 	text := func(field string) (string, *document.Node) {
@@ -54,7 +56,14 @@ func (b *builder) apply(k *kustomization, objects []*object) {
 			}
 		}
 	}
+	b.replacements(k, objects)
+	for _, e := range k.entries("vars") {
+		b.vars = append(b.vars, variable{e, k.path})
+	}
 }
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
 // clusterWide are the kinds without a namespace.
 var clusterWide = map[string]bool{

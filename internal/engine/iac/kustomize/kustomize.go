@@ -45,6 +45,7 @@ type object struct {
 	index   int
 	names   []string // all that it was called
 	changed bool     // its content is not what its file says
+	copied  int      // values that replacements put into it
 }
 
 // IsKustomization reports whether the file is a kustomization, by its name.
@@ -69,21 +70,22 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 			dirs = append(dirs, path.Dir(p))
 		}
 	}
-	built := map[string][]*object{}
+	built, vars := map[string][]*object{}, map[string][]variable{}
 	b.total = maxReads
 	for _, dir := range dirs {
-		b.left = maxFiles
+		b.left, b.vars = maxFiles, nil
 		objects, err := b.build(dir, 0)
 		if err != nil {
 			b.problem(b.files[dir], 0, "%v", err)
 		}
-		built[dir] = objects
+		built[dir], vars[dir] = objects, b.vars
 	}
 	var docs []*document.Document
 	for _, dir := range dirs {
 		if b.used[dir] {
 			continue
 		}
+		b.substitute(vars[dir], built[dir])
 		for _, o := range built[dir] {
 			if !o.changed {
 				continue
@@ -107,6 +109,10 @@ type builder struct {
 	left  int               // files that may be read for this one
 	total int               // files that may be read
 	told  []Problem
+
+	chosen int        // objects that selectors of replacements looked at
+	taken  int        // values that replacements took
+	vars   []variable // variables of the one that is built
 }
 
 func (b *builder) problem(p string, line int, format string, args ...any) {
@@ -187,7 +193,7 @@ func (b *builder) load(dir string) (*kustomization, error) {
 	}
 	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines, text: strings.Split(string(text), "\n")}
 	from(k.lines, name)
-	for _, field := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators", "replacements", "vars"} {
+	for _, field := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
 			b.problem(name, n.Line, "%q is not followed: what it makes or changes is not looked at", field)
 		}

@@ -119,6 +119,52 @@ func TestBuild(t *testing.T) {
 		{"labels select", map[string]string{
 			"k/kustomization.yaml": "resources: [../base]\nlabels: [{pairs: {x: z}}]\npatches:\n- target: {labelSelector: 'app=web,none!=1'}\n  patch: '[{op: add, path: /spec/paused, value: true}]'\n",
 		}, map[string]string{"/spec/paused": "true k/kustomization.yaml:5", "/metadata/labels/x": "z k/kustomization.yaml:2"}},
+		{"replacements", map[string]string{
+			"k/kustomization.yaml": `resources: [../base]
+namePrefix: a-
+configMapGenerator:
+- name: settings
+  literals:
+  - network=host
+  - user=0:1000
+replacements:
+- source: {kind: ConfigMap, name: settings, fieldPath: data.network}
+  targets:
+  - select: {kind: Deployment, name: web}
+    fieldPaths: ["spec.template.spec.network\\.mode", "spec.template.metadata.annotations.[example.com/net]"]
+    options: {create: true}
+- source:
+    kind: ConfigMap
+    name: settings
+    fieldPath: data.user
+    options: {delimiter: ":", index: 0}
+  targets:
+  - select: {kind: Deploy.*}
+    reject: [{name: other}]
+    fieldPaths: ["spec.template.spec.containers.[name=main].env.[name=B].value", "spec.template.spec.containers.1.uid"]
+    options: {create: true}
+- path: image.yaml
+`,
+			"k/image.yaml": "- sourceValue: v9\n  targets:\n  - select: {kind: Deployment}\n    fieldPaths: ['spec.template.spec.containers.*.image']\n    options: {delimiter: ':', index: 2}\n- source: {kind: ServiceAccount, name: robot}\n  targets:\n  - select: {name: web}\n    fieldPaths: [spec.template.spec.serviceAccountName]\n",
+		}, map[string]string{
+			"/spec/template/spec/network.mode":                    "host k/kustomization.yaml:6",
+			"/spec/template/metadata/annotations/example.com/net": "host k/kustomization.yaml:6",
+			"/spec/template/spec/containers/0/env/0/value":        "1 base/d.yaml:16",
+			"/spec/template/spec/containers/0/env/1/name":         "B base/d.yaml:14",
+			"/spec/template/spec/containers/0/env/1/value":        "0 k/kustomization.yaml:7",
+			"/spec/template/spec/containers/1/uid":                "0 k/kustomization.yaml:7",
+			"/spec/template/spec/containers/0/image":              "registry.example.com:5000/web:v9 base/d.yaml:13",
+			"/spec/template/spec/containers/1/image":              "side:v9 base/d.yaml:18",
+			"/spec/template/spec/serviceAccountName":              "a-robot k/kustomization.yaml:2",
+		}},
+		{"variables", map[string]string{
+			"k/kustomization.yaml": "resources: [../mid]\nnameSuffix: -z\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/template/spec/containers/0/args, value: [\"--of=$(ROBOT)-$(NONE)\", $(COUNT)]}]'\n",
+			"mid/kustomization.yaml": "resources: [../base]\nvars:\n- name: ROBOT\n  objref: {apiVersion: v1, kind: ServiceAccount, name: robot}\n- name: COUNT\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: spec.replicas}\n" +
+				"- name: IMAGE\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: 'spec.template.spec.containers[0].image'}\n",
+		}, map[string]string{
+			"/spec/template/spec/containers/0/args/0": "--of=robot-z-$(NONE) k/kustomization.yaml:5",
+			"/spec/template/spec/containers/0/args/1": "1 k/kustomization.yaml:5",
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -196,6 +242,13 @@ func TestProblems(t *testing.T) {
 		{"plugin", "resources: []\ntransformers: [x]\n", "not followed"},
 		{"no object", "patches:\n- patch: '{kind: Pod, metadata: {name: x}}'\n", "no object"},
 		{"no target", "patches:\n- patch: '[{op: add, path: /a, value: 1}]'\n", "without a target"},
+		{"no source", "replacements:\n- targets: []\n", "no source"},
+		{"no such source", "replacements:\n- source: {kind: Pod}\n", "no object that it takes"},
+		{"no such part", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- source: {kind: ConfigMap, fieldPath: data.b, options: {delimiter: ., index: 3}}\n", "no part 3"},
+		{"no such field", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- sourceValue: x\n  targets: [{select: {kind: ConfigMap}, fieldPaths: [data.z]}]\n", "no field \"data.z\""},
+		{"no replacement file", "replacements:\n- path: none.yaml\n", "none.yaml"},
+		{"no such variable", "vars:\n- {name: A, objref: {kind: Pod, name: x}}\n", "variable A: no object"},
+		{"a variable of many values", "configMapGenerator: [{name: a}]\nvars:\n- {name: A, objref: {kind: ConfigMap, name: a}, fieldref: {fieldpath: data}}\n", "no scalar"},
 		{"bad YAML", "resources: [\n", "line 1"},
 		{"bad entry", "resources:\n- {a: b}\n", "no path"},
 		{"empty patch", "patches:\n- {target: {kind: Pod}}\n", "neither path nor patch"},
@@ -221,11 +274,30 @@ func TestManyBases(t *testing.T) {
 	}
 }
 
+// Each replacement puts the object into itself, and each text holds another twice.
+func TestReplacementsGrow(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("configMapGenerator: [{name: a, literals: [b=c-c]}]\nreplacements:\n")
+	for range 60 {
+		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data.b}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.b], options: {delimiter: '-'}}]}\n")
+	}
+	for range 60 {
+		b.WriteString("- {source: {kind: ConfigMap, fieldPath: data}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.x, data.y], options: {create: true}}]}\n")
+	}
+	_, problems := Documents(tree(map[string]string{"kustomization.yaml": b.String()}))
+	for _, want := range []string{"values are put into it", "a text of more than"} {
+		if !slices.ContainsFunc(problems, func(p Problem) bool { return strings.Contains(p.Message, want) }) {
+			t.Errorf("no problem says %q", want)
+		}
+	}
+}
+
 // FuzzDocuments builds any kustomization with any patch: places fit the values.
 func FuzzDocuments(f *testing.F) {
 	f.Add("resources: [d.yaml]\npatchesStrategicMerge: [p.yaml]\nnamePrefix: x\n", "kind: Deployment\nmetadata: {name: web}\nspec: {a: [{$patch: replace}]}\n")
 	f.Add("resources: [d.yaml]\npatches: [{path: p.yaml, target: {kind: .*}}]\nimages: [{name: side, newTag: 1}]\n", "- {op: add, path: /spec/template/spec/containers/0/env/-, value: {a: b}}\n- {op: move, from: /spec, path: /x}\n")
 	f.Add("resources: [d.yaml, .]\ncommonLabels: {a: b}\nreplicas: [{name: web, count: 2}]\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n", "")
+	f.Add("resources: [d.yaml]\nreplacements: [{path: p.yaml}]\nvars: [{name: A, objref: {kind: Deployment, name: web}, fieldref: {fieldpath: 'spec.a[0].b'}}]\n", "source: {kind: Deployment, fieldPath: spec}\ntargets: [{select: {}, fieldPaths: [spec.template.spec.containers.*.x, 'spec.[a=b].*'], options: {create: true, delimiter: a}}]\n")
 	f.Fuzz(func(t *testing.T, text, patch string) {
 		docs, _ := Documents(tree(map[string]string{"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment}))
 		for _, d := range docs {

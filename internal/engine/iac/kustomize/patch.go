@@ -32,7 +32,7 @@ func like(pattern, s string) bool {
 	if pattern == "" || pattern == s {
 		return true
 	}
-	if len(pattern) > 1000 {
+	if len(pattern) > 1000 || !strings.ContainsAny(pattern, `\.+*?()|[]{}^$`) {
 		return false
 	}
 	re, err := regexp.Compile("^(?:" + pattern + ")$")
@@ -296,6 +296,9 @@ func (o *object) operate(e entry) error {
 	case "move", "copy":
 		source, _ := m["from"].(string)
 		if value, lines, err = find(root, at, pointerSteps(source)); err != nil {
+			return err
+		}
+		if err = o.copies(value); err != nil {
 			return err
 		}
 		if op == "move" {

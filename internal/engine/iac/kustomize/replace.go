@@ -1,0 +1,424 @@
+package kustomize
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file follows replacements: values of fields of some objects that are put into
+// fields of others. See
+// https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/.
+
+// Limits of replacements.
+const (
+	maxCopied  = 10_000    // values put into one object
+	maxSources = 1_000_000 // values taken from all
+	maxPlaces  = 10_000    // fields that one path names
+	maxChosen  = 5e6       // objects that selectors look at
+)
+
+// replacements applies those of the kustomization, which stand in it or in files.
+func (b *builder) replacements(k *kustomization, objects []*object) {
+	for _, e := range k.entries("replacements") {
+		m, _ := e.value.(map[string]any)
+		name, inFile := m["path"].(string)
+		if !inFile {
+			b.replacement(e, k.path, objects)
+			continue
+		}
+		list, err := b.replacementFile(k, entry{name, e.lines})
+		if err != nil {
+			b.problem(k.path, e.lines.Line, "replacement: %v", err)
+		}
+		for _, one := range list {
+			b.replacement(one, k.path, objects)
+		}
+	}
+}
+
+// replacementFile reads a file with one replacement or a list of them.
+func (b *builder) replacementFile(k *kustomization, e entry) ([]entry, error) {
+	p, err := k.local(e)
+	if err != nil {
+		return nil, err
+	}
+	text, err := b.read(p)
+	if err != nil {
+		return nil, err
+	}
+	trees, err := document.DecodeYAML(text)
+	var out []entry
+	for _, t := range trees {
+		from(t.Lines, p)
+		if list := t.Lines.Fields[document.Playbooks]; list != nil {
+			out = append(out, items(t.Root[document.Playbooks], list)...)
+		} else {
+			out = append(out, entry{t.Root, t.Lines})
+		}
+	}
+	return out, err
+}
+
+// replacement applies one; file is where it stands if its place does not say.
+func (b *builder) replacement(e entry, file string, objects []*object) {
+	if e.lines.Path != "" {
+		file = e.lines.Path
+	}
+	tell := func(err error) {
+		if err != nil {
+			b.problem(file, e.lines.Line, "replacement: %v", err)
+		}
+	}
+	m, _ := e.value.(map[string]any)
+	value, at, err := b.source(m, e.lines, objects)
+	if err != nil {
+		tell(err)
+		return
+	}
+	for _, t := range items(m["targets"], e.lines.Fields["targets"]) {
+		tell(b.replaceIn(t, value, at, objects))
+	}
+}
+
+// source returns the value that a replacement takes, with its place.
+func (b *builder) source(m map[string]any, lines *document.Node, objects []*object) (any, *document.Node, error) {
+	if text, ok := m["sourceValue"].(string); ok {
+		return text, lines.Fields["sourceValue"], nil
+	}
+	fields, ok := m["source"].(map[string]any)
+	if !ok {
+		return nil, nil, errors.New("it has no source")
+	}
+	want, err := target(fields)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := field(fields, "fieldPath")
+	for _, o := range objects {
+		if b.chosen++; b.chosen > maxChosen || !want.fits(o) {
+			continue
+		}
+		places, err := o.places(splitPath(path), false)
+		if err != nil || len(places) == 0 {
+			return nil, nil, fmt.Errorf("the source %s/%s has no field %.80q", o.kind(), o.name(), path)
+		}
+		v, n, err := find(o.root, o.lines, places[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		if b.taken += weigh(v, maxSources-b.taken); b.taken >= maxSources {
+			return nil, nil, fmt.Errorf("replacements take more than %d values", maxSources)
+		}
+		at := &document.Node{Line: lines.Line, Path: lines.Path}
+		if n != nil {
+			own := *n.In(o.path)
+			at = &own
+		}
+		v, err = part(v, fields["options"])
+		return v, at, err
+	}
+	return nil, nil, errors.New("no object that it takes the value from")
+}
+
+// field returns the path of a field; the name of an object is what it names if nothing
+// is said.
+func field(m map[string]any, key string) string {
+	if s, ok := m[key].(string); ok && s != "" {
+		return s
+	}
+	return "metadata.name"
+}
+
+// cutting reads the options of a source or target: the sign between parts of a text and
+// which part is meant.
+func cutting(options any) (sign string, index int, create bool) {
+	m, _ := options.(map[string]any)
+	sign, _ = m["delimiter"].(string)
+	n, _ := m["index"].(int64)
+	create, _ = m["create"].(bool)
+	return sign, int(n), create
+}
+
+// part returns the part of a text that the options ask for.
+func part(v, options any) (any, error) {
+	sign, index, _ := cutting(options)
+	if sign == "" {
+		return v, nil
+	}
+	text, ok := v.(string)
+	parts := strings.Split(text, sign)
+	if !ok || index < 0 || index >= len(parts) {
+		return nil, fmt.Errorf("the source has no part %d between %.20q", index, sign)
+	}
+	return parts[index], nil
+}
+
+// replaceIn puts the value into the objects of one target.
+func (b *builder) replaceIn(t entry, value any, at *document.Node, objects []*object) error {
+	m, _ := t.value.(map[string]any)
+	want, err := target(m["select"])
+	if err != nil {
+		return err
+	}
+	var not []match
+	for _, e := range items(m["reject"], t.lines.Fields["reject"]) {
+		one, err := target(e.value)
+		if err != nil {
+			return err
+		}
+		not = append(not, one)
+	}
+	var paths []string
+	for _, e := range items(m["fieldPaths"], t.lines.Fields["fieldPaths"]) {
+		paths = append(paths, fmt.Sprint(e.value))
+	}
+	if paths == nil {
+		paths = []string{field(nil, "")}
+	}
+	for _, o := range objects {
+		if b.chosen++; b.chosen > maxChosen {
+			return fmt.Errorf("the replacements look at more than %d objects", int(maxChosen))
+		}
+		if !want.fits(o) || slices.ContainsFunc(not, func(m match) bool { return m.fits(o) }) {
+			continue
+		}
+		for _, p := range paths {
+			if err := o.replace(p, value, at, m["options"]); err != nil {
+				return fmt.Errorf("%s/%s: %w", o.kind(), o.name(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// replace sets the fields that a path names.
+func (o *object) replace(path string, value any, at *document.Node, options any) error {
+	sign, index, create := cutting(options)
+	places, err := o.places(splitPath(path), create)
+	if err != nil {
+		return fmt.Errorf("%.80q: %w", path, err)
+	}
+	if len(places) == 0 {
+		return fmt.Errorf("it has no field %.80q", path)
+	}
+	for _, steps := range places {
+		v, n := value, at
+		if sign != "" {
+			old, place, err := find(o.root, o.lines, steps)
+			if err != nil {
+				return err
+			}
+			text, _ := old.(string)
+			if v, err = into(text, sign, index, value); err != nil {
+				return err
+			}
+			n = place
+		}
+		if n == nil {
+			n = at
+		}
+		if err := o.copies(v); err != nil {
+			return err
+		}
+		was := o.name()
+		if err := o.put(steps, v, n); err != nil {
+			return err
+		}
+		if name := o.name(); name != was {
+			o.names = append(o.names, was)
+		}
+	}
+	return nil
+}
+
+// put sets a field or an item, and makes the maps above it.
+func (o *object) put(steps []string, v any, at *document.Node) error {
+	for i := 1; i < len(steps); i++ {
+		if above, _, err := find(o.root, o.lines, steps[:i]); err == nil && above == nil {
+			o.edit(steps[:i], map[string]any{}, at)
+		}
+	}
+	with, lines, err := edit(o.root, o.lines, steps, change{"replace", v, at})
+	if root, ok := with.(map[string]any); ok && err == nil {
+		o.root, o.lines, o.changed = root, lines, true
+	}
+	return err
+}
+
+// into puts a value into a text, between signs; before and after all with an index that
+// the text does not have.
+func into(text, sign string, index int, value any) (string, error) {
+	s, parts := fmt.Sprint(value), strings.Split(text, sign)
+	switch {
+	case index < 0:
+		parts = slices.Insert(parts, 0, s)
+	case index >= len(parts):
+		parts = append(parts, s)
+	default:
+		parts[index] = s
+	}
+	if s = strings.Join(parts, sign); len(s) > maxText {
+		return "", fmt.Errorf("a text of more than %d bytes", maxText)
+	}
+	return s, nil
+}
+
+// copies counts the values that are put into the object: one in itself doubles it.
+func (o *object) copies(v any) error {
+	if o.copied += weigh(v, maxCopied-o.copied); o.copied >= maxCopied {
+		return fmt.Errorf("more than %d values are put into it", maxCopied)
+	}
+	return nil
+}
+
+// weigh counts the values in a value up to a limit.
+func weigh(v any, limit int) int {
+	n := 1
+	switch v := v.(type) {
+	case map[string]any:
+		for _, e := range v {
+			if n < limit {
+				n += weigh(e, limit-n)
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if n < limit {
+				n += weigh(e, limit-n)
+			}
+		}
+	case string:
+		n += len(v) / 64
+	}
+	return n
+}
+
+// splitPath returns the steps of a path: names with dots between. A dot is part of a
+// name after a backslash and in brackets.
+func splitPath(path string) []string {
+	var out []string
+	var b strings.Builder
+	bracket := false
+	for i := 0; i < len(path); i++ {
+		switch c := path[i]; {
+		case c == '\\' && i+1 < len(path) && path[i+1] == '.':
+			b.WriteByte('.')
+			i++
+		case c == '.' && !bracket:
+			out = append(out, b.String())
+			b.Reset()
+		default:
+			if c == '[' && b.Len() == 0 {
+				bracket = true
+			} else if c == ']' {
+				bracket = false
+			}
+			b.WriteByte(c)
+		}
+	}
+	return append(out, b.String())
+}
+
+// places returns the fields that the steps name, each as steps of keys and indexes. A
+// step is a key, an index, "*" for all, or "[key=value]" for the items with that field.
+// With create, what is missing is named too, and such an item is added.
+func (o *object) places(steps []string, create bool) ([][]string, error) {
+	if len(steps) > document.MaxDepth {
+		return nil, errors.New("the path is too long")
+	}
+	w := walk{steps: steps, create: create}
+	if err := w.at(o.root, nil); err != nil || w.lacks == nil {
+		return w.found, err
+	}
+	for _, at := range w.lacks {
+		v, n, err := find(o.root, o.lines, at)
+		list, isList := v.([]any)
+		if err != nil || !isList || n == nil {
+			return nil, errors.New("no list that an item can be added to")
+		}
+		key, value, _ := strings.Cut(strings.Trim(steps[len(at)], "[]"), "=")
+		o.edit(append(slices.Clone(at), "-"), map[string]any{key: value}, n)
+		o.changed = true
+		again := walk{steps: steps, create: create}
+		added, _, err := find(o.root, o.lines, append(slices.Clone(at), strconv.Itoa(len(list))))
+		if err == nil {
+			err = again.at(added, append(slices.Clone(at), strconv.Itoa(len(list))))
+		}
+		if err != nil {
+			return nil, err
+		}
+		w.found = append(w.found, again.found...)
+	}
+	return w.found, nil
+}
+
+// A walk goes down an object.
+type walk struct {
+	steps  []string
+	create bool
+	found  [][]string
+	lacks  [][]string // lists without the item that the next step names
+}
+
+// at goes on from a value; done are the steps that lead to it.
+func (w *walk) at(v any, done []string) error {
+	if len(w.found)+len(w.lacks) > maxPlaces {
+		return fmt.Errorf("more than %d fields", maxPlaces)
+	}
+	if len(done) == len(w.steps) {
+		w.found = append(w.found, done)
+		return nil
+	}
+	step := w.steps[len(done)]
+	key, equal := strings.Trim(step, "[]"), strings.Contains(step, "=")
+	down := func(below any, key string) error { return w.at(below, append(slices.Clone(done), key)) }
+	switch v := v.(type) {
+	case map[string]any:
+		if step == "*" {
+			for _, key := range sortedKeys(v) {
+				if err := down(v[key], key); err != nil {
+					return err
+				}
+			}
+		} else if below, has := v[key]; has || w.create {
+			return down(below, key)
+		}
+	case []any:
+		items := chosen(v, step)
+		for _, i := range items {
+			if err := down(v[i], strconv.Itoa(i)); err != nil {
+				return err
+			}
+		}
+		if w.create && items == nil && equal && !strings.HasPrefix(step, "[=") {
+			w.lacks = append(w.lacks, done)
+		}
+	case nil:
+		if w.create && !equal && step != "*" {
+			return down(nil, key)
+		}
+	}
+	return nil
+}
+
+// chosen returns the items of a list that a step names.
+func chosen(list []any, step string) []int {
+	var out []int
+	key, value, equal := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(step, "["), "]"), "=")
+	n, err := strconv.Atoi(strings.Trim(step, "[]"))
+	for i, e := range list {
+		m, _ := e.(map[string]any)
+		switch {
+		case step == "*", err == nil && n == i:
+			out = append(out, i)
+		case equal && strings.HasPrefix(step, "[") && (m[key] != nil && fmt.Sprint(m[key]) == value || key == "" && fmt.Sprint(e) == value):
+			out = append(out, i)
+		}
+	}
+	return out
+}
