@@ -18,6 +18,7 @@ import (
 	"merlon/internal/engine/iac/document"
 	"merlon/internal/engine/iac/queries"
 	"merlon/internal/engine/iac/rules"
+	"merlon/internal/engine/iac/sam"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -84,13 +85,13 @@ func describe(f queries.Flaw) finding.Finding {
 	address := address(f)
 	message := f.Rule.Name
 	if f.Actual != "" {
-		message = clean(f.Actual)
+		message = sam.Written(clean(f.Actual))
 	}
 	if address != "" {
 		message = address + ": " + message
 	}
 	if f.Expected != "" {
-		message += ". Expected: " + clean(f.Expected)
+		message += ". Expected: " + sam.Written(clean(f.Expected))
 	}
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
@@ -119,9 +120,12 @@ func address(f queries.Flaw) string {
 	return f.Document.Prefix + name
 }
 
-// logical returns the name that the template gives the resource; what the query
-// names may be the name of the thing in the cloud.
-func logical(f queries.Flaw) string {
+// logical returns the name that the template gives the resource.
+func logical(f queries.Flaw) string { return sam.Written(element(f)) }
+
+// element returns the name of the resource in the document; what the query names may be
+// the name of the thing in the cloud.
+func element(f queries.Flaw) string {
 	steps := f.Steps
 	if len(steps) == 0 {
 		steps = strings.Split(f.Key, ".")

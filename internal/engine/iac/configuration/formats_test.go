@@ -2,6 +2,7 @@ package configuration
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -23,11 +24,36 @@ spec:
       image: example.com/web:1.0.0
 `
 
+// look scans a tree: the lines of flaws by "path:rule", the reasons as "path:line code".
+func look(t *testing.T, files map[string]string) (found map[string][]string, reasons []string) {
+	t.Helper()
+	tree := fstest.MapFS{}
+	for name, text := range files {
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	p := &scan.ProjectPass{Context: context.Background(), FS: tree, Workers: 2, Progress: func(int, string) {}}
+	for _, name := range slices.Sorted(maps.Keys(tree)) {
+		p.Files = append(p.Files, scan.File{Path: name})
+	}
+	found = map[string][]string{}
+	p.Degrade = func(r scan.Reason) { reasons = append(reasons, fmt.Sprintf("%s:%d %s", r.Path, r.Line, r.Code)) }
+	p.Report = func(rule *finding.Rule, f finding.Finding) {
+		for _, id := range append([]string{rule.ID}, f.Same...) {
+			at := f.Location.Path + ":" + id[strings.LastIndexByte(id, '/')+1:]
+			found[at] = append(found[at], strconv.Itoa(f.Location.StartLine))
+		}
+	}
+	if err := run(p); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(reasons)
+	return found, reasons
+}
+
 // Flaws are told where they are written, in formats whose files do not hold what
 // is deployed.
 func TestFormats(t *testing.T) {
-	tree := fstest.MapFS{}
-	for name, text := range map[string]string{
+	found, reasons := look(t, map[string]string{
 		"store.bicep":                "var plain = false\nresource s 'Microsoft.Storage/storageAccounts@2021-02-01' = {\n  name: 'store'\n  properties: {\n    supportsHttpsTrafficOnly: plain\n  }\n}\n",
 		"chart/Chart.yaml":           "apiVersion: v2\nname: web\nversion: 1.0.0\n",
 		"chart/values.yaml":          "privileged: true\n",
@@ -38,21 +64,9 @@ func TestFormats(t *testing.T) {
 		"build.sh":                   "c=$(buildah from fedora)\nbuildah run $c -- apt install x\n",
 		"hosts.ini":                  "[tower]\n150.50.1.1 ansible_port=22\n",
 		"api.proto":                  "syntax = \"proto3\";\nenum lower_case {\n  ZERO = 0;\n}\n",
-	} {
-		tree[name] = &fstest.MapFile{Data: []byte(text)}
-	}
-	p := &scan.ProjectPass{Context: context.Background(), FS: tree, Workers: 2, Progress: func(int, string) {}}
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		p.Files = append(p.Files, scan.File{Path: name})
-	}
-	found := map[string][]string{}
-	p.Degrade = func(r scan.Reason) { t.Errorf("degraded: %v", r) }
-	p.Report = func(rule *finding.Rule, f finding.Finding) {
-		at := f.Location.Path + ":" + rule.ID[strings.LastIndexByte(rule.ID, '/')+1:]
-		found[at] = append(found[at], strconv.Itoa(f.Location.StartLine))
-	}
-	if err := run(p); err != nil {
-		t.Fatal(err)
+	})
+	if len(reasons) > 0 {
+		t.Errorf("degraded: %v", reasons)
 	}
 	for at, line := range map[string]string{
 		"chart/templates/pod.yaml:container-is-privileged":     "11",

@@ -26,6 +26,13 @@ var doubts = map[string]doubt{
 	"kubernetes/volume-mount-with-os-directory-write-permissions": ownVolume,
 	"dockerfile/image-version-not-explicit":                       stageByVariable,
 	"openapi/3-0-global-server-uses-http":                         relativeServer,
+
+	"cloudformation/aws-sam-serverless-function-without-dead-letter-queue": deadLetters,
+	"cloudformation/aws-sam-serverless-api-endpoint-config-not-private":    private,
+	"cloudformation/aws-api-gateway-without-ssl-certificate":               made,
+	"cloudformation/aws-api-gateway-without-configured-authorizer":         made,
+	"cloudformation/aws-api-gateway-method-does-not-contains-an-api-key":   made,
+	"cloudformation/aws-api-gateway-access-logging-disabled":               methodsOfMade,
 }
 
 // tree is what is known of all documents.
@@ -168,4 +175,33 @@ func stageByVariable(_ *tree, f queries.Flaw) bool {
 // document: how it is reached is not said.
 func relativeServer(_ *tree, f queries.Flaw) bool {
 	return strings.HasPrefix(f.Key, "servers.url./") || strings.HasPrefix(f.Key, "servers.url.{")
+}
+
+// properties returns those of the resource of CloudFormation that a flaw is about.
+func properties(f queries.Flaw) any {
+	return down(f.Document.Root, "Resources", logical(f), "Properties")
+}
+
+// deadLetters reports whether a function has a queue under the name that the Serverless
+// Application Model gives it.
+func deadLetters(_ *tree, f queries.Flaw) bool { return down(properties(f), "DeadLetterQueue") != nil }
+
+// private reports whether an API is private in the words of the model.
+func private(_ *tree, f queries.Flaw) bool {
+	endpoint := down(properties(f), "EndpointConfiguration")
+	return endpoint == "PRIVATE" || down(endpoint, "Type") == "PRIVATE"
+}
+
+// made reports whether the resource is one that the model makes, and cannot be told what
+// the query asks for: a certificate that functions would not look at, an authorizer that
+// is told of each method, a key for those who are asked who they are.
+func made(_ *tree, f queries.Flaw) bool {
+	n, found := f.Document.Lines.Find("Resources", element(f))
+	return found == 2 && n.Made
+}
+
+// methodsOfMade reports whether the query asks a stage that the model makes for settings
+// of its methods, when the log is that of the stage.
+func methodsOfMade(t *tree, f queries.Flaw) bool {
+	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) && made(t, f)
 }

@@ -96,8 +96,21 @@ var subjects = []subject{
 	{resource: true, rules: []string{"aws-eks-cluster-encryption-disabled", "cfn-customer-key-eks-cluster"}},
 	{resource: true, rules: []string{"aws-retention-log-group-set", "aws-retention-log-group-year", "aws-retention-log-group-long"}},
 
+	{resource: true, rules: []string{"aws-dynamodb-table-not-encrypted", "aws-dynamodb-with-aws-owned-cmk", "cfn-customer-key-dynamodb-table"}},
+
+	// Serverless applications: what they say, and what is made of it.
+	{rules: []string{"aws-sam-serverless-function-without-dead-letter-queue", "aws-lambda-function-without-dead-letter-queue"}},
+	{rules: []string{"aws-sam-serverless-function-without-tags", "aws-lambda-function-without-tags"}},
+	{rules: []string{"aws-sam-serverless-function-without-x-ray-tracing", "aws-lambda-functions-without-x-ray-tracing"}},
+	{rules: []string{"aws-sam-serverless-function-without-unique-iam-role", "aws-lambda-functions-without-unique-iam-roles"}},
+	{rules: []string{"aws-sam-serverless-api-access-logging-setting-undefined", "aws-api-gateway-access-logging-disabled", "cfn-logging-apigateway-stage", "cfn-logging-apigatewayv2-stage"}},
+	{rules: []string{"aws-sam-serverless-api-cache-cluster-disabled", "aws-api-gateway-cache-cluster-disabled", "cfn-service-api-cache"}},
+	{rules: []string{"aws-sam-serverless-api-endpoint-config-not-private", "aws-api-gateway-endpoint-config-is-not-private"}},
+	{rules: []string{"aws-sam-serverless-api-without-content-encoding", "aws-api-gateway-with-invalid-compression"}},
+	{rules: []string{"aws-sam-serverless-api-xray-tracing-disabled", "aws-api-gateway-xray-disabled", "cfn-service-api-tracing"}},
+
 	// Rights.
-	{rules: []string{"aws-policy-everything", "aws-iam-policies-with-full-privileges", "aws-iam-policy-grants-full-permissions", "aws-policy-service-wildcard", "aws-iam-policy-allows-for-data-exfiltration", "iam-policy-allows-all-of-s3"}},
+	{rules: []string{"aws-policy-everything", "aws-lambda-functions-with-full-privileges", "cfn-policy-role-wildcard", "aws-iam-policies-with-full-privileges", "aws-iam-policy-grants-full-permissions", "aws-policy-service-wildcard", "aws-iam-policy-allows-for-data-exfiltration", "iam-policy-allows-all-of-s3"}},
 	{rules: []string{"aws-role-trust-everybody", "cfn-policy-trust-everybody", "aws-iam-role-allows-all-principals-to-assume", "aws-role-trust-account", "aws-cross-account-iam-assume-role-policy-without-external-id-or-mfa"}},
 	{rules: []string{"rbac-roles-with-read-secrets-permissions", "service-account-allows-access-secrets"}},
 

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/sam"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/finding"
 )
@@ -73,7 +74,7 @@ func (t *reading) stack() {
 	for _, name := range names {
 		one, _ := all[name].(map[string]any)
 		if kind, ok := one["Type"].(string); ok {
-			t.byName[name] = t.add(kind, name, name+" "+kind)
+			t.byName[name] = t.add(kind, name, sam.Written(name)+" "+kind)
 		}
 	}
 	for _, name := range names {

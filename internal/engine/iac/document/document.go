@@ -134,6 +134,10 @@ type Node struct {
 	// holds is a text that stands for it.
 	Unknown bool
 
+	// Made is set on what is not written as such: the place is that of the value which it
+	// was made of.
+	Made bool
+
 	Fields map[string]*Node // of a map
 	Items  []*Node          // of a list
 }

@@ -91,9 +91,9 @@ func (t *texts) flaw(d *document.Document, a answer) (Flaw, bool) {
 			return f, true
 		}
 	}
-	n := follow(d, a.key)
+	n, made := follow(d, a.key)
 	f.Unknown = n != nil && n.Unknown
-	if d.Text != nil {
+	if d.Text != nil && !made {
 		if line := t.of(d).search(a.key); line > 0 {
 			f.Line = line
 			return f, true

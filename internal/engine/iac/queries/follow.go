@@ -15,9 +15,11 @@ import (
 // chooses an item of a list and does not lead into it; "b[x]" is a field below
 // another. A word that is no field here is looked for above, nearest first: after
 // "metadata.name={{x}}" comes "spec". A word that is nowhere is skipped.
-func follow(d *document.Document, key string) *document.Node {
+//
+// It also says whether the way leads through what is not written as such.
+func follow(d *document.Document, key string) (n *document.Node, made bool) {
 	if d.Lines == nil {
-		return nil
+		return nil, false
 	}
 	w := walk{at: []spot{{d.Root, d.Lines}}}
 	for _, s := range steps(key) {
@@ -30,7 +32,7 @@ func follow(d *document.Document, key string) *document.Node {
 			}
 		}
 	}
-	return w.found
+	return w.found, w.made
 }
 
 // A spot is a value with its place.
@@ -43,6 +45,7 @@ type spot struct {
 type walk struct {
 	at    []spot
 	found *document.Node
+	made  bool // it leads through what is not written
 }
 
 // step takes one step from the value at the position, if it leads anywhere.
@@ -71,7 +74,7 @@ func (w *walk) step(from int, s step) bool {
 		if len(candidates) != 1 || c.node != w.at[from].node {
 			w.at = append(w.at, c)
 		}
-		w.found = next
+		w.found, w.made = next, w.made || next.Made
 		switch value.(type) {
 		case map[string]any, []any:
 			w.at = append(w.at, spot{value, next})

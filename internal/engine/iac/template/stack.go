@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/sam"
 )
 
 // This file evaluates CloudFormation's templates: parameters with their defaults,
@@ -65,9 +66,13 @@ func evaluateStack(tree document.Tree, file string, given map[string]any, source
 		fields, ok := tree.Root[part].(map[string]any)
 		if n := field(tree.Lines, part); ok && n != nil {
 			if part == "Resources" {
-				fields, n = s.globals(fields, n)
+				fields, n = sam.Globals(tree.Root["Globals"], field(tree.Lines, "Globals"), fields, n)
 			}
-			if v, at, ok := s.value(fields, n); ok {
+			v, at, ok := s.value(fields, n)
+			if made, is := v.(map[string]any); is && part == "Resources" {
+				v, at = sam.Expand(made, at)
+			}
+			if ok {
 				root[part], top.Fields[part] = v, at
 			}
 		}

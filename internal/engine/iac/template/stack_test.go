@@ -88,36 +88,6 @@ func TestStackFunctions(t *testing.T) {
 	}
 }
 
-func TestGlobals(t *testing.T) {
-	got := evaluate(document.CloudFormation, decode(t, `Globals:
-  Function:
-    Tracing: Active
-    Environment: {Variables: {A: "1", B: "2"}}
-    Layers: [x]
-Resources:
-  F:
-    Type: AWS::Serverless::Function
-    Properties:
-      Environment: {Variables: {B: "3"}}
-      Layers: [y]
-  G: {Type: AWS::Serverless::Function}
-  H: {Type: AWS::S3::Bucket}
-`), "x", none)
-	want := map[string]any{
-		"F": map[string]any{"Type": "AWS::Serverless::Function", "Properties": map[string]any{
-			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "3"}}, "Layers": []any{"x", "y"}}},
-		"G": map[string]any{"Type": "AWS::Serverless::Function", "Properties": map[string]any{
-			"Tracing": "Active", "Environment": map[string]any{"Variables": map[string]any{"A": "1", "B": "2"}}, "Layers": []any{"x"}}},
-		"H": map[string]any{"Type": "AWS::S3::Bucket"},
-	}
-	if diff := cmp.Diff(want, got.Root["Resources"]); diff != "" {
-		t.Errorf("resources (-want +got):\n%s", diff)
-	}
-	if n, found := got.Lines.Find("Resources", "F", "Properties", "Tracing"); found != 4 || n.Line != 3 {
-		t.Errorf("the global property stands at %+v", n)
-	}
-}
-
 func TestNestedStacks(t *testing.T) {
 	files := map[string]string{
 		"a/sub/db.yaml": "Resources: {}\n", "a/part.yaml": "Encrypted: false\nKind: !Ref Env\n",
