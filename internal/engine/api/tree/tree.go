@@ -1,0 +1,277 @@
+// Package tree reads the YAML and JSON of API descriptions: values with their
+// places, within limits that hold for files somebody hostile wrote. Nothing is
+// thrown away that a tolerant reader can still use: of equal keys the first
+// counts, what an alias names is shared.
+package tree
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Limits of one file. The descriptions of the largest public APIs have 12 MB and
+// 400,000 values.
+const (
+	MaxSize   = 32 << 20  // bytes
+	MaxDepth  = 200       // values inside each other, aliases followed
+	MaxValues = 2_000_000 // values, aliases followed
+)
+
+// A Kind is what a Node holds.
+type Kind uint8
+
+// The kinds of values.
+const (
+	Null Kind = iota
+	Bool
+	Int
+	Float
+	String
+	Map
+	List
+)
+
+// A Node is a value with its place. All methods accept nil, which stands for a
+// value that is not there.
+type Node struct {
+	Kind    Kind
+	Value   string // of a scalar, as it is written, unquoted
+	Line    int    // from 1
+	Column  int    // from 1, in characters
+	Entries []Entry
+	Items   []*Node
+
+	index map[string]int // of large maps
+}
+
+// An Entry is a key and its value in a map, in the order of the file.
+type Entry struct {
+	Key    string
+	Line   int // of the key, from 1
+	Column int // of the key, from 1
+	Value  *Node
+}
+
+// An Error says where a text cannot be read.
+type Error struct {
+	Line    int // 0 when unknown
+	Message string
+}
+
+// Error returns the message, with the line in front.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Message
+	}
+	return "line " + strconv.Itoa(e.Line) + ": " + e.Message
+}
+
+// indexed is the size from which on a map has an index.
+const indexed = 12
+
+// close is called when a map is complete.
+func (n *Node) close() {
+	if len(n.Entries) < indexed {
+		return
+	}
+	n.index = make(map[string]int, len(n.Entries))
+	for i, e := range n.Entries {
+		if _, twice := n.index[e.Key]; !twice {
+			n.index[e.Key] = i
+		}
+	}
+}
+
+// entry returns the entry of the key, or nil.
+func (n *Node) entry(key string) *Entry {
+	if n == nil {
+		return nil
+	}
+	if n.index != nil {
+		if i, ok := n.index[key]; ok {
+			return &n.Entries[i]
+		}
+		return nil
+	}
+	for i := range n.Entries {
+		if n.Entries[i].Key == key {
+			return &n.Entries[i]
+		}
+	}
+	return nil
+}
+
+// Get returns the value of the key, or nil.
+func (n *Node) Get(key string) *Node {
+	if e := n.entry(key); e != nil {
+		return e.Value
+	}
+	return nil
+}
+
+// At returns the value that the keys lead to, or nil.
+func (n *Node) At(keys ...string) *Node {
+	for _, k := range keys {
+		n = n.Get(k)
+	}
+	return n
+}
+
+// Place returns the line and the column of the key, and those of the map itself when
+// it has no such key. Of nil both are 0.
+func (n *Node) Place(key string) (line, column int) {
+	if n == nil {
+		return 0, 0
+	}
+	if e := n.entry(key); e != nil {
+		return e.Line, e.Column
+	}
+	return n.Line, n.Column
+}
+
+// Text returns the text of a scalar, and "" for anything else and for null.
+func (n *Node) Text() string {
+	if n == nil || n.Kind == Null || n.Kind == Map || n.Kind == List {
+		return ""
+	}
+	return n.Value
+}
+
+// IsMap reports whether the node is a map.
+func (n *Node) IsMap() bool { return n != nil && n.Kind == Map }
+
+// IsList reports whether the node is a list.
+func (n *Node) IsList() bool { return n != nil && n.Kind == List }
+
+// True reports whether a scalar says yes.
+func (n *Node) True() bool { return strings.EqualFold(n.Text(), "true") }
+
+// False reports whether a scalar says no.
+func (n *Node) False() bool { return strings.EqualFold(n.Text(), "false") }
+
+// Pairs returns the entries of a map, and nothing of anything else.
+func (n *Node) Pairs() []Entry {
+	if n == nil {
+		return nil
+	}
+	return n.Entries
+}
+
+// List returns the items of a list, and nothing of anything else.
+func (n *Node) List() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.Items
+}
+
+// Number returns the number that a scalar is, also where it is written as a text.
+func (n *Node) Number() (float64, bool) {
+	if n == nil || n.Kind != Int && n.Kind != Float && n.Kind != String {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(n.Value, 64)
+	return v, err == nil
+}
+
+// Any returns the value in the form of encoding/json: nil, bool, int64 or float64,
+// string, []any, map[string]any.
+func (n *Node) Any() any {
+	if n == nil {
+		return nil
+	}
+	switch n.Kind {
+	case Null:
+		return nil
+	case Bool:
+		return n.True()
+	case Int:
+		if v, err := strconv.ParseInt(n.Value, 0, 64); err == nil {
+			return v
+		}
+		fallthrough
+	case Float:
+		if v, err := strconv.ParseFloat(n.Value, 64); err == nil && v-v == 0 {
+			return v
+		}
+		return n.Value
+	case Map:
+		m := make(map[string]any, len(n.Entries))
+		for _, e := range n.Entries {
+			if _, twice := m[e.Key]; !twice {
+				m[e.Key] = e.Value.Any()
+			}
+		}
+		return m
+	case List:
+		l := make([]any, len(n.Items))
+		for i, item := range n.Items {
+			l[i] = item.Any()
+		}
+		return l
+	}
+	return n.Value
+}
+
+// Find follows a JSON pointer (RFC 6901) in the form of a fragment, "/a/b~1c", with
+// percent-encoded characters read too. It returns nil when it leads nowhere.
+func (n *Node) Find(pointer string) *Node {
+	if pointer == "" {
+		return n
+	}
+	rest, ok := strings.CutPrefix(pointer, "/")
+	if !ok {
+		return nil
+	}
+	for step := range strings.SplitSeq(rest, "/") {
+		step = unescape(step)
+		switch {
+		case n.IsMap():
+			n = n.Get(step)
+		case n.IsList():
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(n.Items) {
+				return nil
+			}
+			n = n.Items[i]
+		default:
+			return nil
+		}
+	}
+	return n
+}
+
+var unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+
+func unescape(step string) string {
+	if strings.Contains(step, "%") {
+		step = decoded(step)
+	}
+	return unescaper.Replace(step)
+}
+
+// decoded resolves percent-encoding where it is valid.
+func decoded(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if v, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(v))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+var escaper = strings.NewReplacer("~", "~0", "/", "~1")
+
+// Join returns the pointer with more steps.
+func Join(pointer string, steps ...string) string {
+	for _, s := range steps {
+		pointer += "/" + escaper.Replace(s)
+	}
+	return pointer
+}
