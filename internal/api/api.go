@@ -68,6 +68,8 @@ type Config struct {
 	// AWSPrincipal is the name of the user or role at Amazon as which the service
 	// assumes the roles of organizations; empty: it assumes none.
 	AWSPrincipal string
+	// Targets keeps the running applications of projects.
+	Targets Targets
 	// Images finds public images in registries, and Search looks for them on the
 	// public hub.
 	Images Images

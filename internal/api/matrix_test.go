@@ -183,6 +183,7 @@ func newStage(t *testing.T, r *apitest.Runner, n int) *stage {
 		"sessionId": uuid.NewString(), // whose session is the handler's business
 		"scanId":    admin.Post(s.proj+"/scan/start", map[string]any{}).Want(200).Text("scanId"),
 	}
+	s.ids["targetId"] = admin.Post(s.proj+"/target", map[string]any{"name": "Shop", "url": "https://shop.example.test/"}).Want(201).Text("id")
 	s.addFindings()
 	s.ids["jobId"] = admin.Post(s.proj+"/results/sca/autofix", map[string]any{"vulnerabilityIds": manyIDs(101)}).Want(200).Text("jobId")
 	for kind, body := range credentialBodies(s.ids["projectId"]) {

@@ -27,6 +27,7 @@ type route struct {
 	rule         rule
 	status       int // of success
 	creates      bool
+	bytes        int64                      // of the largest body; 0 for the library's default
 	body         *huma.RequestBody          // described here when the handler reads it by itself
 	answer       map[string]*huma.MediaType // of success, where the handler writes it by itself
 	register     func(*API, route)
@@ -97,6 +98,12 @@ func (r route) accepted() route {
 	return r
 }
 
+// large lets the body have more bytes than the library's default.
+func (r route) large(bytes int64) route {
+	r.bytes = bytes
+	return r
+}
+
 // starts makes the route honour an Idempotency-Key while it answers 200.
 func (r route) starts() route {
 	r.creates = true
@@ -118,7 +125,7 @@ func (r route) validate() {
 // in front of everything else.
 func (r route) operation(a *API) huma.Operation {
 	o := huma.Operation{
-		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status,
+		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, MaxBodyBytes: r.bytes,
 		Tags: []string{tag(r.path)},
 		// Any other failure has the same shape: a conflict, a limit, a part that is away.
 		Responses: map[string]*huma.Response{"400": aProblem, "default": aProblem},

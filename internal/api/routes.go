@@ -10,7 +10,7 @@ import (
 // routes is the table of every address: what it is called, what it does, who may
 // call it, and which function answers. Handlers stand in one file per resource.
 func (a *API) routes() []route {
-	return slices.Concat(resultRoutes(), registryRoutes(), unbuiltRoutes(), []route{
+	return slices.Concat(resultRoutes(), registryRoutes(), targetRoutes(), unbuiltRoutes(), []route{
 		op("GET", "/", "getVersion", "Version of the service", open("health probe"), (*API).getVersion),
 		op("GET", "/client-apps", "getClientApps", "Identifiers of the client applications", open("needed before any token can be had"), (*API).getClientApps),
 

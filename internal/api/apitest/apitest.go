@@ -82,6 +82,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Numbers:      db,
 		Overviews:    db,
 		Credentials:  db,
+		Targets:      db,
 		Catalog:      Registry{},
 		AWSPrincipal: "arn:aws:iam::999999999999:user/merlon",
 		Images:       Public{},

@@ -1,0 +1,284 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/scan"
+	"merlon/internal/target"
+	"merlon/internal/tenant"
+)
+
+// This file holds the running applications of a project, which live scans examine.
+
+// Targets is what the API needs of the store for them.
+type Targets interface {
+	NewTarget(sc tenant.Scope) target.Target
+	CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
+	UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
+	Targets(ctx context.Context, sc tenant.Scope) ([]target.Target, error)
+	Target(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error)
+	DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) error
+}
+
+// TargetFields are what of a target people enter besides what is secret.
+type TargetFields struct {
+	Name        string             `json:"name" minLength:"1" maxLength:"200"`
+	Environment target.Environment `json:"environment,omitempty" enum:"staging,production,development" doc:"Default: staging. In production nothing is tried that takes the time or memory of the application."`
+	URL         string             `json:"url" minLength:"1" maxLength:"2000" doc:"The base: everything that is examined is below it. Of a project's targets only one has an address."`
+	Include     []string           `json:"include,omitempty" nullable:"true" maxItems:"200" doc:"More addresses of the same application, as patterns."`
+	Exclude     []string           `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Addresses that are never asked, as patterns. A pattern is an address or a path in which * stands for any text; one without a scheme is about the path and query on the hosts of the target."`
+	Seeds       []string           `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Addresses to begin with, beside the base."`
+	Profile     scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far scans go. Default: standard."`
+	Rate        float64            `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 50."`
+	Parallel    int                `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Requests at once. 0: 4."`
+	Requests    int                `json:"requests,omitempty" minimum:"0" doc:"Requests in all. 0: 200,000."`
+}
+
+// targetIn is a target as it is entered.
+type targetIn struct {
+	TargetFields
+	Headers      []scan.Header      `json:"headers,omitempty" nullable:"true" maxItems:"50" doc:"Sent with every request to the target. Values are kept sealed and never shown."`
+	Identities   []scan.Identity    `json:"identities,omitempty" nullable:"true" maxItems:"10" doc:"The users that scans sign in as. Their secrets are kept sealed and never shown."`
+	Descriptions []scan.Description `json:"descriptions,omitempty" nullable:"true" maxItems:"20" doc:"Descriptions of the API: OpenAPI, Postman, HAR or GraphQL, as a text or as an address."`
+	Templates    []scan.Description `json:"templates,omitempty" nullable:"true" maxItems:"1000" doc:"Checks in the format of nuclei."`
+}
+
+// whole returns the target as scans know it.
+func (in *targetIn) whole() *scan.Target {
+	return &scan.Target{
+		URL: strings.TrimSpace(in.URL), Include: in.Include, Exclude: in.Exclude, Seeds: in.Seeds, Profile: in.Profile, Rate: in.Rate, Parallel: in.Parallel,
+		Requests: in.Requests, Headers: in.Headers, Identities: in.Identities, Descriptions: in.Descriptions, Templates: in.Templates,
+	}
+}
+
+// shownIdentity is an identity as every answer shows it: never a secret.
+type shownIdentity struct {
+	ShownIdentity
+	SecretsSet []string `json:"secretsSet" doc:"Names of the secrets that are stored."`
+}
+
+// ShownIdentity is the identity with its secrets left empty.
+type ShownIdentity = scan.Identity
+
+// targetBody is a target as every answer shows it.
+type targetBody struct {
+	ID        string           `json:"id" format:"uuid"`
+	ProjectID tenant.ProjectID `json:"projectId" format:"uuid"`
+	TargetFields
+	Headers      []string           `json:"headers" doc:"Names of the headers that are sent with every request."`
+	Identities   []shownIdentity    `json:"identities"`
+	Descriptions []scan.Description `json:"descriptions" doc:"Without their texts."`
+	Templates    []scan.Description `json:"templates" doc:"Without their texts."`
+	CreatedAt    time.Time          `json:"createdAt"`
+	UpdatedAt    time.Time          `json:"updatedAt"`
+}
+
+func showTarget(t target.Target) targetBody {
+	s := &t.Shown
+	profile := s.Profile
+	if profile == "" {
+		profile = scan.Standard
+	}
+	out := targetBody{
+		ID: string(t.ID), ProjectID: t.Project, CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+		TargetFields: TargetFields{
+			Name: t.Name, Environment: t.Environment, URL: s.URL, Include: list(s.Include), Exclude: list(s.Exclude), Seeds: list(s.Seeds),
+			Profile: profile, Rate: s.Rate, Parallel: s.Parallel, Requests: s.Requests,
+		},
+		Headers:      each(s.Headers, func(h scan.Header) string { return h.Name }),
+		Descriptions: list(s.Descriptions), Templates: list(s.Templates),
+	}
+	out.Identities = each(s.Identities, func(i scan.Identity) shownIdentity { return shownIdentity{i, list(t.Kept[i.Name])} })
+	return out
+}
+
+type targetAnswer struct{ Body targetBody }
+
+type createTargetIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	Body      targetIn
+}
+
+// createTarget stores a target of a project.
+func (a *API) createTarget(ctx context.Context, sc tenant.Scope, in *createTargetIn) (*targetAnswer, error) {
+	t := a.Targets.NewTarget(sc)
+	t.Name, t.Environment = strings.TrimSpace(in.Body.Name), in.Body.Environment
+	if t.Environment == "" {
+		t.Environment = target.Environments[0]
+	}
+	whole := in.Body.whole()
+	if err := target.Validate(t.Name, t.Environment, whole); err != nil {
+		return nil, err
+	}
+	if err := t.Seal(a.Box, whole); err != nil {
+		return nil, err
+	}
+	t, err := a.Targets.CreateTarget(ctx, sc, t)
+	if err != nil {
+		return nil, err
+	}
+	return &targetAnswer{showTarget(t)}, nil
+}
+
+// TargetPath names a target of a project.
+type TargetPath struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	TargetID  string `path:"targetId" format:"uuid"`
+}
+
+func (p TargetPath) id() (target.ID, error) {
+	id, err := tenant.ParseID("targetId", p.TargetID)
+	return target.ID(id), err
+}
+
+// targetAt returns the target that an address names.
+func (a *API) targetAt(ctx context.Context, sc tenant.Scope, p TargetPath) (target.Target, error) {
+	id, err := p.id()
+	if err != nil {
+		return target.Target{}, err
+	}
+	return a.Targets.Target(ctx, sc, id)
+}
+
+func (a *API) getTarget(ctx context.Context, sc tenant.Scope, in *TargetPath) (*targetAnswer, error) {
+	t, err := a.targetAt(ctx, sc, *in)
+	if err != nil {
+		return nil, err
+	}
+	return &targetAnswer{showTarget(t)}, nil
+}
+
+type listTargetsIn struct {
+	ProjectID string `path:"projectId" format:"uuid"`
+	ClampedPage
+}
+
+type targetsAnswer struct {
+	Body struct {
+		Targets      []targetBody `json:"targets"`
+		TotalTargets int          `json:"totalTargets"`
+		TotalPages   int          `json:"totalPages"`
+		CurrentPage  int          `json:"currentPage"`
+		PageSize     int          `json:"pageSize"`
+	}
+}
+
+// listTargets answers the targets of a project by name.
+func (a *API) listTargets(ctx context.Context, sc tenant.Scope, in *listTargetsIn) (*targetsAnswer, error) {
+	all, err := a.Targets.Targets(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	page, size := in.get()
+	from := min((page-1)*size, len(all))
+	out := &targetsAnswer{}
+	out.Body.Targets = each(all[from:min(from+size, len(all))], showTarget)
+	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = len(all), pages(len(all), size), page, size
+	return out, nil
+}
+
+// updateTargetIn changes what it names; what is left out stays.
+type updateTargetIn struct {
+	TargetPath
+	Body struct {
+		Name         *string             `json:"name,omitempty"`
+		Environment  *target.Environment `json:"environment,omitempty"`
+		URL          *string             `json:"url,omitempty"`
+		Include      *[]string           `json:"include,omitempty"`
+		Exclude      *[]string           `json:"exclude,omitempty"`
+		Seeds        *[]string           `json:"seeds,omitempty"`
+		Profile      *scan.Profile       `json:"profile,omitempty"`
+		Rate         *float64            `json:"rate,omitempty"`
+		Parallel     *int                `json:"parallel,omitempty"`
+		Requests     *int                `json:"requests,omitempty"`
+		Headers      *[]scan.Header      `json:"headers,omitempty" doc:"All of them. One without a value keeps its stored value while the target and the other headers stay."`
+		Identities   *[]scan.Identity    `json:"identities,omitempty" doc:"All of them. A secret that is left out is kept for the identity of the same name while it is sent to the same place; otherwise it has to be given again."`
+		Descriptions *[]scan.Description `json:"descriptions,omitempty" doc:"All of them. One without text and address keeps its stored text."`
+		Templates    *[]scan.Description `json:"templates,omitempty" doc:"All of them, like descriptions."`
+	}
+}
+
+// apply puts what the request names into the target.
+func (in *updateTargetIn) apply(t *target.Target, whole *scan.Target) {
+	b := &in.Body
+	set(&t.Name, b.Name)
+	set(&t.Environment, b.Environment)
+	set(&whole.URL, b.URL)
+	set(&whole.Include, b.Include)
+	set(&whole.Exclude, b.Exclude)
+	set(&whole.Seeds, b.Seeds)
+	set(&whole.Profile, b.Profile)
+	set(&whole.Rate, b.Rate)
+	set(&whole.Parallel, b.Parallel)
+	set(&whole.Requests, b.Requests)
+	set(&whole.Headers, b.Headers)
+	set(&whole.Identities, b.Identities)
+	set(&whole.Descriptions, b.Descriptions)
+	set(&whole.Templates, b.Templates)
+	t.Name, whole.URL = strings.TrimSpace(t.Name), strings.TrimSpace(whole.URL)
+}
+
+// updateTarget changes a target. What was secret and is sent elsewhere now has to be
+// given again.
+func (a *API) updateTarget(ctx context.Context, sc tenant.Scope, in *updateTargetIn) (*targetAnswer, error) {
+	t, err := a.targetAt(ctx, sc, in.TargetPath)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := t.Open(a.Box)
+	if err != nil {
+		return nil, err
+	}
+	next, _ := target.Shown(stored) // every secret is taken over by the same rule
+	if in.Body.Descriptions == nil {
+		next.Descriptions = slices.Clone(stored.Descriptions)
+	}
+	if in.Body.Templates == nil {
+		next.Templates = slices.Clone(stored.Templates)
+	}
+	in.apply(&t, &next)
+	if err := target.Merge(&next, stored); err != nil {
+		return nil, err
+	}
+	if err := target.Validate(t.Name, t.Environment, &next); err != nil {
+		return nil, err
+	}
+	if err := t.Seal(a.Box, &next); err != nil {
+		return nil, err
+	}
+	if t, err = a.Targets.UpdateTarget(ctx, sc, t); err != nil {
+		return nil, err
+	}
+	return &targetAnswer{showTarget(t)}, nil
+}
+
+// deleteTarget removes a target.
+func (a *API) deleteTarget(ctx context.Context, sc tenant.Scope, in *TargetPath) (*outcomeAnswer, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	if err := a.Targets.DeleteTarget(ctx, sc, id); err != nil {
+		return nil, err
+	}
+	return succeeded("the target was deleted; its findings stay"), nil
+}
+
+// targetRoutes are the addresses of running applications.
+func targetRoutes() []route {
+	const one = "/project/{projectId}/target/{targetId}"
+	read, change := needs(tenant.ProjectRead), needs(tenant.ProjectUpdate)
+	return []route{
+		op("GET", "/project/{projectId}/targets", "listTargets", "Running applications of a project", read, (*API).listTargets),
+		op("POST", "/project/{projectId}/target", "createTarget", "Name a running application that scans may examine", change, (*API).createTarget).created().large(maxTarget),
+		op("GET", one, "getTarget", "One running application", read, (*API).getTarget),
+		op("PATCH", one, "updateTarget", "Change a running application", change, (*API).updateTarget).large(maxTarget),
+		op("DELETE", one, "deleteTarget", "Remove a running application", change, (*API).deleteTarget),
+	}
+}
+
+// maxTarget bounds a body that holds a target, in bytes.
+const maxTarget = 2*target.MaxTexts + 1<<20

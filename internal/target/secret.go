@@ -1,0 +1,164 @@
+package target
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// This file knows which parts of a target are secret.
+
+// eachSecret replaces every secret of the identity by what replace returns for its
+// name and value.
+func eachSecret(i *scan.Identity, replace func(name, value string) string) {
+	i.Bearer = replace("bearer", i.Bearer)
+	i.Cookie = replace("cookie", i.Cookie)
+	i.TOTP = replace("totp", i.TOTP)
+	eachHeader(i.Header, replace)
+	if f := i.Form; f != nil {
+		f.Password = replace("form.password", f.Password)
+		for _, name := range slices.Sorted(maps.Keys(f.Fields)) {
+			f.Fields[name] = replace("form.fields."+name, f.Fields[name])
+		}
+	}
+	if j := i.JSON; j != nil {
+		j.Body = replace("json.body", j.Body)
+	}
+	if o := i.OAuth; o != nil {
+		o.ClientSecret = replace("oauth.clientSecret", o.ClientSecret)
+		o.Refresh = replace("oauth.refresh", o.Refresh)
+		o.Password = replace("oauth.password", o.Password)
+	}
+	if b := i.Basic; b != nil {
+		b.Password = replace("basic.password", b.Password)
+	}
+	for n := range i.Steps {
+		i.Steps[n].Value = replace("steps."+strconv.Itoa(n)+".value", i.Steps[n].Value)
+	}
+}
+
+func eachHeader(headers []scan.Header, replace func(name, value string) string) {
+	for n := range headers {
+		headers[n].Value = replace("header."+headers[n].Name, headers[n].Value)
+	}
+}
+
+// Shown returns the target without its secrets and without texts of descriptions and
+// templates, and the names of the secrets that are set: by identity, those of the
+// target's own headers under the empty name.
+func Shown(whole *scan.Target) (scan.Target, map[string][]string) {
+	out := clone(whole)
+	kept := map[string][]string{}
+	forget := func(of string) func(name, value string) string {
+		return func(name, value string) string {
+			if value != "" {
+				kept[of] = append(kept[of], name)
+			}
+			return ""
+		}
+	}
+	eachHeader(out.Headers, forget(""))
+	for n := range out.Identities {
+		eachSecret(&out.Identities[n], forget(out.Identities[n].Name))
+	}
+	for _, list := range [][]scan.Description{out.Descriptions, out.Templates} {
+		for n := range list {
+			list[n].Text = ""
+		}
+	}
+	out.Routes = nil
+	return *out, kept
+}
+
+// Merge fills the secrets and texts that next leaves out from the same places of the
+// stored target. A secret is only taken over while it goes where it went before: when
+// the address, the included addresses, or what else an identity says of its sign-in is
+// another one, the secret has to be given again, so that nobody who may change a
+// target learns what others have stored in it. Then the error is Invalid.
+func Merge(next, stored *scan.Target) error {
+	same := next.URL == stored.URL && slices.Equal(next.Include, stored.Include)
+	old, _ := Shown(stored)
+	now, _ := Shown(next)
+	if err := take(next.Headers, stored.Headers, same && reflect.DeepEqual(now.Headers, old.Headers)); err != nil {
+		return err
+	}
+	for n := range next.Identities {
+		i := &next.Identities[n]
+		at := slices.IndexFunc(stored.Identities, func(s scan.Identity) bool { return s.Name == i.Name })
+		if at < 0 {
+			continue
+		}
+		values := map[string]string{}
+		before := clone(&stored.Identities[at])
+		eachSecret(before, func(name, value string) string { values[name] = value; return "" })
+		keep := same && reflect.DeepEqual(now.Identities[n], old.Identities[at])
+		missing := ""
+		eachSecret(i, func(name, value string) string {
+			if value == "" && values[name] != "" {
+				if !keep {
+					missing = name
+				}
+				return values[name]
+			}
+			return value
+		})
+		if missing != "" {
+			return givenAgain("identity "+strconv.Quote(i.Name), missing)
+		}
+	}
+	texts(next.Descriptions, stored.Descriptions)
+	texts(next.Templates, stored.Templates)
+	return nil
+}
+
+// take takes values of headers over.
+func take(next, stored []scan.Header, keep bool) error {
+	for n := range next {
+		if next[n].Value != "" {
+			continue
+		}
+		at := slices.IndexFunc(stored, func(h scan.Header) bool { return h.Name == next[n].Name && h.Value != "" })
+		switch {
+		case at >= 0 && !keep:
+			return givenAgain("the target", "header "+next[n].Name)
+		case at >= 0:
+			next[n].Value = stored[at].Value
+		}
+	}
+	return nil
+}
+
+// texts takes texts over that are found by their name.
+func texts(next, stored []scan.Description) {
+	for n := range next {
+		if next[n].Text != "" || next[n].URL != "" {
+			continue
+		}
+		if at := slices.IndexFunc(stored, func(d scan.Description) bool { return d.Name == next[n].Name }); at >= 0 {
+			next[n].Text = stored[at].Text
+		}
+	}
+}
+
+func givenAgain(of, name string) error {
+	return errs.E(errs.Invalid, "%s: %s has to be given again, because what it is sent to or with has changed", of, name)
+}
+
+// clone returns a deep copy.
+func clone[T any](v *T) *T {
+	text, err := json.Marshal(v)
+	out := new(T)
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("target: a %T has no JSON form: %v", v, err)) // it holds texts and numbers only
+	}
+	return out
+}
