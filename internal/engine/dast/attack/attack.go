@@ -79,6 +79,7 @@ type Run struct {
 	mu       sync.Mutex
 	reported map[string]bool
 	tokens   map[string]Token
+	found    map[string]map[string]bool // by operation; see operation.found
 	counter  atomic.Uint64
 }
 
@@ -139,7 +140,10 @@ type operation struct {
 	base  *Baseline
 	err   error
 	mu    sync.Mutex
-	found map[string]bool // by point and what was found
+	found map[string]bool // by point and what was found; kept for the slow checks
+	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
+	askedAt string
+	asked   map[string]*message.Response
 }
 
 // Random returns up to 32 random lower-case letters, other ones at each call; the same
@@ -170,7 +174,7 @@ func (r *Run) draw() [sha256.Size]byte {
 // Do attacks every operation of the surface, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Run) Do(ctx context.Context) error {
-	r.reported, r.tokens = map[string]bool{}, map[string]Token{}
+	r.reported, r.tokens, r.found = map[string]bool{}, map[string]Token{}, map[string]map[string]bool{}
 	for _, slow := range []bool{false, true} {
 		if slow && (r.Target.Production || !r.any(true)) {
 			break
@@ -262,6 +266,17 @@ func (r *Run) site(ctx context.Context, base *message.Request, slow bool) {
 	}
 }
 
+// known returns an operation with what was found there in an earlier round.
+func (r *Run) known(e site.Entry) *operation {
+	shape := site.Shape(e.Request)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.found[shape] == nil {
+		r.found[shape] = map[string]bool{}
+	}
+	return &operation{entry: e, found: r.found[shape]}
+}
+
 func newOperation(e site.Entry) *operation { return &operation{entry: e, found: map[string]bool{}} }
 
 // operation attacks one operation. Its error is one that ends the run.
@@ -270,7 +285,7 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
 		r.Surface.Failed(e.Request, "it ends the session or cannot be taken back: never asked")
 		return nil
 	}
-	op := newOperation(e)
+	op := r.known(e)
 	for _, c := range r.Checks {
 		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
 			continue
@@ -295,11 +310,21 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
 
 // extra runs the checks on points that only they want.
 func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
+	var points []message.Point
+	wanted := map[string][]*Check{}
 	for _, c := range r.Checks {
 		if c.Extra == nil || c.Point == nil || c.Slow != slow || !r.allowed(c) {
 			continue
 		}
 		for _, at := range c.Extra(op.entry.Request) {
+			if wanted[at.Key()] == nil {
+				points = append(points, at)
+			}
+			wanted[at.Key()] = append(wanted[at.Key()], c)
+		}
+	}
+	for _, at := range points {
+		for _, c := range wanted[at.Key()] {
 			if err := r.probe(ctx, op, c, at); err != nil {
 				return err
 			}

@@ -9,55 +9,159 @@ import (
 	"merlon/internal/engine/dast/message"
 )
 
-// A Page is an answer as it is compared: its words, without payloads and digits.
+// A Page is an answer as it is compared: its words in order, in lower case, with
+// runs of digits as "0". Payloads that it repeats do not count, and what is known to
+// change by itself is left out.
 type Page struct {
-	words map[string]int // pairs of neighbouring words, with how often they occur
-	total int
-	only  map[string]bool // of a common page: the pairs that both have; nil: all count
+	status int
+	words  []string
+	pairs  map[string]int // of neighbouring words, with how often they occur
+	total  int
 }
 
 // maxWords bounds the words of a page that are compared.
 const maxWords = 20_000
 
+// changing is what of a page changes by itself, learnt from two answers to the same
+// request.
+type changing struct {
+	behind map[string]bool // two words, behind which something changes
+	stable map[string]bool // words that both have
+}
+
+// gap stands for words that change by themselves.
+const gap = "\x00"
+
 // NewPage reads an answer. Payloads that it repeats, in any of the usual encodings, do
 // not count.
 func NewPage(resp *message.Response, payloads ...string) *Page {
-	text := resp.Text()
+	return newPage(resp, nil, " ", payloads...)
+}
+
+// newPage reads an answer, with something else in the place of payloads.
+func newPage(resp *message.Response, known *changing, instead string, payloads ...string) *Page {
+	p := &Page{status: resp.Status, words: known.leaveOut(split(resp, instead, payloads)), pairs: map[string]int{}}
+	last := ""
+	for _, w := range p.words {
+		p.pairs[last+" "+w]++
+		last = w
+	}
+	p.total = len(p.words)
+	return p
+}
+
+// split returns the words of an answer and, of a redirect, where it leads.
+func split(resp *message.Response, instead string, payloads []string) []string {
+	text := replace(resp.Text(), instead, payloads)
+	var words []string
+	for word := range strings.FieldsFuncSeq(text, func(c rune) bool {
+		return unicode.IsSpace(c) || strings.ContainsRune(`<>"'&=;,:`, c)
+	}) {
+		if words = append(words, plain(word)); len(words) == maxWords {
+			break
+		}
+	}
+	if to := resp.Header.Get("Location"); to != "" {
+		to = replace(to, instead, payloads)
+		if u, err := url.Parse(to); err == nil {
+			words = append(words, "location", plain(u.Host+u.Path))
+		}
+	}
+	return words
+}
+
+// replace puts something in the place of payloads, longest encodings first.
+func replace(text, instead string, payloads []string) string {
 	for _, p := range payloads {
 		if len(p) < 2 {
 			continue
 		}
 		for _, form := range Encodings(p) {
-			text = strings.ReplaceAll(text, form, " ")
+			text = strings.ReplaceAll(text, form, instead)
 		}
 	}
-	p := &Page{words: map[string]int{}}
-	last := ""
-	for word := range strings.FieldsFuncSeq(text, func(c rune) bool {
-		return unicode.IsSpace(c) || c == '<' || c == '>' || c == '"' || c == '\'' || c == '&' || c == '='
-	}) {
-		word = strings.Map(func(c rune) rune {
-			if c >= '0' && c <= '9' {
-				return -1
+	return text
+}
+
+// plain is a word in lower case, runs of digits replaced by "0".
+func plain(word string) string {
+	var b strings.Builder
+	digit := false
+	for _, c := range word {
+		if c >= '0' && c <= '9' {
+			if !digit {
+				b.WriteByte('0')
 			}
-			return c
-		}, word)
-		if word == "" {
+			digit = true
 			continue
 		}
-		p.words[last+" "+word]++
-		last = word
-		if p.total++; p.total == maxWords {
-			break
+		digit = false
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return b.String()
+}
+
+// learn compares two answers to the same request.
+func learn(a, b *Page) *changing {
+	c := &changing{behind: map[string]bool{}, stable: map[string]bool{}}
+	in := map[string]bool{}
+	for _, w := range a.words {
+		in[w] = true
+	}
+	for _, w := range b.words {
+		if in[w] {
+			c.stable[w] = true
 		}
 	}
-	if to := resp.Header.Get("Location"); to != "" {
-		if u, err := url.Parse(to); err == nil {
-			p.words["location "+u.Host+u.Path]++
-			p.total++
+	c.compare(a.words, triples(b.words))
+	c.compare(b.words, triples(a.words))
+	return c
+}
+
+// triples are the words of a page with the two before each.
+func triples(words []string) map[string]bool {
+	out := map[string]bool{}
+	one, two := "", ""
+	for _, w := range words {
+		out[one+" "+two+" "+w] = true
+		one, two = two, w
+	}
+	return out
+}
+
+// compare notes behind which words something changes.
+func (c *changing) compare(words []string, other map[string]bool) {
+	one, two := "", ""
+	for _, w := range words {
+		if !other[one+" "+two+" "+w] && !c.stable[w] {
+			c.behind[one+" "+two] = true
+		}
+		if one, two = two, w; !c.stable[w] {
+			two = gap
 		}
 	}
-	return p
+}
+
+// leaveOut replaces runs of words that change by themselves with a gap. It changes
+// the slice.
+func (c *changing) leaveOut(words []string) []string {
+	if c == nil || len(c.behind) == 0 {
+		return words
+	}
+	out := words[:0]
+	one, two := "", ""
+	for _, w := range words {
+		if !c.stable[w] && (two == gap || c.behind[one+" "+two]) {
+			if two != gap {
+				out = append(out, gap)
+				one, two = two, gap
+			}
+			continue
+		}
+		out = append(out, w)
+		one, two = two, w
+	}
+	return out
 }
 
 // Encodings returns the forms in which a page may repeat a text: as it is, with HTML
@@ -81,44 +185,34 @@ func Encodings(s string) []string {
 	return out
 }
 
-// Common returns the page of what both have: what differs between two answers to the
-// same request changes by itself.
-func (p *Page) Common(other *Page) *Page {
-	c := &Page{words: map[string]int{}, only: map[string]bool{}}
-	for w, n := range p.words {
-		if m := min(n, other.words[w]); m > 0 {
-			c.words[w], c.total = m, c.total+m
-		}
-		if other.words[w] != n {
-			c.only[w] = true
-		}
-	}
-	for w := range other.words {
-		if p.words[w] == 0 {
-			c.only[w] = true
-		}
-	}
-	return c
-}
-
 // Like returns how alike two pages are: the share of neighbouring words that both
-// have (the Sørensen–Dice coefficient), from 0 to 1. Words that a common page has left
-// out do not count.
+// have (the Sørensen–Dice coefficient), from 0 to 1. Pages of different status are
+// not alike.
 func (p *Page) Like(other *Page) float64 {
-	common, a, b := 0, 0, 0
-	for w, n := range p.words {
-		if !p.only[w] && !other.only[w] {
-			a += n
-			common += min(n, other.words[w])
-		}
+	if p.status != other.status {
+		return 0
 	}
-	for w, n := range other.words {
-		if !p.only[w] && !other.only[w] {
-			b += n
-		}
-	}
-	if a+b == 0 {
+	if p.total+other.total == 0 {
 		return 1
 	}
-	return 2 * float64(common) / float64(a+b)
+	common := 0
+	for w, n := range p.pairs {
+		common += min(n, other.pairs[w])
+	}
+	return 2 * float64(common) / float64(p.total+other.total)
+}
+
+// Equal reports whether the pages have the same status, and the same words with the
+// same neighbours. A page of thousands of words that tells one bit by one of them is
+// another page then.
+func (p *Page) Equal(other *Page) bool {
+	if p.status != other.status || p.total != other.total || len(p.pairs) != len(other.pairs) {
+		return false
+	}
+	for w, n := range p.pairs {
+		if other.pairs[w] != n {
+			return false
+		}
+	}
+	return true
 }

@@ -14,10 +14,11 @@ import (
 // Baseline is what the operation answers without an attack.
 type Baseline struct {
 	First, Second *message.Response
-	// Stable reports whether both are the same page, so that a difference means
-	// something.
+	// Stable reports whether both are the same page but for places that are known to
+	// change, so that a difference means something.
 	Stable bool
-	page   *Page // of First, without what differs between both
+	known  *changing
+	page   *Page // of First
 }
 
 // errNoBaseline says that the operation does not answer twice.
@@ -37,8 +38,7 @@ func (t *Trial) Baseline() (*Baseline, error) {
 			t.op.err = err
 			return
 		}
-		a, b := NewPage(first), NewPage(second)
-		t.op.base = &Baseline{First: first, Second: second, page: a.Common(b), Stable: first.Status == second.Status && a.Like(b) >= 0.9}
+		t.op.base = newBaseline(first, second)
 	})
 	if t.op.base == nil {
 		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
@@ -49,18 +49,58 @@ func (t *Trial) Baseline() (*Baseline, error) {
 	return t.op.base, nil
 }
 
+// newBaseline learns from two answers what changes by itself.
+func newBaseline(first, second *message.Response) *Baseline {
+	known := learn(NewPage(first), NewPage(second))
+	b := &Baseline{First: first, Second: second, known: known, page: newPage(first, known, " ")}
+	b.Stable = b.page.Equal(newPage(second, known, " "))
+	return b
+}
+
 // Same reports whether an answer is the page of the baseline, apart from what changes
 // by itself and from the payloads that it may repeat.
 func (b *Baseline) Same(resp *message.Response, payloads ...string) bool {
-	return resp.Status == b.First.Status && b.page.Like(NewPage(resp, payloads...)) >= 0.97
+	return b.page.Equal(newPage(resp, b.known, " ", payloads...))
 }
 
 // Like returns how alike an answer and the page of the baseline are, from 0 to 1.
 func (b *Baseline) Like(resp *message.Response, payloads ...string) float64 {
-	if resp.Status != b.First.Status {
-		return 0
+	return b.page.Like(newPage(resp, b.known, " ", payloads...))
+}
+
+// Page is the page of the baseline.
+func (b *Baseline) Page() *Page { return b.page }
+
+// Page reads an answer to a payload at the point for comparison with the baseline and
+// with other answers of the same probe: what changes by itself is left out, and where
+// the answer repeats the payload, the point's own value stands instead.
+func (p *Probe) Page(resp *message.Response, payload string) *Page {
+	var known *changing
+	if b := p.op.base; b != nil {
+		known = b.known
 	}
-	return b.page.Like(NewPage(resp, payloads...))
+	return newPage(resp, known, p.At.Value, payload)
+}
+
+// Ask is Try for what several checks ask at a point: an answer that one of them has got
+// already is given to the others.
+func (p *Probe) Ask(value string) (*message.Response, error) {
+	p.op.mu.Lock()
+	if at := p.At.Key(); p.op.askedAt != at {
+		p.op.askedAt, p.op.asked = at, map[string]*message.Response{}
+	}
+	resp := p.op.asked[value]
+	p.op.mu.Unlock()
+	if resp != nil {
+		return resp, nil
+	}
+	resp, err := p.Try(value)
+	if err == nil {
+		p.op.mu.Lock()
+		p.op.asked[value] = resp
+		p.op.mu.Unlock()
+	}
+	return resp, err
 }
 
 // Send sends a request as the run's identity, with fresh tokens.
