@@ -93,6 +93,9 @@ func describe(f queries.Flaw) finding.Finding {
 	if f.Expected != "" {
 		message += ". Expected: " + sam.Written(clean(f.Expected))
 	}
+	if f.Document.Variant != "" {
+		message += " (with " + f.Document.Variant + ")"
+	}
 	return finding.Finding{
 		RuleID: f.Rule.ID, Message: message, Language: f.Rule.Language,
 		Location: finding.Location{Path: f.Path, StartLine: f.Line, EndLine: f.Line},

@@ -22,8 +22,8 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 			strings.Compare(a.Key, b.Key), strings.Compare(a.Actual, b.Actual),
 		)
 	})
-	// What a kustomization does not change is told of the file itself already, with
-	// the name that the object has there.
+	// What a kustomization or other values do not change is told of the file itself
+	// already, with the name that the object has there.
 	told := map[string]bool{}
 	for _, f := range flaws {
 		told[place(f)] = told[place(f)] || !built(f)
@@ -50,7 +50,9 @@ func once(flaws []queries.Flaw) []queries.Flaw {
 	return out
 }
 
-func built(f queries.Flaw) bool { return f.Document != nil && f.Document.Format == document.Kustomize }
+func built(f queries.Flaw) bool {
+	return f.Document != nil && (f.Document.Format == document.Kustomize || f.Document.Variant != "")
+}
 
 // place is one rule on one line.
 func place(f queries.Flaw) string { return fmt.Sprintf("%s\x00%d\x00%s", f.Path, f.Line, f.Rule.ID) }

@@ -2,6 +2,7 @@ package configuration
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -185,7 +186,7 @@ func (r *reading) terraform() error {
 func (r *reading) chart(dir string) {
 	docs, problems := helm.Documents(r.pass.FS, dir, r.paths)
 	for _, one := range problems {
-		r.pass.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
+		r.pass.Degrade(scan.Reason{Code: cmp.Or(one.Code, "malformed"), Message: one.Message, Path: one.Path, Line: one.Line})
 	}
 	r.add("\x00helm "+dir, docs)
 }

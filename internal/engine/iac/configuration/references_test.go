@@ -85,6 +85,26 @@ func TestReferences(t *testing.T) {
 			found:   []string{"base/pod.yaml:10 invalid-image", "base/settings.yaml:5 shared-host-network-namespace"},
 			reasons: []string{"prod/kustomization.yaml:9 malformed: replacement: the source Settings/settings has no field \"spec.none\""},
 		},
+		{
+			name: "Helm",
+			files: map[string]string{
+				"chart/Chart.yaml":       "apiVersion: v2\nname: web\nversion: 1.0.0\ndependencies:\n  - {name: far, repository: 'https://example.com'}\n",
+				"chart/.helmignore":      "templates/debug*\n",
+				"chart/values.yaml":      "host: false\ntag: 1.0.0\n",
+				"chart/values-prod.yaml": "host: true\n",
+				"chart/templates/pod.yaml": strings.Replace(pod, "web:1.0.0", `{{ required "an image" .Values.image }}:{{ .Values.tag }}`, 1) +
+					"  hostNetwork: {{ .Values.host }}\n  hostPID: {{ .Values.pid | default false }}\n{{- if not .Values.image }}{{ fail \"no image\" }}{{ end }}\n",
+				"chart/templates/debug.yaml": pod + "  hostIPC: true\n",
+			},
+			only:  []string{"shared-host-network-namespace", "shared-host-pid-namespace", "shared-host-ipc-namespace", "image-without-digest"},
+			found: []string{"chart/templates/pod.yaml:9 shared-host-network-namespace"},
+			reasons: []string{
+				"chart/Chart.yaml:5 unavailable: the subchart far is not in charts/ and is not fetched",
+				"chart/templates/pod.yaml:11 unknown-value: the chart refuses the values that it has: no image",
+				"chart/templates/pod.yaml:8 unknown-value: a value must be given to install the chart: an image",
+				"chart/templates/pod.yaml:8 unknown-value: the value is not known before it is deployed, and a rule asks for it: Image Without Digest",
+			},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -69,6 +69,10 @@ type Document struct {
 	// unit at a time. Empty means the document stands alone.
 	Unit string
 
+	// Variant is the file that makes it one of several forms of what its file describes:
+	// the values with which a chart is installed. Empty is the form that it has by itself.
+	Variant string
+
 	// Prefix stands before the address of each resource: "module.network.".
 	Prefix string
 

@@ -64,10 +64,23 @@ type dependency struct {
 	Condition    string   `yaml:"condition"`
 	Tags         []string `yaml:"tags"`
 	ImportValues []any    `yaml:"import-values"`
+
+	line int // of the entry
+}
+
+// UnmarshalYAML reads an entry and notes its line.
+func (d *dependency) UnmarshalYAML(n *yaml.Node) error {
+	type entry dependency
+	if err := n.Decode((*entry)(d)); err != nil {
+		return fmt.Errorf("line %d: %w", n.Line, err)
+	}
+	d.line = n.Line
+	return nil
 }
 
 // A Problem is a part of a chart that could not be looked at.
 type Problem struct {
+	Code    string // that of a reason: "unavailable", "unknown-value"; "" is "malformed"
 	Path    string // relative to the root of the tree
 	Line    int    // 0 when it is not known
 	Message string
@@ -126,6 +139,7 @@ func (l *loader) chart(dir string, depth int) (*Chart, error) {
 		start = 0
 	}
 	var files []file
+	left := l.ignores(dir)
 	for _, p := range l.paths[start:] {
 		if !Within(dir, p) {
 			break
@@ -133,6 +147,9 @@ func (l *loader) chart(dir string, depth int) (*Chart, error) {
 		name := p
 		if dir != "." {
 			name = p[len(dir)+1:]
+		}
+		if left.file(name) {
+			continue
 		}
 		data, err := l.read(p)
 		if err != nil {
@@ -142,6 +159,22 @@ func (l *loader) chart(dir string, depth int) (*Chart, error) {
 		files = append(files, file{name: name, path: p, data: data})
 	}
 	return l.assemble(dir, files, depth)
+}
+
+// ignores returns what is left out of the chart in the folder.
+func (l *loader) ignores(dir string) ignores {
+	name := path.Join(dir, ".helmignore")
+	if _, ok := slices.BinarySearch(l.paths, name); !ok {
+		return always
+	}
+	text, err := l.read(name)
+	if err != nil {
+		l.problem(name, "%v", err)
+		return always
+	}
+	list, problems := ignoreFile(name, text)
+	l.problems = append(l.problems, problems...)
+	return list
 }
 
 // read returns the content of a file of the tree.
@@ -252,7 +285,10 @@ func (l *loader) dependencies(c *Chart, files []file, depth int) {
 			asked[d.Name] = true
 			sub, err := l.find(c, d, depth)
 			if err != nil {
-				l.problem(f.path, "%v", err)
+				// What the chart's own values switch off is not missed.
+				if (child{ask: d}).enabled(c.values) {
+					l.problems = append(l.problems, Problem{Code: "unavailable", Path: f.path, Line: d.line, Message: err.Error()})
+				}
 				continue
 			}
 			named := *sub

@@ -3,20 +3,56 @@ package helm
 import (
 	"errors"
 	"io/fs"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
 
 	"merlon/internal/engine/iac/document"
 )
 
 // Documents renders the chart in the folder and returns the Kubernetes objects that
-// it becomes. Their places are those of the templates' lines; columns are not
-// known. The documents of a chart with its subcharts are one unit.
+// it becomes: with its own values, and again with each file of values beside them if it
+// becomes something else then. Places are those of the templates' lines; columns are
+// not known. The documents of one rendering of a chart with its subcharts are one unit.
 func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []Problem) {
 	c, problems, err := Load(tree, dir, paths)
 	if err != nil {
 		return nil, append(problems, Problem{Path: chartFile(dir), Message: err.Error()})
 	}
-	manifests, more := c.Render()
+	own, told := c.Documents(Given{})
+	all := own
+	files, more := c.variants()
 	problems = append(problems, more...)
+	for _, v := range files {
+		docs, others := c.Documents(Given{Values: v.values})
+		// A value that one of the files gives is no riddle.
+		told = slices.DeleteFunc(told, func(p Problem) bool { return p.Code == "unknown-value" && !slices.Contains(others, p) })
+		for _, p := range others {
+			if !slices.Contains(told, p) && p.Code != "unknown-value" {
+				p.Message += " (with " + v.path + ")"
+				problems = append(problems, p)
+			}
+		}
+		if slices.EqualFunc(own, docs, equal) {
+			continue
+		}
+		for _, d := range docs {
+			d.Unit, d.Variant = dir+"\x00"+v.path, v.path
+		}
+		all = append(all, docs...)
+	}
+	return all, append(problems, told...)
+}
+
+// equal reports whether two documents say the same at the same place.
+func equal(a, b *document.Document) bool {
+	return a.Path == b.Path && a.Index == b.Index && reflect.DeepEqual(a.Root, b.Root)
+}
+
+// Documents renders the chart and returns the objects that it becomes.
+func (c *Chart) Documents(given Given) ([]*document.Document, []Problem) {
+	manifests, problems := c.Render(given)
 	var docs []*document.Document
 	for _, m := range manifests {
 		trees, err := document.DecodeYAML(m.Text)
@@ -30,10 +66,10 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 			problems = append(problems, p)
 		}
 		for i, t := range trees {
-			m.place(t.Lines)
+			m.place(t.Lines, t.Root)
 			for _, platform := range document.Detect(m.Path, t.Root) {
 				docs = append(docs, &document.Document{
-					Platform: platform, Format: document.Helm, Path: m.Path, Index: i, Unit: dir, Root: t.Root, Lines: t.Lines,
+					Platform: platform, Format: document.Helm, Path: m.Path, Index: i, Unit: c.Dir, Root: t.Root, Lines: t.Lines,
 				})
 			}
 		}
@@ -42,12 +78,7 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 }
 
 // chartFile is the file that stands for a chart.
-func chartFile(dir string) string {
-	if dir == "." {
-		return "Chart.yaml"
-	}
-	return dir + "/Chart.yaml"
-}
+func chartFile(dir string) string { return path.Join(dir, "Chart.yaml") }
 
 // line returns the line of the template for a line of the text; 1 when there is none.
 func (m *Manifest) line(n int) int {
@@ -57,13 +88,20 @@ func (m *Manifest) line(n int) int {
 	return m.Lines[n-1]
 }
 
-// place gives the nodes the lines of the template.
-func (m *Manifest) place(n *document.Node) {
+// place gives the nodes of a value the lines of the template, and marks those whose
+// value is to be given.
+func (m *Manifest) place(n *document.Node, value any) {
 	n.Line, n.Column = m.line(n.Line), 0
-	for _, below := range n.Fields {
-		m.place(below)
-	}
-	for _, below := range n.Items {
-		m.place(below)
+	switch v := value.(type) {
+	case string:
+		n.Unknown = strings.Contains(v, Unknown)
+	case map[string]any:
+		for key, below := range n.Fields {
+			m.place(below, v[key])
+		}
+	case []any:
+		for i, below := range n.Items {
+			m.place(below, v[i])
+		}
 	}
 }

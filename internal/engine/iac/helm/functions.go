@@ -94,10 +94,6 @@ var fixed = template.FuncMap{
 	"genSignedCert":            func(...any) certificate { return generated },
 	"genSignedCertWithKey":     func(...any) certificate { return generated },
 
-	// "helm lint" goes on where a chart stops itself, and so does a scan: what the
-	// person who installs must give is not there.
-	"fail":     func(string) string { return "" },
-	"required": func(_ string, v any) any { return v },
 	// There is no cluster: https://helm.sh/docs/chart_template_guide/functions_and_pipelines/#using-the-lookup-function
 	"lookup": func(string, string, string, string) map[string]any { return map[string]any{} },
 }

@@ -35,7 +35,7 @@ func render(t *testing.T, files map[string]string) (map[string]string, []Problem
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifests, more := c.Render()
+	manifests, more := c.Render(Given{})
 	out := map[string]string{}
 	for _, m := range manifests {
 		var b strings.Builder
@@ -69,7 +69,8 @@ func TestRender(t *testing.T) {
 		{"template does, too", "", "{{ define \"l\" }}a: 1{{ end }}\n{{ template \"l\" . }}\nb: {{ template \"l\" }}\n", "2 a: 1\n3 b: a: 1\n"},
 		{"tpl", "t: '{{ .Values.u }}-x'\nu: v\n", "a: {{ tpl .Values.t . }}\n", "1 a: v-x\n"},
 		{"what is missing is empty", "", "a: {{ .Values.none }}x\nb: {{ .Values.none | default \"d\" | quote }}\n", "1 a: x\n2 b: \"d\"\n"},
-		{"required does not stop", "", "a: {{ required \"give it\" .Values.x }}\n{{ fail \"no\" }}\nb: 1\n", "1 a: \n3 b: 1\n"},
+		{"required does not stop", "", "a: {{ required \"give it\" .Values.x }}\n{{ fail \"no\" }}\nb: 1\n", "1 a: value-to-be-given\n3 b: 1\n"},
+		{"what cannot be a text is nothing", "", "{{ range required \"hosts\" .Values.x }}{{ . }}{{ end }}{{ with required \"y\" .Values.y }}{{ .z }}{{ end }}a: 1\n", "1 a: 1\n"},
 		{"nothing of this machine", "", "a: {{ now | date \"2006\" }} {{ uuidv4 }} {{ randAlphaNum 3 }} {{ getHostByName \"localhost\" }}\n",
 			"1 a: 2026 00000000-0000-4000-8000-000000000000 xxx \n"},
 		{"lookup finds nothing", "", "{{ if (lookup \"v1\" \"Secret\" \"\" \"x\") }}a: 1{{ else }}b: 2{{ end }}\n", "1 b: 2\n"},
@@ -91,7 +92,7 @@ func TestRender(t *testing.T) {
 			if diff := cmp.Diff(map[string]string{"c/templates/x.yaml": tt.want}, got); diff != "" {
 				t.Errorf("rendered (-want +got):\n%s", diff)
 			}
-			if told := strings.Contains(tt.template, "required"); told != (len(problems) > 0) {
+			if told := strings.Contains(tt.template, "required \""); told != (len(problems) > 0) {
 				t.Errorf("problems: %v", problems)
 			}
 		})
@@ -244,7 +245,7 @@ func FuzzRender(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifests, _ := c.Render()
+		manifests, _ := c.Render(Given{})
 		lines := strings.Count(template, "\n") + 1
 		for _, m := range manifests {
 			if got := bytes.Count(m.Text, []byte("\n")) + 1; len(m.Lines) != got {
@@ -259,15 +260,108 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// A value that only the person who installs gives is told.
+// What the person who installs must give, and what the chart refuses, is told with the
+// line of the template that asks; what depends on it is unknown.
 func TestRequired(t *testing.T) {
-	r := renderer{at: "templates/a.yaml"}
-	for range 2 {
-		if got := r.required("give a name", nil); got != nil {
-			t.Errorf("got %v", got)
+	const helper = "{{- define \"check\" }}{{ if not .Values.name }}{{ fail \"\\n  give a\\n  name\" }}{{ end }}{{ end }}\n"
+	fsys, paths := tree(map[string]string{
+		"c/Chart.yaml": chartYAML, "c/templates/_h.tpl": helper,
+		"c/templates/pod.yaml":  "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\nspec:\n  {{- include \"check\" . }}\n  hostNetwork: {{ required \"say which network\" .Values.network }}\n  nodeName: {{ required \"set\" .Values.set }}\n",
+		"c/templates/NOTES.txt": "{{ include \"check\" . }}\n{{ .Values.a.b }}\n",
+		"c/values.yaml":         "set: here\n",
+	})
+	docs, problems := Documents(fsys, "c", paths)
+	want := []Problem{
+		{"unknown-value", "c/templates/NOTES.txt", 1, "the chart refuses the values that it has: give a name"},
+		{"unknown-value", "c/templates/pod.yaml", 6, "the chart refuses the values that it has: give a name"},
+		{"unknown-value", "c/templates/pod.yaml", 7, "a value must be given to install the chart: say which network"},
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Path, b.Path) })
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
+	}
+	if len(docs) != 1 {
+		t.Fatalf("%d documents", len(docs))
+	}
+	for field, unknown := range map[string]bool{"hostNetwork": true, "nodeName": false} {
+		if n, _ := docs[0].Lines.Find("spec", field); n.Unknown != unknown || n.Line < 7 {
+			t.Errorf("%s at line %d is unknown: %v", field, n.Line, n.Unknown)
 		}
 	}
-	if r.required("x", "set") != "set" || len(r.problems) != 1 || r.problems[0].Path != "templates/a.yaml" {
-		t.Errorf("problems %+v", r.problems)
+}
+
+// A chart is looked at with the files of values beside its own.
+func TestVariants(t *testing.T) {
+	files := map[string]string{
+		"c/Chart.yaml":  chartYAML,
+		"c/values.yaml": "image: {name: web, tag: 1}\n",
+		"c/templates/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: {{ required \"a name\" .Values.name | default \"x\" }}}\nspec:\n  image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n" +
+			"  {{- if .Values.network }}\n  hostNetwork: {{ .Values.network }}\n  {{- end }}\n  {{- $_ := set .Values.image \"tag\" 9 }}\n",
+		"c/values-prod.yaml":            "image: {tag: 2}\nnetwork: true\nname: prod\n",
+		"c/values/dev.yml":              "image: {tag: 3}\nname: dev\n",
+		"c/values-same.yaml":            "image: {tag: 1}\n",
+		"c/values-other.yaml":           "nothing: of this\n",
+		"c/ci/one-values.yaml":          "image: {tag: 4}\n",
+		"c/values.example.yaml":         "image: {tag: 5}\n",
+		"c/values-broken.yaml":          "a: [\n",
+		"c/settings.yaml":               "image: {tag: 6}\n",
+		"c/templates/values-false.yaml": "{{/* image: {tag: 7} */}}",
+	}
+	fsys, paths := tree(files)
+	docs, problems := Documents(fsys, "c", paths)
+	got := map[string]string{}
+	for _, d := range docs {
+		spec := d.Root["spec"].(map[string]any)
+		got[d.Variant] = fmt.Sprintf("%v %v %v", spec["image"], spec["hostNetwork"], d.Unit != "c")
+	}
+	want := map[string]string{"": "web:1 <nil> false", "c/values-prod.yaml": "web:2 true true", "c/values/dev.yml": "web:3 <nil> true"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("documents (-want +got):\n%s", diff)
+	}
+	if len(problems) != 1 || problems[0].Path != "c/values-broken.yaml" {
+		t.Errorf("problems %v, want the file that cannot be read: others give the name", problems)
+	}
+}
+
+// What .helmignore leaves out is not part of the chart.
+func TestIgnore(t *testing.T) {
+	got, problems := render(t, map[string]string{
+		"c/Chart.yaml":                chartYAML,
+		"c/.helmignore":               "# tests and what editors leave\n*.bak.yaml\ntemplates/tests/\n/templates/off.yaml\nfile/\na/**/b\n[\n",
+		"c/templates/on.yaml":         "a: {{ .Files.Get \"x.txt\" }}\n",
+		"c/templates/file":            "a: 1\n",
+		"c/templates/off.yaml":        "a: 1\n",
+		"c/templates/x.bak.yaml":      "a: 1\n",
+		"c/templates/.hidden.yaml":    "a: 1\n",
+		"c/templates/tests/t.yaml":    "a: 1\n",
+		"c/templates/sub/off.yaml":    "a: 2\n",
+		"c/x.txt":                     "hello",
+		"c/charts/s/Chart.yaml":       "name: s\n",
+		"c/charts/s/.helmignore":      "*.yaml\n",
+		"c/charts/s/templates/a.yaml": "a: 3\n",
+	})
+	if diff := cmp.Diff(map[string]string{"c/templates/on.yaml": "1 a: hello\n", "c/templates/sub/off.yaml": "1 a: 2\n", "c/charts/s/templates/a.yaml": "1 a: 3\n"}, got); diff != "" {
+		t.Errorf("rendered (-want +got):\n%s", diff)
+	}
+	if len(problems) != 2 || problems[0].Line != 6 || problems[1].Line != 7 || problems[0].Path != "c/.helmignore" {
+		t.Errorf("problems %v, want those of lines 6 and 7", problems)
+	}
+	list, _ := ignoreFile("x", []byte("!*.yaml\n"))
+	for name, want := range map[string]bool{"a.yaml": false, "b.txt": true, "d/c.yaml": true} {
+		if list.file(name) != want {
+			t.Errorf("%s is left out: %v", name, !want)
+		}
+	}
+}
+
+// A subchart that is not there is told with its line, unless the chart switches it off.
+func TestMissingSubcharts(t *testing.T) {
+	_, problems := render(t, map[string]string{
+		"c/Chart.yaml":  chartYAML + "dependencies:\n  - name: far\n    repository: https://example.com\n  - {name: unused, condition: unused.enabled}\n",
+		"c/values.yaml": "unused: {enabled: false}\n",
+	})
+	want := []Problem{{"unavailable", "c/Chart.yaml", 6, "the subchart far is not in charts/ and is not fetched"}}
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }

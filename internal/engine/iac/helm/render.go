@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -26,11 +27,12 @@ type Manifest struct {
 	Lines []int
 }
 
-// Release is what templates read as ".Release".
-const (
-	releaseName      = "release-name"
-	releaseNamespace = "default"
-)
+// A Given is what the person who installs a chart gives. The zero value is nothing.
+type Given struct {
+	Values    map[string]any
+	Release   string // the name of the release
+	Namespace string
+}
 
 // maxCalls bounds how deep templates call each other.
 const maxCalls = 256
@@ -39,9 +41,11 @@ const maxCalls = 256
 var common = sync.OnceValue(functions)
 
 // Render renders the chart with its subcharts. What cannot be rendered is told,
-// and everything else goes on.
-func (c *Chart) Render() ([]Manifest, []Problem) {
+// and everything else goes on: where the chart stops itself, and where it asks for a
+// value that nobody gives.
+func (c *Chart) Render(given Given) ([]Manifest, []Problem) {
 	r := &renderer{
+		given:  given,
 		set:    template.New("").Option("missingkey=zero"),
 		marks:  marks{},
 		budget: budget{until: time.Now().Add(maxTime)},
@@ -51,12 +55,17 @@ func (c *Chart) Render() ([]Manifest, []Problem) {
 	funcs["include"] = r.include
 	funcs["tpl"] = r.tpl
 	funcs["required"] = r.required
+	funcs["fail"] = r.fail
 	r.set.Funcs(funcs)
-	r.add(c, c.name, c.coalesce(nil), nil)
+	// Templates can change values; those of the chart are rendered more than once.
+	r.add(c, c.name, plainMap(c.coalesce(plainMap(given.Values))), nil)
 	r.instrument()
 	var out []Manifest
 	for _, t := range r.targets {
 		m, err := r.render(t)
+		if t.notes {
+			continue // it is for who installs the chart; it may stop the installation
+		}
 		if err != nil {
 			r.problems = append(r.problems, problem(t.path, err))
 			continue
@@ -77,20 +86,48 @@ type renderer struct {
 	targets  []target
 	texts    map[string]*template.Template // what "tpl" was given
 	problems []Problem
-	at       string // the template that is rendered
+	given    Given
+	at       *writer // the template that is rendered
+	bare     bool    // nothing stands for a value that nobody gives
+	asked    bool    // a value stands for one that nobody gives
 }
 
+// Unknown is the text that stands for a value that who installs the chart must give.
+const Unknown = "value-to-be-given"
+
 // required returns the value. One that the person who installs must give is not there,
-// and is told.
+// and is told; a text stands for it.
 func (r *renderer) required(message string, v any) any {
-	if v == nil || v == "" {
-		p := Problem{Path: r.at, Message: "a value must be given to install the chart: " + strings.TrimSpace(message)}
-		if !slices.Contains(r.problems, p) && len(r.problems) < maxCharts {
-			r.problems = append(r.problems, p)
-		}
+	if v != nil && v != "" {
+		return v
 	}
-	return v
+	r.tell("unknown-value", "a value must be given to install the chart: "+strings.TrimSpace(message))
+	if r.bare {
+		return v
+	}
+	r.asked = true
+	return Unknown
 }
+
+// fail goes on where the chart stops itself, and tells.
+func (r *renderer) fail(message string) string {
+	r.tell("unknown-value", "the chart refuses the values that it has: "+strings.Join(strings.Fields(message), " "))
+	return ""
+}
+
+// tell adds a problem of the line that is rendered.
+func (r *renderer) tell(code, message string) {
+	p := Problem{Code: code, Message: message[:min(len(message), maxMessage)]}
+	if r.at != nil {
+		p.Path, p.Line = r.at.path, r.at.at
+	}
+	if !slices.Contains(r.problems, p) && len(r.problems) < maxCharts {
+		r.problems = append(r.problems, p)
+	}
+}
+
+// maxMessage bounds what a chart says, in bytes.
+const maxMessage = 1000
 
 // A source is a parsed file.
 type source struct {
@@ -104,6 +141,7 @@ type target struct {
 	name    string
 	path    string
 	archive string
+	notes   bool // NOTES.txt
 	data    map[string]any
 }
 
@@ -112,6 +150,8 @@ type target struct {
 func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[string]any) {
 	subcharts := map[string]any{}
 	top := c.top(values, parent, subcharts)
+	release, _ := top["Release"].(map[string]any)
+	release["Name"], release["Namespace"] = cmp.Or(r.given.Release, "release-name"), cmp.Or(r.given.Namespace, "default")
 	for _, sub := range c.children {
 		if !sub.enabled(values) {
 			continue
@@ -135,12 +175,13 @@ func (r *renderer) add(c *Chart, name string, values map[string]any, parent map[
 		}
 		r.sources = append(r.sources, source{full, f.path, f.data})
 		base := path.Base(f.name)
-		if kind == "library" || strings.HasPrefix(base, "_") || strings.HasSuffix(base, ".txt") || strings.HasSuffix(base, ".tpl") {
+		notes := base == "NOTES.txt"
+		if kind == "library" || strings.HasPrefix(base, "_") || strings.HasSuffix(base, ".txt") && !notes || strings.HasSuffix(base, ".tpl") {
 			continue
 		}
 		data := maps.Clone(top)
 		data["Template"] = map[string]any{"Name": full, "BasePath": name + "/templates"}
-		r.targets = append(r.targets, target{full, f.path, c.archive, data})
+		r.targets = append(r.targets, target{full, f.path, c.archive, notes, data})
 	}
 }
 
@@ -161,7 +202,7 @@ func (c *Chart) top(values, parent, subcharts map[string]any) map[string]any {
 		"Capabilities": capabilities,
 		"Subcharts":    subcharts,
 		"Release": map[string]any{
-			"Name": releaseName, "Namespace": releaseNamespace, "Service": "Helm",
+			"Service":   "Helm",
 			"IsInstall": true, "IsUpgrade": false, "Revision": 1,
 			// Values of the parent are not seen, as in Helm.
 			"IsRoot": parent == nil,
@@ -200,10 +241,23 @@ func (r *renderer) instrument() {
 	}
 }
 
-// render renders one template.
+// render renders one template. Where a text cannot stand for a value that nobody gives,
+// nothing does.
 func (r *renderer) render(t target) (Manifest, error) {
-	r.at = t.path
+	before := r.asked
+	r.bare, r.asked = false, false
+	m, err := r.execute(t)
+	if err != nil && r.asked {
+		r.bare = true
+		m, err = r.execute(t)
+	}
+	r.asked = r.asked || before
+	return m, err
+}
+
+func (r *renderer) execute(t target) (Manifest, error) {
 	w := &writer{budget: &r.budget, marks: r.marks, path: t.path, at: 1}
+	r.at = w
 	if err := r.set.ExecuteTemplate(w, t.name, t.data); err != nil {
 		return Manifest{}, err
 	}
