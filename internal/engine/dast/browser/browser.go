@@ -1,0 +1,228 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	cdpbrowser "github.com/chromedp/cdproto/browser"
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/target"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
+)
+
+// A Gate decides about the requests of pages.
+type Gate interface {
+	// Admit waits until the request may be sent, and counts it. An error says why it
+	// is not sent.
+	Admit(ctx context.Context, r *message.Request) error
+}
+
+// A Session makes requests those of a user.
+type Session interface {
+	// Prepare adds headers and cookies to a request within the scope.
+	Prepare(ctx context.Context, req *http.Request) error
+}
+
+// Options say how to run the browser. Path, Dial and Gate are needed.
+type Options struct {
+	Path string // of Chromium; see Find
+	User int    // user and group that it runs as, when we are root; 0: 65534
+	Dial Dial
+	Gate Gate
+	// Within reports whether an address belongs to the target; nil: all do.
+	Within  func(r *message.Request) bool
+	Headers []scan.Header // sent with every request to the target
+	Agent   string        // User-Agent; empty: Chromium's own
+	// Foreign is how many scripts and style sheets of other hosts are loaded in all,
+	// since pages do not work without them; 0: 200, negative: none.
+	Foreign int
+	Pages   int   // at once; 0: 2
+	Memory  int64 // of all its processes together, in bytes; 0: 3 GiB
+	Crashes int   // after which it is not started again; 0: 3
+	// IgnoreCertificates lets pages of hosts with bad certificates load.
+	IgnoreCertificates bool
+}
+
+func (o *Options) defaults() {
+	if o.Foreign == 0 {
+		o.Foreign = 200
+	}
+	if o.Pages <= 0 {
+		o.Pages = 2
+	}
+	if o.Memory <= 0 {
+		o.Memory = 3 << 30
+	}
+	if o.Crashes <= 0 {
+		o.Crashes = 3
+	}
+	if o.Within == nil {
+		o.Within = func(*message.Request) bool { return true }
+	}
+}
+
+// A Browser is a Chromium that is started again when it dies. It is safe for
+// concurrent use.
+type Browser struct {
+	o     Options
+	guard *guard
+	slots chan struct{}
+	cache *cache
+
+	mu      sync.Mutex
+	now     *instance // nil: not running
+	crashes int
+	foreign int
+	closed  bool
+	last    error // why it ended the last time
+}
+
+// An instance is one run of Chromium.
+type instance struct {
+	process *process
+	root    *session
+
+	mu    sync.Mutex
+	pages map[cdp.BrowserContextID]*Page
+}
+
+// Start runs a browser. Its error says why there is none, for a scan's reasons.
+func Start(ctx context.Context, o Options) (*Browser, error) {
+	if o.Path == "" || o.Dial == nil || o.Gate == nil {
+		return nil, errors.New("no Chromium is given")
+	}
+	o.defaults()
+	g, err := newGuard(o.Dial)
+	if err != nil {
+		return nil, fmt.Errorf("the browser's proxy cannot listen: %w", err)
+	}
+	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache()}
+	if _, err := b.instance(ctx); err != nil {
+		g.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// Close ends the browser, its pages and its proxy.
+func (b *Browser) Close() {
+	b.mu.Lock()
+	b.closed = true
+	now := b.now
+	b.now = nil
+	b.mu.Unlock()
+	if now != nil {
+		now.process.stop("")
+	}
+	b.guard.close()
+}
+
+// Crashes is how often the browser has died, and why the last time.
+func (b *Browser) Crashes() (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.crashes, b.last
+}
+
+// instance returns the running Chromium, starting one when there is none.
+func (b *Browser) instance(ctx context.Context) (*instance, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return nil, errors.New("the browser is closed")
+	}
+	if b.now != nil {
+		select {
+		case <-b.now.root.lost:
+			b.last = b.now.process.why()
+			b.now.process.stop("")
+			b.now = nil
+			b.crashes++
+		default:
+			return b.now, nil
+		}
+	}
+	if b.crashes >= b.o.Crashes {
+		return nil, fmt.Errorf("the browser has died %d times and is not started again: %w", b.crashes, b.last)
+	}
+	now, err := b.launch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b.now = now
+	return now, nil
+}
+
+func (b *Browser) launch(ctx context.Context) (*instance, error) {
+	p, err := startProcess(&b.o, b.guard.address())
+	if err != nil {
+		return nil, err
+	}
+	_, root := newConnection(p.toR, p.toW)
+	i := &instance{process: p, root: root, pages: map[cdp.BrowserContextID]*Page{}}
+	go root.serve(func(ev any) { i.attached(ev) })
+	return i, p.first(ctx, func(ctx context.Context) error {
+		_, err := call(ctx, root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+		if err == nil {
+			_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
+		}
+		return err
+	})
+}
+
+// attached gives a new target to the page that it belongs to. A second tab of a
+// page's profile was opened by the page: it is held, and closed before it runs.
+func (i *instance) attached(ev any) {
+	e, ok := ev.(*target.EventAttachedToTarget)
+	if !ok {
+		return
+	}
+	s := i.root.session(e.SessionID)
+	i.mu.Lock()
+	p := i.pages[e.TargetInfo.BrowserContextID]
+	i.mu.Unlock()
+	switch {
+	case p != nil && e.TargetInfo.Type == "page" && p.claim(s, e.TargetInfo.TargetID):
+	case p != nil:
+		if e.TargetInfo.URL != "" && e.TargetInfo.URL != "about:blank" {
+			p.popup(e.TargetInfo.URL)
+		}
+		go i.closeTarget(e.TargetInfo.TargetID)
+	default: // the tab that the browser begins with
+		go s.serve(func(any) {})
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+			defer cancel()
+			_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+		}()
+	}
+}
+
+func (i *instance) closeTarget(id target.ID) {
+	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	defer cancel()
+	_, _ = call(ctx, i.root, target.CloseTarget, target.CloseTargetParams{TargetID: id})
+}
+
+// commandLimit bounds a command that a healthy page answers at once.
+const commandLimit = 8 * time.Second
+
+// takeForeign counts a script or style sheet of another host.
+func (b *Browser) takeForeign() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.foreign >= b.o.Foreign {
+		return false
+	}
+	b.foreign++
+	return true
+}
+
+func ptr[T any](v T) *T { return &v }

@@ -1,0 +1,445 @@
+// Runs in every document before its own scripts. It tells what cannot be seen from
+// outside: which elements listen to what, which sinks take which text. It keeps its own
+// copies of what it uses, since the page may replace anything.
+(() => {
+  const config = CONFIG;
+  const {JSON, Object, Array, Map, Set, WeakMap, Date, String, Math, Error, Reflect} = globalThis;
+  const stringify = JSON.stringify, now = Date.now, define = Object.defineProperty;
+  const native = globalThis[config.key];
+  try { delete globalThis[config.key]; } catch {}
+  if (typeof native !== "function") return;
+  let reports = 0;
+  const report = (kind, text) => {
+    if (reports++ > 3000) return;
+    try { native(stringify({kind, text})); } catch {}
+  };
+  const short = (value, n) => { const s = String(value); return s.length > n ? s.slice(0, n) : s; };
+
+  // Functions whose call proves that a script was executed.
+  for (const name of config.names || []) {
+    define(globalThis, name, {value: () => report("call", name), enumerable: false});
+  }
+
+  // Listeners.
+  const listeners = new WeakMap();
+  const add = EventTarget.prototype.addEventListener;
+  EventTarget.prototype.addEventListener = function (type, listener, options) {
+    try {
+      const self = this ?? globalThis;
+      if (listener && self instanceof Element) {
+        let types = listeners.get(self);
+        if (!types) listeners.set(self, types = new Set());
+        types.add(String(type));
+      } else if (listener && self === globalThis && type === "message") {
+        report("message", short(listener, 4000));
+      }
+    } catch {}
+    return add.call(this, type, listener, options);
+  };
+
+  // What would leave the page or never end.
+  let windows = 0;
+  const open = globalThis.open;
+  if (open) globalThis.open = function (...args) { return windows++ < 5 ? open.apply(this, args) : null; };
+  globalThis.print = () => {};
+  globalThis.close = () => {};
+  if (navigator.serviceWorker) {
+    navigator.serviceWorker.register = (script) => { report("worker", short(script, 2000)); return new Promise(() => {}); };
+  }
+
+  // Changes of the document.
+  let changed = now();
+  const attach = Element.prototype.attachShadow;
+  const shadows = new WeakMap();
+  const watch = (root) => new MutationObserver(() => { changed = now(); }).observe(root, {subtree: true, childList: true, attributes: true, attributeFilter: ["hidden", "class", "style", "href", "action", "disabled", "open"]});
+  watch(document);
+  Element.prototype.attachShadow = function (init) {
+    const root = attach.call(this, init);
+    shadows.set(this, root);
+    watch(root);
+    return root;
+  };
+
+  // Errors.
+  add.call(globalThis, "error", (e) => { if (e.message) report("error", short(e.message, 500)); });
+  add.call(globalThis, "unhandledrejection", (e) => report("error", short(e.reason, 500)));
+
+  // Parameters that scripts read, and texts that reach sinks.
+  const tell = (kind, key, value) => report(kind, {...key, value: short(value, 3000), at: short(new Error().stack, 1500)});
+  if (config.trusted) {
+    const read = new Set();
+    for (const method of ["get", "getAll", "has"]) {
+      const original = URLSearchParams.prototype[method];
+      URLSearchParams.prototype[method] = function (name) {
+        if (!read.has(name)) { read.add(name); report("parameter", short(name, 200)); }
+        return original.apply(this, arguments);
+      };
+    }
+    try {
+      const take = (text, type, sink) => {
+        if (config.canary === undefined || String(text).includes(config.canary)) tell("sink", {sink, type}, text);
+        return text;
+      };
+      globalThis.trustedTypes?.createPolicy("default", {createHTML: take, createScript: take, createScriptURL: take});
+    } catch {}
+  }
+
+  // What a signed-in user's browser would already hold.
+  try {
+    const kept = (config.storage || {})[location.origin];
+    if (kept && globalThis === globalThis.top && !sessionStorage.getItem(config.key)) {
+      sessionStorage.setItem(config.key, "1");
+      for (const [name, value] of Object.entries(kept.local || {})) localStorage.setItem(name, value);
+      for (const [name, value] of Object.entries(kept.session || {})) sessionStorage.setItem(name, value);
+    }
+  } catch {}
+
+  // Every element, those in shadow trees and frames of the same origin too.
+  const maxElements = 20000;
+  const shadowOf = (element) => element.shadowRoot || shadows.get(element);
+  const all = () => {
+    const out = [];
+    const walk = (root) => {
+      for (const element of root.querySelectorAll("*")) {
+        if (out.length >= maxElements) return;
+        out.push(element);
+        const shadow = shadowOf(element);
+        if (shadow) walk(shadow);
+        if (element.tagName === "IFRAME" || element.tagName === "FRAME") {
+          try { if (element.contentDocument) walk(element.contentDocument); } catch {}
+        }
+      }
+    };
+    walk(document);
+    return out;
+  };
+  const find = (selector) => {
+    const search = (root) => {
+      const direct = root.querySelector(selector);
+      if (direct) return direct;
+      for (const element of root.querySelectorAll("*")) {
+        const shadow = shadowOf(element);
+        const inner = shadow && search(shadow);
+        if (inner) return inner;
+      }
+      return null;
+    };
+    return search(document);
+  };
+  const visible = (element) => {
+    try {
+      if (!element.checkVisibility({visibilityProperty: true})) return false;
+      const box = element.getBoundingClientRect();
+      return box.width > 0 && box.height > 0;
+    } catch { return false; }
+  };
+  const usable = (element) => visible(element) && !element.disabled && element.getAttribute("aria-disabled") !== "true";
+
+  // Acting as a person would.
+  const fire = (element, type, extra) => {
+    const init = {bubbles: true, cancelable: true, composed: true, view: element.ownerDocument.defaultView || globalThis, ...extra};
+    const kind = /^(mouse|click|dbl|context)/.test(type) ? MouseEvent : /^pointer/.test(type) ? PointerEvent :
+      /^key/.test(type) ? KeyboardEvent : /^(focus|blur)/.test(type) ? FocusEvent : /^input/.test(type) ? InputEvent : Event;
+    try { element.dispatchEvent(new kind(type, init)); } catch {}
+  };
+  const press = (element) => {
+    try { element.scrollIntoView({block: "center"}); } catch {}
+    for (const type of ["pointerover", "mouseover", "pointerdown", "mousedown"]) fire(element, type, {button: 0, buttons: 1});
+    try { element.focus?.({preventScroll: true}); } catch {}
+    for (const type of ["pointerup", "mouseup"]) fire(element, type, {button: 0});
+    if (element.click) element.click(); else fire(element, "click");
+  };
+  const write = (element, value) => {
+    try { element.focus?.({preventScroll: true}); } catch {}
+    if (element.isContentEditable) {
+      element.textContent = value;
+    } else if (element.tagName === "SELECT") {
+      element.value = value;
+    } else if (element.type === "checkbox" || element.type === "radio") {
+      if (!element.checked) element.click();
+      return;
+    } else {
+      // Frameworks replace the property of the element; the prototype's is the real one.
+      const prototype = element.tagName === "TEXTAREA" ? HTMLTextAreaElement.prototype : HTMLInputElement.prototype;
+      try { Object.getOwnPropertyDescriptor(prototype, "value").set.call(element, value); } catch { return; }
+    }
+    fire(element, "keydown", {key: "a"});
+    fire(element, "input", {data: String(value), inputType: "insertText"});
+    fire(element, "keyup", {key: "a"});
+    fire(element, "change");
+  };
+
+  // A value that a form is likely to take.
+  const plausible = (element) => {
+    const type = (element.type || "").toLowerCase();
+    const hint = [element.name, element.id, element.autocomplete, element.placeholder, element.getAttribute("aria-label"), element.labels?.[0]?.textContent]
+      .filter((s) => typeof s === "string").join(" ").toLowerCase();
+    if (element.tagName === "SELECT") {
+      const options = [...element.options].filter((o) => !o.disabled && o.value !== "");
+      return options.length ? options[0].value : element.value;
+    }
+    const fit = (value) => {
+      const limit = element.maxLength > 0 ? element.maxLength : 200;
+      return String(value).slice(0, limit);
+    };
+    const bound = (value) => {
+      const low = parseFloat(element.min), high = parseFloat(element.max);
+      if (!isNaN(low) && value < low) return low;
+      if (!isNaN(high) && value > high) return high;
+      return value;
+    };
+    switch (type) {
+      case "email": return "scan@example.com";
+      case "url": return "https://example.com/";
+      case "tel": return "+12025550143";
+      case "number": case "range": return String(bound(/year/.test(hint) ? 1990 : /zip|postal/.test(hint) ? 10115 : 1));
+      case "date": return "2001-02-03";
+      case "datetime-local": return "2001-02-03T04:05";
+      case "month": return "2001-02";
+      case "week": return "2001-W05";
+      case "time": return "04:05";
+      case "color": return "#336699";
+      case "password": return "Scan-1234!x";
+    }
+    if (element.value && type !== "search") return element.value;
+    for (const [pattern, value] of [
+      [/mail/, "scan@example.com"], [/pass(word|wd)|pwd/, "Scan-1234!x"], [/url|website|homepage/, "https://example.com/"],
+      [/phone|mobile|telefon|\btel\b/, "+12025550143"], [/card.?(no|num)|cc-?num|creditcard/, "4111111111111111"], [/cvc|cvv|csc/, "123"],
+      [/expir/, "12/39"], [/zip|postal|postcode|plz/, "10115"], [/date|birth|dob/, "2001-02-03"], [/year/, "1990"], [/month/, "2"], [/\bage\b/, "30"],
+      [/amount|price|quantity|qty|count|number|\bid\b|_id|num\b/, "1"], [/country/, "Germany"], [/city|town|\bort\b/, "Berlin"], [/street|address|strasse/, "Main Street 1"],
+      [/first.?name|given/, "Sam"], [/last.?name|surname|family/, "Scan"], [/user|login|account/, "scanuser"], [/name/, "Sam Scan"],
+      [/search|query|\bq\b|find|filter|such/, "a"], [/title|subject/, "Test"], [/comment|message|text|body|review|feedback|description/, "A test message"],
+    ]) if (pattern.test(hint)) return fit(value);
+    return fit("test");
+  };
+  const fields = (root) => [...root.querySelectorAll("input, textarea, select, [contenteditable=true], [contenteditable='']")];
+  const fillable = (element) => !/^(hidden|submit|button|image|reset|file)$/.test((element.type || "").toLowerCase()) && !element.readOnly && !element.disabled;
+  const fillAll = (root, values) => {
+    const radios = new Set();
+    for (const element of fields(root).slice(0, 200)) {
+      if (!fillable(element)) continue;
+      if (element.type === "radio") { if (radios.has(element.name)) continue; radios.add(element.name); }
+      const given = values && (values[element.name] ?? values[element.id]);
+      write(element, given ?? plausible(element));
+    }
+  };
+  const submitButton = (root) => root.querySelector("button[type=submit], input[type=submit], input[type=image]") ||
+    [...root.querySelectorAll("button, [role=button], input[type=button]")].filter((b) => b.type !== "reset" && usable(b)).pop();
+
+  // The words on a control.
+  const label = (element) => short([element.innerText || element.value || "", element.getAttribute("aria-label"), element.title, element.id, element.name, element.getAttribute("href")]
+    .filter((s) => typeof s === "string" && s).join(" ").replace(/\s+/g, " ").trim(), 200);
+
+  // Structure without text.
+  const hash = (text) => {
+    let a = 0xdeadbeef, b = 0x41c6ce57;
+    for (let i = 0; i < text.length; i++) {
+      const c = text.charCodeAt(i);
+      a = Math.imul(a ^ c, 2654435761); b = Math.imul(b ^ c, 1597334677);
+    }
+    return ((a >>> 0).toString(36)) + ((b >>> 0).toString(36));
+  };
+  const ignored = new Set(["SCRIPT", "STYLE", "LINK", "META", "BR", "NOSCRIPT", "TEMPLATE", "svg", "SVG", "PATH"]);
+  let budget = 0;
+  const structure = (element) => {
+    if (budget-- <= 0 || ignored.has(element.tagName)) return "";
+    if (element.hidden || element.getAttribute("aria-hidden") === "true" || element.style?.display === "none") return "";
+    const parts = [];
+    let previous = "";
+    const root = shadowOf(element);
+    for (const child of [...(root ? root.children : []), ...element.children]) {
+      const text = structure(child);
+      if (text && text !== previous) parts.push(text); // a list of three is a list of ten
+      if (text) previous = text;
+    }
+    const text = element.tagName + (element.type || "") + (element.getAttribute("role") || "") + (element.name || "") + "(" + parts.join(",") + ")";
+    return text.length > 400 ? element.tagName + hash(text) : text;
+  };
+  const place = (element) => {
+    const parts = [];
+    for (let e = element, i = 0; e && e.tagName && i < 5; e = e.parentElement, i++) {
+      const classes = typeof e.className === "string" ? e.className.split(/\s+/).filter((c) => c && !/\d|active|selected|focus|hover|ng-(un)?touched|ng-(in)?valid|ng-(pristine|dirty)/.test(c)).slice(0, 3).join(".") : "";
+      parts.push(e.tagName + "." + classes + (e.type || "") + (e.getAttribute("role") || ""));
+    }
+    return parts.join("<");
+  };
+
+  const eventTypes = ["click", "dblclick", "mousedown", "mouseup", "mouseover", "mouseenter", "mousemove", "pointerdown", "touchstart", "contextmenu", "change", "input", "keydown", "keyup", "keypress", "focus", "blur", "submit", "dragstart", "wheel", "scroll", "copy", "paste"];
+  const eventsOf = (element) => {
+    const own = listeners.get(element);
+    return eventTypes.filter((type) => own?.has(type) || typeof element["on" + type] === "function");
+  };
+  const clickable = "button, summary, [role=button], [role=menuitem], [role=tab], [role=link], [role=option], [role=switch], [role=checkbox], [onclick], input[type=button], input[type=submit], input[type=image], input[type=reset], label[for]";
+  const overlay = "[role=dialog], [role=alertdialog], [aria-modal=true], dialog[open], .modal, .cdk-overlay-container, .mat-mdc-dialog-container, .popup, .overlay, [class*=cookie], [id*=cookie], [class*=consent], [id*=consent], [class*=banner]";
+  const inDialog = (element) => { for (let e = element; e; e = e.parentElement || e.getRootNode?.().host) if (e.matches?.(overlay)) return true; return false; };
+  const linkOf = (element) => element.tagName === "A" || element.tagName === "AREA" ? element.getAttribute("href") : null;
+  const samePage = (href) => href === null || /^\s*(#|javascript:)/i.test(href) || href === "";
+
+  let found = [];
+  const collect = () => {
+    found = [];
+    const out = {links: [], forms: [], elements: [], storage: [], title: short(document.title, 200), address: location.href, signature: ""};
+    const links = new Set();
+    const link = (value, base) => {
+      if (typeof value !== "string" || !value || links.size >= 3000) return;
+      try { links.add(short(new URL(value, base || document.baseURI).href, 8000)); } catch {}
+    };
+    for (const element of all()) {
+      const base = element.ownerDocument.baseURI;
+      for (const name of ["href", "src", "action", "formaction", "data", "poster", "cite", "data-href", "data-url", "data-src", "routerlink", "ng-reflect-router-link", "background", "longdesc", "manifest", "ping", "codebase", "archive"]) {
+        if (element.hasAttribute?.(name)) link(element.getAttribute(name), base);
+      }
+      if (element.srcset) for (const part of element.srcset.split(",")) link(part.trim().split(/\s+/)[0], base);
+      if (element.tagName === "FORM") {
+        found.push(element);
+        out.forms.push(form(element, found.length - 1));
+        continue;
+      }
+      candidate(element, out);
+    }
+    out.links = [...links];
+    for (const [kind, store] of [["local", () => localStorage], ["session", () => sessionStorage]]) {
+      try { for (const name of Object.keys(store()).slice(0, 100)) if (name !== config.key) out.storage.push(kind + ":" + short(name, 200)); } catch {}
+    }
+    budget = 6000;
+    out.signature = hash(structure(document.documentElement));
+    return out;
+  };
+  const candidate = (element, out) => {
+    if (out.elements.length >= 600) return;
+    const events = eventsOf(element);
+    const href = linkOf(element);
+    const text = fillable(element) && element.matches("input, textarea, select, [contenteditable=true]") && !element.form && !/^(checkbox|radio)$/.test(element.type || "");
+    let kind = "";
+    if (text) kind = "input";
+    else if (element.matches(clickable) || (href !== null && samePage(href)) || events.length) kind = "press";
+    else if (href === null && !element.form) {
+      try {
+        const pointer = (e) => e && getComputedStyle(e).cursor === "pointer";
+        if (visible(element) && pointer(element) && !pointer(element.parentElement)) kind = "press";
+      } catch {}
+    }
+    if (!kind || element.tagName === "HTML" || element.tagName === "BODY" && !events.length) return;
+    if (element.form && element.matches("input:not([type=button]), select, textarea, button[type=submit], button:not([type])") && !events.length) return; // the form's own
+    if (!usable(element)) return;
+    found.push(element);
+    out.elements.push({index: found.length - 1, kind, place: place(element), label: label(element), events, dialog: inDialog(element), href: href || ""});
+  };
+  const form = (element, index) => {
+    const button = submitButton(element);
+    return {index, method: (button?.getAttribute?.("formmethod") || element.getAttribute("method") || "get").toUpperCase(), action: button?.hasAttribute?.("formaction") ? button.formAction : element.action && typeof element.action === "string" ? element.action : new URL(element.getAttribute("action") || "", document.baseURI).href,
+      type: element.enctype || "", place: place(element), label: label(button || element), visible: visible(element), names: fields(element).map((f) => f.name).filter(Boolean).slice(0, 200)};
+  };
+  const pairs = (element, values) => {
+    const out = [];
+    const radios = new Set();
+    for (const field of fields(element).slice(0, 500)) {
+      if (!field.name || field.disabled || /^(button|reset|image)$/.test(field.type)) continue;
+      if (field.type === "submit") continue;
+      if (field.type === "radio") { if (radios.has(field.name)) continue; radios.add(field.name); }
+      const value = field.type === "file" ? "" : field.type === "hidden" || /^(checkbox|radio)$/.test(field.type) ? field.value || "on" : plausible(field);
+      out.push({name: short(field.name, 500), value: short(value, 2000), file: field.type === "file"});
+    }
+    const button = submitButton(element);
+    if (button?.name) out.push({name: short(button.name, 500), value: short(button.value || "", 2000), file: false});
+    return out;
+  };
+
+  // Does what is offered with an element of the last collection.
+  const act = (index) => {
+    const element = found[index];
+    if (!element || !element.isConnected) return false;
+    if (element.tagName === "FORM") {
+      fillAll(element);
+      const button = submitButton(element);
+      if (button && usable(button)) press(button);
+      else try { element.requestSubmit(); } catch { fire(element, "submit"); }
+      return true;
+    }
+    if (fillable(element) && element.matches("input, textarea, select, [contenteditable=true]") && !/^(checkbox|radio|button)$/.test(element.type || "")) {
+      write(element, plausible(element));
+      fire(element, "keydown", {key: "Enter", code: "Enter", keyCode: 13, which: 13});
+      fire(element, "keypress", {key: "Enter", code: "Enter", keyCode: 13, which: 13});
+      fire(element, "keyup", {key: "Enter", code: "Enter", keyCode: 13, which: 13});
+    } else {
+      // A button without a form often belongs to the fields beside it.
+      const group = !element.form && element.parentElement?.parentElement;
+      if (group && element.matches("button, [role=button]")) fillAll(group);
+    }
+    for (const type of eventsOf(element)) if (!["click", "mousedown", "mouseup", "mouseover", "pointerdown", "submit", "input", "change"].includes(type)) fire(element, type);
+    if (!element.matches("input:not([type=button]):not([type=submit]):not([type=checkbox]):not([type=radio]), textarea, select")) press(element);
+    return true;
+  };
+
+  // Closes what lies over the page: banners, welcome dialogs.
+  const dismiss = () => {
+    let closed = 0;
+    for (const element of all()) {
+      if (closed >= 3 || !element.matches?.("button, a, [role=button], input[type=button], [aria-label*=close i], [class*=close]") || !usable(element) || !inDialog(element)) continue;
+      const href = linkOf(element);
+      if (href !== null && !samePage(href)) continue;
+      if (/^(×|x|✕|✖|close.*|dismiss.*|ok(ay)?|got it.*|accept.*|allow.*|agree.*|i (agree|accept|understand).*|me want it!?|continue|skip.*|no,? thanks.*|not now|later|verstanden|akzeptieren.*|alle akzeptieren|schließen|accepter.*|aceptar.*|accetta.*)$/i.test((element.innerText || element.value || element.getAttribute("aria-label") || "").trim()) ||
+          /close|dismiss/i.test(element.getAttribute("aria-label") || "")) {
+        press(element);
+        closed++;
+      }
+    }
+    return closed;
+  };
+
+  // Tries what waits for a person and holds the marker: handlers and addresses of scripts.
+  const provoke = (marker) => {
+    let tried = 0;
+    for (const element of all()) {
+      if (tried >= 20) break;
+      for (const attribute of [...element.attributes]) {
+        if (!attribute.value.includes(marker)) continue;
+        const name = attribute.name.toLowerCase();
+        if (name.startsWith("on")) { tried++; fire(element, name.slice(2)); }
+        else if (/^\s*javascript:/i.test(attribute.value.replace(/[\u0000-\u001f]/g, ""))) {
+          tried++;
+          if (name === "action" || name === "formaction") { try { (element.form || element).requestSubmit(name === "formaction" ? element : undefined); } catch {} }
+          else press(element);
+        }
+      }
+    }
+    return tried;
+  };
+
+  // Signing in: the fields of a user name and a password, wherever they are.
+  const login = (user, password, extra) => {
+    const inputs = all().filter((e) => e.tagName === "INPUT" && usable(e) && fillable(e));
+    const secret = inputs.find((e) => e.type === "password");
+    const names = inputs.filter((e) => /^(text|email|tel|)$/.test(e.type || ""));
+    const hinted = names.filter((e) => /user|mail|login|name|account|kennung/i.test([e.name, e.id, e.autocomplete, e.placeholder].join(" ")));
+    const before = secret ? names.filter((e) => e.compareDocumentPosition(secret) & 4) : names;
+    const name = (secret && before.filter((e) => hinted.includes(e)).pop()) || (secret && before.pop()) || hinted[0];
+    if (!secret && !name) return "";
+    for (const [key, value] of Object.entries(extra || {})) {
+      const field = inputs.find((e) => e.name === key || e.id === key);
+      if (field) write(field, value);
+    }
+    if (name) write(name, user);
+    if (secret) write(secret, password);
+    const root = (secret || name).form || (secret || name).closest("[class*=login], [id*=login], main, section, div:has(button)") || document;
+    const button = submitButton(root);
+    if (button && usable(button)) press(button);
+    else if ((secret || name).form) { try { (secret || name).form.requestSubmit(); } catch {} }
+    else for (const type of ["keydown", "keypress", "keyup"]) fire(secret || name, type, {key: "Enter", code: "Enter", keyCode: 13, which: 13});
+    return secret ? "password" : "user";
+  };
+
+  const stored = () => {
+    const read = (store) => { const out = {}; try { for (const name of Object.keys(store()).slice(0, 200)) if (name !== config.key) out[name] = short(store().getItem(name), 100000); } catch {} return out; };
+    return {origin: location.origin, local: read(() => localStorage), session: read(() => sessionStorage)};
+  };
+
+  define(globalThis, config.key, {enumerable: false, configurable: false, writable: false, value: Object.freeze({
+    quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms,
+    collect, act, dismiss, provoke, login, stored,
+    pairs: (index) => found[index] ? pairs(found[index]) : [],
+    click: (selector) => { const e = find(selector); if (!e || !usable(e)) return false; press(e); return true; },
+    fill: (selector, value) => { const e = find(selector); if (!e || !visible(e)) return false; write(e, value); return true; },
+    present: (selector) => { const e = find(selector); return !!e && visible(e); },
+  })});
+})();

@@ -1,0 +1,484 @@
+package browser
+
+import (
+	"context"
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
+	"github.com/chromedp/cdproto/inspector"
+	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
+	"github.com/chromedp/cdproto/target"
+
+	"merlon/internal/engine/dast/message"
+)
+
+const (
+	maxDialogs = 50   // a page with more is closed
+	maxPopups  = 50   // so is one that opens more
+	maxHeld    = 2000 // requests that wait at once; more are failed
+)
+
+//go:embed hook.js
+var hookScript string
+
+// PageOptions say what a page is for.
+type PageOptions struct {
+	As Session // nil: nobody
+	// Storage is put into the storage of scripts before they run.
+	Storage []Storage
+	// Agree answers questions of the page (confirm, prompt, leaving it) with yes.
+	Agree bool
+	// Observe is told of what the page does, one at a time, in order; it must not call
+	// the page.
+	Observe func(Event)
+	// Report takes what the scripts that we put into the page say.
+	report func(kind string, text json.RawMessage)
+	// trusted adds the policy by which all sinks of scripts tell of their input.
+	trusted bool
+	canary  string // that an input has to hold to be told
+	// allow refuses requests to the target beside the Gate; nil: none.
+	allow func(*Sent) error
+	// names are functions that exist in every document and report their call.
+	names []string
+	// first is the request that the next navigation becomes.
+	first *message.Request
+}
+
+// An Event is something that a page did. One field is set.
+type Event struct {
+	Request *Sent  // a request, whether it was let through or not
+	Route   string // an address within the application: history and fragment
+	Popup   string // an address that was to be opened in another window
+	Dialog  *Dialog
+	Socket  string // address of a WebSocket
+}
+
+// A Sent is a request of a page.
+type Sent struct {
+	*message.Request
+	Kind    string // "document", "xhr", "fetch", "script", "image", … as in the DevTools protocol, in lower case
+	Refused string // why it was not sent; empty: it was
+	Foreign bool   // it is of another host
+}
+
+// A Dialog is a box that the page has opened.
+type Dialog struct {
+	Kind string // "alert", "confirm", "prompt", "beforeunload"
+	Text string // cut
+}
+
+// A Page is one tab in a profile of its own: no cookie, no storage is shared.
+type Page struct {
+	browser *Browser
+	in      *instance
+	o       PageOptions
+	context cdp.BrowserContextID
+	cancel  context.CancelFunc
+	ctx     context.Context // ends with the page
+	key     string          // name of our object in its documents
+	once    sync.Once
+
+	claimed chan struct{}
+	mu      sync.Mutex
+	session *session
+	target  target.ID
+	pending map[network.RequestID]time.Time
+	active  time.Time // of the last change in pending
+	held    int
+	dialogs int
+	popups  int
+	address string // of the main frame
+	failure error  // why the page was closed
+	events  sync.Mutex
+}
+
+// Page opens a page, when a slot is free.
+func (b *Browser) Page(ctx context.Context, o PageOptions) (*Page, error) {
+	select {
+	case b.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p, err := b.openPage(ctx, o)
+	if err != nil {
+		<-b.slots
+		return nil, err
+	}
+	return p, nil
+}
+
+func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
+	i, err := b.instance(ctx)
+	if err != nil {
+		return nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	made, err := call(limited, i.root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: ptr(true)})
+	if err != nil {
+		return nil, err
+	}
+	p := &Page{browser: b, in: i, o: o, context: made.BrowserContextID, key: "k" + strings.ToLower(rand.Text()),
+		claimed: make(chan struct{}), pending: map[network.RequestID]time.Time{}, active: time.Now()}
+	p.ctx, p.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	i.mu.Lock()
+	i.pages[p.context] = p
+	i.mu.Unlock()
+	if _, err = call(limited, i.root, target.CreateTarget, target.CreateTargetParams{URL: "about:blank", BrowserContextID: p.context}); err == nil {
+		select {
+		case <-p.claimed:
+			err = p.setUp(limited, p.session, true)
+		case <-limited.Done():
+			err = limited.Err()
+		}
+	}
+	if err != nil {
+		p.dispose()
+		return nil, err
+	}
+	return p, nil
+}
+
+// claim makes the session the page's, when it has none.
+func (p *Page) claim(s *session, id target.ID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.session != nil {
+		return false
+	}
+	p.session, p.target = s, id
+	close(p.claimed)
+	return true
+}
+
+// setUp prepares a session of the page: its main frame, or a frame or worker that has
+// a process of its own. Workers know fewer commands.
+func (p *Page) setUp(ctx context.Context, s *session, frame bool) error {
+	go func() {
+		if !s.serve(func(ev any) { p.event(s, ev) }) {
+			p.fail("it made more events than can be looked at")
+		}
+	}()
+	err := p.intercept(ctx, s)
+	if frame && err == nil {
+		err = p.instrument(ctx, s)
+	}
+	if err == nil || !frame {
+		_, err = call(ctx, s, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+	}
+	if err == nil || !frame {
+		_, err = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+	}
+	return err
+}
+
+func (p *Page) intercept(ctx context.Context, s *session) error {
+	patterns := []*fetch.RequestPattern{{URLPattern: "*"}}
+	_, err := call(ctx, s, fetch.Enable, fetch.EnableParams{Patterns: patterns, HandleAuthRequests: ptr(true)})
+	if err == nil {
+		_, err = call(ctx, s, network.Enable, network.EnableParams{MaxPostDataSize: ptr(int64(1 << 20)), MaxTotalBufferSize: ptr(int64(1 << 20)), MaxResourceBufferSize: ptr(int64(1 << 20))})
+	}
+	return err
+}
+
+// instrument puts our script into every document.
+func (p *Page) instrument(ctx context.Context, s *session) error {
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "storage": storageConfig(p.o.Storage)})
+	if err != nil {
+		return err
+	}
+	if _, err = call(ctx, s, cdppage.Enable, cdppage.EnableParams{}); err == nil {
+		_, err = call(ctx, s, runtime.Enable, cdp.Empty{})
+	}
+	if err == nil {
+		_, err = call(ctx, s, inspector.Enable, cdp.Empty{})
+	}
+	if err == nil {
+		_, err = call(ctx, s, runtime.AddBinding, runtime.AddBindingParams{Name: p.key})
+	}
+	if err == nil {
+		_, err = call(ctx, s, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: true})
+	}
+	if err == nil {
+		_, err = call(ctx, s, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{
+			Source: strings.Replace(hookScript, "CONFIG", string(config), 1), RunImmediately: ptr(true)})
+	}
+	return err
+}
+
+// Close ends the page and forgets its profile.
+func (p *Page) Close() {
+	p.once.Do(func() {
+		p.dispose()
+		<-p.browser.slots
+	})
+}
+
+func (p *Page) dispose() {
+	p.cancel()
+	p.in.mu.Lock()
+	delete(p.in.pages, p.context)
+	p.in.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	defer cancel()
+	_, _ = call(ctx, p.in.root, target.DisposeBrowserContext, target.DisposeBrowserContextParams{BrowserContextID: p.context})
+}
+
+// fail closes a page that does too much.
+func (p *Page) fail(reason string) {
+	p.mu.Lock()
+	first := p.failure == nil
+	if first {
+		p.failure = errors.New("the page was closed: " + reason)
+	}
+	id := p.target
+	p.mu.Unlock()
+	if first {
+		go p.in.closeTarget(id)
+	}
+}
+
+// err returns why the page cannot be used any more.
+func (p *Page) err(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.failure != nil {
+		return p.failure
+	}
+	return err
+}
+
+// event handles what a session tells.
+func (p *Page) event(s *session, ev any) {
+	switch e := ev.(type) {
+	case *fetch.EventRequestPaused:
+		p.paused(s, e)
+	case *fetch.EventAuthRequired:
+		go p.authenticate(s, e)
+	case *network.EventRequestWillBeSent:
+		p.track(e.RequestID, e.Type)
+	case *network.EventLoadingFinished:
+		p.untrack(e.RequestID)
+	case *network.EventLoadingFailed:
+		p.untrack(e.RequestID)
+	case *network.EventWebSocketCreated:
+		p.socket(e.URL)
+	case *cdppage.EventJavascriptDialogOpening:
+		p.dialog(s, e)
+	case *cdppage.EventWindowOpen:
+		p.popup(e.URL)
+	case *cdppage.EventFrameNavigated:
+		if e.Frame.ParentID == "" && s == p.session {
+			p.mu.Lock()
+			p.address = e.Frame.URL + e.Frame.URLFragment
+			p.mu.Unlock()
+		}
+	case *cdppage.EventNavigatedWithinDocument:
+		p.mu.Lock()
+		p.address = e.URL
+		p.mu.Unlock()
+		p.observe(Event{Route: e.URL})
+	case *runtime.EventBindingCalled:
+		p.binding(e)
+	case *target.EventAttachedToTarget:
+		p.child(e)
+	case *inspector.EventTargetCrashed:
+		p.fail("it crashed")
+	}
+}
+
+// child prepares a frame or worker of another process.
+func (p *Page) child(e *target.EventAttachedToTarget) {
+	s := p.in.root.session(e.SessionID)
+	if e.TargetInfo.Type == "service_worker" || e.TargetInfo.Type == "shared_worker" {
+		go p.in.closeTarget(e.TargetInfo.TargetID)
+		return
+	}
+	go func() {
+		ctx, cancel := context.WithTimeout(p.ctx, startLimit)
+		defer cancel()
+		if err := p.setUp(ctx, s, e.TargetInfo.Type == "iframe"); err != nil {
+			p.in.closeTarget(e.TargetInfo.TargetID) // held for ever otherwise
+		}
+	}()
+}
+
+func (p *Page) observe(e Event) {
+	if p.o.Observe == nil {
+		return
+	}
+	p.events.Lock()
+	defer p.events.Unlock()
+	p.o.Observe(e)
+}
+
+func (p *Page) dialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
+	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: cut(e.Message, 2000)}})
+	p.mu.Lock()
+	p.dialogs++
+	over := p.dialogs > maxDialogs
+	p.mu.Unlock()
+	if over {
+		p.fail(fmt.Sprintf("it opened more than %d dialogs", maxDialogs))
+	}
+	accept := p.o.Agree || e.Type == cdppage.DialogTypeAlert || e.Type == cdppage.DialogTypeBeforeunload
+	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)
+	defer cancel()
+	_, _ = call(ctx, s, cdppage.HandleJavaScriptDialog, cdppage.HandleJavaScriptDialogParams{Accept: accept, PromptText: e.DefaultPrompt})
+}
+
+func (p *Page) popup(address string) {
+	p.mu.Lock()
+	p.popups++
+	over := p.popups > maxPopups
+	p.mu.Unlock()
+	if over {
+		p.fail(fmt.Sprintf("it opened more than %d windows", maxPopups))
+		return
+	}
+	p.observe(Event{Popup: cut(address, 8000)})
+}
+
+// binding takes a report of our script.
+func (p *Page) binding(e *runtime.EventBindingCalled) {
+	var report struct {
+		Kind string          `json:"kind"`
+		Text json.RawMessage `json:"text"`
+	}
+	if e.Name != p.key || len(e.Payload) > 1<<20 || json.Unmarshal([]byte(e.Payload), &report) != nil || p.o.report == nil {
+		return
+	}
+	p.events.Lock()
+	defer p.events.Unlock()
+	p.o.report(report.Kind, report.Text)
+}
+
+// Address is the address of the page's main frame, with the fragment.
+func (p *Page) Address() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.address
+}
+
+// Open goes to an address and waits until the page has settled, or the limit has
+// passed. A page that never ends loading is no error; one that could not be loaded is.
+func (p *Page) Open(ctx context.Context, address string, limit time.Duration) error {
+	return p.open(ctx, cdppage.NavigateParams{URL: address}, limit)
+}
+
+// Send opens a request of any method as a page, and waits as Open does.
+func (p *Page) Send(ctx context.Context, r *message.Request, fragment string, limit time.Duration) error {
+	if r.Method != http.MethodGet || r.Body.Kind != message.NoBody || len(r.Header) > 0 {
+		p.mu.Lock()
+		p.o.first = r
+		p.mu.Unlock()
+	}
+	return p.open(ctx, cdppage.NavigateParams{URL: r.Address() + fragment, Referrer: r.Referer}, limit)
+}
+
+func (p *Page) open(ctx context.Context, to cdppage.NavigateParams, limit time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	if err := p.signIn(limited, to.URL); err != nil {
+		return err
+	}
+	began := time.Now()
+	result, err := call(limited, p.session, cdppage.Navigate, to)
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil && p.err(nil) == nil {
+			return p.stopLoading(ctx) // it never ends loading: what is there is looked at
+		}
+		return p.err(err)
+	}
+	if result.ErrorText != "" && result.ErrorText != "net::ERR_ABORTED" {
+		return p.err(fmt.Errorf("the page %s does not load: %s", cut(to.URL, 200), result.ErrorText))
+	}
+	return p.Settle(ctx, limit-time.Since(began))
+}
+
+func (p *Page) stopLoading(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, commandLimit)
+	defer cancel()
+	_, err := call(limited, p.session, cdppage.StopLoading, cdp.Empty{})
+	return p.err(err)
+}
+
+// signIn puts the cookies of the session into the page's profile.
+func (p *Page) signIn(ctx context.Context, address string) error {
+	if p.o.As == nil {
+		return nil
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return err
+	}
+	r, err := message.Of(req.URL)
+	if err != nil || !p.browser.o.Within(r) {
+		return nil //nolint:nilerr // the interception says what becomes of it
+	}
+	if err := p.o.As.Prepare(ctx, req); err != nil {
+		return err
+	}
+	origin := r.Base() + "/"
+	var cookies []*network.CookieParam
+	for _, c := range req.Cookies() {
+		cookies = append(cookies, &network.CookieParam{Name: c.Name, Value: c.Value, URL: origin, Path: "/", Secure: r.Scheme == "https"})
+	}
+	if len(cookies) == 0 {
+		return nil
+	}
+	_, err = call(ctx, p.in.root, storage.SetCookies, storage.SetCookiesParams{Cookies: cookies, BrowserContextID: p.context})
+	return err
+}
+
+// Eval evaluates an expression in the main frame and decodes its value, which may be
+// a promise's, into out; nil: it is thrown away. An endless loop is ended.
+func (p *Page) Eval(ctx context.Context, expression string, out any) error {
+	limited, cancel := context.WithTimeout(ctx, commandLimit+time.Second)
+	defer cancel()
+	result, err := call(limited, p.session, runtime.Evaluate, runtime.EvaluateParams{
+		Expression: expression, ReturnByValue: ptr(true), AwaitPromise: ptr(true), UserGesture: ptr(true),
+		Timeout: runtime.TimeDelta(commandLimit.Milliseconds())})
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			p.fail("its scripts do not end")
+		}
+		return p.err(err)
+	}
+	if result.ExceptionDetails != nil {
+		text := result.ExceptionDetails.Text
+		if x := result.ExceptionDetails.Exception; x != nil {
+			text += " " + x.Description
+		}
+		return fmt.Errorf("script in the page: %s", cut(text, 300))
+	}
+	if out == nil || result.Result == nil || len(result.Result.Value) == 0 {
+		return nil
+	}
+	return json.Unmarshal(result.Result.Value, out)
+}
+
+// ours is the expression of our object in the page with a method's call.
+func (p *Page) ours(method string, args ...any) string {
+	parts := make([]string, len(args))
+	for i, a := range args {
+		text, err := json.Marshal(a)
+		if err != nil {
+			text = []byte("null")
+		}
+		parts[i] = string(text)
+	}
+	return fmt.Sprintf("globalThis[%q]?.%s(%s)", p.key, method, strings.Join(parts, ","))
+}

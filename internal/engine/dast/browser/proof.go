@@ -1,0 +1,148 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
+)
+
+// proofLimit bounds one attempt to execute a script.
+const proofLimit = 20 * time.Second
+
+// An Execution is a script of ours that ran in a page.
+type Execution struct {
+	Kind    string // "alert", "confirm", "prompt", or "call" of the function with the marker's name
+	Text    string // of the dialog
+	Address string // of the page
+}
+
+func (e Execution) String() string {
+	if e.Kind == "call" {
+		return fmt.Sprintf("the script called the function %s in %s", e.Text, e.Address)
+	}
+	return fmt.Sprintf("the script opened the dialog %s(%q) in %s", e.Kind, e.Text, e.Address)
+}
+
+// A Trial says what is opened to prove an execution.
+type Trial struct {
+	As       Session          // nil: nobody
+	Request  *message.Request // of the page
+	Fragment string           // with its "#"; may be empty
+	// Marker is what a dialog shows, or the name of a function that is called: a
+	// function of this name exists in every document of the trial.
+	Marker string
+	// Then are steps after the page has loaded, such as filling in a form.
+	Then []scan.BrowserStep
+}
+
+// identifier is a marker that is a name of a function.
+var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
+
+// Run opens a page, lets what holds the marker and waits for a person happen, and
+// returns what was executed, nothing when nothing was. A dialog counts when it shows
+// the marker alone, and the request does not hold it as a whole value: a page that
+// shows what it was sent in a dialog of its own executes nothing.
+func (b *Browser) Run(ctx context.Context, t Trial) ([]Execution, error) {
+	var mu sync.Mutex
+	var out []Execution
+	var p *Page
+	echoed := echoes(t.Request, t.Fragment, t.Marker)
+	add := func(e Execution) {
+		mu.Lock()
+		defer mu.Unlock()
+		if p != nil {
+			e.Address = p.Address()
+		}
+		if len(out) < 10 {
+			out = append(out, e)
+		}
+	}
+	o := PageOptions{As: t.As, Agree: true,
+		Observe: func(e Event) {
+			if d := e.Dialog; d != nil && d.Kind != "beforeunload" && strings.TrimSpace(d.Text) == t.Marker && !echoed {
+				add(Execution{Kind: d.Kind, Text: d.Text})
+			}
+		},
+		report: func(kind string, text json.RawMessage) {
+			if kind == "call" {
+				add(Execution{Kind: "call", Text: t.Marker})
+			}
+		}}
+	if identifier.MatchString(t.Marker) {
+		o.names = []string{t.Marker}
+	}
+	opened, err := b.Page(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	mu.Lock()
+	p = opened
+	mu.Unlock()
+	limited, cancel := context.WithTimeout(ctx, proofLimit)
+	defer cancel()
+	err = opened.attempt(limited, t)
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = nil // what has run until now is what runs
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if len(out) > 0 {
+		return out, nil
+	}
+	return nil, err
+}
+
+func (p *Page) attempt(ctx context.Context, t Trial) error {
+	if err := p.Send(ctx, t.Request, t.Fragment, proofLimit/2); err != nil {
+		return err
+	}
+	for _, step := range t.Then {
+		if err := p.Step(ctx, step); err != nil {
+			return err
+		}
+	}
+	tried := 0
+	if err := p.Eval(ctx, p.ours("provoke", t.Marker), &tried); err != nil || tried == 0 {
+		return nil //nolint:nilerr // a document without our script, such as a picture, executes nothing
+	}
+	return p.Settle(ctx, 2*time.Second)
+}
+
+// echoes reports whether a value of the request is the marker.
+func echoes(r *message.Request, fragment, marker string) bool {
+	if strings.TrimPrefix(fragment, "#") == marker {
+		return true
+	}
+	for _, p := range r.Points() {
+		if strings.TrimSpace(p.Value) == marker {
+			return true
+		}
+	}
+	return false
+}
+
+// A Prover is the browser for one session, as checks use it.
+type Prover struct {
+	Browser *Browser
+	As      Session
+}
+
+// Execute opens the request and returns how the marker was executed, nothing when it
+// was not; see Browser.Run.
+func (p Prover) Execute(ctx context.Context, r *message.Request, marker string) ([]string, error) {
+	done, err := p.Browser.Run(ctx, Trial{As: p.As, Request: r, Marker: marker})
+	var out []string
+	for _, e := range done {
+		out = append(out, e.String())
+	}
+	return out, err
+}

@@ -1,0 +1,241 @@
+package browser
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/storage"
+
+	"merlon/internal/scan"
+)
+
+const (
+	stepLimit   = 20 * time.Second // of one step
+	stepPeriod  = 100 * time.Millisecond
+	maxSteps    = 100
+	maxSleep    = 30 * time.Second
+	loginRounds = 3 // pages on which a login asks for something
+)
+
+// Step does one recorded step, waiting for the element that it names.
+func (p *Page) Step(ctx context.Context, step scan.BrowserStep) error {
+	limited, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	switch {
+	case step.Open != "":
+		return p.Open(ctx, step.Open, stepLimit)
+	case step.Click != "":
+		if err := p.until(limited, p.ours("click", step.Click), "there is nothing to click at "+step.Click); err != nil {
+			return err
+		}
+		return p.Settle(ctx, stepLimit/2)
+	case step.Fill != "":
+		return p.until(limited, p.ours("fill", step.Fill, step.Value), "there is nothing to fill in at "+step.Fill)
+	case step.Wait != "":
+		return p.until(limited, p.ours("present", step.Wait), "nothing appeared at "+step.Wait)
+	case step.Sleep > 0:
+		select {
+		case <-time.After(min(step.Sleep, maxSleep)):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// until evaluates the expression until it is true.
+func (p *Page) until(ctx context.Context, expression, otherwise string) error {
+	for {
+		done := false
+		err := p.Eval(ctx, expression, &done)
+		if done {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "SyntaxError") {
+			return fmt.Errorf("%s: not a CSS selector", otherwise)
+		}
+		if dead := p.alive(ctx); dead != nil && ctx.Err() == nil {
+			return dead
+		}
+		select {
+		case <-time.After(stepPeriod):
+		case <-ctx.Done():
+			return fmt.Errorf("%s (in %s)", otherwise, cut(p.Address(), 200))
+		}
+	}
+}
+
+// A State is what a browser holds after a sign-in.
+type State struct {
+	Cookies []*http.Cookie
+	Storage []Storage // by origin
+	// Authorization is the header of the last request of the page that had one.
+	Authorization string
+	Address       string // where it ended
+	Text          string // of that page, cut to 64 KiB, to look for a marker
+}
+
+// Storage is what scripts of an origin keep.
+type Storage struct {
+	Origin  string            `json:"origin"`
+	Local   map[string]string `json:"local"`
+	Session map[string]string `json:"session"`
+}
+
+// A Login says how to sign in with the browser: by steps, or by the form of a page,
+// which may be rendered by scripts and may ask in several rounds.
+type Login struct {
+	Steps []scan.BrowserStep
+	Form  *scan.FormLogin
+	// TOTP returns a one-time password for {{totp}}; nil: there is none.
+	TOTP func() (string, error)
+}
+
+// SignIn signs in and returns what the browser then holds.
+func (b *Browser) SignIn(ctx context.Context, l Login) (*State, error) {
+	if len(l.Steps) > maxSteps {
+		return nil, fmt.Errorf("the sign-in has %d steps, more than %d", len(l.Steps), maxSteps)
+	}
+	var mu sync.Mutex
+	authorization := ""
+	p, err := b.Page(ctx, PageOptions{Agree: true, Observe: func(e Event) {
+		if e.Request == nil || e.Request.Refused != "" {
+			return
+		}
+		if value := e.Request.HeaderValue("Authorization"); value != "" {
+			mu.Lock()
+			authorization = value
+			mu.Unlock()
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	if l.Form != nil {
+		err = p.form(ctx, l)
+	}
+	for i, step := range l.Steps {
+		if err != nil {
+			break
+		}
+		if step.Value, err = oneTime(step.Value, l.TOTP); err == nil {
+			err = p.Step(ctx, step)
+		}
+		if err != nil {
+			err = fmt.Errorf("step %d of the sign-in: %w", i+1, err)
+		}
+	}
+	if err == nil {
+		err = p.Settle(ctx, stepLimit/2)
+	}
+	if err != nil {
+		return nil, err
+	}
+	state, err := p.state(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	state.Authorization = authorization
+	return state, nil
+}
+
+// form fills in the form of a sign-in, which may ask for the name first and for the
+// password on a second page.
+func (p *Page) form(ctx context.Context, l Login) error {
+	if err := p.Open(ctx, l.Form.URL, stepLimit); err != nil {
+		return err
+	}
+	_ = p.Eval(ctx, p.ours("dismiss"), nil) // nothing may lie over the page
+	fields := map[string]string{}
+	for name, value := range l.Form.Fields {
+		value, err := oneTime(value, l.TOTP)
+		if err != nil {
+			return err
+		}
+		fields[name] = value
+	}
+	limited, cancel := context.WithTimeout(ctx, stepLimit)
+	defer cancel()
+	for range loginRounds {
+		asked := ""
+		for asked == "" {
+			if err := p.Eval(limited, p.ours("login", l.Form.User, l.Form.Password, fields), &asked); err != nil && limited.Err() == nil {
+				if err := p.alive(ctx); err != nil {
+					return err
+				}
+			}
+			if asked != "" {
+				break
+			}
+			select {
+			case <-time.After(stepPeriod):
+			case <-limited.Done():
+				return fmt.Errorf("the page %s shows no form to sign in", cut(p.Address(), 200))
+			}
+		}
+		if err := p.Settle(ctx, stepLimit/2); err != nil {
+			return err
+		}
+		if asked == "password" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the page %s never asked for the password", cut(p.Address(), 200))
+}
+
+// oneTime puts a one-time password into a value.
+func oneTime(value string, totp func() (string, error)) (string, error) {
+	if !strings.Contains(value, "{{totp}}") {
+		return value, nil
+	}
+	if totp == nil {
+		return "", fmt.Errorf("a value holds {{totp}}, and the identity has no secret for it")
+	}
+	code, err := totp()
+	if err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(value, "{{totp}}", code), nil
+}
+
+// state reads cookies and storage.
+func (p *Page) state(ctx context.Context) (*State, error) {
+	out := &State{Address: p.Address()}
+	got, err := call(ctx, p.in.root, storage.GetCookies, storage.GetCookiesParams{BrowserContextID: p.context})
+	if err != nil {
+		return nil, p.err(err)
+	}
+	for _, c := range got.Cookies {
+		out.Cookies = append(out.Cookies, &http.Cookie{Name: c.Name, Value: c.Value, Domain: c.Domain, Path: c.Path, Secure: c.Secure, HttpOnly: c.HTTPOnly})
+	}
+	var kept Storage
+	if err := p.Eval(ctx, p.ours("stored"), &kept); err == nil && (len(kept.Local) > 0 || len(kept.Session) > 0) {
+		out.Storage = append(out.Storage, kept)
+	}
+	var text string
+	if err := p.Eval(ctx, "(document.documentElement?.innerText || '').slice(0, 65536)", &text); err == nil {
+		out.Text = text
+	}
+	return out, nil
+}
+
+// storageConfig is how our script reads it.
+func storageConfig(list []Storage) json.RawMessage {
+	byOrigin := map[string]Storage{}
+	for _, s := range list {
+		byOrigin[s.Origin] = s
+	}
+	text, err := json.Marshal(byOrigin)
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return text
+}
