@@ -1,17 +1,10 @@
 package configuration
 
 import (
-	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/fstest"
-
-	"merlon/internal/finding"
-	"merlon/internal/scan"
 )
 
 const pod = `apiVersion: v1
@@ -24,36 +17,21 @@ spec:
       image: example.com/web:1.0.0
 `
 
-// look scans a tree: the lines of flaws by "path:rule", the reasons as "path:line code".
-func look(t *testing.T, files map[string]string) (found map[string][]string, reasons []string) {
-	t.Helper()
-	tree := fstest.MapFS{}
-	for name, text := range files {
-		tree[name] = &fstest.MapFile{Data: []byte(text)}
+// lines returns the lines of findings, by "PATH:RULE".
+func lines(found []string) map[string][]string {
+	out := map[string][]string{}
+	for _, f := range found {
+		at, rule, _ := strings.Cut(f, " ")
+		file, line, _ := strings.Cut(at, ":")
+		out[file+":"+rule] = append(out[file+":"+rule], line)
 	}
-	p := &scan.ProjectPass{Context: context.Background(), FS: tree, Workers: 2, Progress: func(int, string) {}}
-	for _, name := range slices.Sorted(maps.Keys(tree)) {
-		p.Files = append(p.Files, scan.File{Path: name})
-	}
-	found = map[string][]string{}
-	p.Degrade = func(r scan.Reason) { reasons = append(reasons, fmt.Sprintf("%s:%d %s", r.Path, r.Line, r.Code)) }
-	p.Report = func(rule *finding.Rule, f finding.Finding) {
-		for _, id := range append([]string{rule.ID}, f.Same...) {
-			at := f.Location.Path + ":" + id[strings.LastIndexByte(id, '/')+1:]
-			found[at] = append(found[at], strconv.Itoa(f.Location.StartLine))
-		}
-	}
-	if err := run(p); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(reasons)
-	return found, reasons
+	return out
 }
 
 // Flaws are told where they are written, in formats whose files do not hold what
 // is deployed.
 func TestFormats(t *testing.T) {
-	found, reasons := look(t, map[string]string{
+	all, reasons := scanned(t, map[string]string{
 		"store.bicep":                "var plain = false\nresource s 'Microsoft.Storage/storageAccounts@2021-02-01' = {\n  name: 'store'\n  properties: {\n    supportsHttpsTrafficOnly: plain\n  }\n}\n",
 		"chart/Chart.yaml":           "apiVersion: v2\nname: web\nversion: 1.0.0\n",
 		"chart/values.yaml":          "privileged: true\n",
@@ -68,6 +46,7 @@ func TestFormats(t *testing.T) {
 	if len(reasons) > 0 {
 		t.Errorf("degraded: %v", reasons)
 	}
+	found := lines(all)
 	for at, line := range map[string]string{
 		"chart/templates/pod.yaml:container-is-privileged":     "11",
 		"overlay/kustomization.yaml:shared-host-pid-namespace": "7",

@@ -120,6 +120,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 	if err := group.Wait(); err != nil {
 		return nil, nil, err
 	}
+	r.playbooks()
 	r.deployed()
 	r.gaps()
 	var all []*document.Document
@@ -198,6 +199,27 @@ func (r *reading) kustomizations() {
 		r.pass.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
 	}
 	r.add("\x00kustomize", docs)
+}
+
+// playbooks puts the tasks of Ansible with what they use in place of those that are written.
+func (r *reading) playbooks() {
+	var written []*document.Document
+	for _, part := range slices.Sorted(maps.Keys(r.parts)) {
+		for _, doc := range r.parts[part] {
+			if doc.Platform == document.Ansible {
+				written = append(written, doc)
+			}
+		}
+	}
+	if len(written) == 0 {
+		return
+	}
+	for part, docs := range r.parts {
+		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return doc.Platform == document.Ansible })
+	}
+	for _, doc := range ansible.Evaluate(r.pass.FS, r.paths, written) {
+		r.parts[doc.Path] = append(r.parts[doc.Path], doc)
+	}
 }
 
 // decode reads one file; what cannot be read degrades the analysis.

@@ -179,7 +179,18 @@ func isAnsible(name string, root map[string]any) bool {
 		}
 	}
 	dir := path.Base(path.Dir(name))
+	if dir == "tasks" || dir == "handlers" {
+		one, ok := first(list).(map[string]any)
+		return ok && has(one, "name")
+	}
 	return dir == "group_vars" || dir == "host_vars"
+}
+
+func first(list []any) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
 }
 
 // hasModule reports whether a task calls a module: a key with arguments that is a

@@ -1,7 +1,9 @@
 package queries
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
@@ -22,6 +24,9 @@ func follow(d *document.Document, key string) (n *document.Node, made bool) {
 		return nil, false
 	}
 	w := walk{at: []spot{{d.Root, d.Lines}}}
+	if list, n := d.Root[document.Playbooks], d.Lines.Fields[document.Playbooks]; n != nil {
+		w.at = append(w.at, spot{list, n}) // keys begin in its items
+	}
 	for _, s := range steps(key) {
 		for i := len(w.at) - 1; i >= 0; i-- {
 			if _, list := w.at[i].value.([]any); list && i < len(w.at)-1 {
@@ -59,6 +64,7 @@ func (w *walk) step(from int, s step) bool {
 			}
 		}
 	}
+	slices.SortStableFunc(candidates, func(a, b spot) int { return cmp.Compare(exactly(b, s), exactly(a, s)) })
 	for _, c := range candidates {
 		fields, ok := c.value.(map[string]any)
 		below := c.node
@@ -85,6 +91,14 @@ func (w *walk) step(from int, s step) bool {
 		return true
 	}
 	return false
+}
+
+// exactly is 1 for a map whose field is the second word, and not only holds it.
+func exactly(c spot, s step) int {
+	if fields, ok := c.value.(map[string]any); ok && s.second != "" && fields[s.first] == s.second {
+		return 1
+	}
+	return 0
 }
 
 // chooses reports whether a field may be the one with the second word: a map or

@@ -1,0 +1,260 @@
+package ansible
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/lazyregexp"
+)
+
+// This file computes the templates in values whose parts are all known: names, fields and
+// items of them, literals, and a few filters.
+
+// placeholder matches one "{{ expression }}".
+var placeholder = lazyregexp.New(`(?s)\{\{-?(.*?)-?\}\}`)
+
+// maxOpen bounds variables that are made of others.
+const maxOpen = 20
+
+// maxText bounds what a text becomes, in bytes.
+const maxText = 1 << 20
+
+// isTemplate reports whether a text is to be computed.
+func isTemplate(s string) bool { return strings.Contains(s, "{{") || strings.Contains(s, "{%") }
+
+// compute returns what a text with placeholders becomes; false if it is not known. A text
+// that is one placeholder has the type of its value.
+func (s *scope) compute(text string) (any, bool) {
+	if strings.Contains(text, "{%") || strings.Contains(text, "{#") {
+		return nil, false
+	}
+	trimmed := strings.TrimSpace(text)
+	if at := placeholder.FindStringIndex(trimmed); at != nil && at[0] == 0 && at[1] == len(trimmed) {
+		return s.expression(placeholder.FindStringSubmatch(trimmed)[1])
+	}
+	all := true
+	out := placeholder.ReplaceAllStringFunc(text, func(m string) string {
+		v, ok := s.expression(placeholder.FindStringSubmatch(m)[1])
+		with, isScalar := scalar(v)
+		all = all && ok && isScalar
+		return with
+	})
+	return out, all && len(out) <= maxText
+}
+
+// scalar returns the text of a scalar.
+func scalar(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case bool:
+		if v {
+			return "True", true
+		}
+		return "False", true
+	case int64:
+		return strconv.FormatInt(v, 10), true
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64), true
+	}
+	return "", false
+}
+
+// A state is what is known of a value.
+type state int
+
+const (
+	unknown state = iota
+	known
+	undefined // nothing in the tree defines it
+)
+
+var (
+	pathStart = lazyregexp.New(`^[A-Za-z_]\w*`)
+	pathStep  = lazyregexp.New(`^(?:\.([A-Za-z_]\w*)|\[\s*(?:'([^']*)'|"([^"]*)"|(-?\d+))\s*\])`)
+	filter    = lazyregexp.New(`^\s*\|\s*([a-z_]+)\s*(?:\(([^()]*)\))?`)
+)
+
+// expression computes "value | filter | filter(argument)".
+func (s *scope) expression(text string) (any, bool) {
+	text = strings.TrimSpace(text)
+	v, is, rest := s.operand(text)
+	for rest = strings.TrimSpace(rest); rest != ""; rest = strings.TrimSpace(rest) {
+		m := filter.FindStringSubmatch(rest)
+		if m == nil {
+			return nil, false
+		}
+		rest = rest[len(m[0]):]
+		if m[1] == "default" || m[1] == "d" {
+			v, is = s.otherwise(v, is, m[2])
+			continue
+		}
+		if is != known {
+			return nil, false
+		}
+		if v, is = filtered(v, m[1], m[2]); is != known {
+			return nil, false
+		}
+	}
+	return v, is == known
+}
+
+// otherwise is the filter "default".
+func (s *scope) otherwise(v any, is state, argument string) (any, state) {
+	value, also, found := strings.Cut(argument, ",")
+	empty := is == known && (v == "" || v == false || v == nil)
+	switch always := found && strings.Contains(strings.ToLower(also), "true"); {
+	case is == unknown, is == known && !(always && empty):
+		return v, is
+	}
+	other, is, rest := s.operand(strings.TrimSpace(value))
+	if strings.TrimSpace(rest) != "" || strings.TrimSpace(value) == "omit" {
+		return nil, unknown
+	}
+	return other, is
+}
+
+// filtered applies a filter to a known value.
+func filtered(v any, name, argument string) (any, state) {
+	text, isScalar := scalar(v)
+	if !isScalar || strings.TrimSpace(argument) != "" {
+		return nil, unknown
+	}
+	switch name {
+	case "mandatory":
+		return v, known
+	case "string":
+		return text, known
+	case "lower":
+		return strings.ToLower(text), known
+	case "upper":
+		return strings.ToUpper(text), known
+	case "trim":
+		return strings.TrimSpace(text), known
+	case "int":
+		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+		if err != nil {
+			return nil, unknown
+		}
+		return n, known
+	case "bool":
+		switch strings.ToLower(text) {
+		case "yes", "on", "1", "true":
+			return true, known
+		case "no", "off", "0", "false", "":
+			return false, known
+		}
+	}
+	return nil, unknown
+}
+
+var number = regexp.MustCompile(`^-?\d+(?:\.\d+)?`)
+
+// operand reads a literal or a variable with its fields; rest is what follows.
+func (s *scope) operand(text string) (v any, is state, rest string) {
+	if text == "" {
+		return nil, unknown, ""
+	}
+	if quote := text[0]; quote == '\'' || quote == '"' {
+		end := strings.IndexByte(text[1:], quote)
+		if end < 0 || strings.Contains(text[1:1+end], `\`) {
+			return nil, unknown, ""
+		}
+		return text[1 : 1+end], known, text[end+2:]
+	}
+	if m := number.FindString(text); m != "" {
+		if n, err := strconv.ParseInt(m, 10, 64); err == nil {
+			return n, known, text[len(m):]
+		}
+		return m, known, text[len(m):]
+	}
+	name := pathStart.FindString(text)
+	rest = text[len(name):]
+	switch name {
+	case "":
+		return nil, unknown, ""
+	case "true", "True":
+		return true, known, rest
+	case "false", "False":
+		return false, known, rest
+	case "none", "None":
+		return nil, known, rest
+	}
+	v, is = s.variable(name)
+	for {
+		m := pathStep.FindStringSubmatch(rest)
+		if m == nil {
+			return v, is, rest
+		}
+		rest = rest[len(m[0]):]
+		if is == known {
+			v, is = s.below(v, m[1]+m[2]+m[3], m[4])
+		}
+	}
+}
+
+// below returns a field or an item of a value, computed.
+func (s *scope) below(v any, key, index string) (any, state) {
+	switch v := v.(type) {
+	case map[string]any:
+		field, ok := v[key]
+		if !ok || index != "" {
+			return nil, undefined
+		}
+		return s.whole(field)
+	case []any:
+		i, err := strconv.Atoi(index)
+		if err != nil || i < 0 || i >= len(v) {
+			return nil, unknown
+		}
+		return s.whole(v[i])
+	}
+	return nil, unknown
+}
+
+// whole computes a value that must be known as a whole.
+func (s *scope) whole(v any) (any, state) {
+	if s.budget.depth++; s.budget.depth > document.MaxDepth || s.budget.spend() {
+		s.budget.depth--
+		return nil, unknown
+	}
+	defer func() { s.budget.depth-- }()
+	switch v := v.(type) {
+	case document.Unknown:
+		return nil, unknown
+	case string:
+		if !isTemplate(v) {
+			return v, known
+		}
+		if out, ok := s.compute(v); ok {
+			return out, known
+		}
+		return nil, unknown
+	case map[string]any:
+		if list, ok := v[document.Playbooks].([]any); ok && len(v) == 1 {
+			return s.whole(list)
+		}
+		out := make(map[string]any, len(v))
+		for key, e := range v {
+			one, is := s.whole(e)
+			if is != known {
+				return nil, unknown
+			}
+			out[key] = one
+		}
+		return out, known
+	case []any:
+		out := make([]any, len(v))
+		for i, e := range v {
+			one, is := s.whole(e)
+			if is != known {
+				return nil, unknown
+			}
+			out[i] = one
+		}
+		return out, known
+	}
+	return v, known
+}

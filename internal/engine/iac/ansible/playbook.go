@@ -1,0 +1,410 @@
+package ansible
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file goes from plays to roles and files of tasks.
+
+// Limits of one tree.
+const (
+	maxNested = 10      // files and roles in each other
+	maxVisits = 2000    // files of tasks, as plays use them
+	maxUses   = 4       // of one file, with different values
+	maxCopies = 16      // of a task in a loop
+	maxValues = 500_000 // computed
+)
+
+// A project is a tree with Ansible's files.
+type project struct {
+	files       fs.FS
+	dirs        []string // that may hold variables of groups
+	cache       map[string]*file
+	hosts       []*document.Document // inventories
+	inventories map[string]inventoryOf
+	budget      *budget
+	visits      int
+
+	out   map[string][]*document.Document // by the file
+	seen  map[string]map[string]bool      // what files become, by the file
+	facts layer
+}
+
+type inventoryOf struct {
+	defined map[string][]definition
+	hidden  bool
+}
+
+// Evaluate returns the documents with playbooks and files of tasks in the form that they
+// have where they are used, others as they are; paths are the files of the tree. What
+// leads nowhere is among the gaps of the documents. Nothing given is changed.
+func Evaluate(files fs.FS, paths []string, docs []*document.Document) []*document.Document {
+	p := &project{
+		files: files, cache: map[string]*file{}, inventories: map[string]inventoryOf{}, budget: &budget{left: maxValues},
+		out: map[string][]*document.Document{}, seen: map[string]map[string]bool{}, facts: layer{},
+	}
+	lists := map[string]*document.Document{}
+	var out []*document.Document
+	for _, d := range docs {
+		switch {
+		case d.Platform == document.Ansible && isList(d) && lists[d.Path] == nil:
+			lists[d.Path] = d
+			dynamic(d.Root[document.Playbooks], p.facts, 0)
+			continue
+		case d.Platform == document.Ansible && (d.Root["all"] != nil || d.Root["ungrouped"] != nil):
+			p.hosts = append(p.hosts, d)
+		}
+		out = append(out, d)
+	}
+	if len(lists) == 0 {
+		return docs
+	}
+	p.dirs = folders(paths)
+	names := slices.Sorted(maps.Keys(lists))
+	for _, name := range names {
+		if isPlaybook(lists[name]) {
+			p.playbook(lists[name])
+		}
+	}
+	for _, name := range names {
+		if len(p.out[name]) == 0 {
+			p.alone(lists[name])
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.out)) {
+		out = append(out, p.out[name]...)
+	}
+	if p.budget.left < 0 && len(out) > 0 {
+		last := out[len(out)-1]
+		last.Gaps = append(last.Gaps, document.Gap{Code: "too-complex", Path: last.Path, Message: fmt.Sprintf("only the first %d values of playbooks are computed", maxValues)})
+	}
+	return out
+}
+
+// folders lists the folders of files, and those around them.
+func folders(paths []string) []string {
+	all := map[string]bool{".": true}
+	for _, name := range paths {
+		for dir := path.Dir(name); !all[dir]; dir = path.Dir(dir) {
+			all[dir] = true
+		}
+	}
+	var out []string
+	for dir := range all {
+		if base := path.Base(dir); base != "group_vars" && base != "host_vars" && base != "tasks" && base != "handlers" && base != "templates" {
+			out = append(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func isList(d *document.Document) bool {
+	_, ok := d.Root[document.Playbooks].([]any)
+	return ok && d.Lines != nil && d.Lines.Fields[document.Playbooks] != nil
+}
+
+// isPlaybook reports whether a list is one of plays.
+func isPlaybook(d *document.Document) bool {
+	list, _ := d.Root[document.Playbooks].([]any)
+	return slices.ContainsFunc(list, func(v any) bool {
+		one, _ := v.(map[string]any)
+		return one["hosts"] != nil || one["import_playbook"] != nil || one["ansible.builtin.import_playbook"] != nil
+	})
+}
+
+// A list is a list of tasks with its places, in a file.
+type list struct {
+	file  string
+	items []any
+	nodes []*document.Node
+}
+
+func (l *list) add(v any, n *document.Node) {
+	l.items, l.nodes = append(l.items, v), append(l.nodes, n)
+}
+
+// of reads the list under a key of a map.
+func of(file string, m map[string]any, n *document.Node, key string) list {
+	items, _ := m[key].([]any)
+	at := n.Fields[key]
+	if at == nil || len(items) != len(at.Items) {
+		return list{file: file}
+	}
+	return list{file, items, at.Items}
+}
+
+// A place is where tasks run.
+type place struct {
+	dir  string // of the playbook
+	role string // folder of the role; "" in a play
+	deep int
+	gaps *[]document.Gap // of the file that is looked at
+	file string
+}
+
+// playbook goes through the plays of a file.
+func (p *project) playbook(d *document.Document) {
+	own, made := *d, list{file: d.Path}
+	own.Gaps = nil
+	all := of(d.Path, d.Root, d.Lines, document.Playbooks)
+	for i, v := range all.items {
+		play, ok := v.(map[string]any)
+		n := all.nodes[i]
+		if !ok || n == nil {
+			continue
+		}
+		for _, key := range []string{"import_playbook", "ansible.builtin.import_playbook"} {
+			if name, ok := play[key].(string); ok && !isTemplate(name) && strings.HasPrefix(path.Ext(name), ".y") && p.read(path.Join(path.Dir(d.Path), name)).err != nil {
+				own.Gaps = append(own.Gaps, gap(d.Path, n.Fields[key], "the playbook %s is not looked at: it is not part of the tree, and nothing is fetched", name))
+			}
+		}
+		s, at := p.ofPlay(play, n, d, &own.Gaps)
+		rest, restAt := maps.Clone(play), *n
+		restAt.Fields = maps.Clone(n.Fields)
+		for _, key := range taskKeys {
+			delete(rest, key)
+			delete(restAt.Fields, key)
+		}
+		made.add(rest, &restAt)
+		p.roles(of(d.Path, play, n, "roles"), s, at)
+		for _, key := range taskKeys {
+			p.tasks(of(d.Path, play, n, key), s, at, &made)
+		}
+	}
+	own.Root, own.Lines = made.tree(d)
+	p.out[d.Path] = append(p.out[d.Path], &own)
+}
+
+// taskKeys are the lists of tasks of a play.
+var taskKeys = []string{"pre_tasks", "tasks", "post_tasks", "handlers"}
+
+// tree returns the list in the form of a document.
+func (l *list) tree(d *document.Document) (map[string]any, *document.Node) {
+	at := *d.Lines
+	below := *d.Lines.Fields[document.Playbooks]
+	below.Items = l.nodes
+	at.Fields = map[string]*document.Node{document.Playbooks: &below}
+	if l.items == nil {
+		l.items = []any{}
+	}
+	return map[string]any{document.Playbooks: l.items}, &at
+}
+
+// ofPlay makes the scope of a play.
+func (p *project) ofPlay(play map[string]any, n *document.Node, d *document.Document, gaps *[]document.Gap) (*scope, place) {
+	dir := path.Dir(d.Path)
+	hosts, _ := play["hosts"].(string)
+	s := p.base(dir, hosts)
+	if vars, ok := play["vars"].(map[string]any); ok && n.Fields["vars"] != nil {
+		s = s.with(surely(visible(vars, n.Fields["vars"])))
+	}
+	listed := of(d.Path, play, n, "vars_files")
+	for i, one := range listed.items {
+		if m, ok := one.(map[string]any); ok {
+			one = m[document.Playbooks]
+		}
+		l, found, hidden := p.reads(s, []string{dir}, one)
+		if !found {
+			*gaps = append(*gaps, gap(d.Path, listed.nodes[i], "the variables of %v are not known: it is not part of the tree", one))
+		}
+		s = s.with(l)
+		s.hidden = s.hidden || hidden || !found
+	}
+	return s, place{dir: dir, gaps: gaps, file: d.Path}
+}
+
+// base is the scope of groups and hosts, and of what tasks set.
+func (p *project) base(dir, hosts string) *scope {
+	defined, hidden := p.groups(dir)
+	s := &scope{hidden: hidden, open: map[string]bool{}, budget: p.budget}
+	return s.with(ofHosts(defined, hosts))
+}
+
+// gap is a reference that leads nowhere.
+func gap(file string, n *document.Node, format string, args ...any) document.Gap {
+	g := document.Gap{Code: "unavailable", Path: file, Message: fmt.Sprintf(format, args...)}
+	if n != nil {
+		g.Line = n.Line
+	}
+	return g
+}
+
+// roles goes into the roles of a play, or those that a role depends on.
+func (p *project) roles(l list, s *scope, at place) {
+	for i, v := range l.items {
+		name, _ := v.(string)
+		given := layer{}
+		if m, ok := v.(map[string]any); ok {
+			if name, _ = m["role"].(string); name == "" {
+				name, _ = m["name"].(string)
+			}
+			given = parameters(m, l.nodes[i])
+		}
+		p.role(name, "main", given, s, at, l.file, l.nodes[i])
+	}
+}
+
+// parameters are the variables that a role is given.
+func parameters(m map[string]any, n *document.Node) layer {
+	out := layer{}
+	for key, v := range m {
+		switch key {
+		case "role", "name", "tags", "when", "vars", "become", "become_user", "become_method", "delegate_to", "src", "version":
+		default:
+			out[key] = candidate{value: v}
+		}
+	}
+	if vars, ok := m["vars"].(map[string]any); ok && n != nil && n.Fields["vars"] != nil {
+		maps.Copy(out, surely(visible(vars, n.Fields["vars"])))
+	}
+	return out
+}
+
+// role goes into one role of the tree.
+func (p *project) role(name, from string, given layer, s *scope, at place, file string, n *document.Node) {
+	text, ok := s.compute(name)
+	if plain, is := text.(string); ok && is {
+		name = plain
+	}
+	if name == "" {
+		return
+	}
+	dir, found := p.folder(name, at)
+	if !found {
+		why := "it is not part of the tree, and nothing is fetched"
+		if isTemplate(name) {
+			why = "its name is not known"
+		}
+		*at.gaps = append(*at.gaps, gap(file, n, "the role %s is not looked at: %s", name, why))
+		return
+	}
+	if at.deep++; at.deep > maxNested {
+		g := gap(file, n, "roles are inside each other too deeply, or in a circle")
+		g.Code = "too-complex"
+		*at.gaps = append(*at.gaps, g)
+		return
+	}
+	inner := p.inRole(dir, s).with(given)
+	below := at
+	below.role = dir
+	if meta, ok := p.find(path.Join(dir, "meta", "main")); ok {
+		if trees := p.read(meta).trees; len(trees) > 0 {
+			below.file = meta
+			p.roles(of(meta, trees[0].Root, trees[0].Lines, "dependencies"), inner, below)
+		}
+	}
+	for _, part := range [][2]string{{"tasks", from}, {"handlers", "main"}} {
+		if name, ok := p.find(path.Join(dir, part[0], part[1])); ok {
+			p.visit(name, inner, below)
+		}
+	}
+}
+
+// inRole adds the variables and defaults of a role to a scope.
+func (p *project) inRole(dir string, s *scope) *scope {
+	merged := func(part string) (map[string]any, bool) {
+		out, hidden := map[string]any{}, false
+		for _, name := range p.in(path.Join(dir, part, "main")) {
+			values, encrypted := p.values(name)
+			maps.Copy(out, values)
+			hidden = hidden || encrypted
+		}
+		return out, hidden
+	}
+	vars, one := merged("vars")
+	defaults, two := merged("defaults")
+	out := s.with(surely(vars)).above(surely(defaults))
+	out.hidden = out.hidden || one || two
+	return out
+}
+
+// folder finds a role: beside the playbook and around it, beside the role that asks.
+func (p *project) folder(name string, at place) (string, bool) {
+	if isTemplate(name) {
+		return "", false
+	}
+	var tries []string
+	if at.role != "" {
+		tries = append(tries, path.Join(path.Dir(at.role), name))
+	}
+	for dir := at.dir; ; dir = path.Dir(dir) {
+		tries = append(tries, path.Join(dir, "roles", name), path.Join(dir, name))
+		if dir == "." || dir == "/" {
+			break
+		}
+	}
+	for _, dir := range tries {
+		if slices.ContainsFunc(p.list(dir), func(e fs.DirEntry) bool {
+			return e.IsDir() && slices.Contains([]string{"tasks", "defaults", "meta", "handlers", "vars"}, e.Name())
+		}) {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
+// visit looks at a file of tasks as it is used.
+func (p *project) visit(name string, s *scope, at place) {
+	if p.visits++; p.visits > maxVisits || at.deep > maxNested {
+		g := gap(at.file, nil, "roles and files of tasks are used too often, or in a circle: %s is not followed", name)
+		g.Code = "too-complex"
+		*at.gaps = append(*at.gaps, g)
+		return
+	}
+	f := p.read(name)
+	if len(f.trees) == 0 {
+		return
+	}
+	d := &document.Document{Platform: document.Ansible, Format: document.YAML, Path: name, Root: f.trees[0].Root, Lines: f.trees[0].Lines, Text: f.text}
+	if !isList(d) {
+		return
+	}
+	made := list{file: name}
+	at.file, at.gaps = name, &d.Gaps
+	p.tasks(of(name, d.Root, d.Lines, document.Playbooks), s, at, &made)
+	d.Root, d.Lines = made.tree(d)
+	key := fmt.Sprint(d.Root) // maps are printed in order
+	if p.seen[name] == nil {
+		p.seen[name] = map[string]bool{}
+	}
+	switch {
+	case p.seen[name][key]:
+		return
+	case len(p.seen[name]) >= maxUses:
+		g := gap(name, nil, "only the first %d different uses of the file are looked at", maxUses)
+		g.Code = "too-complex"
+		if last := p.out[name][maxUses-1]; !slices.Contains(last.Gaps, g) {
+			last.Gaps = append(last.Gaps, g)
+		}
+		return
+	}
+	p.seen[name][key] = true
+	p.out[name] = append(p.out[name], d)
+}
+
+// alone looks at a file of tasks that nothing of the tree uses, or that is named in a way
+// that cannot be followed.
+func (p *project) alone(d *document.Document) {
+	dir := path.Dir(d.Path)
+	at := place{dir: dir, file: d.Path, gaps: &[]document.Gap{}}
+	s := p.base(dir, "")
+	if base := path.Base(dir); base == "tasks" || base == "handlers" {
+		at.role, at.dir = path.Dir(dir), path.Dir(path.Dir(dir))
+		if path.Base(at.dir) == "roles" {
+			at.dir = path.Dir(at.dir)
+		}
+		s = p.inRole(at.role, p.base(at.dir, ""))
+	}
+	p.visit(d.Path, s, at)
+	if len(p.out[d.Path]) == 0 {
+		p.out[d.Path] = []*document.Document{d} // the limits
+	}
+}

@@ -1,0 +1,189 @@
+package ansible
+
+import (
+	"fmt"
+	"maps"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/lazyregexp"
+)
+
+// This file holds the variables that hold for a task.
+
+// A candidate is a value of a variable; document.Unknown where nobody knows it.
+type candidate struct {
+	value any
+	maybe bool // for some hosts, or at some times, only
+}
+
+// A layer holds variables of one place.
+type layer map[string]candidate
+
+// surely makes a layer of values that hold.
+func surely(values map[string]any) layer {
+	out := make(layer, len(values))
+	for name, v := range values {
+		out[name] = candidate{value: v}
+	}
+	return out
+}
+
+// A budget bounds what is computed for a tree.
+type budget struct{ left, depth int }
+
+// spend counts a value; it is true when nothing is left.
+func (b *budget) spend() bool {
+	b.left--
+	return b.left < 0
+}
+
+// A scope is the layers that hold at a place, the strongest first.
+type scope struct {
+	layers []layer
+	hidden bool // variables are defined in a way that cannot be read
+	open   map[string]bool
+	budget *budget
+}
+
+// with returns the scope below layers that are stronger.
+func (s *scope) with(stronger ...layer) *scope {
+	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget}
+	for _, l := range stronger {
+		if len(l) > 0 {
+			out.layers = append(out.layers, l)
+		}
+	}
+	out.layers = append(out.layers, s.layers...)
+	return out
+}
+
+// above returns the scope with a layer that all others are stronger than.
+func (s *scope) above(weaker layer) *scope {
+	out := &scope{hidden: s.hidden, open: map[string]bool{}, budget: s.budget, layers: append([]layer(nil), s.layers...)}
+	if len(weaker) > 0 {
+		out.layers = append(out.layers, weaker)
+	}
+	return out
+}
+
+// secretName matches variables whose values must not come into a finding.
+var secretName = lazyregexp.New(`(?i)pass|pwd|secret|token|key|cred|auth|dsn|salt|vault`)
+
+// variable returns the value of a variable. Where some hosts have another, it is unknown.
+func (s *scope) variable(name string) (any, state) {
+	if s.open[name] || len(s.open) > maxOpen || secretName.MatchString(name) {
+		return nil, unknown
+	}
+	var others []any
+	for _, l := range s.layers {
+		c, ok := l[name]
+		if !ok {
+			continue
+		}
+		if _, is := c.value.(document.Unknown); is {
+			return nil, unknown
+		}
+		if c.maybe {
+			others = append(others, c.value)
+			continue
+		}
+		for _, o := range others {
+			if fmt.Sprint(o) != fmt.Sprint(c.value) {
+				return nil, unknown
+			}
+		}
+		s.open[name] = true
+		defer delete(s.open, name)
+		return s.whole(c.value)
+	}
+	if len(others) > 0 || s.hidden {
+		return nil, unknown
+	}
+	return nil, undefined
+}
+
+// evaluate returns a value with what is known put in, and what is not known marked. What
+// did not change is shared.
+func (s *scope) evaluate(v any, n *document.Node) (any, *document.Node) {
+	if n == nil || n.Tag != "" || s.budget.depth > document.MaxDepth {
+		return v, n
+	}
+	s.budget.depth++
+	defer func() { s.budget.depth-- }()
+	switch v := v.(type) {
+	case string:
+		if !isTemplate(v) {
+			return v, n
+		}
+		if s.budget.spend() {
+			return v, marked(n)
+		}
+		if with, ok := s.compute(v); ok {
+			return with, placed(with, n, 0)
+		}
+		return v, marked(n)
+	case map[string]any:
+		var out map[string]any
+		at := *n
+		for key, e := range v {
+			with, where := s.evaluate(e, n.Fields[key])
+			if where == n.Fields[key] {
+				continue
+			}
+			if out == nil {
+				out, at.Fields = maps.Clone(v), maps.Clone(n.Fields)
+			}
+			out[key], at.Fields[key] = with, where
+		}
+		if out != nil {
+			return out, &at
+		}
+	case []any:
+		var out []any
+		at := *n
+		for i, e := range v {
+			if i >= len(n.Items) {
+				break
+			}
+			with, where := s.evaluate(e, n.Items[i])
+			if where == n.Items[i] {
+				continue
+			}
+			if out == nil {
+				out, at.Items = append([]any(nil), v...), append([]*document.Node(nil), n.Items...)
+			}
+			out[i], at.Items[i] = with, where
+		}
+		if out != nil {
+			return out, &at
+		}
+	}
+	return v, n
+}
+
+// marked is the node of a value that is not known.
+func marked(n *document.Node) *document.Node {
+	own := *n
+	own.Unknown = true
+	return &own
+}
+
+// placed is the node of a value that stands where a template is written.
+func placed(v any, n *document.Node, depth int) *document.Node {
+	out := &document.Node{Line: n.Line, Column: n.Column, Path: n.Path}
+	if depth > document.MaxDepth {
+		return out
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out.Fields = make(map[string]*document.Node, len(v))
+		for key, e := range v {
+			out.Fields[key] = placed(e, n, depth+1)
+		}
+	case []any:
+		for _, e := range v {
+			out.Items = append(out.Items, placed(e, n, depth+1))
+		}
+	}
+	return out
+}

@@ -1,0 +1,344 @@
+package ansible
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+)
+
+// This file finds the variables that files define.
+
+// A file is one decoded file of the tree.
+type file struct {
+	trees  []document.Tree
+	text   []byte
+	err    error
+	hidden bool // encrypted
+}
+
+// read decodes a file, once.
+func (p *project) read(name string) *file {
+	if f, ok := p.cache[name]; ok {
+		return f
+	}
+	f := &file{}
+	p.cache[name] = f
+	if !fs.ValidPath(name) {
+		f.err = fs.ErrInvalid
+		return f
+	}
+	if f.text, f.err = fs.ReadFile(p.files, name); f.err != nil {
+		return f
+	}
+	if f.hidden = strings.HasPrefix(string(f.text), "$ANSIBLE_VAULT"); !f.hidden {
+		f.trees, f.err = document.DecodeYAML(f.text)
+	}
+	return f
+}
+
+// values returns the variables that a file defines, and whether it is encrypted.
+func (p *project) values(name string) (map[string]any, bool) {
+	f := p.read(name)
+	if len(f.trees) == 0 {
+		return nil, f.hidden
+	}
+	return visible(f.trees[0].Root, f.trees[0].Lines), f.hidden
+}
+
+// visible leaves values as they are, but those with a tag, such as encrypted ones: nobody
+// knows them.
+func visible(root map[string]any, n *document.Node) map[string]any {
+	out := make(map[string]any, len(root))
+	for name, v := range root {
+		out[name] = untagged(v, n.Fields[name])
+	}
+	return out
+}
+
+func untagged(v any, n *document.Node) any {
+	if n == nil {
+		return v
+	}
+	if n.Tag != "" {
+		return document.Unknown{}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		return visible(v, n)
+	case []any:
+		out := slices.Clone(v)
+		for i := range min(len(out), len(n.Items)) {
+			out[i] = untagged(v[i], n.Items[i])
+		}
+		return out
+	}
+	return v
+}
+
+// endings are those that files of variables and tasks may have.
+var endings = []string{"", ".yml", ".yaml", ".json"}
+
+// find returns the first file of the name, with one of the endings.
+func (p *project) find(name string) (string, bool) {
+	for _, end := range endings {
+		if f := p.read(name + end); f.err == nil {
+			return name + end, true
+		}
+	}
+	return "", false
+}
+
+// in lists the files of variables of a folder, or the file of the name.
+func (p *project) in(name string) []string {
+	if one, ok := p.find(name); ok {
+		return []string{one}
+	}
+	var out []string
+	for _, e := range p.list(name) {
+		if !e.IsDir() && slices.Contains(endings, path.Ext(e.Name())) {
+			out = append(out, path.Join(name, e.Name()))
+		}
+	}
+	return out
+}
+
+// list lists a folder; one that is not there is empty.
+func (p *project) list(dir string) []fs.DirEntry {
+	if !fs.ValidPath(dir) {
+		return nil
+	}
+	entries, err := fs.ReadDir(p.files, dir)
+	if err != nil {
+		return nil
+	}
+	return entries
+}
+
+// A definition is a variable of a group or of a host.
+type definition struct {
+	group string // "" is a host's
+	value any
+}
+
+// groups returns the variables of groups and hosts that may hold for plays of the folder.
+func (p *project) groups(dir string) (defined map[string][]definition, hidden bool) {
+	if known, ok := p.inventories[dir]; ok {
+		return known.defined, known.hidden
+	}
+	defined = map[string][]definition{}
+	put := func(group string, values map[string]any) {
+		for name, v := range values {
+			defined[name] = append(defined[name], definition{group, v})
+		}
+	}
+	for _, base := range p.dirs {
+		if !near(base, dir) {
+			continue
+		}
+		for _, kind := range []string{"group_vars", "host_vars"} {
+			for _, e := range p.list(path.Join(base, kind)) {
+				group := strings.TrimSuffix(e.Name(), path.Ext(e.Name()))
+				if kind == "host_vars" {
+					group = ""
+				}
+				names := []string{path.Join(base, kind, e.Name())}
+				if e.IsDir() {
+					names = p.in(names[0])
+				}
+				for _, name := range names {
+					values, encrypted := p.values(name)
+					put(group, values)
+					hidden = hidden || encrypted
+				}
+			}
+		}
+	}
+	for _, d := range p.hosts {
+		if near(path.Dir(d.Path), dir) {
+			inventoried(d.Root, put, 0)
+		}
+	}
+	p.inventories[dir] = inventoryOf{defined, hidden}
+	return defined, hidden
+}
+
+// near reports whether a folder is around or in another.
+func near(a, b string) bool {
+	in := func(outer, inner string) bool {
+		return outer == "." || outer == inner || strings.HasPrefix(inner, outer+"/")
+	}
+	return in(a, b) || in(b, a)
+}
+
+// inventoried tells the variables of an inventory's groups and hosts.
+func inventoried(groups map[string]any, put func(string, map[string]any), depth int) {
+	if depth > document.MaxDepth {
+		return
+	}
+	for name, g := range groups {
+		group, _ := g.(map[string]any)
+		vars, _ := group["vars"].(map[string]any)
+		put(name, vars)
+		hosts, _ := group["hosts"].(map[string]any)
+		for _, h := range hosts {
+			values, _ := h.(map[string]any)
+			put("", values)
+		}
+		children, _ := group["children"].(map[string]any)
+		inventoried(children, put, depth+1)
+	}
+}
+
+// ofHosts makes the layer of what groups and hosts define for a play.
+func ofHosts(defined map[string][]definition, hosts string) layer {
+	out := layer{}
+	local := hosts == "localhost" || hosts == "127.0.0.1"
+	for name, all := range defined {
+		sure, others := []any{}, []any{}
+		for _, group := range []string{hosts, "all"} {
+			for _, d := range all {
+				if d.group == group && group != "" {
+					sure = append(sure, d.value)
+				}
+			}
+			if len(sure) > 0 {
+				break
+			}
+		}
+		for _, d := range all {
+			if d.group != "all" && d.group != hosts && (!local || d.group == "") {
+				others = append(others, d.value)
+			}
+		}
+		every := append(slices.Clone(sure), others...)
+		switch {
+		case len(every) == 0:
+		case !equal(every):
+			out[name] = candidate{value: document.Unknown{}}
+		default:
+			out[name] = candidate{value: every[0], maybe: len(sure) == 0}
+		}
+	}
+	return out
+}
+
+func equal(values []any) bool {
+	for _, v := range values[1:] {
+		if fmt.Sprint(v) != fmt.Sprint(values[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// reads makes the layer of files that are named by a text, of which later ones are
+// stronger. A text that is not known names all files that fit.
+func (p *project) reads(s *scope, dirs []string, name any) (l layer, found, hidden bool) {
+	l = layer{}
+	if list, isList := name.([]any); isList { // the first that is there
+		for _, one := range list {
+			below, also, encrypted := p.reads(s, dirs, one)
+			for name, c := range below {
+				if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(c.value) {
+					c.value = document.Unknown{}
+				}
+				c.maybe = true
+				l[name] = c
+			}
+			found, hidden = found || also, hidden || encrypted
+		}
+		return l, found, hidden
+	}
+	text, _ := name.(string)
+	with, ok := s.compute(text)
+	if exact, isText := with.(string); ok && isText {
+		for _, dir := range dirs {
+			if file, is := p.find(path.Join(dir, exact)); is {
+				values, encrypted := p.values(file)
+				return surely(values), true, encrypted
+			}
+		}
+		return l, false, false
+	}
+	for _, file := range p.fitting(dirs, text) {
+		values, encrypted := p.values(file)
+		found, hidden = true, hidden || encrypted
+		for name, v := range values {
+			if before, has := l[name]; has && fmt.Sprint(before.value) != fmt.Sprint(v) {
+				v = document.Unknown{}
+			}
+			l[name] = candidate{value: v, maybe: true}
+		}
+	}
+	return l, found, hidden
+}
+
+// fitting lists the files that a template of a name may stand for.
+func (p *project) fitting(dirs []string, text string) []string {
+	if strings.Contains(text, "{%") {
+		return nil
+	}
+	pattern := placeholder.ReplaceAllString(text, "*")
+	var out []string
+	for _, dir := range dirs {
+		parent := path.Dir(path.Join(dir, pattern))
+		if strings.Contains(parent, "*") {
+			continue
+		}
+		for _, e := range p.list(parent) {
+			name := path.Join(parent, e.Name())
+			for _, end := range endings {
+				if ok, _ := path.Match(path.Base(pattern)+end, e.Name()); ok && !e.IsDir() && !slices.Contains(out, name) {
+					out = append(out, name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// dynamic collects the variables that tasks set while they run, in any file: what they
+// are then, nobody knows.
+func dynamic(v any, out layer, depth int) {
+	if depth > document.MaxDepth {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if name, ok := v["register"].(string); ok {
+			out[name] = candidate{value: document.Unknown{}}
+		}
+		for _, key := range []string{"set_fact", "ansible.builtin.set_fact"} {
+			facts, _ := v[key].(map[string]any)
+			for name := range facts {
+				out[name] = candidate{value: document.Unknown{}}
+			}
+			text, _ := v[key].(string)
+			for word := range strings.FieldsSeq(text) {
+				if name, _, ok := strings.Cut(word, "="); ok {
+					out[name] = candidate{value: document.Unknown{}}
+				}
+			}
+		}
+		prompts, _ := v["vars_prompt"].([]any)
+		for _, p := range prompts {
+			if one, ok := p.(map[string]any); ok {
+				if name, ok := one["name"].(string); ok {
+					out[name] = candidate{value: document.Unknown{}}
+				}
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			dynamic(v[key], out, depth+1)
+		}
+	case []any:
+		for _, e := range v {
+			dynamic(e, out, depth+1)
+		}
+	}
+}
