@@ -49,7 +49,7 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		return err
 	}
 	defer t.close()
-	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{}}
+	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{}, spoken: map[spoken]string{}}
 	defer d.running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -107,7 +107,8 @@ type driver struct {
 	slots   chan struct{}   // one per analyzer call that may run at once
 	rules   map[string]bool // told already
 	held    held
-	percent int // shown last
+	spoken  map[spoken]string // by which analyzer
+	percent int               // shown last
 	reached *progress
 	running sync.WaitGroup // Project analyzers
 }
@@ -221,6 +222,7 @@ func (d *driver) config() *Config {
 
 // emit gives what one call left behind to the handler and to the job.
 func (d *driver) emit(j *job, o *outcome) error {
+	d.once(j, o)
 	for i := range o.packages {
 		if err := d.handler.Package(&o.packages[i]); err != nil {
 			return err

@@ -474,3 +474,38 @@ func TestStreams(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 }
+
+// What one analyzer says in the place of another is told once.
+func TestSameIsToldOnce(t *testing.T) {
+	other := &finding.Rule{ID: "sca/tree/thing", Analysis: finding.SCA, Name: "T", ShortDescription: "T", Severity: finding.Low}
+	file := analyzer("sast/one", func(p *scan.FilePass) error {
+		p.Report(todoRule, finding.Finding{Location: finding.Location{Path: p.Path, StartLine: 1}, Same: []string{other.ID}})
+		return nil
+	})
+	tree := project("sca/tree", func(p *scan.ProjectPass) error {
+		for line := 1; line <= 2; line++ {
+			p.Report(other, finding.Finding{Location: finding.Location{Path: "a.txt", StartLine: line}, Same: []string{other.ID}})
+		}
+		return nil
+	})
+	root := write(t, map[string]string{"a.txt": "x\ny\n"})
+	for _, c := range []struct {
+		analyzers []*scan.Analyzer
+		want      string
+	}{
+		{[]*scan.Analyzer{file, tree}, "sast/todo/todo:1 sca/tree/thing:2"},
+		{[]*scan.Analyzer{tree}, "sca/tree/thing:1 sca/tree/thing:2"},
+	} {
+		var got []string
+		r := &record{}
+		if err := scan.Run(t.Context(), scan.Options{Root: root, Analyzers: c.analyzers}, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.findings {
+			got = append(got, fmt.Sprintf("%s:%d", f.RuleID, f.Location.StartLine))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("got %v, want %s", got, c.want)
+		}
+	}
+}

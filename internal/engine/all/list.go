@@ -3,6 +3,7 @@
 package all
 
 import (
+	apilint "merlon/internal/engine/api/lint"
 	cicdazure "merlon/internal/engine/cicd/azure"
 	cicdbitbucket "merlon/internal/engine/cicd/bitbucket"
 	cicdcircleci "merlon/internal/engine/cicd/circleci"
@@ -21,6 +22,7 @@ import (
 
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
+	apilint.Analyzer,
 	cicdazure.Analyzer,
 	cicdbitbucket.Analyzer,
 	cicdcircleci.Analyzer,

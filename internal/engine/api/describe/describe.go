@@ -41,6 +41,8 @@ type API struct {
 	// one: absolute or relative, variables replaced by their defaults.
 	Servers    []string
 	Operations []*Operation
+	// Schemas are those of OpenAPI, used or not, each once, in no order.
+	Schemas []*Schema
 	// Schemes are the ways of signing in, by name.
 	Schemes map[string]Scheme
 	// Faults are what could not be used, in the order of the document.
@@ -105,6 +107,7 @@ type Parameter struct {
 	Explode  bool
 	Type     string // media type of the value where it is serialized as a document
 	Line     int
+	Pointer  string // of OpenAPI; empty: it stands nowhere
 }
 
 // A Media is a body of one type.

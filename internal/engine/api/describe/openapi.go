@@ -33,6 +33,11 @@ func (r *reader) openapi() {
 		}
 		r.path(e)
 	}
+	for _, at := range []string{"/components/schemas", "/definitions"} {
+		for _, e := range root.Find(at).Pairs() {
+			r.schema(e.Value, tree.Join(at, e.Key))
+		}
+	}
 }
 
 // path reads the operations of one path.
@@ -105,7 +110,7 @@ func (r *reader) parameters(list *tree.Node, pointer string) []located {
 			r.fault(n, at, "a parameter without a name or without a place")
 			continue
 		}
-		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path", Style: n.Get("style").Text(), Line: item.Line}
+		p := &Parameter{In: strings.ToLower(in), Name: name, Required: n.Get("required").True() || in == "path", Style: n.Get("style").Text(), Line: item.Line, Pointer: at}
 		p.Explode = n.Get("explode").True() || n.Get("explode") == nil && (p.Style == "form" || p.Style == "" && (in == "query" || in == "cookie"))
 		r.valued(p, n, at)
 		out = append(out, located{p, n, at})
@@ -125,6 +130,7 @@ func (r *reader) valued(p *Parameter, n *tree.Node, at string) {
 		p.Schema = unknown()
 		p.Schema.Line, p.Schema.Pointer = n.Line, at
 		r.fill(p.Schema, n, at)
+		r.api.Schemas = append(r.api.Schemas, p.Schema)
 		p.Schema.Required, p.Explode = nil, n.Get("collectionFormat").Text() == "multi"
 	default:
 		p.Schema = unknown()

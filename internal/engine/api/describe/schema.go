@@ -101,6 +101,7 @@ func (r *reader) schema(n *tree.Node, pointer string) *Schema {
 		return to
 	}
 	r.pending = append(r.pending, pending{s, n, pointer, to})
+	r.api.Schemas = append(r.api.Schemas, s)
 	return s
 }
 
