@@ -47,7 +47,8 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/target": "internal/errs internal/tenant internal/finding internal/scan internal/seal",
+	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
+	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 
 	"internal/archive":             "internal/errs",
 	"internal/image":               "internal/errs",
@@ -87,13 +88,13 @@ var mayImport = map[string]string{
 	"internal/remedy":   "internal/tenant internal/finding internal/triage internal/upgrade",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license internal/remedy internal/target",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license internal/remedy internal/target internal/target/ownership",
 	"internal/store/sqlite":    "internal/store",
 	"internal/store/postgres":  "internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
-	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/aws internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/remedy internal/vex internal/target",
-	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential",
+	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/aws internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/remedy internal/vex internal/target internal/target/ownership",
+	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential internal/outbound internal/target/ownership",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
 	"internal/worker":      vocabulary + " internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
@@ -101,7 +102,7 @@ var mayImport = map[string]string{
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
 		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
-		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential",
+		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
 	"internal/cli": "examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",

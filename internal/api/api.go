@@ -70,6 +70,8 @@ type Config struct {
 	AWSPrincipal string
 	// Targets keeps the running applications of projects.
 	Targets Targets
+	// Owners finds out whose the hosts of running applications are.
+	Owners Owners
 	// Images finds public images in registries, and Search looks for them on the
 	// public hub.
 	Images Images

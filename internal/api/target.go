@@ -276,6 +276,8 @@ func targetRoutes() []route {
 		op("POST", "/project/{projectId}/target", "createTarget", "Name a running application that scans may examine", change, (*API).createTarget).created().large(maxTarget),
 		op("GET", one, "getTarget", "One running application", read, (*API).getTarget),
 		op("PATCH", one, "updateTarget", "Change a running application", change, (*API).updateTarget).large(maxTarget),
+		op("GET", one+"/ownership", "getTargetOwnership", "Whether scans may attack the hosts of a running application", read, (*API).getOwnership),
+		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Look for what shows that the hosts are the organization's", change, (*API).verifyOwnership),
 		op("DELETE", one, "deleteTarget", "Remove a running application", change, (*API).deleteTarget),
 	}
 }

@@ -50,6 +50,12 @@ type Outbound struct {
 	OutboundCAFile  string   `name:"outbound-ca-file" type:"path" placeholder:"FILE" group:"Outgoing requests" help:"Further certificate authorities, PEM, for servers and proxies of your own."`
 }
 
+// Dast says which running applications may be scanned besides public ones whose owners
+// are known.
+type Dast struct {
+	DastAllow []string `placeholder:"CIDR|HOST" group:"Scans of running applications" help:"Networks, addresses and host names (.example.org: every host below it) that scans of every organization may reach and attack although they are private, and without a proof of who owns them. Each use is recorded in the audit log."`
+}
+
 // Registries says as whom this process acts at Amazon.
 type Registries struct {
 	AWSPrincipalARN  string `name:"aws-principal-arn" placeholder:"ARN" group:"Registries of images" help:"User at Amazon as whom the roles of organizations are assumed, to read their registries. Without it they can store keys of users only."`
@@ -116,6 +122,7 @@ type Server struct {
 	Log        `embed:""`
 	Work       `embed:""`
 	Outbound   `embed:""`
+	Dast       `embed:""`
 	Registries `embed:""`
 	Advisories `embed:""`
 
@@ -154,6 +161,7 @@ type Worker struct {
 	Log        `embed:""`
 	Work       `embed:""`
 	Outbound   `embed:""`
+	Dast       `embed:""`
 	Registries `embed:""`
 }
 

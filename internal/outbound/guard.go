@@ -154,18 +154,12 @@ func (l list) address(ip netip.Addr) bool {
 	return slices.ContainsFunc(l.prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// exactly reports whether the list names this one address.
-func (l list) exactly(ip netip.Addr) bool {
-	ip = ip.Unmap()
-	return slices.ContainsFunc(l.prefixes, func(p netip.Prefix) bool { return p.IsSingleIP() && p.Addr() == ip })
-}
-
 // check returns a Forbidden error when the address may not be reached for the
 // host. A host name on the allow-list stands for whatever its operator points it
 // at, except credentials of the machine: those must be named by their address.
 func (c *Client) check(host string, ip netip.Addr) error {
 	if ip.Zone() != "" {
-		return refused(host, ip, "a link-local address")
+		return c.refused(host, ip, "a link-local address")
 	}
 	own, err := c.own()
 	if err != nil {
@@ -175,21 +169,36 @@ func (c *Client) check(host string, ip netip.Addr) error {
 	if what == "" {
 		return nil
 	}
-	narrow := slices.Contains(metadata, ip.Unmap())
+	if c.listed(host, ip) != "" {
+		return nil
+	}
+	return c.refused(host, ip, what)
+}
+
+// listed returns the entry of the allow-list that names the address for the host;
+// empty when there is none.
+func (c *Client) listed(host string, ip netip.Addr) string {
+	ip = ip.Unmap()
+	if ip.Zone() != "" {
+		return ""
+	}
+	narrow := slices.Contains(metadata, ip)
 	if inner, ok := embedded(ip); ok && slices.Contains(metadata, inner) {
 		narrow = true
 	}
-	switch {
-	case c.allow.exactly(ip):
-		return nil
-	case !narrow && (c.allow.address(ip) || c.allow.host(host) && !ip.IsLinkLocalUnicast()):
-		return nil
+	for _, p := range c.allow.prefixes {
+		if p.Contains(ip) && (!narrow || p.IsSingleIP()) {
+			return p.String()
+		}
 	}
-	return refused(host, ip, what)
+	if !narrow && !ip.IsLinkLocalUnicast() && c.allow.host(host) {
+		return strings.ToLower(host)
+	}
+	return ""
 }
 
-func refused(host string, ip netip.Addr, what string) error {
-	e := errs.E(errs.Forbidden, "%s is refused: %s is %s; an administrator can allow it with outbound-allow", host, ip, what)
+func (c *Client) refused(host string, ip netip.Addr, what string) error {
+	e := errs.E(errs.Forbidden, "%s is refused: %s is %s; an administrator can allow it with %s", host, ip, what, c.setting)
 	e.Code = CodeRefused
 	return e
 }

@@ -22,6 +22,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,6 +49,14 @@ type Options struct {
 	Own     []string // host names of this service, which are refused like its addresses
 	CAFile  string   // PEM of further certificate authorities; empty: those of the system alone
 	Log     *slog.Logger
+
+	// Setting names Allow in errors; empty: "outbound-allow".
+	Setting string
+	// Plain lets every host be asked without encryption, not only those of Allow.
+	Plain bool
+	// Closed are addresses, host:port, that Dial refuses whatever Allow says: those of
+	// the service's own parts. Without a host it is the port of this machine.
+	Closed []string
 }
 
 // Limits bound one request. A zero field stands for the default.
@@ -68,6 +77,9 @@ type Client struct {
 	log       *slog.Logger
 	own       func() ([]netip.Addr, error)
 	resolver  *net.Resolver
+	setting   string
+	plain     bool
+	closed    []string
 }
 
 const (
@@ -81,12 +93,15 @@ const (
 
 // New returns a client; an Invalid error names the option that cannot be.
 func New(o Options) (*Client, error) {
-	c := &Client{agent: o.Agent, log: o.Log, own: ownAddresses, resolver: net.DefaultResolver}
+	c := &Client{agent: o.Agent, log: o.Log, own: ownAddresses, resolver: net.DefaultResolver, setting: o.Setting, plain: o.Plain, closed: o.Closed}
+	if c.setting == "" {
+		c.setting = "outbound-allow"
+	}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if c.allow, err = parseList("outbound-allow", o.Allow); err != nil {
+	if c.allow, err = parseList(c.setting, o.Allow); err != nil {
 		return nil, err
 	}
 	if c.direct, err = parseList("outbound-no-proxy", o.NoProxy); err != nil {
@@ -289,8 +304,8 @@ func (c *Client) checkURL(ctx context.Context, u *url.URL) error {
 		return e
 	case host == "":
 		return errs.E(errs.Invalid, "the address names no host")
-	case u.Scheme == "http" && !c.allow.host(host):
-		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with outbound-allow"
+	case u.Scheme == "http" && !c.plain && !c.allow.host(host):
+		e.Message = host + " is refused without encryption: use https, or an administrator can allow it with " + c.setting
 		return e
 	case c.ownNames.host(host) && !c.allow.host(host):
 		e.Message = host + " is refused: it is this service"
@@ -332,21 +347,124 @@ func (c *Client) proxyFor(req *http.Request) (*url.URL, error) {
 // dial connects, and has each address checked after its name was resolved and
 // before a packet is sent.
 func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if c.proxy != nil && strings.EqualFold(address, hostPort(c.proxy)) { // the proxy was configured
+		d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
+		return d.DialContext(ctx, network, address)
+	}
+	return c.connect(ctx, network, address, c.check)
+}
+
+// connect connects to an address that the guard lets through.
+func (c *Client) connect(ctx context.Context, network, address string, guard func(host string, ip netip.Addr) error) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	closed := c.closedTo(ctx, address)
 	d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
-	if c.proxy == nil || !strings.EqualFold(address, hostPort(c.proxy)) { // the proxy was configured
-		d.Control = func(_, resolved string, _ syscall.RawConn) error {
-			ap, err := netip.ParseAddrPort(resolved)
-			if err != nil {
-				return fmt.Errorf("connect to %s: %w", host, err)
-			}
-			return c.check(host, ap.Addr())
+	d.Control = func(_, resolved string, _ syscall.RawConn) error {
+		ap, err := netip.ParseAddrPort(resolved)
+		if err != nil {
+			return fmt.Errorf("connect to %s: %w", host, err)
 		}
+		ip := ap.Addr().Unmap()
+		if slices.Contains(closed, netip.AddrPortFrom(ip, ap.Port())) {
+			e := errs.E(errs.Forbidden, "%s is refused: it is a part of this service", address)
+			e.Code = CodeRefused
+			return e
+		}
+		return guard(host, ap.Addr())
 	}
 	return d.DialContext(ctx, network, address)
+}
+
+// closedTo returns the closed addresses that have the port of the address.
+func (c *Client) closedTo(ctx context.Context, address string) []netip.AddrPort {
+	_, port, err := net.SplitHostPort(address)
+	var out []netip.AddrPort
+	for _, closed := range c.closed {
+		host, p, splitErr := net.SplitHostPort(closed)
+		number, parseErr := net.LookupPort("tcp", p)
+		if err != nil || splitErr != nil || parseErr != nil || p != port {
+			continue
+		}
+		ips, err := c.addressesOf(ctx, host)
+		if err != nil {
+			continue // what has no address is reached by nobody
+		}
+		for _, ip := range ips {
+			out = append(out, netip.AddrPortFrom(ip.Unmap(), uint16(number)))
+		}
+	}
+	return out
+}
+
+// addressesOf returns the addresses of a host; without one, those of this machine.
+func (c *Client) addressesOf(ctx context.Context, host string) ([]netip.Addr, error) {
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		return c.own()
+	}
+	return c.resolver.LookupNetIP(ctx, "ip", host)
+}
+
+// Dial connects to host:port without a proxy, and decides on the address that the host
+// has been resolved to. A refusal is an error of which Refused is true.
+func (c *Client) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return c.dialed(c.connect(ctx, network, address, c.checkDial))
+}
+
+// DialListed does the same, and connects to nothing but what the allow-list names.
+func (c *Client) DialListed(ctx context.Context, network, address string) (net.Conn, error) {
+	return c.dialed(c.connect(ctx, network, address, func(host string, ip netip.Addr) error {
+		if c.listed(host, ip) == "" {
+			return c.refused(host, ip, "not on the list")
+		}
+		return nil
+	}))
+}
+
+// dialed takes a refusal out of the net package's error, which quotes addresses.
+func (c *Client) dialed(conn net.Conn, err error) (net.Conn, error) {
+	var known *errs.Error
+	if errors.As(err, &known) {
+		return nil, known
+	}
+	return conn, err
+}
+
+// checkDial also refuses this service's own names.
+func (c *Client) checkDial(host string, ip netip.Addr) error {
+	if c.ownNames.host(host) && !c.allow.host(host) {
+		e := errs.E(errs.Forbidden, "%s is refused: it is this service", host)
+		e.Code = CodeRefused
+		return e
+	}
+	return c.check(host, ip)
+}
+
+// Listed returns the entries of the allow-list that name every address of the host;
+// none when an address is not on it.
+func (c *Client) Listed(ctx context.Context, host string) ([]string, error) {
+	if len(c.allow.hosts)+len(c.allow.prefixes) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	ips, err := c.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, errs.Wrap(errs.Unavailable, err, "%s has no address", host)
+	}
+	var entries []string
+	for _, ip := range ips {
+		entry := c.listed(host, ip)
+		if entry == "" {
+			return nil, nil
+		}
+		if !slices.Contains(entries, entry) {
+			entries = append(entries, entry)
+		}
+	}
+	return entries, nil
 }
 
 // hostPort is the address that a connection to u is made to.

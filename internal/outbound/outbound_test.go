@@ -467,3 +467,56 @@ func FuzzList(f *testing.F) {
 		}
 	})
 }
+
+// TestDial connects as far as the guard lets it, and to listed addresses only where that
+// is asked for.
+func TestDial(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	at := strings.TrimPrefix(server.URL, "http://")
+	port := at[strings.LastIndex(at, ":"):]
+	open := func(o Options) *Client {
+		t.Helper()
+		o.Setting = "dast-allow"
+		c, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names(t, c, map[string]string{"inner.example": "127.0.0.1", "outer.example": "8.8.8.8", "meta.example": "169.254.169.254"})
+		return c
+	}
+	_, err := open(Options{}).Dial(t.Context(), "tcp", at)
+	wantRefused(t, err, "loopback", "dast-allow")
+	allowed := open(Options{Allow: []string{"127.0.0.0/8"}})
+	for _, address := range []string{at, "inner.example" + port} {
+		for _, dial := range []func(context.Context, string, string) (net.Conn, error){allowed.Dial, allowed.DialListed} {
+			conn, err := dial(t.Context(), "tcp", address)
+			if err != nil {
+				t.Errorf("%s: %v", address, err)
+				continue
+			}
+			_ = conn.Close() // nothing was sent
+		}
+	}
+	_, err = allowed.DialListed(t.Context(), "tcp", "outer.example:80") // public, but not on the list
+	wantRefused(t, err, "8.8.8.8")
+	_, err = allowed.Dial(t.Context(), "tcp", "meta.example:80")
+	wantRefused(t, err, "metadata")
+	_, err = open(Options{Allow: []string{"169.254.0.0/16"}}).DialListed(t.Context(), "tcp", "meta.example:80")
+	wantRefused(t, err)
+	for _, closed := range []string{at, port, "inner.example" + port} {
+		_, err = open(Options{Allow: []string{"127.0.0.0/8"}, Closed: []string{closed}}).Dial(t.Context(), "tcp", at)
+		wantRefused(t, err, "part of this service")
+	}
+	_, err = open(Options{Own: []string{"outer.example"}}).Dial(t.Context(), "tcp", "outer.example:80")
+	wantRefused(t, err, "this service")
+
+	for host, want := range map[string]string{"127.0.0.1": "127.0.0.0/8", "inner.example": "127.0.0.0/8", "outer.example": "", "meta.example": ""} {
+		if got, err := allowed.Listed(t.Context(), host); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%s is listed as %q, %v", host, got, err)
+		}
+	}
+	if got, err := open(Options{Allow: []string{"inner.example"}}).Listed(t.Context(), "inner.example"); err != nil || len(got) != 1 {
+		t.Errorf("listed by name: %q, %v", got, err)
+	}
+}

@@ -22,6 +22,7 @@ import (
 	"merlon/internal/oidc"
 	"merlon/internal/remedy"
 	"merlon/internal/run"
+	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
 	"merlon/internal/worker"
 )
@@ -65,12 +66,16 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
+	owners, err := newOwners(d, c.Dast, dastClosed(c.Store, l.Addr().String()), log, at.BaseURL, at.AuthURL)
+	if err != nil {
+		return err
+	}
 	work, err := newWorker(d, c.Store, c.Work, held, log)
 	if err != nil {
 		return err
 	}
 	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
-	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk}, log)
+	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners}, log)
 	if err != nil {
 		return err
 	}
@@ -135,6 +140,7 @@ type parts struct {
 	work     *worker.Worker
 	images   images
 	desk     *remedy.Desk
+	owners   *ownership.Owners
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -184,7 +190,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		ClientApps:   clientApps(p.provider.ClientApps()),
 		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(), Remedies: p.desk,
-		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
+		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
 			Store: p.db, Uploads: p.db, Blobs: p.blobs, Key: p.box.Derive("upload"), BaseURL: at.BaseURL,
 			Available: Analyses(), Now: p.db.Now, Wake: p.work.Wake,

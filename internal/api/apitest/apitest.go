@@ -31,11 +31,13 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/identity"
 	"merlon/internal/mail"
+	"merlon/internal/outbound"
 	"merlon/internal/remedy"
 	"merlon/internal/run"
 	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
+	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
 )
 
@@ -51,7 +53,8 @@ type Runner struct {
 	DB       *store.DB
 	Clock    *storetest.Clock
 	Identity *identity.Service
-	Remedies *remedy.Desk // call its Look to have jobs worked on
+	Remedies *remedy.Desk        // call its Look to have jobs worked on
+	Records  map[string][]string // TXT records of the DNS, by name with a dot at the end
 
 	t        testing.TB
 	post     mail.Post
@@ -92,6 +95,12 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		Box:          box,
 		Analyses:     finding.Analyses,
 	}
+	client, err := outbound.New(outbound.Options{Allow: []string{"127.0.0.1"}, Setting: "dast-allow", Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Owners = ownership.New(ownership.Owners{Store: db, Client: client, Key: box.Derive("ownership"), Now: clock.Now,
+		TXT: func(_ context.Context, name string) ([]string, error) { return r.Records[name], nil }})
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
 	if err != nil {
 		t.Fatal(err)

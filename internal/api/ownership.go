@@ -1,0 +1,106 @@
+package api
+
+import (
+	"context"
+	"time"
+
+	"merlon/internal/scan"
+	"merlon/internal/target/ownership"
+	"merlon/internal/tenant"
+)
+
+// This file shows and verifies whose the hosts of a target are.
+
+// Owners finds out what organizations control.
+type Owners interface {
+	Standing(ctx context.Context, sc tenant.Scope, t *scan.Target) ([]ownership.Standing, error)
+	Verify(ctx context.Context, sc tenant.Scope, t *scan.Target, m ownership.Method) ([]ownership.Standing, error)
+}
+
+type ownershipBody struct {
+	Origin   string           `json:"origin" doc:"Scheme, host and port."`
+	Verified bool             `json:"verified" doc:"Scans may attack it. What was published is looked at again when a scan begins."`
+	Listed   []string         `json:"listed" doc:"Entries of the deployment's dast-allow that name it: it needs no proof."`
+	Proofs   []proofBody      `json:"proofs" doc:"What was seen."`
+	Places   []ownershipPlace `json:"places" doc:"Where the organization can show that the host is its own: one of them is enough."`
+}
+
+type proofBody struct {
+	Subject    string           `json:"subject" doc:"A domain with everything below it, or a host and port."`
+	Method     ownership.Method `json:"method" enum:"dns,file,header,meta"`
+	VerifiedAt time.Time        `json:"verifiedAt"`
+	CheckedAt  time.Time        `json:"checkedAt" doc:"When it was last seen."`
+	ExpiresAt  time.Time        `json:"expiresAt" doc:"When it counts no more, unless it is seen again before."`
+	Stale      bool             `json:"stale"`
+}
+
+type ownershipPlace struct {
+	Method  ownership.Method `json:"method" enum:"dns,file,header,meta" doc:"dns: a TXT record; file: a file that holds the value alone; header: a header of the answer; meta: an element in the head of the page."`
+	Subject string           `json:"subject" doc:"What it shows: a domain with everything below it, or a host and port."`
+	Where   string           `json:"where" doc:"Name of the record, or address. Redirects are not followed."`
+	Value   string           `json:"value"`
+}
+
+type ownershipAnswer struct {
+	Body struct {
+		Verified bool            `json:"verified" doc:"Every origin is."`
+		Origins  []ownershipBody `json:"origins"`
+	}
+}
+
+func showOwnership(all []ownership.Standing, now time.Time) *ownershipAnswer {
+	out := &ownershipAnswer{}
+	out.Body.Verified = true
+	for n := range all {
+		s := &all[n]
+		shown := s.Shown(now)
+		out.Body.Verified = out.Body.Verified && shown
+		out.Body.Origins = append(out.Body.Origins, ownershipBody{
+			Origin: s.Origin.URL(), Verified: shown, Listed: list(s.Listed),
+			Proofs: each(s.Proofs, func(p ownership.Proof) proofBody {
+				return proofBody{p.Subject, p.Method, p.First, p.Checked, p.Checked.Add(ownership.Fresh), p.Stale(now)}
+			}),
+			Places: each(s.Places, func(p ownership.Place) ownershipPlace { return ownershipPlace{p.Method, p.Subject, p.Where, p.Value} }),
+		})
+	}
+	out.Body.Origins = list(out.Body.Origins)
+	return out
+}
+
+// getOwnership answers how the hosts of a target stand.
+func (a *API) getOwnership(ctx context.Context, sc tenant.Scope, in *TargetPath) (*ownershipAnswer, error) {
+	t, err := a.targetAt(ctx, sc, *in)
+	if err != nil {
+		return nil, err
+	}
+	all, err := a.Owners.Standing(ctx, sc, &t.Shown)
+	if err != nil {
+		return nil, err
+	}
+	return showOwnership(all, a.Now()), nil
+}
+
+type verifyOwnershipIn struct {
+	TargetPath
+	Body struct {
+		Method ownership.Method `json:"method,omitempty" enum:"dns,file,header,meta" doc:"Default: one after the other."`
+	}
+}
+
+// verifyTime bounds how long the hosts of a target may take to show their tokens.
+const verifyTime = 2 * time.Minute
+
+// verifyOwnership looks for the organization's tokens.
+func (a *API) verifyOwnership(ctx context.Context, sc tenant.Scope, in *verifyOwnershipIn) (*ownershipAnswer, error) {
+	t, err := a.targetAt(ctx, sc, in.TargetPath)
+	if err != nil {
+		return nil, err
+	}
+	looking, cancel := context.WithTimeout(ctx, verifyTime)
+	defer cancel()
+	all, err := a.Owners.Verify(looking, sc, &t.Shown, in.Body.Method)
+	if err != nil {
+		return nil, err
+	}
+	return showOwnership(all, a.Now()), nil
+}

@@ -1,0 +1,122 @@
+package ownership
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+
+	"merlon/internal/errs"
+	"merlon/internal/outbound"
+)
+
+// This file looks for tokens.
+
+// limits bound one look. A redirect is not followed: it would show who controls
+// another place.
+var limits = outbound.Limits{Body: 1 << 20, Time: 15 * time.Second, Redirects: -1}
+
+// look returns nil when the token stands at the place, a Conflict error when something
+// else does, and any other error when nobody can tell.
+func (o *Owners) look(ctx context.Context, p Place) error {
+	if p.Method == DNS {
+		return o.lookInDNS(ctx, p)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Where, nil)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "%s is no address", p.Where)
+	}
+	resp, err := o.Client.Do(req, limits)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // read as far as it is of interest
+	if resp.StatusCode != http.StatusOK {
+		if resp.StatusCode >= 500 {
+			return errs.E(errs.Unavailable, "%s answers with the status %d", p.Where, resp.StatusCode)
+		}
+		return absent(p, fmt.Sprintf("the answer has the status %d (redirects are not followed)", resp.StatusCode))
+	}
+	if p.Method == Header {
+		if slices.ContainsFunc(resp.Header.Values(headerName), func(v string) bool { return same(strings.TrimSpace(v), p.token) }) {
+			return nil
+		}
+		return absent(p, "the answer does not have the header")
+	}
+	if p.Method == File {
+		return lookInFile(resp.Body, p)
+	}
+	return lookInPage(resp.Body, p)
+}
+
+func (o *Owners) lookInDNS(ctx context.Context, p Place) error {
+	ctx, cancel := context.WithTimeout(ctx, limits.Time)
+	defer cancel()
+	records, err := o.TXT(ctx, p.Where+".")
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return absent(p, "there is no such record")
+	case err != nil:
+		return errs.Wrap(errs.Unavailable, err, "the DNS does not answer for %s", p.Where)
+	}
+	if slices.ContainsFunc(records, func(r string) bool { return same(strings.TrimSpace(r), p.Value) }) {
+		return nil
+	}
+	return absent(p, "the record holds something else")
+}
+
+// lookInFile wants the token and nothing else: a page that shows what it was asked for
+// proves nothing.
+func lookInFile(body io.Reader, p Place) error {
+	text, err := io.ReadAll(io.LimitReader(body, 1<<10))
+	if err != nil {
+		return errs.Wrap(errs.Unavailable, err, "%s cannot be read", p.Where)
+	}
+	if same(strings.TrimSpace(string(text)), p.Value) {
+		return nil
+	}
+	return absent(p, "the file holds something else")
+}
+
+// lookInPage wants the element in the head of the page, where what visitors write does
+// not come to stand. A page that is too long is looked at as far as it was read.
+func lookInPage(body io.Reader, p Place) error {
+	page, err := html.Parse(io.LimitReader(body, 512<<10))
+	if err != nil {
+		return errs.Wrap(errs.Unavailable, err, "%s cannot be read", p.Where)
+	}
+	for n := range page.Descendants() {
+		if n.Type != html.ElementNode || n.DataAtom != atom.Meta || n.Parent == nil || n.Parent.DataAtom != atom.Head {
+			continue
+		}
+		var name, content string
+		for _, a := range n.Attr {
+			switch a.Key {
+			case "name":
+				name = a.Val
+			case "content":
+				content = a.Val
+			}
+		}
+		if strings.EqualFold(name, metaName) && same(strings.TrimSpace(content), p.token) {
+			return nil
+		}
+	}
+	return absent(p, "the page has no such element in its head")
+}
+
+func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
+
+func absent(p Place, why string) error {
+	return errs.E(errs.Conflict, "the token was not found at %s (%s): %s", p.Where, p.Method, why)
+}
