@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"merlon/internal/engine/iac/document"
 )
@@ -82,6 +83,15 @@ func (p *planned) resource(r map[string]any, at *document.Node) {
 		n.Fields = inner.Fields
 	}
 	whole, at := later(values, p.unknown[address], n, 0)
+	if fields, ok := whole.(map[string]any); ok && strings.HasPrefix(kind, "aws_") {
+		// All tags are those of the resource and those that the provider adds.
+		if all, ok := fields["tags_all"].(map[string]any); ok && len(all) > 0 {
+			fields, own := maps.Clone(fields), *at
+			own.Fields = maps.Clone(at.Fields)
+			fields["tags"], own.Fields["tags"] = all, at.Fields["tags_all"]
+			whole, at = fields, &own
+		}
+	}
 	of[address], p.lines.Fields[kind].Fields[address] = whole, at
 }
 

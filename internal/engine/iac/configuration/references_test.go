@@ -105,6 +105,19 @@ func TestReferences(t *testing.T) {
 				"chart/templates/pod.yaml:8 unknown-value: the value is not known before it is deployed, and a rule asks for it: Image Without Digest",
 			},
 		},
+		{
+			name: "tags of the provider",
+			files: map[string]string{
+				"main.tf":      "provider \"aws\" {\n  default_tags { tags = { Team = \"web\" } }\n}\nmodule \"m\" { source = \"./m\" }\nresource \"aws_sns_topic\" \"a\" {}\n",
+				"m/main.tf":    "resource \"aws_sns_topic\" \"m\" {}\n",
+				"bare/main.tf": "provider \"aws\" {}\nresource \"aws_sns_topic\" \"bare\" {}\n",
+				"plan.json": `{"format_version": "1.2", "terraform_version": "1.9.0", "resource_changes": [], "planned_values": {"root_module": {"resources": [
+{"address": "aws_sns_topic.a", "mode": "managed", "type": "aws_sns_topic", "name": "a", "values": {"tags": null, "tags_all": {"Team": "web"}}},
+{"address": "aws_sns_topic.b", "mode": "managed", "type": "aws_sns_topic", "name": "b", "values": {"tags": null, "tags_all": {}}}]}}}`,
+			},
+			only:  []string{"aws-resource-not-using-tags"},
+			found: []string{"bare/main.tf:2 aws-resource-not-using-tags", "plan.json:1 aws-resource-not-using-tags", "plan.json:1 aws-resource-not-using-tags"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

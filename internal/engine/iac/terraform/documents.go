@@ -130,6 +130,9 @@ func (a *Attribute) document() (any, *document.Node) {
 	s := &shower{source: a.expr.source}
 	value, inner := s.show(a.expr.expr, a.Value)
 	node.Fields, node.Items, node.Unknown = inner.Fields, inner.Items, inner.Unknown && !meta[a.Name]
+	if a.under != nil {
+		return a.over(value, node)
+	}
 	return value, node
 }
 

@@ -365,6 +365,7 @@ func (s *scope) enter(target *folder, b *block, in instance) cty.Value {
 	}
 	m.Calls = append(slices.Clone(s.module.Calls), Call{Name: b.labels[0], Place: b.source.location(b.header)})
 	child := s.loader.scope(target, m, s)
+	child.use = b
 	for _, a := range b.attributes {
 		if a.name != "source" && a.name != "version" && !meta[a.name] {
 			child.given[a.name] = s.value(a.expr, a.source(b), in.frame)
@@ -431,7 +432,7 @@ func (s *scope) finish() {
 					m.Outputs = append(m.Outputs, o)
 				}
 			case "provider":
-				out := s.plainBlock(b)
+				out := s.configuration(b)
 				m.Providers = append(m.Providers, out)
 				m.Others = append(m.Others, out)
 			default:
@@ -441,6 +442,7 @@ func (s *scope) finish() {
 	}
 	for _, n := range s.order {
 		s.expand(n)
+		s.addTags(n)
 		m.Resources = append(m.Resources, n.instances...)
 	}
 	sortResources(m.Resources)

@@ -155,6 +155,8 @@ func (p *plan) resource(e hcl.Expression) {
 	if word(e, "mode") == "data" {
 		b.kind = "data"
 	}
+	// All tags are those of the resource and those that the provider adds.
+	allTags := strings.HasPrefix(kind, "aws_") && hasMembers(member(member(e, "values"), "tags_all"))
 	seen := map[string]bool{}
 	if values := member(e, "values"); values != nil {
 		pairs, _ := hcl.ExprMap(values)
@@ -163,8 +165,14 @@ func (p *plan) resource(e hcl.Expression) {
 			if !ok {
 				continue
 			}
+			later := p.unknown[address][name]
+			if allTags && name == "tags" {
+				continue
+			} else if allTags && name == "tags_all" {
+				name = "tags"
+			}
 			seen[name] = true
-			b.attributes = append(b.attributes, attribute{name: name, where: pair.Key.Range(), whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: final(pair.Value, p.unknown[address][name])})
+			b.attributes = append(b.attributes, attribute{name: name, where: pair.Key.Range(), whole: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()), expr: final(pair.Value, later)})
 		}
 	}
 	for name, u := range p.unknown[address] {
@@ -174,6 +182,15 @@ func (p *plan) resource(e hcl.Expression) {
 	}
 	sortAttributes(b.attributes)
 	p.source.blocks = append(p.source.blocks, b)
+}
+
+// hasMembers reports whether a value is an object that is not empty.
+func hasMembers(e hcl.Expression) bool {
+	if e == nil {
+		return false
+	}
+	pairs, diags := hcl.ExprMap(e)
+	return !diags.HasErrors() && len(pairs) > 0
 }
 
 // final turns a value of a plan. The other tree says with true what in it is not

@@ -23,6 +23,7 @@ type scope struct {
 	folder *folder
 	module *Module
 	parent *scope
+	use    *block               // the call, nil for a root module
 	given  map[string]cty.Value // values of variables, from the call or from files
 
 	variables map[string][]*block
@@ -32,6 +33,8 @@ type scope struct {
 	calls     map[string][]*block
 	outputs   map[string][]*block
 	children  map[*block]cty.Value
+	providers map[*block]*Block // as far as they were asked for
+	generated []*source         // files that Terragrunt puts beside the module's; their providers count
 
 	memo      map[string]cty.Value
 	busy      map[string]bool

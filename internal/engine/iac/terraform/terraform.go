@@ -124,6 +124,7 @@ type Attribute struct {
 
 	expr  *expression
 	items map[string]finding.Location
+	under *Attribute // what it is laid over
 }
 
 // Unknown stands for a value that only the provider or a person knows.

@@ -9,6 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"merlon/internal/scan"
 )
 
 // This file reads Terragrunt's files: a terragrunt.hcl names a module and gives values
@@ -33,6 +35,7 @@ func (l *loader) grunts(files []*source) {
 		chain := append(g.included(f, g.locals(f)), f)
 		dir, at := "", hcl.Range{}
 		inputs := map[string]cty.Value{}
+		var made []*source
 		for _, file := range chain {
 			locals := g.locals(file)
 			if where, r := g.module(file, locals); where != "" {
@@ -41,6 +44,9 @@ func (l *loader) grunts(files []*source) {
 			for _, b := range file.blocks {
 				if a := b.attribute("inputs"); b.kind == "values" && a != nil {
 					g.add(inputs, g.value(file, *a, locals))
+				}
+				if a := b.attribute("contents"); b.kind == "generate" && a != nil {
+					made = append(made, g.generated(file, *a, locals))
 				}
 			}
 		}
@@ -52,6 +58,7 @@ func (l *loader) grunts(files []*source) {
 		m := &Module{Dir: dir, Calls: []Call{{Name: path.Base(g.dir), Place: f.location(at)}}}
 		m.Root = m
 		s := l.scope(to, m, nil)
+		s.generated = made
 		s.setValues(to)
 		for name, v := range inputs {
 			s.given[name] = v
@@ -175,6 +182,25 @@ func (g *grunt) parent(name string) *source {
 		}
 	}
 	return nil
+}
+
+// generated reads a file that is put beside those of the module. A text that is not
+// known is read as it is written: what of it is not known is then unknown.
+func (g *grunt) generated(f *source, a attribute, locals map[string]cty.Value) *source {
+	text := ""
+	if v, _ := g.value(f, a, locals).Unmark(); v.IsKnown() && !v.IsNull() && v.Type() == cty.String {
+		text = v.AsString()
+	} else if _, body, ok := strings.Cut(f.slice(a.expr.Range()), "\n"); ok {
+		text = body[:max(0, strings.LastIndexByte(strings.TrimRight(body, " \t\r\n"), '\n'))]
+	}
+	// The lines of a text begin below the line of its name.
+	whole := []byte(strings.Repeat("\n", a.where.Start.Line) + text)
+	s := &source{name: f.name, text: whole, lines: scan.NewLines(whole)}
+	if p := g.loader.native(s); p != nil {
+		p.Path, p.Line = f.name, a.where.Start.Line
+		g.loader.problem(*p)
+	}
+	return s
 }
 
 // included returns the files that a file includes.
