@@ -80,6 +80,7 @@ type Run struct {
 	reported map[string]bool
 	tokens   map[string]Token
 	found    map[string]map[string]bool // by operation; see operation.found
+	notes    map[string]bool            // see Note
 	counter  atomic.Uint64
 }
 

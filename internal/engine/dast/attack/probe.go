@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"fmt"
 	"strings"
 
 	"merlon/internal/engine/dast/message"
@@ -233,4 +234,44 @@ func (p *Probe) Leave(token, payload string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request.With(p.At, payload), Point: p.At, Payload: payload}
+}
+
+// Breaking is a value with characters that end strings and expressions of many
+// languages behind the point's own. Checks of injections begin with it (Probe.Ask): an
+// answer that it does not change tells that there is little to find for them all.
+func (p *Probe) Breaking() string { return p.Value() + `'"(` }
+
+// Value is the point's value, or "1" where there is none.
+func (p *Probe) Value() string {
+	if p.At.Value == "" {
+		return "1"
+	}
+	return p.At.Value
+}
+
+// Other returns a value of the same kind and length that most likely names nothing.
+func (p *Probe) Other() string {
+	v := p.Value()
+	if strings.Trim(v, "0123456789") == "" {
+		return fmt.Sprint(p.Number(1e6, 9e6))
+	}
+	return p.Random(max(6, min(len(v), 12)))
+}
+
+// Note remembers something of the target for the rest of the run, such as the kind of
+// its database; Noted tells whether it was.
+func (r *Run) Note(what string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.notes == nil {
+		r.notes = map[string]bool{}
+	}
+	r.notes[what] = true
+}
+
+// Noted reports whether it was noted.
+func (r *Run) Noted(what string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.notes[what]
 }

@@ -5,9 +5,12 @@ package check
 import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/redirect"
+	"merlon/internal/engine/dast/check/sqlinjection"
 )
 
 // All lists every check, in the order in which they look at a point.
 var All = []*attack.Check{
 	redirect.Check,
+	sqlinjection.Check,
+	sqlinjection.Slow,
 }
