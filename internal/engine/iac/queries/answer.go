@@ -44,12 +44,17 @@ func read(result any) (answer, bool) {
 	return a, true
 }
 
-// word returns a value as queries print it.
+// word returns a value as queries print it. Some print a number as a text, of which
+// comes "%!s(int=3)": places are known by such words again, so they stay as they are
+// though the evaluator has another type for numbers now.
 func word(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case string:
+		if strings.Contains(v, "%!") {
+			return strings.ReplaceAll(v, "(int64=", "(int=")
+		}
 		return v
 	case json.Number:
 		return v.String()
