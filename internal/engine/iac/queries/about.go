@@ -59,7 +59,7 @@ func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
 		return nil, err
 	}
 	a := all[query]
-	slug := strings.NewReplacer("_", "-", "/", "-", " ", "-", ".", "-").Replace(p.queries[query].Name)
+	slug := strings.NewReplacer("_", "-", "/", "-", " ", "-", ".", "-").Replace(p.index.Queries[query].Name)
 	id := "iac/" + names[p.name].id + "/" + strings.ToLower(slug)
 	if o, ok := a.Override[override]; ok && override != "" {
 		id += "-v" + strings.NewReplacer(".", "-").Replace(strings.TrimSuffix(override, ".0"))
@@ -70,7 +70,7 @@ func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
 	return &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
 		ShortDescription: sentence(a.Name),
-		Description:      sentence(a.Description) + benchmark(p.name, p.queries[query].Name),
+		Description:      sentence(a.Description) + benchmark(p.name, p.index.Queries[query].Name),
 		HowToPrevent:     prevention(a),
 		CWE:              weaknesses(a),
 		OWASP:            []string{"A05:2021"},
@@ -166,7 +166,7 @@ func Rules() ([]*finding.Rule, error) {
 		if err != nil {
 			return nil, err
 		}
-		for i := 0; p != nil && i < len(p.queries); i++ {
+		for i := 0; p != nil && i < len(p.index.Queries); i++ {
 			r, err := p.ruleOf(i, "")
 			if err != nil {
 				return nil, err

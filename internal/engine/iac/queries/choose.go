@@ -50,7 +50,7 @@ type choice struct {
 // choose returns the queries that documents with the words can trigger.
 func (p *platform) choose(held []bool) []choice {
 	var out []choice
-	for i, q := range p.queries {
+	for i, q := range p.index.Queries {
 		var rules []bool
 		for j, r := range q.Rules {
 			if met(r.Needs, held) {

@@ -5,18 +5,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
 	"golang.org/x/sync/errgroup"
+
+	"merlon/internal/engine/iac/queries/module"
 )
 
 // prepared is a query that can be asked, with some of its rules.
 type prepared struct {
-	rules []bool
-	eval  rego.PreparedEvalQuery
+	rules    []bool
+	compiler *ast.Compiler
+	body     ast.Body
 }
 
 // A wish is the queries that documents of one platform can trigger.
@@ -25,11 +26,11 @@ type wish struct {
 	chosen   []choice
 }
 
-// copyCost is what compiling another copy of the library costs, in queries.
+// copyCost is what another copy of the libraries costs, in queries.
 const copyCost = 9
 
-// prepare compiles what is wished for and was not compiled before in this process,
-// in batches for the workers: those of one batch share the compiled library.
+// prepare makes ready what is wished for and was not made ready before in this process,
+// in batches for the workers: those of one batch share the libraries.
 func prepare(ctx context.Context, wishes []wish, workers int) error {
 	missing := make([][]choice, len(wishes))
 	for i, w := range wishes { // always in the order of the platforms, so no two wait for each other
@@ -61,7 +62,7 @@ func prepare(ctx context.Context, wishes []wish, workers int) error {
 }
 
 // batchSize returns the size of batches with which the workers are done first: with few
-// batches a worker may end up alone with one, with many the library is compiled again and
+// batches a worker may end up alone with one, with many the libraries are read again and
 // again.
 func batchSize(lists [][]choice, workers int) int {
 	total := 0
@@ -99,7 +100,7 @@ func cutEvenly(list []choice, size int) [][]choice {
 	return out
 }
 
-// missing returns what of the chosen was not compiled before, with the rules that
+// missing returns what of the chosen was not made ready before, with the rules that
 // were.
 func (p *platform) missing(chosen []choice) []choice {
 	var out []choice
@@ -114,120 +115,114 @@ func (p *platform) missing(chosen []choice) []choice {
 	return out
 }
 
-// ready returns a query that was compiled.
+// ready returns a query that was made ready.
 func (p *platform) ready(query int) *prepared {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.prepared[query]
 }
 
-// The queries are written in the language as it was before version 1.
-const language = ast.RegoV0
-
-// batch compiles some queries with one compiler. Every query calls its package
-// "Cx": each gets a package of its own below that.
+// batch makes some queries ready with one tree of rules. Every query calls its package
+// "Cx": each has a package of its own below that.
 func (p *platform) batch(ctx context.Context, chosen []choice) ([]*prepared, error) {
-	source, err := p.source()
+	m, err := p.modules()
 	if err != nil {
 		return nil, err
 	}
-	used := p.used(chosen)
-	modules := make(map[string]*ast.Module, len(chosen)+2)
-	for name, text := range map[string]string{"common": p.library.common, "platform": p.rego} {
-		if strings.TrimSpace(text) == "" {
-			continue
-		}
-		m, err := ast.ParseModuleWithOpts(name, text, ast.ParserOptions{RegoVersion: language})
-		if err != nil {
-			return nil, fmt.Errorf("parse the %s library of %s: %w", name, p.name, err)
-		}
-		m.Rules = slices.DeleteFunc(m.Rules, func(r *ast.Rule) bool { return !used[r.Head.Name.String()] })
-		modules[name] = m
+	r := module.NewReader(m.tables)
+	list, err := p.shared(r, m, p.used(chosen))
+	if err != nil {
+		return nil, err
 	}
 	for _, c := range chosen {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		q := p.queries[c.query]
-		m, err := ast.ParseModuleWithOpts(q.Name, source[q.At:q.At+q.Size], ast.ParserOptions{RegoVersion: language})
+		one, err := p.read(r, m, c)
 		if err != nil {
-			return nil, fmt.Errorf("parse %s: %w", q.Name, err)
+			return nil, err
 		}
-		m.Package.Path = packageOf(c.query)
-		m.Rules = keep(m.Rules, q, c.rules)
-		modules["query/"+q.Name] = m
+		list = append(list, one)
 	}
-	compiler := ast.NewCompiler().WithDefaultRegoVersion(language).WithCapabilities(capabilities())
-	if compiler.Compile(modules); compiler.Failed() {
-		return nil, fmt.Errorf("compile the queries of %s: %w", p.name, compiler.Errors)
+	compiler, err := module.Link(list)
+	if err != nil {
+		return nil, fmt.Errorf("link the queries of %s: %w", p.name, err)
 	}
 	out := make([]*prepared, len(chosen))
 	for i, c := range chosen {
-		eval, err := rego.New(
-			rego.ParsedQuery(ask(c.query)), rego.Compiler(compiler), rego.Store(p.library.data), rego.SetRegoVersion(language),
-		).PrepareForEval(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("prepare %s: %w", p.queries[c.query].Name, err)
-		}
-		out[i] = &prepared{rules: c.rules, eval: eval}
+		out[i] = &prepared{rules: c.rules, compiler: compiler, body: ask(c.query)}
 	}
 	return out, nil
 }
 
-// used returns the names of the libraries' rules that the queries may call.
-func (p *platform) used(chosen []choice) map[string]bool {
-	used := map[string]bool{}
+// shared reads the rules of the libraries that are used.
+func (p *platform) shared(r *module.Reader, m *modules, used map[int]bool) ([]*ast.Module, error) {
+	var out []*ast.Module
+	at := 0
+	for _, l := range p.index.Libraries {
+		path := ast.Ref{ast.DefaultRootDocument}
+		for _, step := range l.Package {
+			path = append(path, ast.StringTerm(step))
+		}
+		one := &ast.Module{Package: &ast.Package{Path: path}}
+		for _, rule := range l.Rules {
+			if used[rule.Name] {
+				made, err := r.Rule(m.rules[at:at+rule.Size], one, l.Name)
+				if err != nil {
+					return nil, err
+				}
+				one.Rules = append(one.Rules, made)
+			}
+			at += rule.Size
+		}
+		out = append(out, one)
+	}
+	return out, nil
+}
+
+// read reads the module of a query, without the rules that yield results and were not
+// chosen.
+func (p *platform) read(r *module.Reader, m *modules, c choice) (*ast.Module, error) {
+	q := p.index.Queries[c.query]
+	leave := map[int]bool{}
+	for i, rule := range q.Rules {
+		leave[rule.At] = !c.rules[i]
+	}
+	one := &ast.Module{Package: &ast.Package{Path: module.QueryPackage(c.query)}}
+	at := q.At
+	for i, size := range q.Sizes {
+		if !leave[i] {
+			made, err := r.Rule(m.rules[at:at+size], one, q.Name)
+			if err != nil {
+				return nil, err
+			}
+			one.Rules = append(one.Rules, made)
+		}
+		at += size
+	}
+	return one, nil
+}
+
+// used returns the rules of the libraries that the queries may call, by the positions of
+// their names.
+func (p *platform) used(chosen []choice) map[int]bool {
+	used := map[int]bool{}
 	for _, c := range chosen {
-		for _, i := range p.queries[c.query].Uses {
-			used[p.shared[i]] = true
+		for _, i := range p.index.Queries[c.query].Uses {
+			used[i] = true
 		}
 	}
 	return used
 }
 
-// keep returns the rules of a module without those that yield results and were not
-// chosen.
-func keep(rules []*ast.Rule, q query, chosen []bool) []*ast.Rule {
-	leave := map[int]bool{}
-	for i, r := range q.Rules {
-		leave[r.At] = !chosen[i]
-	}
-	var out []*ast.Rule
-	for i, r := range rules {
-		if !leave[i] {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-func packageOf(query int) ast.Ref {
-	return ast.Ref{ast.DefaultRootDocument, ast.StringTerm("Cx"), ast.StringTerm(fmt.Sprintf("q%d", query))}
-}
-
 // ask is the question "result = data.Cx.q7.CxPolicy".
 func ask(query int) ast.Body {
-	policy := append(packageOf(query), ast.StringTerm("CxPolicy"))
-	return ast.NewBody(ast.Equality.Expr(ast.VarTerm("result"), ast.NewTerm(policy)))
+	policy := append(module.QueryPackage(query), ast.StringTerm("CxPolicy"))
+	return ast.NewBody(ast.Equality.Expr(ast.VarTerm(result), ast.NewTerm(policy)))
 }
 
-// capabilities is the language without the functions that reach out of the
-// evaluator: to the network, to the host, to the process.
-var capabilities = sync.OnceValue(func() *ast.Capabilities {
-	c := *ast.CapabilitiesForThisVersion(ast.CapabilitiesRegoVersion(language))
-	c.AllowNet = []string{}
-	c.Builtins = nil
-	for _, b := range ast.Builtins {
-		switch name := b.Name; {
-		case name == "http.send", name == "opa.runtime", name == "trace", name == "print",
-			strings.HasPrefix(name, "net.lookup"), strings.HasPrefix(name, "providers."), strings.HasPrefix(name, "rego."),
-			strings.HasPrefix(name, "rand."), strings.HasPrefix(name, "uuid."):
-		default:
-			c.Builtins = append(c.Builtins, b)
-		}
-	}
-	return &c
-})
+// result is the variable of a question that takes the answer.
+const result = "result"
 
 func covers(have, want []bool) bool {
 	for i, w := range want {

@@ -5,7 +5,7 @@
 //
 // What a scan pays for is what its files can trigger: for each rule of a query it
 // is known which words a document must hold for the rule to have a result, so most
-// are never compiled.
+// are never read. All are compiled when the library is generated (package module).
 package queries
 
 import (
@@ -21,6 +21,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/queries/module"
 )
 
 //go:generate go run ./generate
@@ -34,9 +35,8 @@ var archive []byte
 // A library is the opened archive with what was made of it so far. It is shared by
 // all scans of the process.
 type library struct {
-	files  map[string]*zip.File
-	common string        // Rego that all platforms use
-	data   storage.Store // constants of the common Rego
+	files map[string]*zip.File
+	data  storage.Store // constants of the queries
 
 	mu        sync.Mutex
 	platforms map[document.Platform]*platform
@@ -52,11 +52,6 @@ var open = sync.OnceValues(func() (*library, error) {
 	for _, f := range z.File {
 		l.files[f.Name] = f
 	}
-	common, err := l.read("common.rego")
-	if err != nil {
-		return nil, err
-	}
-	l.common = string(common)
 	var data map[string]any
 	if err := l.decode("common.json", &data); err != nil {
 		return nil, err
@@ -98,28 +93,46 @@ type platform struct {
 	name    document.Platform
 	library *library
 	words   map[string]int
-	shared  []string // names of rules of the libraries
-	queries []query
-	rego    string // what the platform's queries share
+	index   index
 
 	about func() ([]about, error) // describes the queries, by position
 
-	source func() (string, error) // all modules, one after the other
+	modules func() (*modules, error) // what they are compiled to
 
 	mu       sync.Mutex
 	prepared map[int]*prepared // by position of the query
+}
+
+// An index says what there is in the archive for a platform.
+type index struct {
+	Words     []string `json:"words"`
+	Libraries []struct {
+		Name    string   `json:"name"`
+		Package []string `json:"package"`
+		Rules   []struct {
+			Name int `json:"name"` // position in the list of shared rules
+			Size int `json:"size"`
+		} `json:"rules"`
+	} `json:"libraries"`
+	Queries []query `json:"queries"`
 }
 
 // A query is one module of the archive.
 type query struct {
 	Name  string `json:"name"`
 	At    int    `json:"at"`
-	Size  int    `json:"size"`
+	Sizes []int  `json:"sizes"` // of its rules
 	Rules []struct {
 		At    int     `json:"at"`
 		Needs [][]int `json:"needs"`
 	} `json:"rules"`
-	Uses []int `json:"uses"`
+	Uses []int `json:"uses"` // positions in the list of shared rules
+}
+
+// modules are the compiled rules of a platform's libraries and queries.
+type modules struct {
+	tables *module.Tables
+	rules  []byte
 }
 
 // platform returns the queries of one platform; nil when there are none.
@@ -133,23 +146,12 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 	if l.files[dir+"index.json"] == nil {
 		return nil, nil
 	}
-	var index struct {
-		Words   []string `json:"words"`
-		Shared  []string `json:"shared"`
-		Queries []query  `json:"queries"`
-	}
-	if err := l.decode(dir+"index.json", &index); err != nil {
+	p := &platform{name: name, library: l, prepared: map[int]*prepared{}}
+	if err := l.decode(dir+"index.json", &p.index); err != nil {
 		return nil, err
 	}
-	shared, err := l.read(dir + "library.rego")
-	if err != nil {
-		return nil, err
-	}
-	p := &platform{
-		name: name, library: l, queries: index.Queries, shared: index.Shared, rego: string(shared),
-		words: make(map[string]int, len(index.Words)), prepared: map[int]*prepared{},
-	}
-	for i, word := range index.Words {
+	p.words = make(map[string]int, len(p.index.Words))
+	for i, word := range p.index.Words {
 		p.words[word] = i
 	}
 	p.about = sync.OnceValues(func() ([]about, error) {
@@ -157,14 +159,21 @@ func (l *library) platform(name document.Platform) (*platform, error) {
 		if err := l.decode(dir+"about.json", &all); err != nil {
 			return nil, err
 		}
-		if len(all) != len(p.queries) {
-			return nil, fmt.Errorf("%s: %d descriptions for %d queries", name, len(all), len(p.queries))
+		if len(all) != len(p.index.Queries) {
+			return nil, fmt.Errorf("%s: %d descriptions for %d queries", name, len(all), len(p.index.Queries))
 		}
 		return all, nil
 	})
-	p.source = sync.OnceValues(func() (string, error) {
-		b, err := l.read(dir + "source.rego")
-		return string(b), err
+	p.modules = sync.OnceValues(func() (*modules, error) {
+		b, err := l.read(dir + "modules.bin")
+		if err != nil {
+			return nil, err
+		}
+		tables, rules, err := module.ReadTables(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return &modules{tables, rules}, nil
 	})
 	l.platforms[name] = p
 	return p, nil

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"strings"
 	"testing"
 
-	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
-
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/engine/iac/queries/module"
 )
 
 // docs reads a YAML text as documents of one unit.
@@ -56,7 +53,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Every query of every platform compiles with our restricted functions, and has a
+// Every query of every platform can be read, and has a
 // rule with all that a rule must say.
 func TestLibraryIsWhole(t *testing.T) {
 	l, err := open()
@@ -78,8 +75,8 @@ func TestLibraryIsWhole(t *testing.T) {
 			held[i] = true
 		}
 		all := p.choose(held)
-		if len(all) != len(p.queries) {
-			t.Errorf("%s: %d of %d queries can be triggered at all", name, len(all), len(p.queries))
+		if len(all) != len(p.index.Queries) {
+			t.Errorf("%s: %d of %d queries can be triggered at all", name, len(all), len(p.index.Queries))
 		}
 		if err := prepare(t.Context(), []wish{{p, all}}, 2); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -88,7 +85,7 @@ func TestLibraryIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range p.queries {
+		for i := range p.index.Queries {
 			overrides := []string{""}
 			for o := range about[i].Override {
 				overrides = append(overrides, o)
@@ -98,7 +95,7 @@ func TestLibraryIsWhole(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				key := fmt.Sprint(name, p.queries[i].Name, o)
+				key := fmt.Sprint(name, p.index.Queries[i].Name, o)
 				if other := ids[r.ID]; other != "" {
 					t.Errorf("%s and %s are both %s", key, other, r.ID)
 				}
@@ -108,14 +105,14 @@ func TestLibraryIsWhole(t *testing.T) {
 				}
 			}
 		}
-		count += len(p.queries)
+		count += len(p.index.Queries)
 	}
 	if count < 1690 {
 		t.Errorf("there are %d queries, want the whole library", count)
 	}
 }
 
-// What is not compiled has no results: the choice by words loses nothing.
+// What is not made ready has no results: the choice by words loses nothing.
 func TestChoiceLosesNothing(t *testing.T) {
 	stack := docs(t, document.CloudFormation, "stack.yaml", bucket)
 	l, err := open()
@@ -156,19 +153,6 @@ func TestChoiceLosesNothing(t *testing.T) {
 	}
 	if a, b := count(chosen), count(every); a != b || a == 0 {
 		t.Errorf("the chosen queries have %d results, all have %d", a, b)
-	}
-}
-
-func TestNoReachOut(t *testing.T) {
-	for _, call := range []string{
-		`http.send({"method": "GET", "url": "http://localhost"})`, `opa.runtime()`, `net.lookup_ip_addr("localhost")`,
-	} {
-		_, err := rego.New(
-			rego.Query("x = "+call), rego.SetRegoVersion(language), rego.Capabilities(capabilities()),
-		).PrepareForEval(t.Context())
-		if err == nil || !strings.Contains(err.Error(), "undefined function") {
-			t.Errorf("%s: %v, want an undefined function", call, err)
-		}
 	}
 }
 
@@ -217,7 +201,7 @@ func TestBenchmarksNameQueries(t *testing.T) {
 		if p == nil {
 			continue
 		}
-		for _, q := range p.queries {
+		for _, q := range p.index.Queries {
 			delete(left, familyOf(name, q.Name).benchmark+" "+path.Base(q.Name))
 		}
 	}
@@ -236,16 +220,52 @@ func TestNeedsAreKept(t *testing.T) {
 	if !met([][]int{{0, 1}, {2}}, []bool{false, true, true}) || met([][]int{{0}, {1}}, []bool{true, false}) || !met(nil, nil) {
 		t.Error("a rule is chosen when of each list one word is there")
 	}
-	m := ast.MustParseModuleWithOpts("package Cx\nCxPolicy[r] { r := 1 }\nf(x) { x }\nCxPolicy[r] { r := 2 }", ast.ParserOptions{RegoVersion: language})
-	q := query{}
-	for _, at := range []int{0, 2} {
-		q.Rules = append(q.Rules, struct {
-			At    int     `json:"at"`
-			Needs [][]int `json:"needs"`
-		}{At: at})
+}
+
+// Of a query the functions are read, and of the rules that yield results those that are
+// chosen.
+func TestRead(t *testing.T) {
+	l, err := open()
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got := len(keep(m.Rules, q, []bool{false, true})); got != 2 {
-		t.Errorf("%d rules are kept, want the function and the chosen one", got)
+	p, err := l.platform(document.Kubernetes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := p.modules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	several := false
+	for i, q := range p.index.Queries {
+		for _, all := range []bool{true, false} {
+			c := choice{query: i, rules: make([]bool, len(q.Rules))}
+			chosen := 0
+			for j := range c.rules {
+				c.rules[j] = all || j == 0
+				if c.rules[j] {
+					chosen++
+				}
+			}
+			one, err := p.read(module.NewReader(m.tables), m, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			yield := 0
+			for _, r := range one.Rules {
+				if r.Head.Name == "CxPolicy" {
+					yield++
+				}
+			}
+			if yield != chosen || len(one.Rules)-yield != len(q.Sizes)-len(q.Rules) {
+				t.Errorf("%s: %d rules of %d are chosen; %d are read, and %d functions", q.Name, chosen, len(q.Rules), yield, len(one.Rules)-yield)
+			}
+			several = several || chosen > 1
+		}
+	}
+	if !several {
+		t.Error("no query has more than one rule")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/engine/iac/document"
@@ -120,7 +120,7 @@ type run struct {
 }
 
 // add notes whom of a platform's documents to ask what, and returns all that is to
-// be compiled for it.
+// be made ready for it.
 func (r *run) add(p *platform, docs []*document.Document) wish {
 	units := split(p, docs)
 	all := map[int][]bool{}
@@ -288,17 +288,29 @@ func (q *question) ask(ctx context.Context, input ast.Value) (results []any, err
 	}()
 	ctx, cancel := context.WithTimeout(ctx, Time)
 	defer cancel()
-	set, err := q.unit.platform.ready(q.query).eval.Eval(ctx, rego.EvalParsedInput(input))
+	p := q.unit.platform
+	store := p.library.data
+	read, err := store.NewTransaction(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer store.Abort(ctx, read)
+	stopped := topdown.NewCancel()
+	defer context.AfterFunc(ctx, stopped.Cancel)()
+	ready := p.ready(q.query)
+	err = topdown.NewQuery(ready.body).
+		WithCompiler(ready.compiler).WithStore(store).WithTransaction(read).WithInput(ast.NewTerm(input)).WithCancel(stopped).
+		Iter(ctx, func(found topdown.QueryResult) error {
+			value, err := ast.JSON(found[result].Value)
+			results, _ = value.([]any)
+			return err
+		})
 	if err != nil {
 		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 			return nil, fmt.Errorf("it did not end within %s", Time)
 		}
 		return nil, err
 	}
-	if len(set) == 0 {
-		return nil, nil
-	}
-	results, _ = set[0].Bindings["result"].([]any)
 	if len(results) > maxResults {
 		return results[:maxResults], fmt.Errorf("it has %d results; the first %d were taken", len(results), maxResults)
 	}
@@ -318,13 +330,13 @@ func (r *run) flaws() ([]Flaw, []Failure, error) {
 	for _, q := range r.questions {
 		p := q.unit.platform
 		if q.err != nil {
-			failures = append(failures, Failure{Query: p.queries[q.query].Name, Path: q.unit.docs[0].Path, Err: q.err})
+			failures = append(failures, Failure{Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path, Err: q.err})
 		}
 		for _, one := range q.results {
 			answer, ok := read(one)
 			if !ok || answer.document >= len(q.unit.docs) {
 				failures = append(failures, Failure{
-					Query: p.queries[q.query].Name, Path: q.unit.docs[0].Path, Err: errors.New("it has a result that names no document"),
+					Query: p.index.Queries[q.query].Name, Path: q.unit.docs[0].Path, Err: errors.New("it has a result that names no document"),
 				})
 				continue
 			}

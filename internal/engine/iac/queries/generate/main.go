@@ -19,6 +19,8 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"merlon/internal/engine/iac/queries/module"
 )
 
 const moduleVersion = "github.com/Checkmarx/kics/v2@v2.2.0"
@@ -54,15 +56,13 @@ func moduleDir() (string, error) {
 }
 
 // write makes the archive. For each platform it has three entries: index.json says
-// which rules need which words, source.rego holds the modules one after the other,
+// which rules need which words, modules.bin holds the compiled rules one after the other,
 // and about.json describes the queries.
 func write(w io.Writer, assets string) error {
 	z := zip.NewWriter(w)
 	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
-	for _, name := range []string{"common.rego", "common.json"} {
-		if err := addFile(z, name, filepath.Join(assets, "libraries", name)); err != nil {
-			return err
-		}
+	if err := addFile(z, "common.json", filepath.Join(assets, "libraries", "common.json")); err != nil {
+		return err
 	}
 	folders, err := os.ReadDir(filepath.Join(assets, "queries"))
 	if err != nil {
@@ -76,8 +76,8 @@ func write(w io.Writer, assets string) error {
 		if len(p.Queries) == 0 {
 			continue
 		}
-		if err := addFile(z, f.Name()+"/library.rego", filepath.Join(assets, "libraries", strings.ToLower(f.Name())+".rego")); err != nil {
-			return err
+		if err := p.compile(); err != nil {
+			return fmt.Errorf("compile the queries of %s: %w", f.Name(), err)
 		}
 		if err := p.add(z, f.Name()); err != nil {
 			return err
@@ -88,21 +88,43 @@ func write(w io.Writer, assets string) error {
 
 // A platform is one folder of queries.
 type platform struct {
-	Words   []string `json:"words"`
-	Shared  []string `json:"shared"` // names of rules of the libraries
-	Queries []query  `json:"queries"`
+	Words     []string  `json:"words"`
+	Shared    []string  `json:"shared"` // names of rules of the libraries
+	Libraries []library `json:"libraries"`
+	Queries   []query   `json:"queries"`
 
-	source bytes.Buffer
-	about  []json.RawMessage
-	ids    map[string]int
-	uses   uses
+	sources []source // of the libraries, then of the queries
+	modules bytes.Buffer
+	about   []json.RawMessage
+	ids     map[string]int
+	uses    uses
 }
 
-// A query is one module in source.rego.
+// A source is a module as it is written, with the name that it has in errors.
+type source struct {
+	name   string
+	module *ast.Module
+}
+
+// A library is a module that queries share. The rules of all libraries stand at the
+// beginning of modules.bin, after the tables.
+type library struct {
+	Name    string   `json:"name"`
+	Package []string `json:"package"`
+	Rules   []shared `json:"rules"`
+}
+
+// A shared is a rule of a library.
+type shared struct {
+	Name int `json:"name"` // position in the platform's list
+	Size int `json:"size"` // bytes in modules.bin
+}
+
+// A query is one module in modules.bin.
 type query struct {
-	Name string `json:"name"` // the folder below the platform's
-	At   int    `json:"at"`
-	Size int    `json:"size"`
+	Name  string `json:"name"` // the folder below the platform's
+	At    int    `json:"at"`
+	Sizes []int  `json:"sizes"` // of its rules, in bytes
 
 	// Rules holds, for each rule of the module that yields results, its position
 	// among the rules and what it needs: of each list one word.
@@ -125,11 +147,15 @@ func readPlatform(assets, name string) (*platform, error) {
 	if _, err := os.Stat(filepath.Join(libraries, strings.ToLower(name)+".rego")); err != nil {
 		return p, nil // a folder of something else
 	}
-	var err error
-	if p.uses, p.Shared, err = usesOf(filepath.Join(libraries, "common.rego"), filepath.Join(libraries, strings.ToLower(name)+".rego")); err != nil {
-		return nil, err
+	for _, l := range []struct{ name, file string }{{"common", "common"}, {"platform", strings.ToLower(name)}} {
+		m, err := parse(l.name, filepath.Join(libraries, l.file+".rego"))
+		if err != nil {
+			return nil, err
+		}
+		p.sources = append(p.sources, source{l.name, m})
 	}
-	err = filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+	p.uses, p.Shared = usesOf(p.sources[0].module, p.sources[1].module)
+	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -160,23 +186,18 @@ func (p *platform) read(dir, name string) error {
 	if about.Experimental == "true" || about.Severity == "TRACE" {
 		return nil
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "query.rego"))
+	module, err := parse(name, filepath.Join(dir, "query.rego"))
 	if err != nil {
 		return err
 	}
-	module, err := ast.ParseModuleWithOpts(name, string(text), ast.ParserOptions{RegoVersion: ast.RegoV0})
-	if err != nil {
-		return err
-	}
-	q := query{Name: name, At: p.source.Len()}
+	q := query{Name: name}
 	for i, r := range module.Rules {
 		if r.Head.Name == "CxPolicy" {
 			q.Rules = append(q.Rules, rule{At: i, Needs: p.number(needsOf(module, r))})
 		}
 	}
 	q.Uses = p.uses.of(module)
-	p.source.Write(withoutComments(text))
-	q.Size = p.source.Len() - q.At
+	p.sources = append(p.sources, source{name, module})
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, raw); err != nil {
 		return err
@@ -204,20 +225,68 @@ func (p *platform) number(needs []need) [][]int {
 	return out
 }
 
-// withoutComments leaves out the lines that hold a comment alone; inside of a raw
-// string there may be no comment, so modules with one keep every line.
-func withoutComments(text []byte) []byte {
-	if bytes.Contains(text, []byte("`")) {
-		return append(text, '\n')
+// parse reads a module from a file.
+func parse(name, path string) (*ast.Module, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
 	}
-	var b bytes.Buffer
-	for line := range bytes.Lines(text) {
-		if t := bytes.TrimSpace(line); len(t) > 0 && t[0] != '#' {
-			b.Write(line)
+	return module.Parse(name, string(text))
+}
+
+// compile compiles all modules together and writes down what comes of them. Every query
+// calls its package "Cx": each gets a package of its own.
+func (p *platform) compile() error {
+	modules := map[string]*ast.Module{}
+	names := make([]string, len(p.sources))
+	for i, s := range p.sources {
+		if query := i - (len(p.sources) - len(p.Queries)); query >= 0 {
+			s.module.Package.Path = module.QueryPackage(query)
 		}
+		names[i] = fmt.Sprintf("%04d %s", i, s.name)
+		modules[names[i]] = s.module
 	}
-	b.WriteByte('\n')
-	return b.Bytes()
+	compiled, err := module.Compile(modules)
+	if err != nil {
+		return err
+	}
+	var rules []*ast.Rule
+	for _, name := range names {
+		rules = append(rules, compiled[name].Rules...)
+	}
+	w := module.NewWriter(rules)
+	var written bytes.Buffer
+	for i, s := range p.sources {
+		m := compiled[names[i]]
+		if len(m.Rules) != len(s.module.Rules) {
+			return fmt.Errorf("%s: %d rules are compiled to %d", s.name, len(s.module.Rules), len(m.Rules))
+		}
+		at := written.Len()
+		var sizes []int
+		for _, r := range m.Rules {
+			b, err := w.Rule(r)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			sizes = append(sizes, len(b))
+			written.Write(b)
+		}
+		if query := i - (len(p.sources) - len(p.Queries)); query >= 0 {
+			p.Queries[query].At, p.Queries[query].Sizes = at, sizes
+			continue
+		}
+		l := library{Name: s.name, Rules: []shared{}}
+		for _, step := range m.Package.Path[1:] {
+			l.Package = append(l.Package, string(step.Value.(ast.String)))
+		}
+		for j, r := range m.Rules {
+			l.Rules = append(l.Rules, shared{Name: slices.Index(p.Shared, string(r.Head.Name)), Size: sizes[j]})
+		}
+		p.Libraries = append(p.Libraries, l)
+	}
+	p.modules.Write(w.Tables())
+	p.modules.Write(written.Bytes())
+	return nil
 }
 
 func (p *platform) add(z *zip.Writer, name string) error {
@@ -235,7 +304,7 @@ func (p *platform) add(z *zip.Writer, name string) error {
 	if err := add(z, name+"/about.json", about); err != nil {
 		return err
 	}
-	return add(z, name+"/source.rego", p.source.Bytes())
+	return add(z, name+"/modules.bin", p.modules.Bytes())
 }
 
 func addFile(z *zip.Writer, name, path string) error {

@@ -2,11 +2,11 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
+	"merlon/internal/engine/iac/queries/module"
 )
 
 func TestNeedsOf(t *testing.T) {
@@ -38,15 +38,11 @@ kinds := ["p", "q"]`, `[[p q] [resource]]`},
 }
 
 func TestUses(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "common.rego")
-	library := "package generic.common\na(x) { b(x) }\nb(x) { x }\nc(x) { not a(x) }\nd = 1 { true }\ne(x) { [y | y := d] }"
-	if err := os.WriteFile(path, []byte(library), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	u, names, err := usesOf(path)
+	library, err := module.Parse("common", "package generic.common\na(x) { b(x) }\nb(x) { x }\nc(x) { not a(x) }\nd = 1 { true }\ne(x) { [y | y := d] }")
 	if err != nil {
 		t.Fatal(err)
 	}
+	u, names := usesOf(library)
 	for rule, want := range map[string]string{
 		"CxPolicy[r] { r := 1 }":                      "[]",
 		"CxPolicy[r] { lib.a(r) }":                    "[a b]",
@@ -64,14 +60,5 @@ func TestUses(t *testing.T) {
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s uses %s, want %s", rule, got, want)
 		}
-	}
-}
-
-func TestWithoutComments(t *testing.T) {
-	if got := string(withoutComments([]byte("a\n  # b\n\nc # d\n"))); got != "a\nc # d\n\n" {
-		t.Errorf("%q", got)
-	}
-	if got := string(withoutComments([]byte("a := `\n# b`"))); got != "a := `\n# b`\n" {
-		t.Errorf("%q", got)
 	}
 }

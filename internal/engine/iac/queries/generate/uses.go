@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -14,20 +13,10 @@ import (
 // uses maps the name of each rule of the libraries to the names in its bodies.
 type uses map[string]map[string]bool
 
-// usesOf reads the libraries. It returns all names in order, too.
-func usesOf(paths ...string) (uses, []string, error) {
+// usesOf looks through the libraries. It returns all names in order, too.
+func usesOf(modules ...*ast.Module) (uses, []string) {
 	u := uses{}
-	var modules []*ast.Module
-	for _, path := range paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		m, err := ast.ParseModuleWithOpts(path, string(text), ast.ParserOptions{RegoVersion: ast.RegoV0})
-		if err != nil {
-			return nil, nil, err
-		}
-		modules = append(modules, m)
+	for _, m := range modules {
 		for _, r := range m.Rules {
 			u[r.Head.Name.String()] = map[string]bool{}
 		}
@@ -42,7 +31,7 @@ func usesOf(paths ...string) (uses, []string, error) {
 			u.collect(r, u[r.Head.Name.String()])
 		}
 	}
-	return u, names, nil
+	return u, names
 }
 
 // collect notes the names of rules that stand anywhere in a part of a module.
