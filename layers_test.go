@@ -75,7 +75,7 @@ var mayImport = map[string]string{
 	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/dast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/api":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
-	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/api",
+	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
 	"internal/sbom":           "internal/finding internal/license",
 	"internal/vex":            "internal/errs internal/finding internal/scan",
 	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",

@@ -48,6 +48,7 @@ type commands struct {
 	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
 	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
+	Dast       dastCommand       `cmd:"" help:"Examine a running web application."`
 	Fix        fixCommand        `cmd:"" help:"Upgrade packages with known vulnerabilities: show the changes, or write them."`
 	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
 	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`

@@ -7,7 +7,34 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"merlon/internal/finding"
+	"merlon/internal/scan"
 )
+
+// reportOptions say where the report of a scan goes and which findings count.
+type reportOptions struct {
+	Output string `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
+	FailOn string `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
+}
+
+// present writes the report of what tell tells, and decides the exit code.
+func (o *reportOptions) present(host Host, format string, tell func(scan.Handler) error) error {
+	out := &output{path: o.Output, stdout: host.Stdout}
+	defer out.abandon()
+	var summary scan.Summary
+	report := newReport(format, out)
+	if err := tell(scan.Tee(&summary, report)); err != nil {
+		return err
+	}
+	if err := report.Close(); err != nil {
+		return err
+	}
+	if err := out.finish(); err != nil {
+		return err
+	}
+	return verdict(&summary, finding.Severity(o.FailOn))
+}
 
 // output is where a command's result goes: standard output, or a file that
 // appears under its name when it is whole. The file is made at the first write,

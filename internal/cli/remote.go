@@ -83,7 +83,7 @@ func (c *scanCommand) runRemote(ctx context.Context, host Host, analyses []findi
 	if s.Suspicious {
 		host.complain("this scan resolved so many findings that something else was probably uploaded")
 	}
-	return c.present(host, func(h scan.Handler) error { return r.replay(ctx, s, replayed{c.Path, analyses}, h) })
+	return c.present(host, c.Format, func(h scan.Handler) error { return r.replay(ctx, s, replayed{c.Path, analyses}, h) })
 }
 
 // A remoteScan is a scan at a server.

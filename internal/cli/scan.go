@@ -36,8 +36,8 @@ type scanCommand struct {
 
 	Analyses []string `placeholder:"LIST" help:"What to look for: ${analyses}. Default: everything that this build can."`
 	Format   string   `enum:"table,json,sarif,cyclonedx,spdx,openvex,stream" default:"table" help:"table for people; json; sarif (2.1.0); cyclonedx (1.6) and spdx (2.3), bills of the packages; openvex, what is known of vulnerabilities; stream, the messages as they come."`
-	Output   string   `placeholder:"FILE" help:"Write the report to the file instead of standard output. It appears when it is whole, even if nothing is found."`
-	FailOn   string   `enum:"critical,high,medium,low,none" default:"low" help:"The lowest severity for which the exit code is 1; none: never."`
+
+	reportOptions `embed:""`
 
 	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look packages up in: a data file (merlon advisories import --output), or a folder or zip in the OSV format."`
 
@@ -148,7 +148,7 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	if advisories != nil { // not a nil *File in an interface
 		options.Advisories = advisories
 	}
-	return c.present(host, func(h scan.Handler) error {
+	return c.present(host, c.Format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, scan.Tee(statements.Mark(h), progress(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", cmp.Or(c.Path, c.Image), err)
 		}
@@ -196,24 +196,6 @@ func (c *scanCommand) cache(host Host) (folder, name string) {
 		return "", ""
 	}
 	return filepath.Join(folder, "merlon", "code"), name
-}
-
-// present writes the report of what tell tells, and decides the exit code.
-func (c *scanCommand) present(host Host, tell func(scan.Handler) error) error {
-	out := &output{path: c.Output, stdout: host.Stdout}
-	defer out.abandon()
-	var summary scan.Summary
-	report := newReport(c.Format, out)
-	if err := tell(scan.Tee(&summary, report)); err != nil {
-		return err
-	}
-	if err := report.Close(); err != nil {
-		return err
-	}
-	if err := out.finish(); err != nil {
-		return err
-	}
-	return verdict(&summary, finding.Severity(c.FailOn))
 }
 
 // openAdvisories opens the vulnerability data; nil for an empty path.

@@ -21,7 +21,7 @@ type Target struct {
 	Include  []string `json:"include,omitempty"`  // more addresses of the same application, as patterns; see ScopeDoc
 	Exclude  []string `json:"exclude,omitempty"`  // addresses that are never asked, as patterns
 	Profile  Profile  `json:"profile,omitempty"`  // empty: Standard
-	Rate     float64  `json:"rate,omitempty"`     // requests a second; 0: 50
+	Rate     float64  `json:"rate,omitempty"`     // requests a second; 0: 300
 	Parallel int      `json:"parallel,omitempty"` // requests at once; 0: 4
 	Requests int      `json:"requests,omitempty"` // sent in all; 0: 200,000
 	Headers  []Header `json:"headers,omitempty"`  // sent with every request

@@ -12,6 +12,7 @@ import (
 	cicdjenkins "merlon/internal/engine/cicd/jenkins"
 	cicdtekton "merlon/internal/engine/cicd/tekton"
 	containerimage "merlon/internal/engine/container/image"
+	dastapplication "merlon/internal/engine/dast/application"
 	iacconfiguration "merlon/internal/engine/iac/configuration"
 	sastcode "merlon/internal/engine/sast/code"
 	scadependencies "merlon/internal/engine/sca/dependencies"
@@ -31,6 +32,7 @@ var Analyzers = []*scan.Analyzer{
 	cicdjenkins.Analyzer,
 	cicdtekton.Analyzer,
 	containerimage.Analyzer,
+	dastapplication.Analyzer,
 	iacconfiguration.Analyzer,
 	sastcode.Analyzer,
 	scadependencies.Analyzer,

@@ -10,6 +10,7 @@ import (
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -130,7 +131,7 @@ func (s *Scope) Hosts(host string) bool { return sameHost(host, s.base) }
 
 // dangerous are words in an address or a label of what ends the session or cannot be
 // taken back.
-var dangerous = regexp.MustCompile(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|create_?db|reset_?db|drop_?db|setup|reinstall|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)`)
+var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|create_?db|reset_?db|drop_?db|setup|reinstall|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)`)
 
 // Dangerous reports whether the text of an address, a link or a button says that it
 // ends the session or destroys something: nothing asks for it unasked.
@@ -158,7 +159,7 @@ func Shape(r *message.Request) string {
 }
 
 // number is an index in a pointer.
-var number = regexp.MustCompile(`/\d+`)
+var number = lazyregexp.New(`/\d+`)
 
 // PathShape is the template of the path, or the path with identifiers replaced.
 func PathShape(r *message.Request) string {

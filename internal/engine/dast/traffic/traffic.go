@@ -35,7 +35,7 @@ type Options struct {
 	ID       string        // of the scan, sent as Header
 	Agent    string        // User-Agent
 	Headers  []scan.Header // sent with every request to the target's own host
-	Rate     float64       // requests a second; 50
+	Rate     float64       // requests a second; 300
 	Parallel int           // requests at once; 4
 	Requests int           // in all; 200,000
 	Bytes    int64         // of answers in all; 16 GiB
@@ -94,7 +94,7 @@ const maxFailing = 20
 
 // New returns a client.
 func New(o Options) *Client {
-	set(&o.Rate, 50)
+	set(&o.Rate, 300)
 	set(&o.Parallel, 4)
 	set(&o.Requests, 200_000)
 	set(&o.Bytes, 16<<30)

@@ -5,7 +5,6 @@ package redirect
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -13,6 +12,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -70,7 +70,7 @@ func likely(at message.Point) bool {
 	return addressName.MatchString(at.Name) || strings.Contains(at.Value, "://") || strings.HasPrefix(at.Value, "/")
 }
 
-var addressName = regexp.MustCompile(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
+var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest|continue|callback|link|forward|back|page|to$`)
 
 // confirm repeats the request with another host: a page that always leads there is no
 // flaw.
@@ -112,7 +112,7 @@ func leads(resp *message.Response) (to *url.URL, how string) {
 }
 
 // refresh is the value of Refresh and of its element (HTML 5, section 4.2.5.3).
-var refresh = regexp.MustCompile(`(?is)^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*['"]?(.*?)['"]?\s*$`)
+var refresh = lazyregexp.New(`(?is)^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*['"]?(.*?)['"]?\s*$`)
 
 // inPage finds a refresh or a script that leads away in a page.
 func inPage(base *url.URL, doc *html.Node) (to *url.URL, how string) {

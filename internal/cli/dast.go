@@ -1,0 +1,226 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"merlon/internal/config"
+	"merlon/internal/engine/all"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/outbound"
+	"merlon/internal/scan"
+)
+
+// This file scans a running application from the command line.
+
+type dastCommand struct {
+	URL string `arg:"" help:"Address of the application; everything that is examined is below it."`
+
+	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
+	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
+	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
+	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
+	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
+	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
+	Header   []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
+	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
+	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
+	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
+	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
+
+	Format string `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
+
+	reportOptions `embed:""`
+}
+
+// Help is the manual of the command.
+func (dastCommand) Help() string {
+	return `Scan only what is yours, or what you are allowed to scan.
+
+Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there are
+findings, 2 something could not be examined, 3 wrong options.
+
+Every request carries the header X-Merlon-Scan with the number of the scan.`
+}
+
+// Run examines the application and decides the exit code.
+func (c *dastCommand) Run(ctx context.Context, host Host) error {
+	target, err := c.target(host)
+	if err != nil {
+		return err
+	}
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, format: c.Format, report: c.reportOptions})
+}
+
+// target reads the options.
+func (c *dastCommand) target(host Host) (scan.Target, error) {
+	var t scan.Target
+	if c.Target != "" {
+		if err := readJSON(host, c.Target, &t); err != nil {
+			return t, err
+		}
+	}
+	t.URL = c.URL
+	if c.Profile != "" {
+		t.Profile = scan.Profile(c.Profile)
+	}
+	t.Include, t.Exclude, t.Seeds = append(t.Include, c.Include...), append(t.Exclude, c.Exclude...), append(t.Seeds, c.Seed...)
+	if c.Rate > 0 {
+		t.Rate = c.Rate
+	}
+	if c.Requests > 0 {
+		t.Requests = c.Requests
+	}
+	for _, h := range c.Header {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok {
+			return t, errs.E(errs.Invalid, "--header %.50q is not NAME: VALUE", h)
+		}
+		t.Headers = append(t.Headers, scan.Header{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	if c.Auth != "" {
+		identities, err := readIdentities(host, c.Auth)
+		if err != nil {
+			return t, err
+		}
+		t.Identities = append(t.Identities, identities...)
+	}
+	return t, nil
+}
+
+// readIdentities reads one identity, or a list of them.
+func readIdentities(host Host, path string) ([]scan.Identity, error) {
+	var raw json.RawMessage
+	if err := readJSON(host, path, &raw); err != nil {
+		return nil, err
+	}
+	var list []scan.Identity
+	if strings.HasPrefix(strings.TrimSpace(string(raw)), "[") {
+		if err := strict(raw, &list); err != nil {
+			return nil, errs.E(errs.Invalid, "%s: %v", path, err)
+		}
+		return list, nil
+	}
+	var one scan.Identity
+	if err := strict(raw, &one); err != nil {
+		return nil, errs.E(errs.Invalid, "%s: %v", path, err)
+	}
+	return []scan.Identity{one}, nil
+}
+
+// strict reads JSON without members that nobody knows.
+func strict(text []byte, to any) error {
+	dec := json.NewDecoder(strings.NewReader(string(text)))
+	dec.DisallowUnknownFields()
+	return dec.Decode(to)
+}
+
+// maxTargetFile bounds a file with a target, in bytes.
+const maxTargetFile = 64 << 20
+
+// readJSON reads a JSON file in which {{env:NAME}} stands for a variable of the
+// environment.
+func readJSON(host Host, path string, to any) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "cannot read %s", path)
+	}
+	if info.Size() > maxTargetFile {
+		return errs.E(errs.Invalid, "%s has more than %d bytes", path, maxTargetFile)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "cannot read %s", path)
+	}
+	filled, err := fillEnvironment(string(text), host.Getenv)
+	if err != nil {
+		return errs.E(errs.Invalid, "%s: %v", path, err)
+	}
+	if err := strict([]byte(filled), to); err != nil {
+		return errs.E(errs.Invalid, "%s: %v", path, err)
+	}
+	return nil
+}
+
+// fillEnvironment puts variables of the environment, as parts of JSON strings, in the
+// place of {{env:NAME}}.
+func fillEnvironment(text string, getenv func(string) string) (string, error) {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "{{env:")
+		b.WriteString(before)
+		if !ok {
+			return b.String(), nil
+		}
+		name, after, ok := strings.Cut(rest, "}}")
+		if !ok || len(name) > 200 {
+			return "", fmt.Errorf("{{env: without }}")
+		}
+		value := getenv(name)
+		if value == "" {
+			return "", fmt.Errorf("the variable %s of the environment is not set", name)
+		}
+		quoted, err := json.Marshal(value)
+		if err != nil {
+			return "", err
+		}
+		b.Write(quoted[1 : len(quoted)-1])
+		text = after
+	}
+}
+
+// A liveScan is a scan of a running target.
+type liveScan struct {
+	target   scan.Target
+	analysis finding.Analysis
+	time     time.Duration
+	browser  string
+	format   string
+	report   reportOptions
+}
+
+// scanLive runs the analyzers of the analysis. The user has named the target, so its
+// host may be in a private network; nothing else may.
+func scanLive(ctx context.Context, host Host, s liveScan) error {
+	u, err := url.Parse(s.target.URL)
+	if err != nil || u.Hostname() == "" {
+		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.URL)
+	}
+	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Allow: []string{u.Hostname()}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		return err
+	}
+	live := &scan.Live{Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
+	live.Browser, live.BrowserReason = findBrowser(s.browser)
+	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis}, Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
+	return s.report.present(host, s.format, func(h scan.Handler) error {
+		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
+			return fmt.Errorf("scan %s: %w", u.Redacted(), err)
+		}
+		return nil
+	})
+}
+
+// findBrowser returns the path of a Chromium, or why there is none.
+func findBrowser(wanted string) (path, reason string) {
+	switch wanted {
+	case "none":
+		return "", "no browser is wanted"
+	case "auto":
+		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
+			if path, err := exec.LookPath(name); err == nil {
+				return path, ""
+			}
+		}
+		return "", "there is no Chromium on the path"
+	}
+	return wanted, ""
+}

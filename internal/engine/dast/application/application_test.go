@@ -1,0 +1,170 @@
+package application_test
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/application"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// told keeps what a scan says.
+type told struct {
+	scan.Summary
+	findings   []finding.Finding
+	operations []finding.Operation
+}
+
+func (k *told) Finding(f *finding.Finding) error {
+	k.findings = append(k.findings, *f)
+	return k.Summary.Finding(f)
+}
+
+func (k *told) Operation(o *finding.Operation) error {
+	k.operations = append(k.operations, *o)
+	return k.Summary.Operation(o)
+}
+
+// examine scans the handler.
+func examine(t *testing.T, h http.Handler, change func(*scan.Options)) told {
+	t.Helper()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	var dialer net.Dialer
+	o := scan.Options{Live: &scan.Live{Target: scan.Target{URL: server.URL + "/"}, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"},
+		Analyzers: []*scan.Analyzer{application.Analyzer}}
+	if change != nil {
+		change(&o)
+	}
+	var got told
+	if err := scan.Run(t.Context(), o, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func shop() *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><a href="/go?to=/home">go</a> <a href="/private">p</a> <form method=post action=/leave><input name=back value=/home></form>`)
+	})
+	mux.HandleFunc("/home", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>home") })
+	mux.HandleFunc("/private", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
+	mux.HandleFunc("/go", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.FormValue("to"), http.StatusFound) })
+	mux.HandleFunc("/leave", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "<html>bye, back to %s", html.EscapeString(r.FormValue("back")))
+	})
+	return mux
+}
+
+func TestApplication(t *testing.T) {
+	got := examine(t, shop(), nil)
+	redirects := 0
+	for _, f := range got.findings {
+		if f.RuleID == "dast/redirect/open-redirect" {
+			redirects++
+			if !strings.HasSuffix(f.Location.Path, "/go") || f.Live.Parameter != "to" || f.Live.Curl == "" {
+				t.Errorf("finding %+v, live %+v", f, f.Live)
+			}
+		}
+	}
+	if redirects != 1 {
+		t.Errorf("%d redirects", redirects)
+	}
+	outcomes := map[string]finding.Outcome{}
+	for _, o := range got.operations {
+		_, path, _ := strings.Cut(strings.TrimPrefix(o.URL, "http://"), "/")
+		outcomes[o.Method+" /"+path] = o.Outcome
+		if o.Outcome != finding.Reached && o.Reason == "" {
+			t.Errorf("%s %s has no reason", o.Method, o.URL)
+		}
+	}
+	for op, want := range map[string]finding.Outcome{"GET /": finding.Reached, "GET /go": finding.Reached, "GET /private": finding.Refused, "POST /leave": finding.Reached} {
+		if outcomes[op] != want {
+			t.Errorf("%s is %q, want %q", op, outcomes[op], want)
+		}
+	}
+}
+
+func TestPassiveProfileSendsNothingUnusual(t *testing.T) {
+	got := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || strings.Contains(r.URL.RawQuery, "example") {
+			t.Errorf("%s %s was sent", r.Method, r.URL)
+		}
+		shop().ServeHTTP(w, r)
+	}), func(o *scan.Options) { o.Live.Target.Profile = scan.Passive })
+	for _, f := range got.findings {
+		if f.RuleID == "dast/redirect/open-redirect" {
+			t.Error("an attack was made")
+		}
+	}
+}
+
+// Targets that misbehave end the scan degraded or failed, true and bounded.
+func TestHostileTargets(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"huge": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			chunk := strings.Repeat("<p>x", 1<<16)
+			for range 4000 { // 1 GB
+				if _, err := fmt.Fprint(w, chunk); err != nil || r.Context().Err() != nil {
+					return
+				}
+			}
+		},
+		"metadata": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://169.254.169.254/latest/", http.StatusFound)
+		},
+		"loop": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path+"a/", http.StatusFound) },
+		"drops": func(w http.ResponseWriter, r *http.Request) {
+			if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+				_ = conn.Close()
+			}
+		},
+		"mazes": func(w http.ResponseWriter, r *http.Request) {
+			for i := range 50 {
+				fmt.Fprintf(w, "<html><a href='%s%d/?%d=1'>x</a>", r.URL.Path, i, i)
+			}
+		},
+	} {
+		dialed := ""
+		got := examine(t, h, func(o *scan.Options) {
+			dial := o.Live.Dial
+			o.Live.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				if !strings.HasPrefix(address, "127.0.0.1:") {
+					dialed = address
+				}
+				return dial(ctx, network, address)
+			}
+			o.Live.Target.Requests = 400
+			o.Limits.LiveTime = time.Minute
+		})
+		if len(got.Statuses) != 1 {
+			t.Fatalf("%s: statuses %+v", name, got.Statuses)
+		}
+		state := got.Statuses[0]
+		if dialed != "" {
+			t.Errorf("%s: %s was dialed", name, dialed)
+		}
+		if (name == "drops" || name == "mazes") && state.State == scan.Succeeded {
+			t.Errorf("%s: succeeded", name)
+		}
+	}
+}
+
+func TestSignInThatFailsDegrades(t *testing.T) {
+	got := examine(t, shop(), func(o *scan.Options) {
+		o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u", Password: "p"}}}
+	})
+	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.operations) < 4 {
+		t.Errorf("status %+v, %d operations", s, len(got.operations))
+	}
+}

@@ -1,0 +1,433 @@
+// Package crawl finds what an application offers by asking for it as a browser
+// without script would: links in every attribute that holds one, forms, script that is
+// mined for addresses, styles, robots, sitemaps, well-known files, headers. What it
+// finds goes to a site.Surface.
+package crawl
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// Options say what to crawl. Zero numbers stand for the defaults.
+type Options struct {
+	Client  *traffic.Client
+	As      traffic.Session // nil: nobody
+	Scope   *site.Scope
+	Surface *site.Surface
+	// Seeds are asked first, beside the base of the scope and its well-known files.
+	Seeds []*message.Request
+	// Submit sends forms that may store something; without it only those that the
+	// method GET sends.
+	Submit bool
+	// Look sees every answer.
+	Look     func(*message.Response)
+	Progress func(asked, known int)
+	Degrade  func(scan.Reason)
+	Pages    int       // asked in all; 5,000
+	Parallel int       // at once; 4
+	Until    time.Time // when it ends, if that is set
+}
+
+// A Result is what a crawl saw beside the operations.
+type Result struct {
+	Asked    int
+	Sockets  []string            // addresses of WebSockets
+	Outside  []string            // addresses of other sites, at most maxOutside
+	Pages    []*message.Request  // that answered with a page, in the order of asking
+	Describe []*message.Response // answers that look like a description of an API
+	left     int                 // that found no room
+}
+
+const (
+	maxOutside  = 1000
+	maxPerShape = 4   // requests that differ in values only
+	maxPerPlace = 300 // pages of one folder
+	maxDepth    = 30  // links from a seed
+	maxSegments = 20
+)
+
+// wellKnown is asked of every site.
+var wellKnown = []string{"/robots.txt", "/sitemap.xml", "/.well-known/security.txt", "/favicon.ico"}
+
+// Run crawls until nothing is new, or a limit is reached, which is a reason. Its error
+// is one that ends the scan.
+func Run(ctx context.Context, o Options) (*Result, error) {
+	if o.Pages <= 0 {
+		o.Pages = 5000
+	}
+	if o.Parallel <= 0 {
+		o.Parallel = 4
+	}
+	c := &crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}}
+	c.ready = sync.NewCond(&c.mu)
+	base, err := message.Of(o.Scope.Base())
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+	}
+	c.push(item{base, 0})
+	for _, s := range o.Seeds {
+		c.push(item{s, 0})
+	}
+	for _, at := range wellKnown {
+		r := *base
+		r.Path, r.Query, r.Origin = at, nil, strings.Trim(path.Ext(at), ".")
+		if at == "/robots.txt" {
+			r.Origin = "robots"
+		}
+		c.push(item{&r, 0})
+	}
+	return c.run(ctx)
+}
+
+// An item is a request to be asked, with its distance from a seed.
+type item struct {
+	r     *message.Request
+	depth int
+}
+
+type crawler struct {
+	Options
+	mu      sync.Mutex
+	ready   *sync.Cond
+	queue   []item
+	busy    int
+	stopped error
+	seen    map[string]bool // exact requests
+	shapes  map[string]int
+	folders map[string]int
+	sockets map[string]bool
+	outside map[string]bool
+	soft    map[string]*soft
+	result  Result
+}
+
+// run works until the queue is empty and nobody is busy.
+func (c *crawler) run(ctx context.Context) (*Result, error) {
+	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
+	defer stop()
+	var workers sync.WaitGroup
+	for range c.Parallel {
+		workers.Go(func() {
+			for {
+				it, ok := c.next()
+				if !ok {
+					return
+				}
+				err := c.ask(ctx, it)
+				c.done()
+				if traffic.Over(err) {
+					c.end(err)
+				}
+			}
+		})
+	}
+	workers.Wait()
+	c.limits()
+	for s := range c.sockets {
+		c.result.Sockets = append(c.result.Sockets, s)
+	}
+	for s := range c.outside {
+		c.result.Outside = append(c.result.Outside, s)
+	}
+	return &c.result, c.stopped
+}
+
+// limits says what was left out.
+func (c *crawler) limits() {
+	if c.result.left > 0 {
+		c.Degrade(scan.Reason{Code: "too-many-pages", Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
+	}
+	if n := c.Surface.Left(); n > 0 {
+		c.Degrade(scan.Reason{Code: "too-many-operations", Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return itoa(n) + " " + many
+}
+
+func (c *crawler) end(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped == nil {
+		c.stopped = err
+	}
+	c.ready.Broadcast()
+}
+
+func (c *crawler) next() (item, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.queue) == 0 && c.busy > 0 && c.stopped == nil {
+		c.ready.Wait()
+	}
+	if len(c.queue) == 0 || c.stopped != nil || !c.Until.IsZero() && time.Now().After(c.Until) {
+		c.result.left += len(c.queue)
+		c.queue = nil
+		c.ready.Broadcast()
+		return item{}, false
+	}
+	it := c.queue[0]
+	c.queue = c.queue[1:]
+	c.busy++
+	return it, true
+}
+
+func (c *crawler) done() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy--
+	c.result.Asked++
+	if c.Progress != nil {
+		c.Progress(c.result.Asked, c.result.Asked+len(c.queue)+c.busy)
+	}
+	c.ready.Broadcast()
+}
+
+// push takes a request into the queue when it is new and may be asked.
+func (c *crawler) push(it item) {
+	r := it.r
+	if c.Scope.Allows(r) != nil {
+		c.elsewhere(r)
+		return
+	}
+	content, _ := r.Content()
+	key := r.Method + " " + r.Address() + "\x00" + string(content)
+	folder := r.Base() + path.Dir(r.Path)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	shape := site.Shape(r)
+	if c.seen[key] || it.depth > maxDepth || trap(r.Path) {
+		return
+	}
+	c.seen[key] = true
+	if c.shapes[shape] >= maxPerShape || len(c.seen) > c.Pages || r.Method == http.MethodGet && len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
+		if c.shapes[shape] == 0 {
+			c.result.left++
+		}
+		return
+	}
+	c.shapes[shape]++
+	c.folders[folder]++
+	c.queue = append(c.queue, it)
+	c.ready.Signal()
+}
+
+// trap reports whether the path looks like one that goes on for ever.
+func trap(p string) bool {
+	segments := strings.Split(p, "/")
+	if len(segments) > maxSegments || len(p) > 2000 {
+		return true
+	}
+	repeated := map[string]int{}
+	for _, s := range segments {
+		if repeated[s]++; s != "" && repeated[s] > 3 {
+			return true
+		}
+	}
+	return false
+}
+
+// elsewhere keeps the address of another site.
+func (c *crawler) elsewhere(r *message.Request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.Scope.Hosts(r.Host) && len(c.outside) < maxOutside {
+		c.outside[r.Address()] = true
+	}
+}
+
+// ask asks for a request and reads the answer.
+func (c *crawler) ask(ctx context.Context, it item) error {
+	r := it.r
+	if site.Dangerous(r.Address()) {
+		c.Surface.Add(r)
+		c.Surface.Failed(r, "it ends the session or cannot be taken back: never asked")
+		return nil
+	}
+	if r.Method != http.MethodGet && !c.Submit {
+		c.Surface.Add(r)
+		c.Surface.Failed(r, "the profile sends no forms that may store something")
+		return nil
+	}
+	resp, err := c.Client.Send(ctx, r, c.As)
+	if err != nil {
+		if !traffic.Over(err) {
+			c.Surface.Add(r)
+			c.Surface.Failed(r, err.Error())
+			c.Degrade(scan.Reason{Code: "unreadable", Message: err.Error()})
+			return nil
+		}
+		return err
+	}
+	if c.Look != nil {
+		c.Look(resp)
+	}
+	name := ""
+	if c.As != nil {
+		name = c.As.Name()
+	}
+	outcome, _ := site.Outcome(resp)
+	if (outcome != finding.NotReached && !c.missing(ctx, resp)) && !Static(resp) {
+		c.Surface.Add(r)
+		c.Surface.Answered(resp, name)
+		c.Surface.Count(r, 1)
+	}
+	c.keep(resp)
+	f := Read(resp)
+	c.take(f, resp, it.depth+1)
+	return nil
+}
+
+// keep remembers what later phases want.
+func (c *crawler) keep(resp *message.Response) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if resp.IsHTML() && resp.Status == http.StatusOK {
+		c.result.Pages = append(c.result.Pages, resp.Request)
+	}
+	if describes(resp) {
+		c.result.Describe = append(c.result.Describe, resp)
+	}
+}
+
+// describes reports whether an answer looks like a description of an API.
+func describes(resp *message.Response) bool {
+	head := resp.Text()[:min(len(resp.Text()), 4096)]
+	return resp.Status == http.StatusOK && !resp.IsHTML() && (strings.Contains(head, `"openapi"`) || strings.Contains(head, `"swagger"`) ||
+		strings.HasPrefix(head, "openapi:") || strings.HasPrefix(head, "swagger:") || strings.Contains(head, "\nopenapi:") || strings.Contains(head, "\nswagger:"))
+}
+
+// take pushes what was found in an answer.
+func (c *crawler) take(f *Found, resp *message.Response, depth int) {
+	for _, r := range f.Requests {
+		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
+			r.Referer = resp.Request.Address()
+		}
+		c.push(item{r, depth})
+	}
+	c.mu.Lock()
+	for _, s := range f.Sockets {
+		if len(c.sockets) < maxOutside {
+			c.sockets[s] = true
+		}
+	}
+	c.mu.Unlock()
+	// Folders above a page often list what is in them.
+	if resp.Status == http.StatusOK && len(resp.Request.Query) == 0 && resp.Request.Method == http.MethodGet {
+		if dir := path.Dir(strings.TrimSuffix(resp.Request.Path, "/")); dir != "/" && dir != "." {
+			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host, Path: dir + "/", Origin: "folder"}
+			c.push(item{up, depth})
+		}
+	}
+}
+
+// Static reports whether the answer is a file that does nothing with a request: an
+// image, a style, a script, a font.
+func Static(resp *message.Response) bool {
+	if resp.Request.Method != http.MethodGet || len(resp.Request.Query) > 0 {
+		return false
+	}
+	media := resp.MediaType()
+	for _, prefix := range []string{"image/", "font/", "audio/", "video/", "text/css"} {
+		if strings.HasPrefix(media, prefix) {
+			return true
+		}
+	}
+	switch media {
+	case "text/javascript", "application/javascript", "application/x-javascript", "application/ecmascript", "application/font-woff", "application/wasm", "application/manifest+json":
+		return true
+	}
+	switch strings.ToLower(path.Ext(resp.Request.Path)) {
+	case ".css", ".js", ".mjs", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".woff", ".woff2", ".ttf", ".eot", ".webp", ".mp4", ".pdf":
+		return true
+	}
+	return resp.Request.Path == "/robots.txt" || strings.HasPrefix(resp.Request.Path, "/sitemap") || strings.HasPrefix(resp.Request.Path, "/.well-known/")
+}
+
+// soft tells what a part of the site answers to addresses that are not there.
+type soft struct {
+	once sync.Once
+	page *message.Response // nil: it answers as it should
+}
+
+// missing reports whether an answer with status 200 says that there is no such page,
+// which is told by asking for one that surely does not exist, once for each kind of
+// name.
+func (c *crawler) missing(ctx context.Context, resp *message.Response) bool {
+	r := resp.Request
+	if resp.Status != http.StatusOK || r.Method != http.MethodGet || r.Path == "/" {
+		return false
+	}
+	key := r.Base() + " " + path.Ext(r.Path)
+	c.mu.Lock()
+	s := c.soft[key]
+	if s == nil {
+		s = &soft{}
+		c.soft[key] = s
+	}
+	c.mu.Unlock()
+	s.once.Do(func() {
+		absent := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: path.Join(path.Dir(c.Scope.Base().EscapedPath()+"x"), "m3rl0n-n0t-there"+path.Ext(r.Path))}
+		if !strings.HasPrefix(absent.Path, "/") {
+			absent.Path = "/" + absent.Path
+		}
+		if got, err := c.Client.Send(ctx, absent, c.As); err == nil && got.Status == http.StatusOK {
+			s.page = got
+		}
+	})
+	return s.page != nil && s.page.Text() == resp.Text() && len(r.Query) == 0
+}
+
+// Resolve returns the GET request of an address as it stands in a document; nil when
+// it is none.
+func Resolve(base *url.URL, text, origin string) *message.Request {
+	text = strings.TrimSpace(text)
+	if text == "" || len(text) > 4000 || strings.HasPrefix(text, "#") {
+		return nil
+	}
+	if i := strings.IndexByte(text, ':'); i > 0 && !strings.ContainsAny(text[:i], "/?#") {
+		switch strings.ToLower(text[:i]) {
+		case "http", "https":
+		default:
+			return nil
+		}
+	}
+	text = strings.NewReplacer("\t", "", "\n", "", "\r", "", " ", "%20", `\`, "/").Replace(text)
+	u, err := base.Parse(text)
+	if err != nil {
+		return nil
+	}
+	u.User = nil
+	r, err := message.Of(u)
+	if err != nil {
+		return nil
+	}
+	r.Path = clean(r.Path)
+	r.Origin = origin
+	return r
+}
+
+// clean removes what a browser would resolve away, and doubled slashes.
+func clean(p string) string {
+	for strings.Contains(p, "//") {
+		p = strings.ReplaceAll(p, "//", "/")
+	}
+	return p
+}

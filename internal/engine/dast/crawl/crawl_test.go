@@ -1,0 +1,229 @@
+package crawl_test
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// pages is a small site: what each address answers. Everything it names is there.
+var pages = map[string]string{
+	"/": `<!DOCTYPE html><base href="/deep/"><a href="../one">1</a> <a href=two?x=1&amp;y=2>2</a> <img srcset="/img/a.png 1x, /img/b.png 2x">
+		<!-- <a href="/commented">old</a> --> <iframe srcdoc="<a href='/inside'>x</a>"></iframe>
+		<form action="/search"><input name=q><select name=kind><option value="">all<option value=b>b</select></form>
+		<form method=post action=/comment><input type=hidden name=csrf_token value="0123456789abcdef"><textarea name=text></textarea><button>send</button></form>
+		<a href="/logout">leave</a> <a href="https://elsewhere.example/x">x</a> <a href="mailto:a@b.example">mail</a> <a href="javascript:go('/from/js')">j</a>
+		<script src=/app.js></script> <button formaction=/alone>x</button> <div data-url="/data/url" style="background: url(/bg.png)"></div>
+		<noscript><a href="/noscript">n</a></noscript><meta http-equiv=refresh content="9; url=/refreshed">`,
+	"/app.js": "const base = '/api/'; fetch(base + 'items', {method: 'POST', body: JSON.stringify({name: n, price: 2})});\n" +
+		"var x = new XMLHttpRequest(); x.open('DELETE', `/api/items/${id}`); axios.get('/api/users?page=' + page); new WebSocket('ws://HOST/socket');\n" +
+		"element.innerHTML = '<a href=\"/written/by/script\">'; import('./lazy.js'); var note = 'a / b', type = 'text/html';\n//# sourceMappingURL=app.js.map",
+	"/app.js.map":    `{"version":3,"sources":["a.ts"],"sourcesContent":["get('/from/source/map')"]}`,
+	"/robots.txt":    "User-agent: *\nDisallow: /hidden/\nDisallow: /*.bak\nSitemap: /map.xml",
+	"/map.xml":       `<urlset><url><loc>/in/sitemap</loc></url></urlset>`,
+	"/trap/1":        `<a href="/trap/2">next</a>`,
+	"/one":           `<a href="/trap/1">calendar</a>`,
+	"/api/users":     `{"next": "/api/users/page2", "self": "text"}`,
+	"/redirected/to": `<p>end</p>`,
+	"/inside":        `<a href="/redirect">r</a>`,
+}
+
+func serve(t *testing.T) (*httptest.Server, func() []string) {
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.URL.RequestURI())
+		mu.Unlock()
+		text, ok := pages[r.URL.Path]
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/trap/"):
+			var n int
+			_, _ = fmt.Sscanf(r.URL.Path, "/trap/%d", &n)
+			text = fmt.Sprintf(`<a href="/trap/%d">next</a>`, n+1)
+		case r.URL.Path == "/redirect":
+			http.Redirect(w, r, "/redirected/to", http.StatusFound)
+			return
+		case strings.HasSuffix(r.URL.Path, "absent") || strings.Contains(r.URL.Path, "n0t-there"):
+			http.NotFound(w, r)
+			return
+		case !ok:
+			text = "<p>" + r.URL.Path
+		}
+		switch {
+		case strings.HasSuffix(r.URL.Path, ".js"):
+			w.Header().Set("Content-Type", "text/javascript")
+		case strings.HasSuffix(r.URL.Path, ".xml"):
+			w.Header().Set("Content-Type", "text/xml")
+		case strings.HasPrefix(text, "{"):
+			w.Header().Set("Content-Type", "application/json")
+		case r.URL.Path == "/robots.txt":
+			w.Header().Set("Content-Type", "text/plain")
+		default:
+			w.Header().Set("Content-Type", "text/html")
+		}
+		_, _ = fmt.Fprint(w, strings.ReplaceAll(text, "HOST", r.Host))
+	}))
+	t.Cleanup(server.Close)
+	return server, func() []string { mu.Lock(); defer mu.Unlock(); return slices.Clone(asked) }
+}
+
+func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.Result, []scan.Reason) {
+	t.Helper()
+	target := &scan.Target{URL: address}
+	scope, err := site.NewScope(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
+	t.Cleanup(client.Close)
+	var mu sync.Mutex
+	var reasons []scan.Reason
+	o.Client, o.Scope, o.Surface = client, scope, site.NewSurface(1000)
+	o.Degrade = func(r scan.Reason) { mu.Lock(); defer mu.Unlock(); reasons = append(reasons, r) }
+	result, err := crawl.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o.Surface, result, reasons
+}
+
+func TestCrawl(t *testing.T) {
+	server, asked := serve(t)
+	surface, result, reasons := run(t, server.URL+"/", crawl.Options{Submit: true})
+	got := asked()
+	for _, want := range []string{"GET /one", "GET /deep/two?x=1&y=2", "GET /img/a.png", "GET /img/b.png", "GET /commented", "GET /inside", "GET /search?q=test&kind=b",
+		"POST /comment", "GET /from/js", "GET /app.js", "GET /app.js.map", "GET /data/url", "GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",
+		"GET /api/users?page=1", "GET /written/by/script", "GET /lazy.js", "GET /from/source/map", "GET /hidden/", "GET /in/sitemap", "GET /api/users/page2", "GET /redirected/to"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("%s was not asked", want)
+		}
+	}
+	traps := 0
+	for _, a := range got {
+		if strings.Contains(a, "/logout") || strings.Contains(a, "elsewhere") || strings.Contains(a, "text/html") {
+			t.Errorf("%s was asked", a)
+		}
+		if strings.HasPrefix(a, "GET /trap/") {
+			traps++
+		}
+	}
+	if traps > 10 {
+		t.Errorf("%d pages of a calendar without end", traps)
+	}
+	if len(result.Sockets) != 1 || !slices.Contains(result.Outside, "https://elsewhere.example/x") || len(reasons) != 0 {
+		t.Errorf("sockets %v, outside %v, reasons %v", result.Sockets, result.Outside, reasons)
+	}
+	var logout, item *finding.Operation
+	for _, e := range surface.Entries() {
+		switch {
+		case strings.HasSuffix(e.Seen.URL, "/logout"):
+			logout = &e.Seen
+		case e.Seen.Method == "POST" && strings.HasSuffix(e.Seen.URL, "/api/items"):
+			item = &e.Seen
+		case strings.HasSuffix(e.Seen.URL, ".png"), strings.HasSuffix(e.Seen.URL, ".js"):
+			t.Errorf("%s is an operation", e.Seen.URL)
+		}
+	}
+	if logout == nil || logout.Outcome != finding.NotReached || logout.Reason == "" {
+		t.Errorf("logout %+v", logout)
+	}
+	if item == nil || !slices.Equal(item.Parameters, []string{"json:/name", "json:/price"}) || item.Outcome != finding.Reached {
+		t.Errorf("item %+v", item)
+	}
+}
+
+func TestCrawlSendsNoFormsWhereItMayNot(t *testing.T) {
+	server, asked := serve(t)
+	surface, _, _ := run(t, server.URL+"/", crawl.Options{})
+	for _, a := range asked() {
+		if !strings.HasPrefix(a, "GET ") {
+			t.Errorf("%s was sent", a)
+		}
+	}
+	if !slices.ContainsFunc(surface.Entries(), func(e site.Entry) bool {
+		return e.Seen.Method == "POST" && e.Seen.Outcome == finding.NotReached && strings.Contains(e.Seen.Reason, "profile")
+	}) {
+		t.Error("the form is no operation")
+	}
+}
+
+func TestCrawlStopsAtItsLimit(t *testing.T) {
+	server, asked := serve(t)
+	_, _, reasons := run(t, server.URL+"/", crawl.Options{Pages: 10, Submit: true})
+	if n := len(asked()); n > 20 || len(reasons) == 0 {
+		t.Errorf("%d requests, reasons %v", n, reasons)
+	}
+}
+
+func TestCrawlOfDeadTarget(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	address := server.URL
+	server.Close()
+	_, _, reasons := run(t, address+"/", crawl.Options{})
+	if len(reasons) == 0 {
+		t.Error("no reason tells that the target is dead")
+	}
+}
+
+func TestRenewerPlantsFreshTokens(t *testing.T) {
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n++
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<form method=post action=/save><input type=hidden name=csrf_token value="token-000%d"><input name=text></form>`, n)
+	}))
+	defer server.Close()
+	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
+	page, err := message.Parse(server.URL + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Send(t.Context(), page, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := crawl.Read(resp).Requests[0]
+	form.Referer = server.URL + "/"
+	attacked := form.With(message.Point{In: message.InForm, Name: "text", Index: 1}, "payload")
+	fresh := crawl.Renewer(client, nil)(t.Context(), attacked)
+	if content, _ := fresh.Content(); string(content) != "csrf_token=token-0002&text=payload" {
+		t.Errorf("sent %s", content)
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, text := range pages {
+		f.Add("text/html", text)
+		f.Add("text/javascript", text)
+	}
+	f.Add("application/json", `{"a":["/x"]}`)
+	f.Add("text/css", "@import '/a.css'; b { background: url(x) }")
+	f.Add("text/xml", "<loc>/a</loc>")
+	f.Fuzz(func(t *testing.T, media, text string) {
+		r, _ := message.Parse("http://a.example/b/c")
+		for _, q := range crawl.Read(&message.Response{Request: r, Status: 200, Header: http.Header{"Content-Type": {media}}, Body: []byte(text)}).Requests {
+			if q.Host == "" || !strings.HasPrefix(q.Path, "/") {
+				t.Errorf("request %+v", q)
+			}
+		}
+	})
+}

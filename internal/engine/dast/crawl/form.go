@@ -1,0 +1,289 @@
+package crawl
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads forms and fills them in as a user would.
+
+// A form is an element form with the controls that belong to it (HTML 5, section
+// 4.10), wherever they stand.
+type form struct {
+	node     *html.Node // nil: controls without a form
+	controls []*html.Node
+}
+
+// forms returns the forms of a document.
+func forms(doc *html.Node) []*form {
+	var out []*form
+	by := map[*html.Node]*form{}
+	ids := map[string]*form{}
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "form" {
+			f := &form{node: n}
+			out, by[n] = append(out, f), f
+			if id := attribute(n, "id"); id != "" {
+				ids[id] = f
+			}
+		}
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch n.Data {
+		case "input", "select", "textarea", "button":
+			if f := ids[attribute(n, "form")]; f != nil {
+				f.controls = append(f.controls, n)
+				continue
+			}
+			for up := range n.Ancestors() {
+				if f := by[up]; f != nil {
+					f.controls = append(f.controls, n)
+					break
+				}
+			}
+			if at := attribute(n, "formaction"); at != "" && len(out) == 0 {
+				out = append(out, &form{controls: []*html.Node{n}})
+			}
+		}
+	}
+	return out
+}
+
+// requests returns what the form sends: once for each button that has a name or an
+// address of its own, once where none has.
+func (f *form) requests(base *url.URL) []*message.Request {
+	var out []*message.Request
+	plain := false
+	for _, n := range f.controls {
+		kind := strings.ToLower(attribute(n, "type"))
+		submits := n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" && (kind == "submit" || kind == "image")
+		if !submits {
+			continue
+		}
+		_, own := lookup(n, "formaction")
+		if attribute(n, "name") == "" && !own {
+			plain = true
+			continue
+		}
+		if r := f.request(base, n); r != nil && len(out) < 10 {
+			out = append(out, r)
+		}
+	}
+	if plain || len(out) == 0 {
+		if r := f.request(base, nil); r != nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// request fills the form in and sends it by the button.
+func (f *form) request(base *url.URL, button *html.Node) *message.Request {
+	action, method, enctype := "", "get", ""
+	if f.node != nil {
+		action, method, enctype = attribute(f.node, "action"), strings.ToLower(attribute(f.node, "method")), strings.ToLower(attribute(f.node, "enctype"))
+	}
+	if button != nil {
+		if a, ok := lookup(button, "formaction"); ok {
+			action = a
+		}
+		if m := attribute(button, "formmethod"); m != "" {
+			method = strings.ToLower(m)
+		}
+		if e := attribute(button, "formenctype"); e != "" {
+			enctype = strings.ToLower(e)
+		}
+	}
+	if strings.TrimSpace(action) == "" || strings.HasPrefix(action, "#") {
+		action = base.String()
+	}
+	r := Resolve(base, action, "form")
+	if r == nil {
+		return nil
+	}
+	params, types, file := f.fill(button)
+	r.Types = types
+	if method != "post" {
+		if method == "dialog" {
+			return nil
+		}
+		r.Query = params
+		retype(r.Types, message.InQuery)
+		return r
+	}
+	r.Method = http.MethodPost
+	r.Body = message.Body{Kind: message.Form, Params: params}
+	if strings.Contains(enctype, "multipart") || file {
+		r.Body.Kind = message.Multipart
+		retype(r.Types, message.InMultipart)
+	} else {
+		retype(r.Types, message.InForm)
+	}
+	return r
+}
+
+// retype puts the place before the names.
+func retype(types map[string]string, in message.In) {
+	for name, t := range types {
+		delete(types, name)
+		types[string(in)+":"+name] = t
+	}
+}
+
+// fill returns the values that the form sends, and the types of its fields.
+func (f *form) fill(button *html.Node) (params []message.Param, types map[string]string, file bool) {
+	types = map[string]string{}
+	radios := map[string]bool{}
+	for _, n := range f.controls {
+		name := attribute(n, "name")
+		kind := strings.ToLower(attribute(n, "type"))
+		if _, off := lookup(n, "disabled"); off || name == "" {
+			continue
+		}
+		value := attribute(n, "value")
+		switch {
+		case n == button:
+			params = append(params, message.Param{Name: name, Value: value})
+			types[name] = "button"
+			continue
+		case n.Data == "button", kind == "submit", kind == "image", kind == "reset", kind == "button":
+			continue
+		case n.Data == "select":
+			value = option(n)
+		case n.Data == "textarea":
+			value = strings.TrimSpace(inner(n))
+			if value == "" {
+				value = valueFor(name, "text")
+			}
+		case kind == "radio":
+			if radios[name] {
+				continue
+			}
+			radios[name] = true
+			if value == "" {
+				value = "on"
+			}
+		case kind == "checkbox":
+			if value == "" {
+				value = "on"
+			}
+		case kind == "file":
+			file = true
+			params = append(params, message.Param{Name: name, Value: "test\n", File: "test.txt", Type: "text/plain"})
+			types[name] = "file"
+			continue
+		case kind == "hidden":
+			types[name] = "hidden"
+		case value == "" || kind == "password":
+			value = valueFor(name, kind)
+		}
+		switch kind {
+		case "number", "range":
+			types[name] = "number"
+		case "email", "url", "password", "date", "tel":
+			types[name] = kind
+		}
+		params = append(params, message.Param{Name: name, Value: value})
+	}
+	return params, types, file
+}
+
+// option returns the value of the selected option, else of the first that has one.
+func option(n *html.Node) string {
+	var firstValue, selected string
+	for o := range n.Descendants() {
+		if o.Type != html.ElementNode || o.Data != "option" {
+			continue
+		}
+		value, ok := lookup(o, "value")
+		if !ok {
+			value = strings.TrimSpace(inner(o))
+		}
+		if _, on := lookup(o, "selected"); on && selected == "" {
+			selected = value
+		}
+		if firstValue == "" {
+			firstValue = value
+		}
+	}
+	if selected != "" {
+		return selected
+	}
+	return firstValue
+}
+
+func inner(n *html.Node) string {
+	var b strings.Builder
+	for d := range n.Descendants() {
+		if d.Type == html.TextNode {
+			b.WriteString(d.Data)
+		}
+	}
+	return b.String()
+}
+
+// values are what a user might enter, by words in the name of a field.
+var values = []struct {
+	name  *lazyregexp.Regexp
+	value string
+}{
+	{lazyregexp.New(`(?i)e?-?mail`), "jane.roe@example.com"},
+	{lazyregexp.New(`(?i)url|website|homepage|link|uri`), "https://www.example.com/"},
+	{lazyregexp.New(`(?i)pass(word|wd)?|pwd|secret`), "Merl0n!Scan"},
+	{lazyregexp.New(`(?i)phone|tel|mobile|fax`), "+15555550123"},
+	{lazyregexp.New(`(?i)zip|postal|plz`), "10115"},
+	{lazyregexp.New(`(?i)date|birth|dob`), "2001-02-03"},
+	{lazyregexp.New(`(?i)year`), "2001"},
+	{lazyregexp.New(`(?i)month|day|hour|minute`), "3"},
+	{lazyregexp.New(`(?i)age|count|number|num|qty|quantity|amount|price|size|limit|offset|page|(^|_|-)id$|Id$`), "1"},
+	{lazyregexp.New(`(?i)(first|last|full|sur|real|display)[-_ ]?name`), "Jane"},
+	{lazyregexp.New(`(?i)user|login|account|nick`), "janeroe"},
+	{lazyregexp.New(`(?i)city|town`), "Berlin"},
+	{lazyregexp.New(`(?i)country`), "DE"},
+	{lazyregexp.New(`(?i)(^|_)ip(_|$)|host|address_?ip`), "127.0.0.1"},
+	{lazyregexp.New(`(?i)color|colour`), "#336699"},
+	{lazyregexp.New(`(?i)lang|locale`), "en"},
+}
+
+// valueFor returns a plausible value of a field.
+func valueFor(name, kind string) string {
+	switch kind {
+	case "email":
+		return "jane.roe@example.com"
+	case "url":
+		return "https://www.example.com/"
+	case "number", "range":
+		return "1"
+	case "date":
+		return "2001-02-03"
+	case "datetime-local":
+		return "2001-02-03T04:05"
+	case "time":
+		return "04:05"
+	case "month":
+		return "2001-02"
+	case "week":
+		return "2001-W05"
+	case "color":
+		return "#336699"
+	case "tel":
+		return "+15555550123"
+	case "password":
+		return "Merl0n!Scan"
+	}
+	for _, v := range values {
+		if v.name.MatchString(name) {
+			return v.value
+		}
+	}
+	return "test"
+}

@@ -1,0 +1,231 @@
+package crawl
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/crawl/script"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads pages.
+
+// addressAttributes hold one address (HTML 5 and what browsers and older pages know).
+var addressAttributes = map[string]bool{
+	"href": true, "src": true, "data": true, "poster": true, "background": true, "cite": true, "longdesc": true, "action": true, "formaction": true, "manifest": true,
+	"profile": true, "usemap": true, "dynsrc": true, "lowsrc": true, "classid": true, "codebase": true, "icon": true, "itemid": true, "itemtype": false, "ping": true, "archive": true,
+	"xlink:href": true, "code": true, "object": true, "implementation": true, "from": false, "to": false, "url": true, "uri": true, "link": true, "hx-get": true, "ng-href": true, "ng-src": true, "ng-include": true, "up-href": true, "formtarget": false,
+}
+
+// maxFragments bounds pages inside of pages.
+const maxFragments = 4
+
+// page reads a document: its base first, then every element, its forms in the end.
+func (r *reader) page(doc *html.Node) {
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "base" {
+			if u, err := r.base.Parse(strings.TrimSpace(attribute(n, "href"))); err == nil && u.Host != "" {
+				r.add(attribute(n, "href"), "link")
+				r.base = u
+				break
+			}
+		}
+	}
+	for n := range doc.Descendants() {
+		switch n.Type {
+		case html.ElementNode:
+			r.element(n)
+		case html.DoctypeNode:
+			r.add(attribute(n, "system"), "link")
+		case html.CommentNode:
+			r.comment(n.Data)
+		case html.TextNode:
+			if p := n.Parent; p != nil && p.Type == html.ElementNode && p.Data != "script" && p.Data != "style" {
+				r.addresses(n.Data, "text")
+				r.written(n.Data)
+			}
+		}
+	}
+	for _, f := range forms(doc) {
+		r.found.Requests = append(r.found.Requests, f.requests(r.base)...)
+	}
+}
+
+// written finds paths that a text writes out, as in lists of files.
+func (r *reader) written(text string) {
+	for word := range strings.FieldsSeq(text) {
+		word = strings.Trim(word, `"'.,;()[]`)
+		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) {
+			r.add(word, "text")
+		}
+	}
+}
+
+func attribute(n *html.Node, name string) string {
+	v, _ := lookup(n, name)
+	return v
+}
+
+func lookup(n *html.Node, name string) (string, bool) {
+	for _, a := range n.Attr {
+		key := a.Key
+		if a.Namespace != "" {
+			key = a.Namespace + ":" + a.Key
+		}
+		if key == name {
+			return a.Val, true
+		}
+	}
+	return "", false
+}
+
+// element reads the attributes of an element, and the code or style in it.
+func (r *reader) element(n *html.Node) {
+	for _, a := range n.Attr {
+		key := a.Key
+		if a.Namespace != "" {
+			key = a.Namespace + ":" + a.Key
+		}
+		r.attribute(n, key, a.Val)
+	}
+	switch n.Data {
+	case "script":
+		if n.FirstChild == nil {
+			return
+		}
+		switch kind := strings.ToLower(attribute(n, "type")); {
+		case strings.Contains(kind, "json"):
+			r.json(n.FirstChild.Data)
+		case strings.Contains(kind, "html"), strings.Contains(kind, "template"):
+			r.fragment(n.FirstChild.Data)
+		default:
+			r.script(n.FirstChild.Data)
+		}
+	case "style":
+		if n.FirstChild != nil {
+			r.style(n.FirstChild.Data)
+		}
+	case "noscript", "iframe", "noembed", "noframes", "xmp", "template":
+		if n.FirstChild != nil && n.FirstChild.Type == html.TextNode {
+			r.fragment(n.FirstChild.Data)
+		}
+	}
+}
+
+// attribute reads one attribute.
+func (r *reader) attribute(n *html.Node, key, value string) {
+	value = strings.TrimSpace(value)
+	if value == "" || n.Data == "base" {
+		return
+	}
+	switch {
+	case n.Data == "form" && key == "action", key == "formaction":
+		return // forms read them
+	case key == "usemap":
+		if !strings.HasPrefix(value, "#") {
+			r.add(value, "link")
+		}
+	case key == "srcset" || key == "imagesrcset":
+		for candidate := range strings.SplitSeq(value, ",") {
+			if fields := strings.Fields(candidate); len(fields) > 0 {
+				r.add(fields[0], "link")
+			}
+		}
+	case key == "ping" || key == "archive":
+		for _, a := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' }) {
+			r.add(a, "link")
+		}
+	case key == "srcdoc":
+		r.fragment(value)
+	case key == "style":
+		r.style(value)
+	case strings.HasPrefix(key, "on"):
+		r.script(value)
+	case key == "content" && n.Data == "meta":
+		r.meta(n, value)
+	case key == "value" && n.Data == "param":
+		if script.Address(value) || strings.Contains(value, ".") {
+			r.add(value, "link")
+		}
+	case addressAttributes[key]:
+		r.add(value, "link")
+	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.Address(value):
+		r.add(value, "link")
+	}
+}
+
+// meta reads an element meta.
+func (r *reader) meta(n *html.Node, value string) {
+	switch strings.ToLower(attribute(n, "http-equiv")) {
+	case "refresh":
+		if m := refresh.FindStringSubmatch(value); m != nil && m[1] != "" {
+			r.add(m[1], "link")
+		}
+	case "content-security-policy", "content-security-policy-report-only":
+		for directive := range strings.SplitSeq(value, ";") {
+			if fields := strings.Fields(directive); len(fields) > 1 && fields[0] == "report-uri" {
+				r.add(fields[1], "link")
+			} else if len(fields) > 1 {
+				for _, f := range fields[1:] {
+					if u, err := url.Parse(f); err == nil && u.Host != "" && u.Path != "" && !strings.Contains(f, "*") {
+						r.add(f, "link")
+					}
+				}
+			}
+		}
+	default:
+		switch {
+		case strings.Contains(value, "<"):
+			r.fragment(value)
+		case script.Address(value):
+			r.add(value, "link")
+		}
+	}
+}
+
+// frames reads elements that the parser leaves out where they do not belong, which
+// older browsers show.
+func (r *reader) frames(text string) {
+	for _, m := range frame.FindAllStringSubmatch(text, 1000) {
+		r.add(html.UnescapeString(first(m)), "link")
+	}
+}
+
+var frame = lazyregexp.New(`(?i)<(?:frame|isindex)\s[^>]*?(?:src|action|href)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+
+// comment reads what was commented out: markup, else addresses.
+func (r *reader) comment(text string) {
+	if inner, ok := strings.CutPrefix(text, "[if"); ok {
+		if _, body, found := strings.Cut(inner, "]>"); found {
+			text = strings.TrimSuffix(body, "<![endif]")
+		}
+	}
+	if strings.Contains(text, "<") {
+		r.fragment(text)
+		return
+	}
+	r.addresses(text, "comment")
+	for word := range strings.FieldsSeq(text) {
+		if word = strings.Trim(word, `"'.,;()`); strings.HasPrefix(word, "/") && script.Address(word) {
+			r.add(word, "comment")
+		}
+	}
+}
+
+// fragment reads markup inside of a page.
+func (r *reader) fragment(text string) {
+	if r.deep == maxFragments {
+		return
+	}
+	doc, err := html.Parse(strings.NewReader(text))
+	if err != nil {
+		return
+	}
+	base := r.base
+	r.deep++
+	r.page(doc)
+	r.deep--
+	r.base = base
+}

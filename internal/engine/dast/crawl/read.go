@@ -1,0 +1,248 @@
+package crawl
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/crawl/script"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads answers for addresses.
+
+// Found is what an answer tells.
+type Found struct {
+	Requests []*message.Request
+	Sockets  []string
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// Read returns everything that an answer leads to.
+func Read(resp *message.Response) *Found {
+	r := &reader{base: resp.Request.URL(), found: &Found{}}
+	r.headers(resp.Header)
+	media := resp.MediaType()
+	name := path.Base(resp.Request.Path)
+	text := resp.Text()
+	switch {
+	case name == "robots.txt":
+		r.robots(text)
+	case strings.Contains(media, "html"):
+		r.page(resp.Document())
+		r.frames(text)
+	case strings.Contains(media, "css") || strings.HasSuffix(name, ".css"):
+		r.style(text)
+	case strings.Contains(media, "javascript") || strings.Contains(media, "ecmascript") || strings.HasSuffix(name, ".js") || strings.HasSuffix(name, ".mjs"):
+		r.script(text)
+	case strings.HasSuffix(name, ".map"):
+		r.sourceMap(text)
+	case strings.Contains(media, "json"):
+		r.json(text)
+	case strings.Contains(media, "xml"):
+		r.xml(text)
+	case strings.HasPrefix(media, "text/"):
+		r.addresses(text, "text")
+	}
+	return r.found
+}
+
+type reader struct {
+	base  *url.URL
+	found *Found
+	deep  int // fragments inside of fragments
+}
+
+// add adds an address.
+func (r *reader) add(text, origin string) {
+	if lower := strings.ToLower(strings.TrimSpace(text)); strings.HasPrefix(lower, "ws:") || strings.HasPrefix(lower, "wss:") {
+		r.found.Sockets = append(r.found.Sockets, strings.TrimSpace(text))
+		return
+	} else if code, ok := strings.CutPrefix(lower, "javascript:"); ok {
+		r.script(strings.TrimSpace(text)[len(text)-len(code)-(len(text)-len(strings.TrimSpace(text))):])
+		return
+	} else if strings.HasPrefix(lower, "data:") {
+		r.data(text)
+		return
+	}
+	if q := Resolve(r.base, text, origin); q != nil {
+		r.found.Requests = append(r.found.Requests, q)
+	}
+}
+
+// data reads a document inside of an address (RFC 2397).
+func (r *reader) data(address string) {
+	media, body, _ := strings.Cut(address, ",")
+	if !strings.Contains(media, "html") && !strings.Contains(media, "xml") {
+		return
+	}
+	if strings.HasSuffix(media, ";base64") {
+		decoded, err := base64.StdEncoding.DecodeString(body)
+		if err != nil {
+			return
+		}
+		body = string(decoded)
+	} else if decoded, err := url.PathUnescape(body); err == nil {
+		body = decoded
+	}
+	r.fragment(body)
+}
+
+// headers reads those that name addresses (RFC 9110, RFC 8288).
+func (r *reader) headers(h http.Header) {
+	for _, name := range []string{"Location", "Content-Location", "SourceMap", "X-SourceMap"} {
+		if v := h.Get(name); v != "" {
+			r.add(v, "header")
+		}
+	}
+	if m := refresh.FindStringSubmatch(h.Get("Refresh")); m != nil {
+		r.add(m[1], "header")
+	}
+	for _, v := range h.Values("Link") {
+		for _, m := range linkHeader.FindAllStringSubmatch(v, -1) {
+			r.add(m[1], "header")
+		}
+	}
+}
+
+var (
+	refresh    = lazyregexp.New(`(?is)^\s*\d+(?:\.\d*)?\s*[;,]\s*(?:url\s*=)?\s*['"]?(.*?)['"]?\s*$`)
+	linkHeader = lazyregexp.New(`<([^>]*)>`)
+	styleURL   = lazyregexp.New(`(?i)url\(\s*(?:"([^"]*)"|'([^']*)'|([^)"'\s]*))\s*\)|@import\s+(?:"([^"]*)"|'([^']*)')`)
+	plainURL   = lazyregexp.New(`(?i)\b(?:https?|wss?)://[^\s"'<>\\)\]}]+`)
+	xmlLoc     = lazyregexp.New(`(?is)<(?:\w+:)?loc>\s*(?:<!\[CDATA\[)?\s*(.*?)\s*(?:\]\]>)?\s*</`)
+	xmlAttr    = lazyregexp.New(`(?i)\s(?:href|src|url|location|action|endpoint|schemaLocation|xml:base)\s*=\s*(?:"([^"]*)"|'([^']*)')`)
+	xmlText    = lazyregexp.New(`>\s*((?:https?://|/)[^<>\s]+)\s*<`)
+)
+
+func first(groups []string) string {
+	for _, g := range groups[1:] {
+		if g != "" {
+			return g
+		}
+	}
+	return ""
+}
+
+// robots reads a robots file (RFC 9309): what is not to be visited is there.
+func (r *reader) robots(text string) {
+	for line := range strings.Lines(text) {
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			continue
+		}
+		value, _, _ = strings.Cut(strings.TrimSpace(value), "#")
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(strings.TrimSpace(key)) {
+		case "allow", "disallow":
+			value = strings.TrimSuffix(value, "$")
+			if i := strings.IndexByte(value, '*'); i >= 0 {
+				value = value[:strings.LastIndexByte(value[:i], '/')+1]
+			}
+			if strings.HasPrefix(value, "/") {
+				r.add(value, "robots")
+			}
+		case "sitemap":
+			r.add(value, "robots")
+		}
+	}
+}
+
+func (r *reader) style(text string) {
+	for _, m := range styleURL.FindAllStringSubmatch(text, -1) {
+		r.add(first(m), "style")
+	}
+}
+
+func (r *reader) xml(text string) {
+	for _, m := range xmlLoc.FindAllStringSubmatch(text, -1) {
+		r.add(html.UnescapeString(m[1]), "sitemap")
+	}
+	for _, m := range xmlAttr.FindAllStringSubmatch(text, -1) {
+		if v := first(m); !strings.Contains(v, "www.w3.org") {
+			r.add(html.UnescapeString(v), "xml")
+		}
+	}
+	for _, m := range xmlText.FindAllStringSubmatch(text, -1) {
+		r.add(html.UnescapeString(m[1]), "xml")
+	}
+}
+
+// json reads the strings of a document that are addresses.
+func (r *reader) json(text string) {
+	dec := json.NewDecoder(strings.NewReader(text))
+	for range 200_000 {
+		token, err := dec.Token()
+		if err != nil {
+			return
+		}
+		if s, ok := token.(string); ok && script.Address(s) {
+			r.add(s, "json")
+		}
+	}
+}
+
+// addresses finds whole addresses in plain text.
+func (r *reader) addresses(text, origin string) {
+	for _, a := range plainURL.FindAllString(text, 1000) {
+		r.add(strings.TrimRight(a, ".,;:!?"), origin)
+	}
+}
+
+// script mines code.
+func (r *reader) script(code string) {
+	for _, call := range script.Mine(code) {
+		q := Resolve(r.base, call.Address, "script")
+		switch {
+		case strings.HasPrefix(call.Address, "ws"):
+			r.add(call.Address, "script")
+			continue
+		case q == nil:
+			continue
+		}
+		if call.Method != "" {
+			q.Method = call.Method
+		}
+		if q.Method != http.MethodGet && len(call.Body) > 0 {
+			q.Body = message.Body{Kind: message.JSON, Text: jsonBody(call.Body)}
+			if call.Form {
+				q.Body = message.Body{Kind: message.Form}
+				for _, name := range call.Body {
+					q.Body.Params = append(q.Body.Params, message.Param{Name: name, Value: valueFor(name, "")})
+				}
+			}
+		}
+		r.found.Requests = append(r.found.Requests, q)
+	}
+}
+
+// jsonBody is an object with the names and plausible values.
+func jsonBody(names []string) []byte {
+	body := map[string]string{}
+	for _, name := range names {
+		body[name] = valueFor(name, "")
+	}
+	out, _ := json.Marshal(body) // strings can be written
+	return out
+}
+
+// sourceMap mines the sources that a map holds (Source Map, revision 3).
+func (r *reader) sourceMap(text string) {
+	var m struct {
+		SourcesContent []string `json:"sourcesContent"`
+	}
+	if json.Unmarshal([]byte(text), &m) != nil {
+		return
+	}
+	for _, s := range m.SourcesContent {
+		r.script(s)
+	}
+}

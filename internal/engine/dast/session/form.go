@@ -1,0 +1,133 @@
+package session
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // RFC 6238 says so
+	"encoding/base32"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// This file signs in by a form, and makes one-time passwords.
+
+// form fills in the form with a password of the page, and returns the page behind it.
+func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Response, error) {
+	page, err := s.request(l.URL)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := s.follow(ctx, page, 5)
+	if err != nil {
+		return nil, err
+	}
+	f := loginForm(resp)
+	if f == nil {
+		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name, page.Place())
+	}
+	r, err := s.filled(f, l)
+	if err != nil {
+		return nil, err
+	}
+	r.Referer = resp.Request.Address()
+	r = r.SetHeader("Origin", resp.Request.Base())
+	return s.follow(ctx, r, 5)
+}
+
+// loginForm returns the form of a page that has exactly one field for a password,
+// else the first with any; nil: there is none.
+func loginForm(resp *message.Response) *message.Request {
+	if !resp.IsHTML() {
+		return nil
+	}
+	var any *message.Request
+	for _, r := range crawl.Read(resp).Requests {
+		if r.Origin != "form" {
+			continue
+		}
+		n := 0
+		for _, t := range r.Types {
+			if t == "password" {
+				n++
+			}
+		}
+		if n == 1 {
+			return r
+		}
+		if n > 1 && any == nil {
+			any = r
+		}
+	}
+	return any
+}
+
+var userName = lazyregexp.New(`(?i)user|login|mail|account|name|uid|ident`)
+
+// filled puts the user and the password into the form.
+func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Request, error) {
+	r := f.Clone()
+	list := &r.Body.Params
+	in := message.InForm
+	switch {
+	case r.Method == http.MethodGet:
+		list, in = &r.Query, message.InQuery
+	case r.Body.Kind == message.Multipart:
+		in = message.InMultipart
+	}
+	user := -1
+	for i, p := range *list {
+		switch t := f.Types[string(in)+":"+p.Name]; {
+		case t == "password":
+			(*list)[i].Value = l.Password
+		case t == "hidden", t == "button", t == "file", l.Fields[p.Name] != "":
+		case user < 0 || !userName.MatchString((*list)[user].Name) && userName.MatchString(p.Name):
+			user = i
+		}
+	}
+	if user >= 0 {
+		(*list)[user].Value = l.User
+	}
+	for name, value := range l.Fields {
+		value, err := s.fill(value)
+		if err != nil {
+			return nil, err
+		}
+		found := false
+		for i := range *list {
+			if (*list)[i].Name == name {
+				(*list)[i].Value, found = value, true
+			}
+		}
+		if !found {
+			*list = append(*list, message.Param{Name: name, Value: value})
+		}
+	}
+	return r, nil
+}
+
+// totp is the one-time password of a time: RFC 6238 with SHA-1, six digits and steps
+// of 30 seconds, as authenticators do it.
+func totp(secret string, at time.Time) (string, error) {
+	text := strings.ToUpper(strings.NewReplacer(" ", "", "-", "", "=", "").Replace(secret))
+	key, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(text)
+	if err != nil || len(key) == 0 {
+		return "", errs.E(errs.Invalid, "the secret of one-time passwords is not base 32")
+	}
+	var step [8]byte
+	binary.BigEndian.PutUint64(step[:], uint64(at.Unix()/30))
+	mac := hmac.New(sha1.New, key)
+	_, _ = mac.Write(step[:]) // a hash takes everything
+	sum := mac.Sum(nil)
+	offset := sum[len(sum)-1] & 0xf
+	code := binary.BigEndian.Uint32(sum[offset:offset+4]) & 0x7fffffff
+	return fmt.Sprintf("%06d", code%1_000_000), nil
+}

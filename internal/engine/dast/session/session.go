@@ -1,0 +1,581 @@
+// Package session signs the scan in as an identity, proves that the session holds,
+// and signs in again when it is lost.
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// Options say what a session needs.
+type Options struct {
+	Client *traffic.Client
+	Scope  *site.Scope
+	Now    func() time.Time
+	// Walk plays recorded steps in a browser and returns the cookies and the headers
+	// that the session consists of; nil: there is no browser, with the reason.
+	Walk       func(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error)
+	WalkReason string
+}
+
+// A Session is an identity signed in. It implements traffic.Session and is safe for
+// concurrent use.
+type Session struct {
+	o        Options
+	identity scan.Identity
+	in, out  *regexp.Regexp
+	page     *message.Request // whose answer tells whether the session holds; nil: any
+	status   int
+
+	mu     sync.Mutex // of what follows
+	jar    *cookiejar.Jar
+	header []scan.Header
+	lost   bool
+	ever   bool // it was signed in once
+	signs  int  // sign-ins
+	fails  int  // sign-ins in a row that failed
+	gone   time.Time
+	why    string
+
+	signing sync.Mutex // one sign-in at a time
+}
+
+// maxSigns bounds the sign-ins of one scan, and maxFails those in a row that fail: an
+// account must not be locked.
+const (
+	maxSigns = 200
+	maxFails = 2
+)
+
+// New returns a session that is not signed in yet. An Invalid error names what is
+// wrong with the identity.
+func New(identity scan.Identity, o Options) (*Session, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Session{o: o, identity: identity, status: identity.Marker.Status}
+	fail := func(format string, args ...any) (*Session, error) {
+		return nil, errs.E(errs.Invalid, "identity %.100q: "+format, append([]any{identity.Name}, args...)...)
+	}
+	ways := 0
+	for _, set := range []bool{identity.Form != nil, identity.JSON != nil, identity.OAuth != nil, identity.Bearer != "", identity.Basic != nil, len(identity.Steps) > 0} {
+		if set {
+			ways++
+		}
+	}
+	if ways > 1 {
+		return fail("%d ways of signing in are set, not one", ways)
+	}
+	var err error
+	if identity.Marker.In != "" {
+		if s.in, err = regexp.Compile(identity.Marker.In); err != nil {
+			return fail("marker: %v", err)
+		}
+	}
+	if identity.Marker.Out != "" {
+		if s.out, err = regexp.Compile(identity.Marker.Out); err != nil {
+			return fail("marker: %v", err)
+		}
+	}
+	if identity.Marker.URL != "" {
+		if s.page, err = s.request(identity.Marker.URL); err != nil {
+			return fail("marker: %v", err)
+		}
+	}
+	if len(identity.TOTP) > 0 {
+		if _, err := totp(identity.TOTP, o.Now()); err != nil {
+			return fail("%v", err)
+		}
+	}
+	s.reset()
+	return s, nil
+}
+
+// Nobody returns the session of a visitor: cookies are kept, and that is all.
+func Nobody(o Options) *Session {
+	s, _ := New(scan.Identity{}, o) // nothing of it can be wrong
+	return s
+}
+
+// request returns the request of an address of the target.
+func (s *Session) request(address string) (*message.Request, error) {
+	u, err := s.o.Scope.Base().Parse(address)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "%.200q is no address", address)
+	}
+	r, err := message.Of(u)
+	if err != nil {
+		return nil, errs.E(errs.Invalid, "%v", err)
+	}
+	if !s.o.Scope.Hosts(r.Host) {
+		if err := s.o.Scope.Allows(r); err != nil {
+			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its address in the scope", r.Host)
+		}
+	}
+	return r, nil
+}
+
+// reset forgets the session and begins with what is fixed.
+func (s *Session) reset() {
+	s.jar, _ = cookiejar.New(nil) // it cannot fail without options
+	s.header = nil
+	base := s.o.Scope.Base()
+	if s.identity.Cookie != "" {
+		s.jar.SetCookies(base, parseCookies(s.identity.Cookie))
+	}
+	s.header = append(s.header, s.identity.Header...)
+	if s.identity.Bearer != "" {
+		s.header = append(s.header, scan.Header{Name: "Authorization", Value: "Bearer " + s.identity.Bearer})
+	}
+	if b := s.identity.Basic; b != nil {
+		r := http.Request{Header: http.Header{}}
+		r.SetBasicAuth(b.User, b.Password)
+		s.header = append(s.header, scan.Header{Name: "Authorization", Value: r.Header.Get("Authorization")})
+	}
+}
+
+func parseCookies(header string) []*http.Cookie {
+	cookies, err := http.ParseCookie(header)
+	if err != nil {
+		return nil
+	}
+	for _, c := range cookies {
+		c.Path = "/"
+	}
+	return cookies
+}
+
+// Name implements traffic.Session.
+func (s *Session) Name() string { return s.identity.Name }
+
+// signsIn reports whether the identity has to do something to be signed in.
+func (s *Session) signsIn() bool {
+	i := &s.identity
+	return i.Form != nil || i.JSON != nil || i.OAuth != nil || len(i.Steps) > 0
+}
+
+// Prepare implements traffic.Session. A session that is lost signs in again first.
+func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
+	s.mu.Lock()
+	again := s.lost && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
+	s.mu.Unlock()
+	if again && ctx.Value(signingIn{}) == nil {
+		if err := s.renew(ctx); traffic.Over(err) {
+			return err
+		}
+	}
+	s.add(req)
+	return nil
+}
+
+// signingIn marks the context of the requests of a sign-in.
+type signingIn struct{}
+
+// renew signs in again, once for all who wait.
+func (s *Session) renew(ctx context.Context) error {
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	s.mu.Lock()
+	lost := s.lost
+	s.mu.Unlock()
+	if !lost {
+		return nil
+	}
+	return s.signIn(ctx)
+}
+
+// add puts the session into a request. What the request itself says stays: an attack
+// on a cookie or a header is the request's own.
+func (s *Session) add(req *http.Request) {
+	if !s.o.Scope.Hosts(req.URL.Host) && (req.Host == "" || !s.o.Scope.Hosts(req.Host)) {
+		return // credentials are for the target alone
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, h := range s.header {
+		if req.Header.Get(h.Name) == "" {
+			req.Header.Set(h.Name, h.Value)
+		}
+	}
+	own := map[string]bool{}
+	for _, c := range req.Cookies() {
+		own[c.Name] = true
+	}
+	for _, c := range s.jar.Cookies(jarURL(req.URL)) {
+		if own[c.Name] {
+			continue
+		}
+		if old := req.Header.Get("Cookie"); old != "" {
+			req.Header.Set("Cookie", old+"; "+c.Name+"="+c.Value)
+		} else {
+			req.Header.Set("Cookie", c.Name+"="+c.Value)
+		}
+	}
+}
+
+// jarURL is an address as cookie jars want it.
+func jarURL(u *url.URL) *url.URL {
+	c := *u
+	if c.Opaque != "" {
+		c.Opaque = ""
+	}
+	return &c
+}
+
+// Seen implements traffic.Session: it keeps cookies and looks for signs that the
+// session is lost.
+func (s *Session) Seen(resp *message.Response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.o.Scope.Hosts(resp.Request.Host) {
+		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
+			s.jar.SetCookies(jarURL(resp.Request.URL()), set)
+		}
+	}
+	if s.lost || !s.ever || !s.signsIn() {
+		return
+	}
+	if why := s.tellsOut(resp); why != "" {
+		s.lose(why)
+	}
+}
+
+// lose notes that the session does not hold any more.
+func (s *Session) lose(why string) {
+	s.lost, s.why = true, why
+	if s.gone.IsZero() {
+		s.gone = s.o.Now()
+	}
+}
+
+// tellsOut says why an answer shows that nobody is signed in; empty: it does not.
+func (s *Session) tellsOut(resp *message.Response) string {
+	switch {
+	case s.out != nil && (s.out.MatchString(resp.Text()) || s.out.MatchString(resp.Head())):
+		return "an answer holds the marker of somebody who is not signed in"
+	case s.page != nil && site.Shape(s.page) == site.Shape(resp.Request) && !s.holds(resp):
+		return "the page of the marker does not show the session"
+	case s.out == nil && s.identity.Form != nil && s.leadsToLogin(resp):
+		return "the application leads to the page for signing in"
+	case s.out == nil && s.identity.JSON != nil && resp.Status == http.StatusUnauthorized && s.page == nil:
+		return "" // any operation may refuse; only the marker tells
+	}
+	return ""
+}
+
+// leadsToLogin reports whether the answer redirects to the login page.
+func (s *Session) leadsToLogin(resp *message.Response) bool {
+	to := resp.Location()
+	login, err := s.o.Scope.Base().Parse(s.identity.Form.URL)
+	return err == nil && to != nil && to.Host == login.Host && to.Path == login.Path && resp.Request.Path != login.EscapedPath()
+}
+
+// holds reports whether the answer of the marker's page shows the session.
+func (s *Session) holds(resp *message.Response) bool {
+	switch {
+	case s.status != 0 && resp.Status != s.status:
+		return false
+	case s.in != nil:
+		return s.in.MatchString(resp.Text()) || s.in.MatchString(resp.Head())
+	case s.out != nil:
+		return !s.out.MatchString(resp.Text())
+	}
+	return s.status != 0 || resp.Status < 300
+}
+
+// SignIn signs in and proves it. An identity that has nothing to do is proven by its
+// marker alone.
+func (s *Session) SignIn(ctx context.Context) error {
+	s.signing.Lock()
+	defer s.signing.Unlock()
+	return s.signIn(ctx)
+}
+
+func (s *Session) signIn(ctx context.Context) error {
+	ctx = context.WithValue(ctx, signingIn{}, true)
+	s.mu.Lock()
+	s.reset()
+	s.signs++
+	s.mu.Unlock()
+	landed, err := s.enter(ctx)
+	if err == nil {
+		err = s.prove(ctx, landed)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.fails++
+		s.lose(err.Error())
+		return err
+	}
+	s.fails, s.lost, s.ever, s.gone = 0, false, true, time.Time{}
+	return nil
+}
+
+// enter does what the identity has to do, and returns the page on which it ends; nil:
+// none.
+func (s *Session) enter(ctx context.Context) (*message.Response, error) {
+	switch i := &s.identity; {
+	case i.Form != nil:
+		return s.form(ctx, i.Form)
+	case i.JSON != nil:
+		return nil, s.json(ctx, i.JSON)
+	case i.OAuth != nil:
+		return nil, s.oauth(ctx, i.OAuth)
+	case len(i.Steps) > 0:
+		return nil, s.walk(ctx)
+	}
+	return nil, nil
+}
+
+// walk plays recorded steps.
+func (s *Session) walk(ctx context.Context) error {
+	if s.o.Walk == nil {
+		return errs.E(errs.Unavailable, "recorded steps need a browser: %s", s.o.WalkReason)
+	}
+	steps := make([]scan.BrowserStep, len(s.identity.Steps))
+	for i, step := range s.identity.Steps {
+		var err error
+		if step.Value, err = s.fill(step.Value); err != nil {
+			return err
+		}
+		steps[i] = step
+	}
+	cookies, header, err := s.o.Walk(ctx, steps)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.jar.SetCookies(s.o.Scope.Base(), cookies)
+	s.header = append(s.header, header...)
+	return nil
+}
+
+// fill puts a one-time password in the place of {{totp}}.
+func (s *Session) fill(text string) (string, error) {
+	if !strings.Contains(text, "{{totp}}") {
+		return text, nil
+	}
+	code, err := totp(s.identity.TOTP, s.o.Now())
+	if err != nil {
+		return "", err
+	}
+	return strings.ReplaceAll(text, "{{totp}}", code), nil
+}
+
+// prove checks that the session holds. Without a marker it finds one: what the page
+// after the sign-in has and the same page has not for a visitor.
+func (s *Session) prove(ctx context.Context, landed *message.Response) error {
+	page := s.page
+	if page == nil && (s.in != nil || s.out != nil || s.status != 0) {
+		base, err := message.Of(s.o.Scope.Base())
+		if err != nil {
+			return err
+		}
+		page = base
+	}
+	if page != nil {
+		resp, err := s.follow(ctx, page, 3)
+		if err != nil {
+			return err
+		}
+		if !s.holds(resp) {
+			return errs.E(errs.Unavailable, "signing in as %q did not work: %s %s answers %d without the marker", s.identity.Name, page.Method, page.Place(), resp.Status)
+		}
+		return nil
+	}
+	if landed == nil {
+		return nil
+	}
+	if s.asks(landed) {
+		return errs.E(errs.Unavailable, "signing in as %q did not work: the application shows the form again", s.identity.Name)
+	}
+	return nil
+}
+
+// asks reports whether the page has a form with a password.
+func (s *Session) asks(resp *message.Response) bool {
+	return resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden || loginForm(resp) != nil
+}
+
+// follow sends a request within a sign-in and follows redirects.
+func (s *Session) follow(ctx context.Context, r *message.Request, steps int) (*message.Response, error) {
+	resp, err := s.o.Client.Send(ctx, r, s)
+	for range steps {
+		if err != nil {
+			return nil, err
+		}
+		to := resp.Location()
+		if to == nil {
+			break
+		}
+		next, parseErr := message.Of(to)
+		if parseErr != nil || s.o.Scope.Allows(next) != nil {
+			break
+		}
+		resp, err = s.o.Client.Send(ctx, next, s)
+	}
+	return resp, err
+}
+
+// json signs in by a request and takes the token out of its answer.
+func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
+	r, err := s.request(l.URL)
+	if err != nil {
+		return err
+	}
+	r.Method = http.MethodPost
+	if l.Method != "" {
+		r.Method = strings.ToUpper(l.Method)
+	}
+	body, err := s.fill(l.Body)
+	if err != nil {
+		return err
+	}
+	r.Body = message.Body{Kind: message.Text, Text: []byte(body), Type: l.Type}
+	if r.Body.Type == "" {
+		r.Body.Type = "application/json"
+	}
+	resp, err := s.o.Client.Send(ctx, r, s)
+	if err != nil {
+		return err
+	}
+	if resp.Status >= 400 {
+		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(), resp.Status)
+	}
+	token, err := token(resp.Body, l.Token)
+	if err != nil {
+		if l.Token == "" && len(resp.Header.Values("Set-Cookie")) > 0 {
+			return nil // the session is a cookie
+		}
+		return errs.E(errs.Unavailable, "signing in as %q: %v", s.identity.Name, err)
+	}
+	name, prefix := l.Header, l.Prefix
+	if name == "" {
+		name = "Authorization"
+	}
+	if prefix == "" && strings.EqualFold(name, "Authorization") {
+		prefix = "Bearer "
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.header = append(s.header, scan.Header{Name: name, Value: prefix + token})
+	return nil
+}
+
+// token finds a token in a JSON text: at the pointer, else the only string whose name
+// says that it is one, else the longest that looks like one.
+func token(text []byte, pointer string) (string, error) {
+	var root any
+	if err := json.Unmarshal(text, &root); err != nil {
+		return "", fmt.Errorf("the answer is not JSON, so there is no token in it")
+	}
+	if pointer != "" {
+		at := root
+		for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+			object, _ := at.(map[string]any)
+			at = object[strings.NewReplacer("~1", "/", "~0", "~").Replace(part)]
+		}
+		if s, ok := at.(string); ok && s != "" {
+			return s, nil
+		}
+		return "", fmt.Errorf("the answer has no text at %s", pointer)
+	}
+	best, rank := "", 0
+	named(root, "", 0, func(name, value string) {
+		r := 0
+		switch n := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name)); {
+		case n == "accesstoken":
+			r = 5
+		case n == "token" || n == "authtoken" || n == "jwt" || n == "authenticationtoken":
+			r = 4
+		case n == "idtoken" || n == "sessiontoken":
+			r = 3
+		case jwt.MatchString(value):
+			r = 2
+		case strings.HasSuffix(n, "token") && n != "refreshtoken":
+			r = 1
+		}
+		if r > rank && value != "" {
+			best, rank = value, r
+		}
+	})
+	if rank == 0 {
+		return "", fmt.Errorf("the answer has no token")
+	}
+	return best, nil
+}
+
+var jwt = lazyregexp.New(`^[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]*$`)
+
+// named gives each string below a value to f, with its name.
+func named(v any, name string, depth int, f func(name, value string)) {
+	if depth > 20 {
+		return
+	}
+	switch v := v.(type) {
+	case string:
+		f(name, v)
+	case map[string]any:
+		for k, inner := range v {
+			named(inner, k, depth+1, f)
+		}
+	case []any:
+		for _, inner := range v {
+			named(inner, name, depth+1, f)
+		}
+	}
+}
+
+// A State says how the session is.
+type State struct {
+	Lost  bool
+	Since time.Time // when it was first lost
+	Why   string
+	Signs int // sign-ins so far
+}
+
+// State returns how the session is now.
+func (s *Session) State() State {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return State{Lost: s.lost, Since: s.gone, Why: s.why, Signs: s.signs}
+}
+
+// Check asks the page of the marker and notes when the session is lost, and signs in
+// again. Without such a page it does nothing.
+func (s *Session) Check(ctx context.Context) error {
+	if s.page == nil {
+		return nil
+	}
+	resp, err := s.o.Client.Send(context.WithValue(ctx, signingIn{}, true), s.page, s)
+	if err != nil {
+		return err
+	}
+	if s.holds(resp) {
+		return nil
+	}
+	if !s.signsIn() {
+		s.mu.Lock()
+		s.lose("the page of the marker does not show the session")
+		s.mu.Unlock()
+		return nil
+	}
+	return s.renew(ctx)
+}
