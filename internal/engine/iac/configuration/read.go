@@ -24,6 +24,7 @@ import (
 	"merlon/internal/engine/iac/helm"
 	"merlon/internal/engine/iac/kustomize"
 	"merlon/internal/engine/iac/proto"
+	"merlon/internal/engine/iac/serverless"
 	"merlon/internal/engine/iac/template"
 	"merlon/internal/engine/iac/terraform"
 	"merlon/internal/errs"
@@ -121,6 +122,7 @@ func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error)
 		return nil, nil, err
 	}
 	r.playbooks()
+	r.absorb()
 	r.deployed()
 	r.gaps()
 	var all []*document.Document
@@ -201,6 +203,24 @@ func (r *reading) kustomizations() {
 	r.add("\x00kustomize", docs)
 }
 
+// absorb leaves out the templates that are a part of a service of the Serverless Framework:
+// they are looked at with it.
+func (r *reading) absorb() {
+	parts := map[string]bool{}
+	for _, docs := range r.parts {
+		for _, doc := range docs {
+			for _, name := range doc.Parts {
+				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame
+			}
+		}
+	}
+	for name, docs := range r.parts {
+		if parts[name] {
+			r.parts[name] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return doc.Platform == document.CloudFormation })
+		}
+	}
+}
+
 // playbooks puts the tasks of Ansible with what they use in place of those that are written.
 func (r *reading) playbooks() {
 	var written []*document.Document
@@ -276,6 +296,8 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 				d.Root, d.Lines = planned.Root, planned.Lines
 			case document.Compose:
 				composed(d, tree, files)
+			case document.ServerlessFrame:
+				docs = append(docs, serviced(d, tree, files)...)
 			case document.CloudFormation, document.ARM, document.OpenAPI:
 				known, deploys := template.Evaluate(template.File{
 					Platform: platform, Path: name, Tree: tree, Given: given,
@@ -301,6 +323,24 @@ func composed(d *document.Document, tree document.Tree, files fs.FS) {
 	if len(m.Parts) > 0 {
 		d.Text = nil
 	}
+}
+
+// serviced puts the variables of a service of the Serverless Framework in, and returns the
+// template that is deployed with it.
+func serviced(d *document.Document, tree document.Tree, files fs.FS) []*document.Document {
+	source := func(other string) ([]byte, error) { return fs.ReadFile(files, other) }
+	s := serverless.Load(d.Path, tree, source)
+	d.Root, d.Lines, d.Parts, d.Gaps = s.Root, s.Lines, s.Parts, s.Gaps
+	if len(s.Parts) > 0 {
+		d.Text = nil
+	}
+	if s.Resources.Root == nil {
+		return nil
+	}
+	stack, deploys := template.Evaluate(template.File{Platform: document.CloudFormation, Path: d.Path, Tree: s.Resources, Source: source})
+	return []*document.Document{{
+		Platform: document.CloudFormation, Format: d.Format, Path: d.Path, Index: d.Index, Root: stack.Root, Lines: stack.Lines, Deploys: deploys,
+	}}
 }
 
 // unlisted puts the objects of a Kubernetes list in place of the list.

@@ -110,7 +110,7 @@ var subjects = []subject{
 	{rules: []string{"aws-sam-serverless-api-xray-tracing-disabled", "aws-api-gateway-xray-disabled", "cfn-service-api-tracing"}},
 
 	// Rights.
-	{rules: []string{"aws-policy-everything", "aws-lambda-functions-with-full-privileges", "cfn-policy-role-wildcard", "aws-iam-policies-with-full-privileges", "aws-iam-policy-grants-full-permissions", "aws-policy-service-wildcard", "aws-iam-policy-allows-for-data-exfiltration", "iam-policy-allows-all-of-s3"}},
+	{rules: []string{"aws-policy-everything", "serverless-role-with-full-privileges", "aws-lambda-functions-with-full-privileges", "cfn-policy-role-wildcard", "aws-iam-policies-with-full-privileges", "aws-iam-policy-grants-full-permissions", "aws-policy-service-wildcard", "aws-iam-policy-allows-for-data-exfiltration", "iam-policy-allows-all-of-s3"}},
 	{rules: []string{"aws-role-trust-everybody", "cfn-policy-trust-everybody", "aws-iam-role-allows-all-principals-to-assume", "aws-role-trust-account", "aws-cross-account-iam-assume-role-policy-without-external-id-or-mfa"}},
 	{rules: []string{"rbac-roles-with-read-secrets-permissions", "service-account-allows-access-secrets"}},
 

@@ -208,6 +208,9 @@ func (t *reading) value(v any, at *document.Node) (any, []*terraform.Resource) {
 	if at != nil && at.Tag != "" {
 		return t.function("Fn::"+strings.TrimPrefix(at.Tag, "!"), v)
 	}
+	if at != nil && at.Unknown {
+		return terraform.Unknown{}, nil
+	}
 	switch v := v.(type) {
 	case string:
 		if t.doc.Platform == document.ARM && strings.HasPrefix(v, "[") && !strings.HasPrefix(v, "[[") {
