@@ -44,7 +44,7 @@
   globalThis.print = () => {};
   globalThis.close = () => {};
   if (navigator.serviceWorker) {
-    navigator.serviceWorker.register = (script) => { report("worker", short(script, 2000)); return new Promise(() => {}); };
+    navigator.serviceWorker.register = (script) => { try { report("worker", short(new URL(script, document.baseURI).href, 2000)); } catch {}; return new Promise(() => {}); };
   }
 
   // Changes of the document.
@@ -275,10 +275,11 @@
   const linkOf = (element) => element.tagName === "A" || element.tagName === "AREA" ? element.getAttribute("href") : null;
   const samePage = (href) => href === null || /^\s*(#|javascript:)/i.test(href) || href === "";
 
+  const birth = hash(String(Math.random()) + now());
   let found = [];
   const collect = () => {
     found = [];
-    const out = {links: [], forms: [], elements: [], storage: [], title: short(document.title, 200), address: location.href, signature: ""};
+    const out = {links: [], forms: [], elements: [], storage: [], title: short(document.title, 200), address: location.href, signature: "", document: birth};
     const links = new Set();
     const link = (value, base) => {
       if (typeof value !== "string" || !value || links.size >= 3000) return;
@@ -366,7 +367,8 @@
       const group = !element.form && element.parentElement?.parentElement;
       if (group && element.matches("button, [role=button]")) fillAll(group);
     }
-    for (const type of eventsOf(element)) if (!["click", "mousedown", "mouseup", "mouseover", "pointerdown", "submit", "input", "change"].includes(type)) fire(element, type);
+    const typed = fillable(element) && element.matches("input, textarea, select, [contenteditable=true]") && !/^(checkbox|radio|button)$/.test(element.type || "");
+    for (const type of eventsOf(element)) if (!(typed && /^(key|focus|blur)/.test(type)) && !["click", "mousedown", "mouseup", "mouseover", "pointerdown", "submit", "input", "change"].includes(type)) fire(element, type);
     if (!element.matches("input:not([type=button]):not([type=submit]):not([type=checkbox]):not([type=radio]), textarea, select")) press(element);
     return true;
   };
@@ -407,14 +409,14 @@
   };
 
   // Signing in: the fields of a user name and a password, wherever they are.
-  const login = (user, password, extra) => {
+  const login = (user, password, extra, needed) => {
     const inputs = all().filter((e) => e.tagName === "INPUT" && usable(e) && fillable(e));
     const secret = inputs.find((e) => e.type === "password");
     const names = inputs.filter((e) => /^(text|email|tel|)$/.test(e.type || ""));
     const hinted = names.filter((e) => /user|mail|login|name|account|kennung/i.test([e.name, e.id, e.autocomplete, e.placeholder].join(" ")));
     const before = secret ? names.filter((e) => e.compareDocumentPosition(secret) & 4) : names;
     const name = (secret && before.filter((e) => hinted.includes(e)).pop()) || (secret && before.pop()) || hinted[0];
-    if (!secret && !name) return "";
+    if (!secret && (needed || !name)) return "";
     for (const [key, value] of Object.entries(extra || {})) {
       const field = inputs.find((e) => e.name === key || e.id === key);
       if (field) write(field, value);

@@ -15,11 +15,10 @@ import (
 )
 
 const (
-	stepLimit   = 20 * time.Second // of one step
-	stepPeriod  = 100 * time.Millisecond
-	maxSteps    = 100
-	maxSleep    = 30 * time.Second
-	loginRounds = 3 // pages on which a login asks for something
+	stepLimit  = 15 * time.Second // of one step
+	stepPeriod = 100 * time.Millisecond
+	maxSteps   = 100
+	maxSleep   = 30 * time.Second
 )
 
 // Step does one recorded step, waiting for the element that it names.
@@ -162,33 +161,36 @@ func (p *Page) form(ctx context.Context, l Login) error {
 		}
 		fields[name] = value
 	}
+	asked, err := p.login(ctx, l, fields, false)
+	if err == nil && asked == "user" { // the password is asked for next
+		_, err = p.login(ctx, l, fields, true)
+	}
+	return err
+}
+
+// login waits for fields of a sign-in, fills them in and sends them. It returns
+// "password", or "user" when only the name was asked for.
+func (p *Page) login(ctx context.Context, l Login, fields map[string]string, password bool) (asked string, err error) {
 	limited, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
-	for range loginRounds {
-		asked := ""
-		for asked == "" {
-			if err := p.Eval(limited, p.ours("login", l.Form.User, l.Form.Password, fields), &asked); err != nil && limited.Err() == nil {
-				if err := p.alive(ctx); err != nil {
-					return err
-				}
-			}
-			if asked != "" {
-				break
-			}
-			select {
-			case <-time.After(stepPeriod):
-			case <-limited.Done():
-				return fmt.Errorf("the page %s shows no form to sign in", cut(p.Address(), 200))
+	for {
+		if err := p.Eval(limited, p.ours("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil && limited.Err() == nil {
+			if err := p.alive(ctx); err != nil {
+				return "", err
 			}
 		}
-		if err := p.Settle(ctx, stepLimit/2); err != nil {
-			return err
+		if asked != "" {
+			return asked, p.Settle(ctx, stepLimit/2)
 		}
-		if asked == "password" {
-			return nil
+		select {
+		case <-time.After(stepPeriod):
+		case <-limited.Done():
+			if password {
+				return "", fmt.Errorf("the page %s never asked for the password", cut(p.Address(), 200))
+			}
+			return "", fmt.Errorf("the page %s shows no form to sign in", cut(p.Address(), 200))
 		}
 	}
-	return fmt.Errorf("the page %s never asked for the password", cut(p.Address(), 200))
 }
 
 // oneTime puts a one-time password into a value.

@@ -1,0 +1,122 @@
+package browser
+
+import (
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// shop is an application whose pages are made by scripts: routes of the history and of
+// the fragment, controls without links, listeners on the document, a banner over
+// everything, a form without an element for it.
+const shop = `<!doctype html><html><body>
+<div class="cookie-banner" role="dialog" style="position:fixed;inset:0;background:#fff"><p>We use cookies</p><button id=agree>Accept all</button></div>
+<nav hidden><a href="/about">About</a><span id=products class=entry>Products</span><button id=logout>Log out</button><button id=wipe>Delete everything</button>
+<a href="#/settings/1">Settings</a></nav><main></main>
+<script>
+const main = document.querySelector("main"), nav = document.querySelector("nav");
+const show = (html) => { main.innerHTML = html };
+document.querySelector("#agree").onclick = () => { document.querySelector(".cookie-banner").remove(); nav.hidden = false; fetch("/api/start"); localStorage.setItem("token", "t") };
+document.querySelector("#products").addEventListener("click", () => { history.pushState({}, "", "/products"); fetch("/api/products?page=1"); show("<ul><li class=item style='cursor:pointer'>One</li><li class=item style='cursor:pointer'>Two</li></ul>") });
+document.addEventListener("click", (e) => { if (e.target.matches(".item")) { fetch("/api/products/" + e.target.textContent.length); show("<h2>Item</h2><div><div><input id=comment placeholder=comment><input type=email id=mail></div><button class=send>Send</button></div>") }
+  if (e.target.matches(".send")) fetch("/api/comments", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({text: document.querySelector("#comment").value, mail: document.querySelector("#mail").value})}); });
+document.querySelector("#logout").onclick = () => fetch("/api/logout-now");
+document.querySelector("#wipe").onclick = () => fetch("/api/all", {method: "DELETE"});
+addEventListener("hashchange", () => { if (location.hash.startsWith("#/settings")) { fetch("/api/settings"); show("<form method=post action=/profile><input name=name><input name=csrf type=hidden value=x1><select name=color><option>red<option>blue</select><button>Save</button></form><input id=find type=search>");
+  document.querySelector("#find").addEventListener("keyup", (e) => fetch("/api/find?q=" + e.target.value)) } });
+addEventListener("message", (e) => { if (e.data.kind === "ping") console.log(e.data.payload) });
+new WebSocket(location.origin.replace("http", "ws") + "/live");
+window.open && setTimeout(() => { throw new Error("broken thing") }, 10);
+</script></body></html>`
+
+// exploreShop explores the shop and returns what was found, by kind.
+func exploreShop(t *testing.T, change func(*Exploration)) (found map[string][]Observation, asked []string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", html(shop))
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	w := newWorld(t, mux)
+	var mu sync.Mutex
+	found = map[string][]Observation{}
+	e := Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 100 * time.Second, Found: func(o Observation) {
+		mu.Lock()
+		defer mu.Unlock()
+		found[o.Kind] = append(found[o.Kind], o)
+	}}
+	change(&e)
+	walk, err := w.Explore(t.Context(), e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%+v, %d requests: %q", walk, w.gate.count(), w.gate.asked)
+	mu.Lock()
+	defer mu.Unlock()
+	return found, w.gate.asked
+}
+
+func TestExplore(t *testing.T) {
+	found, asked := exploreShop(t, func(*Exploration) {})
+	for _, want := range []string{"GET /", "GET /api/start", "GET /api/products", "GET /api/products/3", "POST /api/comments", "GET /api/settings", "GET /api/find", "POST /profile"} {
+		if !slices.Contains(asked, want) {
+			t.Errorf("%s was not asked for", want)
+		}
+	}
+	for _, never := range []string{"GET /api/logout-now", "DELETE /api/all", "GET /about"} {
+		if slices.Contains(asked, never) {
+			t.Errorf("%s was asked for", never)
+		}
+	}
+	has := func(kind string, matches func(Observation) bool) {
+		t.Helper()
+		if !slices.ContainsFunc(found[kind], matches) {
+			t.Errorf("no such %s among %d: %+v", kind, len(found[kind]), found[kind])
+		}
+	}
+	has("link", func(o Observation) bool { return o.Request.Path == "/about" })
+	has("link", func(o Observation) bool { return o.Fragment == "#/settings/1" })
+	has("route", func(o Observation) bool { return o.Request.Path == "/products" })
+	has("socket", func(o Observation) bool { return o.Request.Path == "/live" })
+	has("storage", func(o Observation) bool { return o.Text == "local:token" })
+	has("message", func(o Observation) bool { return len(o.Text) > 20 })
+	has("error", func(o Observation) bool { return o.Text == "Uncaught Error: broken thing" })
+	has("request", func(o Observation) bool {
+		return o.Request.Method == http.MethodPost && o.Request.Path == "/api/comments" && o.Request.Body.Kind == message.JSON &&
+			string(o.Request.Body.Text) == `{"text":"A test message","mail":"scan@example.com"}`
+	})
+	has("form", func(o Observation) bool {
+		return o.Request.Path == "/profile" && o.Request.Method == http.MethodPost && slices.Equal(o.Request.Body.Params,
+			[]message.Param{{Name: "name", Value: "Sam Scan"}, {Name: "csrf", Value: "x1"}, {Name: "color", Value: "red"}})
+	})
+}
+
+// TestExploreCareful sees what would change something, and does not send it.
+func TestExploreCareful(t *testing.T) {
+	found, asked := exploreShop(t, func(e *Exploration) { e.Submit = false })
+	for _, never := range []string{"POST /api/comments", "POST /profile"} {
+		if slices.Contains(asked, never) {
+			t.Errorf("%s was asked for", never)
+		}
+	}
+	if !slices.ContainsFunc(found["request"], func(o Observation) bool { return o.Request.Path == "/api/comments" && o.Refused != "" }) {
+		t.Error("the refused request was not seen")
+	}
+}
+
+// TestExploreEndless bounds an application that never runs out of states.
+func TestExploreEndless(t *testing.T) {
+	w := newWorld(t, html(`<script>let n = 0; const grow = () => { n++; document.body.innerHTML = "<button class=" + "abcdefghijklmnop"[n % 16].repeat(n / 16 + 1) + ">More " + n + "</button>" + "<b><i>".repeat(n); document.querySelector("button").onclick = grow }; onload = grow</script>`))
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, Events: 15, Time: time.Minute})
+	if err != nil || walk.Events > 15 {
+		t.Errorf("%+v, %v", walk, err)
+	}
+	walk, err = w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, States: 3, Time: time.Minute})
+	if err != nil || !strings.Contains(walk.Left, "states") {
+		t.Errorf("%+v, %v", walk, err)
+	}
+}
