@@ -47,6 +47,7 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
+	"internal/tunnel":           "internal/errs internal/scan",
 	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
 	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 

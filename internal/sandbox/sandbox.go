@@ -15,8 +15,12 @@ package sandbox
 import (
 	"fmt"
 	"io"
+	"os"
 	"time"
 )
+
+// FirstFile is the descriptor of the first of Spec.Files in the program.
+const FirstFile = 5
 
 // A Spec describes a program and all that it may have.
 type Spec struct {
@@ -34,6 +38,10 @@ type Spec struct {
 
 	Limits         Limits
 	Stdout, Stderr io.Writer
+
+	// Files are open files that the program gets, the first as the descriptor
+	// FirstFile. They stay open in the caller.
+	Files []*os.File
 
 	without map[layer]bool // layers that a test leaves out, to look at the others
 }

@@ -15,8 +15,9 @@ import (
 
 // refused are the calls that fail with EPERM.
 var refused = append([]uint32{
-	// Network: no socket, whatever namespaces there are.
-	unix.SYS_SOCKET,
+	// Network: no socket, whatever namespaces there are, and no new use of one that the
+	// program was given.
+	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT4,
 	// Other processes. One program starts no other, so none is ever left behind.
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
 	unix.SYS_PIDFD_OPEN, unix.SYS_KCMP, unix.SYS_PERF_EVENT_OPEN,

@@ -266,7 +266,7 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 	cmd.Env = []string{} // nil would be ours
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = spec.Stdout, spec.Stderr
-	cmd.ExtraFiles = []*os.File{planRead, reportWrite}
+	cmd.ExtraFiles = append([]*os.File{planRead, reportWrite}, spec.Files...)
 	cmd.WaitDelay = 10 * time.Second // for writers that do not take what is left
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if p.Private {
