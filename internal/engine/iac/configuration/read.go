@@ -84,6 +84,7 @@ type reading struct {
 
 	mu    sync.Mutex
 	parts map[string][]*document.Document // by the file, or by what else they come from
+	told  map[helm.Problem]bool
 }
 
 func (r *reading) add(part string, docs []*document.Document) {
@@ -95,7 +96,7 @@ func (r *reading) add(part string, docs []*document.Document) {
 // read makes documents of the tree, in the same order each time. The project is its
 // Terraform, nil when there is none.
 func read(p *scan.ProjectPass) ([]*document.Document, *terraform.Project, error) {
-	r := &reading{pass: p, parts: map[string][]*document.Document{}}
+	r := &reading{pass: p, parts: map[string][]*document.Document{}, told: map[helm.Problem]bool{}}
 	for _, f := range p.Files {
 		r.paths = append(r.paths, f.Path)
 	}
@@ -189,16 +190,27 @@ func (r *reading) terraform() error {
 func (r *reading) chart(dir string) {
 	docs, problems := helm.Documents(r.pass.FS, dir, r.paths)
 	for _, one := range problems {
-		r.pass.Degrade(scan.Reason{Code: cmp.Or(one.Code, "malformed"), Message: one.Message, Path: one.Path, Line: one.Line})
+		r.degrade(one)
 	}
 	r.add("\x00helm "+dir, docs)
+}
+
+// degrade tells of a problem, once: a kustomization may render the chart again.
+func (r *reading) degrade(p helm.Problem) {
+	r.mu.Lock()
+	told := r.told[p]
+	r.told[p] = true
+	r.mu.Unlock()
+	if !told {
+		r.pass.Degrade(scan.Reason{Code: cmp.Or(p.Code, "malformed"), Message: p.Message, Path: p.Path, Line: p.Line})
+	}
 }
 
 // kustomizations builds what they describe.
 func (r *reading) kustomizations() {
 	docs, problems := kustomize.Documents(r.pass.FS, r.paths)
 	for _, one := range problems {
-		r.pass.Degrade(scan.Reason{Code: "malformed", Message: one.Message, Path: one.Path, Line: one.Line})
+		r.degrade(helm.Problem(one))
 	}
 	r.add("\x00kustomize", docs)
 }

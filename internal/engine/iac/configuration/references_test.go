@@ -106,6 +106,22 @@ func TestReferences(t *testing.T) {
 			},
 		},
 		{
+			name: "charts of Kustomize",
+			files: map[string]string{
+				"k/kustomization.yaml":           "helmCharts:\n- name: web\n  valuesInline: {host: true}\n- name: far\n  repo: https://charts.example.com\n",
+				"k/charts/web/Chart.yaml":        "apiVersion: v2\nname: web\nversion: 1.0.0\n",
+				"k/charts/web/values.yaml":       "host: false\n",
+				"k/charts/web/templates/p.yaml":  pod + "  hostNetwork: {{ .Values.host }}\n  hostPID: true\n",
+				"k/charts/web/templates/no.yaml": "{{ .Values.a.b }}\n",
+			},
+			only:  []string{"shared-host-network-namespace", "shared-host-pid-namespace", "shared-host-ipc-namespace"},
+			found: []string{"k/charts/web/templates/p.yaml:10 shared-host-pid-namespace", "k/charts/web/templates/p.yaml:9 shared-host-network-namespace"},
+			reasons: []string{
+				"k/charts/web/templates/no.yaml:1 malformed: template: web/templates/no.yaml:1:10: executing \"web/templates/no.yaml\" at <.Values.a.b>: nil pointer evaluating interface {}.b",
+				"k/kustomization.yaml:4 unavailable: chart far: it is not in the folder charts and is not fetched",
+			},
+		},
+		{
 			name: "tags of the provider",
 			files: map[string]string{
 				"main.tf":      "provider \"aws\" {\n  default_tags { tags = { Team = \"web\" } }\n}\nmodule \"m\" { source = \"./m\" }\nresource \"aws_sns_topic\" \"a\" {}\n",

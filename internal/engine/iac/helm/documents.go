@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/iac/document"
 )
@@ -24,8 +25,13 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 	all := own
 	files, more := c.variants()
 	problems = append(problems, more...)
+	end := time.Now().Add(maxTime)
 	for _, v := range files {
-		docs, others := c.Documents(Given{Values: v.values})
+		if time.Now().After(end) {
+			problems = append(problems, Problem{Code: "too-complex", Path: v.path, Line: 1, Message: "rendering the chart takes too long: it is not looked at with these values"})
+			break
+		}
+		docs, others := c.Documents(Given{Values: []map[string]any{v.values}})
 		// A value that one of the files gives is no riddle.
 		told = slices.DeleteFunc(told, func(p Problem) bool { return p.Code == "unknown-value" && !slices.Contains(others, p) })
 		for _, p := range others {

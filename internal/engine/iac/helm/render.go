@@ -29,8 +29,8 @@ type Manifest struct {
 
 // A Given is what the person who installs a chart gives. The zero value is nothing.
 type Given struct {
-	Values    map[string]any
-	Release   string // the name of the release
+	Values    []map[string]any // in the order in which they are given: the last one counts
+	Release   string           // the name of the release
 	Namespace string
 }
 
@@ -58,7 +58,11 @@ func (c *Chart) Render(given Given) ([]Manifest, []Problem) {
 	funcs["fail"] = r.fail
 	r.set.Funcs(funcs)
 	// Templates can change values; those of the chart are rendered more than once.
-	r.add(c, c.name, plainMap(c.coalesce(plainMap(given.Values))), nil)
+	var values map[string]any
+	for _, one := range given.Values {
+		values = layer(plainMap(one), values, 0)
+	}
+	r.add(c, c.name, plainMap(c.coalesce(values)), nil)
 	r.instrument()
 	var out []Manifest
 	for _, t := range r.targets {

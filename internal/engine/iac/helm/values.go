@@ -77,6 +77,23 @@ func over(values, defaults map[string]any, depth int) map[string]any {
 	return out
 }
 
+// layer lays values over others that are given with them: null is a value still.
+func layer(values, below map[string]any, depth int) map[string]any {
+	out := maps.Clone(below)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range values {
+		mine, isMap := v.(map[string]any)
+		theirs, areMaps := out[k].(map[string]any)
+		if isMap && areMaps && depth < maxDepth {
+			v = layer(mine, theirs, depth+1)
+		}
+		out[k] = v
+	}
+	return out
+}
+
 // coalesce returns the values of the chart, and below the names of subcharts
 // theirs. It leaves out subcharts that the values switch off.
 func (c *Chart) coalesce(given map[string]any) map[string]any {

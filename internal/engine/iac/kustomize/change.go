@@ -322,7 +322,7 @@ func (b *builder) data(k *kustomization, m map[string]any, lines *document.Node)
 			text, err = b.read(p)
 		}
 		if err != nil {
-			b.problem(k.path, e.lines.Line, "generator: %v", err)
+			b.problem(k.path, e.lines.Line, "generator: %w", err)
 			continue
 		}
 		text = text[:min(len(text), maxText)]

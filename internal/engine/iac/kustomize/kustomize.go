@@ -13,7 +13,9 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -31,6 +33,7 @@ const (
 
 // A Problem is a part of a kustomization that was not looked at.
 type Problem struct {
+	Code    string // that of a reason: "unavailable", "unknown-value"; "" is "malformed"
 	Path    string // relative to the root of the tree
 	Line    int    // 0 when it is not known
 	Message string
@@ -62,7 +65,7 @@ func IsKustomization(name string) bool {
 // with another image. All others are what their files say. A document's unit is
 // the folder of the kustomization.
 func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
-	b := &builder{tree: tree, files: map[string]string{}, used: map[string]bool{}}
+	b := &builder{tree: tree, paths: paths, files: map[string]string{}, used: map[string]bool{}, rendered: map[string][]*object{}}
 	var dirs []string
 	for _, p := range paths {
 		if IsKustomization(p) {
@@ -76,7 +79,7 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 		b.left, b.vars = maxFiles, nil
 		objects, err := b.build(dir, 0)
 		if err != nil {
-			b.problem(b.files[dir], 0, "%v", err)
+			b.problem(b.files[dir], 0, "%w", err)
 		}
 		built[dir], vars[dir] = objects, b.vars
 	}
@@ -103,6 +106,7 @@ func Documents(tree fs.FS, paths []string) ([]*document.Document, []Problem) {
 // A builder builds kustomizations of one tree.
 type builder struct {
 	tree  fs.FS
+	paths []string          // of the tree, sorted
 	files map[string]string // kustomization by folder
 	used  map[string]bool   // folders that another kustomization uses
 	open  []string          // folders that are being built
@@ -110,13 +114,23 @@ type builder struct {
 	total int               // files that may be read
 	told  []Problem
 
-	chosen int        // objects that selectors of replacements looked at
-	taken  int        // values that replacements took
-	vars   []variable // variables of the one that is built
+	chosen   int                  // objects that selectors of replacements looked at
+	taken    int                  // values that replacements took
+	rendered map[string][]*object // of charts, by kustomization
+	until    time.Time            // when no further chart is rendered
+	vars     []variable           // variables of the one that is built
 }
 
+// errAbsent is why what others hold is not looked at.
+var errAbsent = errors.New("not fetched")
+
 func (b *builder) problem(p string, line int, format string, args ...any) {
-	b.told = append(b.told, Problem{Path: p, Line: line, Message: fmt.Sprintf(format, args...)})
+	err := fmt.Errorf(format, args...)
+	one := Problem{Path: p, Line: line, Message: err.Error()}
+	if errors.Is(err, errAbsent) || errors.Is(err, fs.ErrNotExist) {
+		one.Code = "unavailable"
+	}
+	b.told = append(b.told, one)
 }
 
 // problems returns each problem once: a base is built for each that uses it.
@@ -157,17 +171,18 @@ func (b *builder) build(dir string, depth int) ([]*object, error) {
 		for _, e := range k.entries(field) {
 			more, err := b.resource(k, e, depth)
 			if err != nil {
-				b.problem(k.path, e.lines.Line, "%v", err)
+				b.problem(k.path, e.lines.Line, "%w", err)
 			}
 			if objects = append(objects, more...); len(objects) > maxObjects {
 				return nil, fmt.Errorf("more than %d objects", maxObjects)
 			}
 		}
 	}
+	objects = append(objects, b.charts(k)...)
 	objects = append(objects, b.generate(k)...)
 	for _, e := range k.entries("components") {
 		if objects, err = b.component(k, e, objects, depth); err != nil {
-			b.problem(k.path, e.lines.Line, "%v", err)
+			b.problem(k.path, e.lines.Line, "%w", err)
 		}
 	}
 	b.apply(k, objects)
@@ -193,9 +208,9 @@ func (b *builder) load(dir string) (*kustomization, error) {
 	}
 	k := &kustomization{path: name, dir: dir, root: trees[0].Root, lines: trees[0].Lines, text: strings.Split(string(text), "\n")}
 	from(k.lines, name)
-	for _, field := range []string{"helmCharts", "helmChartInflationGenerator", "generators", "transformers", "validators"} {
+	for _, field := range []string{"helmChartInflationGenerator", "generators", "transformers", "validators"} {
 		if n := k.lines.Fields[field]; n != nil {
-			b.problem(name, n.Line, "%q is not followed: what it makes or changes is not looked at", field)
+			b.told = append(b.told, Problem{"unavailable", name, n.Line, strconv.Quote(field) + " is not followed: what it makes or changes is not looked at"})
 		}
 	}
 	return k, nil
@@ -249,7 +264,7 @@ func (k *kustomization) local(e entry) (string, error) {
 		return "", errors.New("the entry is no path")
 	}
 	if strings.Contains(s, "://") || strings.HasPrefix(s, "git@") || strings.HasPrefix(s, "github.com/") || strings.Contains(s, "?ref=") {
-		return "", fmt.Errorf("%s is not fetched", s)
+		return "", fmt.Errorf("%s is %w", s, errAbsent)
 	}
 	p := path.Join(k.dir, s)
 	if path.IsAbs(s) || !fs.ValidPath(p) {
@@ -320,14 +335,15 @@ func (b *builder) component(k *kustomization, e entry, objects []*object, depth 
 	for _, r := range c.entries("resources") {
 		more, err := b.resource(c, r, depth+1)
 		if err != nil {
-			b.problem(c.path, r.lines.Line, "%v", err)
+			b.problem(c.path, r.lines.Line, "%w", err)
 		}
 		objects = append(objects, more...)
 	}
+	objects = append(objects, b.charts(c)...)
 	objects = append(objects, b.generate(c)...)
 	for _, inner := range c.entries("components") {
 		if objects, err = b.component(c, inner, objects, depth+1); err != nil {
-			b.problem(c.path, inner.lines.Line, "%v", err)
+			b.problem(c.path, inner.lines.Line, "%w", err)
 		}
 	}
 	b.apply(c, objects)

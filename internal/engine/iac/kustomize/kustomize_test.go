@@ -242,6 +242,9 @@ func TestProblems(t *testing.T) {
 		{"plugin", "resources: []\ntransformers: [x]\n", "not followed"},
 		{"no object", "patches:\n- patch: '{kind: Pod, metadata: {name: x}}'\n", "no object"},
 		{"no target", "patches:\n- patch: '[{op: add, path: /a, value: 1}]'\n", "without a target"},
+		{"no such chart", "helmCharts:\n- {name: web, repo: 'https://charts.example.com'}\n", "chart web: it is not in the folder charts and is not fetched"},
+		{"a chart elsewhere", "helmCharts:\n- {name: ../../../x}\n", "outside of the tree"},
+		{"charts that cannot be read", "helmCharts:\n- name: [a]\n", "the charts cannot be read"},
 		{"no source", "replacements:\n- targets: []\n", "no source"},
 		{"no such source", "replacements:\n- source: {kind: Pod}\n", "no object that it takes"},
 		{"no such part", "configMapGenerator: [{name: a, literals: [b=c]}]\nreplacements:\n- source: {kind: ConfigMap, fieldPath: data.b, options: {delimiter: ., index: 3}}\n", "no part 3"},
@@ -274,6 +277,61 @@ func TestManyBases(t *testing.T) {
 	}
 }
 
+// A chart of the tree is rendered with the values that the kustomization gives it, and
+// its objects are changed as all others.
+func TestCharts(t *testing.T) {
+	files := map[string]string{
+		"over/kustomization.yaml": "resources: [../k]\nnamePrefix: b-\n",
+		"k/kustomization.yaml": `namespace: prod
+namePrefix: a-
+helmGlobals: {chartHome: vendor}
+helmCharts:
+- name: web
+  version: 1.2.3
+  repo: https://charts.example.com
+  releaseName: shop
+  namespace: shop
+  valuesFile: values.yaml
+  additionalValuesFiles: [more.yaml]
+  valuesInline:
+    tag: "1.10"
+    off: null
+- {name: web, valuesMerge: merge, version: 1.2.3, valuesFile: values.yaml, valuesInline: {name: other, tag: x}}
+patches:
+- target: {kind: Deployment, name: shop-web}
+  patch: '[{op: add, path: /spec/hostPID, value: true}]'
+`,
+		"k/values.yaml": "tag: 2\nnetwork: true\n", "k/more.yaml": "replicas: 3\n",
+		"k/vendor/web-1.2.3/web/Chart.yaml":  "name: web\n",
+		"k/vendor/web-1.2.3/web/values.yaml": "replicas: 1\nnetwork: false\nname: web\noff: {on: true}\n",
+		"k/vendor/web-1.2.3/web/templates/d.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: {{ .Release.Name }}-{{ .Values.name }}\n  namespace: {{ .Release.Namespace }}\nspec:\n  replicas: {{ .Values.replicas }}\n" +
+			"  image: web:{{ .Values.tag }}\n  hostNetwork: {{ .Values.network }}\n  {{- if .Values.off }}\n  off: 1\n  {{- end }}\n",
+	}
+	docs, problems := Documents(tree(files))
+	if len(problems) > 0 || len(docs) != 2 {
+		t.Fatalf("%d documents, problems %v", len(docs), problems)
+	}
+	const template = " k/vendor/web-1.2.3/web/templates/d.yaml:"
+	for i, want := range []map[string]string{
+		{
+			"/metadata/name": "b-a-shop-web over/kustomization.yaml:2", "/metadata/namespace": "prod k/kustomization.yaml:1", "/spec/replicas": "3" + template + "7",
+			"/spec/image": "web:1.10" + template + "8", "/spec/hostNetwork": "true" + template + "9", "/spec/off": "", "/spec/hostPID": "true k/kustomization.yaml:18",
+		},
+		{"/metadata/name": "b-a-release-name-other over/kustomization.yaml:2", "/spec/replicas": "1" + template + "7", "/spec/image": "web:2" + template + "8", "/spec/hostPID": ""},
+	} {
+		got := map[string]string{}
+		show(docs[i].Root, docs[i].Lines, docs[i].Path, "", got)
+		for path, value := range want {
+			if got[path] != value {
+				t.Errorf("%s is %q, want %q", path, got[path], value)
+			}
+		}
+		if docs[i].Unit != "over" {
+			t.Errorf("the unit is %q", docs[i].Unit)
+		}
+	}
+}
+
 // Each replacement puts the object into itself, and each text holds another twice.
 func TestReplacementsGrow(t *testing.T) {
 	var b strings.Builder
@@ -298,8 +356,11 @@ func FuzzDocuments(f *testing.F) {
 	f.Add("resources: [d.yaml]\npatches: [{path: p.yaml, target: {kind: .*}}]\nimages: [{name: side, newTag: 1}]\n", "- {op: add, path: /spec/template/spec/containers/0/env/-, value: {a: b}}\n- {op: move, from: /spec, path: /x}\n")
 	f.Add("resources: [d.yaml, .]\ncommonLabels: {a: b}\nreplicas: [{name: web, count: 2}]\nconfigMapGenerator: [{name: a, literals: [b=c]}]\n", "")
 	f.Add("resources: [d.yaml]\nreplacements: [{path: p.yaml}]\nvars: [{name: A, objref: {kind: Deployment, name: web}, fieldref: {fieldpath: 'spec.a[0].b'}}]\n", "source: {kind: Deployment, fieldPath: spec}\ntargets: [{select: {}, fieldPaths: [spec.template.spec.containers.*.x, 'spec.[a=b].*'], options: {create: true, delimiter: a}}]\n")
+	f.Add("helmCharts: [{name: c, valuesInline: {a: b}, valuesFile: p.yaml}]\nhelmGlobals: {chartHome: .}\n", "a: 1\n")
 	f.Fuzz(func(t *testing.T, text, patch string) {
-		docs, _ := Documents(tree(map[string]string{"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment}))
+		docs, _ := Documents(tree(map[string]string{
+			"kustomization.yaml": text, "p.yaml": patch, "d.yaml": deployment, "c/Chart.yaml": "name: c\n", "c/templates/a.yaml": "kind: A\napiVersion: v1\na: {{ .Values.a }}\n",
+		}))
 		for _, d := range docs {
 			if d.Lines == nil {
 				t.Fatal("a document without places")

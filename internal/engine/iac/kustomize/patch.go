@@ -62,13 +62,13 @@ func selects(selector string, labels any) bool {
 func (b *builder) patches(k *kustomization, objects []*object) {
 	for _, e := range k.entries("patchesStrategicMerge") {
 		if err := b.patch(k, e, nil, objects); err != nil {
-			b.problem(k.path, e.lines.Line, "patch: %v", err)
+			b.problem(k.path, e.lines.Line, "patch: %w", err)
 		}
 	}
 	for _, field := range []string{"patches", "patchesJson6902"} {
 		for _, e := range k.entries(field) {
 			if err := b.patchEntry(k, e, objects); err != nil {
-				b.problem(k.path, e.lines.Line, "patch: %v", err)
+				b.problem(k.path, e.lines.Line, "patch: %w", err)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (b *builder) replacements(k *kustomization, objects []*object) {
 		}
 		list, err := b.replacementFile(k, entry{name, e.lines})
 		if err != nil {
-			b.problem(k.path, e.lines.Line, "replacement: %v", err)
+			b.problem(k.path, e.lines.Line, "replacement: %w", err)
 		}
 		for _, one := range list {
 			b.replacement(one, k.path, objects)
@@ -71,7 +71,7 @@ func (b *builder) replacement(e entry, file string, objects []*object) {
 	}
 	tell := func(err error) {
 		if err != nil {
-			b.problem(file, e.lines.Line, "replacement: %v", err)
+			b.problem(file, e.lines.Line, "replacement: %w", err)
 		}
 	}
 	m, _ := e.value.(map[string]any)

@@ -1,0 +1,145 @@
+package kustomize
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/engine/iac/helm"
+)
+
+// This file makes the objects of charts that a kustomization takes ("helmCharts") and
+// that are part of the tree. See
+// https://kubectl.docs.kubernetes.io/references/kustomize/builtins/#_helmchartinflationgenerator_.
+
+// maxChartTime bounds the time after which no further chart is rendered.
+const maxChartTime = 20 * time.Second
+
+// A chart is an entry of "helmCharts".
+type chart struct {
+	Name             string         `yaml:"name"`
+	Version          string         `yaml:"version"`
+	ReleaseName      string         `yaml:"releaseName"`
+	Namespace        string         `yaml:"namespace"`
+	ValuesFile       string         `yaml:"valuesFile"`
+	AdditionalValues []string       `yaml:"additionalValuesFiles"`
+	ValuesInline     map[string]any `yaml:"valuesInline"`
+	ValuesMerge      string         `yaml:"valuesMerge"`
+}
+
+// charts returns the objects of the charts of a kustomization.
+func (b *builder) charts(k *kustomization) []*object {
+	entries := k.entries("helmCharts")
+	if len(entries) == 0 {
+		return nil
+	}
+	made, ok := b.rendered[k.path]
+	if !ok {
+		var fields struct {
+			Globals struct {
+				Home string `yaml:"chartHome"`
+			} `yaml:"helmGlobals"`
+			Charts []chart `yaml:"helmCharts"`
+		}
+		if err := yaml.Unmarshal([]byte(strings.Join(k.text, "\n")), &fields); err != nil || len(fields.Charts) != len(entries) {
+			b.problem(k.path, k.lines.Fields["helmCharts"].Line, "the charts cannot be read: %v", err)
+			fields.Charts = nil
+		}
+		home := fields.Globals.Home
+		if home == "" {
+			home = "charts"
+		}
+		for i, c := range fields.Charts {
+			objects, err := b.chart(k, home, c, entries[i])
+			if err != nil {
+				b.problem(k.path, entries[i].lines.Line, "chart %s: %w", c.Name, err)
+			}
+			made = append(made, objects...)
+		}
+		b.rendered[k.path] = made
+	}
+	// A base is built for each that uses it, and each changes objects of its own.
+	out := make([]*object, len(made))
+	for i, o := range made {
+		own := *o
+		own.names = slices.Clone(o.names)
+		out[i] = &own
+	}
+	return out
+}
+
+// chart renders one chart.
+func (b *builder) chart(k *kustomization, home string, c chart, e entry) ([]*object, error) {
+	dir := ""
+	for _, name := range []string{c.Name, c.Name + "-" + c.Version + "/" + c.Name} {
+		p, err := k.local(entry{path.Join(home, name), e.lines})
+		if err != nil {
+			return nil, err
+		}
+		if _, ok := slices.BinarySearch(b.paths, path.Join(p, "Chart.yaml")); ok && c.Name != "" {
+			dir = p
+		}
+	}
+	if dir == "" {
+		return nil, fmt.Errorf("it is not in the folder %s and is %w", home, errAbsent)
+	}
+	values, err := b.values(k, c, e)
+	if err != nil {
+		return nil, err
+	}
+	if b.until.IsZero() {
+		b.until = time.Now().Add(maxChartTime)
+	}
+	if time.Now().After(b.until) {
+		return nil, fmt.Errorf("the charts of kustomizations take too long")
+	}
+	loaded, _, err := helm.Load(b.tree, dir, b.paths) // its problems are told where the chart itself is looked at
+	if err != nil {
+		return nil, err
+	}
+	docs, problems := loaded.Documents(helm.Given{Values: values, Release: c.ReleaseName, Namespace: c.Namespace})
+	for _, p := range problems {
+		b.told = append(b.told, Problem(p))
+	}
+	var out []*object
+	for i, d := range docs {
+		if i > 0 && docs[i-1].Lines == d.Lines {
+			continue // the same, as a document of another platform
+		}
+		o := &object{root: d.Root, lines: d.Lines.In(d.Path), path: d.Path, index: d.Index, changed: true}
+		o.names = []string{o.name()}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// values returns what the kustomization gives a chart, the last first in rank.
+func (b *builder) values(k *kustomization, c chart, e entry) ([]map[string]any, error) {
+	var out []map[string]any
+	for _, name := range append([]string{c.ValuesFile}, c.AdditionalValues...) {
+		if name == "" || c.ValuesMerge == "replace" {
+			continue
+		}
+		p, err := k.local(entry{name, e.lines})
+		if err != nil {
+			return nil, err
+		}
+		text, err := b.read(p)
+		if err != nil {
+			return nil, err
+		}
+		var values map[string]any
+		if err := yaml.Unmarshal(text, &values); err != nil {
+			return nil, fmt.Errorf("%s: %w", p, err)
+		}
+		out = append(out, values)
+	}
+	if c.ValuesMerge == "merge" {
+		return append([]map[string]any{c.ValuesInline}, out...), nil
+	}
+	return append(out, c.ValuesInline), nil
+}
