@@ -5,7 +5,7 @@ SHELL := /bin/bash
 COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS := -X merlon/internal/config.commit=$(COMMIT)
 
-.PHONY: run test build deps lint generate bench bench-sast bench-supply fuzz clean
+.PHONY: run test build deps lint generate bench bench-sast bench-supply bench-dast fuzz clean
 
 ## run: install what is missing, build, start the service with a sample scan
 run: build
@@ -51,6 +51,11 @@ bench-sast: build
 ## test/supply in SUPPLY, such as -only goats
 bench-supply: build
 	go run ./test/supply -corpora '$(CORPORA)' $(SUPPLY)
+
+## bench-dast: measure dynamic analysis on the vulnerable applications in TARGETS,
+## as root; more options of test/dast in DAST, such as -only dvwa -peers wapiti
+bench-dast: build
+	go run ./test/dast -targets '$(TARGETS)' $(DAST)
 
 ## fuzz: every fuzz target for FUZZTIME (default 30s)
 fuzz:

@@ -34,6 +34,7 @@ var mayImport = map[string]string{
 	"test/table":   "test/process",
 	"test/sast":    "test/process test/table",
 	"test/supply":  "test/process test/table",
+	"test/dast":    "test/process test/table",
 	"client":       "",
 	"examples":     "",
 

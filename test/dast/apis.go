@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/test/table"
+)
+
+// This file measures attacks on the APIs VAmPI and DVGA.
+
+// A known flaw of an API.
+type known struct {
+	name   string
+	method string         // empty: any
+	path   *regexp.Regexp // of the operation; nil: any
+	class  class          // one of these weaknesses, or
+	rule   *regexp.Regexp // a rule with such a name; nil: none
+	text   string         // what must be in the evidence; empty: nothing
+	twin   bool           // also true of the target's safe twin
+}
+
+// is reports whether a flaw is the known one.
+func (k known) is(f flaw) bool {
+	return (k.method == "" || k.method == f.Method) && (k.path == nil || k.path.MatchString(f.Path)) &&
+		(k.class.has(f) || k.rule != nil && k.rule.MatchString(f.Rule)) && (k.text == "" || strings.Contains(f.Text, k.text))
+}
+
+// A knownCase is what was told of a known flaw.
+type knownCase struct {
+	Target, Flaw string
+	Told         []string // rules
+}
+
+// told returns the names of the rules that told of each known flaw.
+func told(target string, s *scan, list []known) []knownCase {
+	var out []knownCase
+	for _, k := range list {
+		c := knownCase{Target: target, Flaw: k.name}
+		for _, f := range s.Flaws {
+			if k.is(f) && !slices.Contains(c.Told, f.Rule) {
+				c.Told = append(c.Told, f.Rule)
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// found splits the names of the known flaws into those told and those not.
+func found(cases []knownCase) (yes, no []string) {
+	for _, c := range cases {
+		if len(c.Told) > 0 {
+			yes = append(yes, c.Flaw)
+		} else {
+			no = append(no, c.Flaw)
+		}
+	}
+	return yes, no
+}
+
+// vampiFlaws is the list of its documentation. Three of them are in its safe twin
+// too, as that documentation says of one and its code shows of all.
+var vampiFlaws = []known{
+	{name: "SQL injection", path: regexp.MustCompile(`^/users/v1/[^/]+$`), class: sqlInjection},
+	{name: "unauthorized password change", path: regexp.MustCompile(`^/users/v1/[^/]+/password$`), class: authorization.or("CWE-620")},
+	{name: "broken object level authorization", path: regexp.MustCompile(`^/books/v1/[^/]+$`), class: authorization},
+	{name: "mass assignment", path: regexp.MustCompile(`^/users/v1/register$`), class: massAssignment},
+	{name: "excessive data exposure", path: regexp.MustCompile(`^/users/v1/_debug$`), class: exposure, twin: true},
+	{name: "user and password enumeration", path: regexp.MustCompile(`^/users/v1/login$`), class: enumeration},
+	{name: "slow regular expression", path: regexp.MustCompile(`^/users/v1/[^/]+/email$`), class: slowExpression},
+	{name: "no rate limit", class: noLimit, twin: true},
+	{name: "weak signing key of tokens", class: weakToken, twin: true},
+}
+
+func vampi(ctx context.Context, b *bench) ([]table.Row, error) {
+	var rows []table.Row
+	var cases []knownCase
+	for _, name := range []string{"vampi", "vampi-secure"} {
+		s, err := b.start(ctx, name)
+		if err != nil {
+			return rows, err
+		}
+		got, outcomes, err := b.attackVAmPI(ctx, s)
+		s.stop()
+		if err != nil {
+			return rows, err
+		}
+		list := vampiFlaws
+		if name != "vampi" {
+			list = slices.DeleteFunc(slices.Clone(list), func(k known) bool { return k.twin })
+		}
+		judged := told(name, got, list)
+		cases = append(cases, judged...)
+		rows = append(rows, vampiRow(name, got, judged), outcomes)
+	}
+	return rows, table.Keep(filepath.Join(b.out, "vampi.jsonl"), cases)
+}
+
+func vampiRow(name string, got *scan, judged []knownCase) table.Row {
+	yes, no := found(judged)
+	if name == "vampi" {
+		return table.Row{Measure: fmt.Sprintf("VAmPI: flaws found (%d)", len(judged)), Floor: "≥ 8", Measured: fmt.Sprint(len(yes)),
+			Met: table.Verdict(len(yes) >= 8), Note: got.spent() + list("; missed: ", no)}
+	}
+	return table.Row{Measure: fmt.Sprintf("VAmPI's secure twin: flaws told that it has not (%d)", len(judged)), Floor: "0", Measured: fmt.Sprint(len(yes)),
+		Met: table.Verdict(len(yes) == 0), Note: got.spent() + list("; told: ", yes)}
+}
+
+// attackVAmPI scans the API by its description, as two users and an administrator.
+func (b *bench) attackVAmPI(ctx context.Context, s *server) (*scan, table.Row, error) {
+	user := func(name, password string, role int) any {
+		return map[string]any{"name": name, "role": role, "json": map[string]any{"url": s.base() + "/users/v1/login",
+			"body": fmt.Sprintf(`{"username":%q,"password":%q}`, name, password), "token": "/auth_token"}}
+	}
+	got, err := b.scan(ctx, s, run{command: "api", name: s.name, plan: plan{URL: s.base() + "/", Exclude: []string{"/createdb"},
+		Identities:   []any{user("name1", "pass1", 1), user("name2", "pass2", 1), user("admin", "pass1", 2)},
+		Descriptions: []described{{Name: "openapi.json", Kind: "openapi", URL: s.base() + "/openapi.json"}}}})
+	if err != nil {
+		return nil, table.Row{}, err
+	}
+	declared, err := declaredOperations(ctx, s.direct+"/openapi.json")
+	if err != nil {
+		return nil, table.Row{}, err
+	}
+	without := unstated(declared, got.Operations)
+	return got, table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", s.name, len(declared)), Floor: "100 %",
+		Measured: table.Percent(share(len(declared)-len(without), len(declared))), Met: table.Verdict(len(without) == 0), Note: strings.TrimPrefix(list("; without: ", without), "; ")}, nil
+}
+
+// declaredOperations reads the operations of an OpenAPI description: "GET /users/{}".
+func declaredOperations(ctx context.Context, address string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	var d struct {
+		Paths map[string]map[string]json.RawMessage `json:"paths"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&d); err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	var out []string
+	for path, methods := range d.Paths {
+		for method := range methods {
+			if m := strings.ToUpper(method); slices.Contains([]string{"GET", "PUT", "POST", "DELETE", "PATCH", "HEAD", "OPTIONS", "TRACE"}, m) {
+				out = append(out, m+" "+unnamed(path))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// inBraces is a parameter of a path.
+var inBraces = regexp.MustCompile(`(\{|%7B)[^/]*?(\}|%7D)`)
+
+// unnamed leaves the names of parameters out of a path.
+func unnamed(path string) string { return inBraces.ReplaceAllString(path, "{}") }
+
+// unstated returns the declared operations that have no outcome, or one other than
+// reached without a reason.
+func unstated(declared []string, operations []operation) []string {
+	stated := map[string]bool{}
+	for _, o := range operations {
+		if o.Outcome == "reached" || o.Outcome != "" && o.Reason != "" {
+			stated[o.Method+" "+unnamed(pathOf(o.URL))] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(declared), func(name string) bool { return stated[name] })
+}
+
+// dvgaFlaws is the list of its documentation without the two lessons about finding
+// the interface. A rule is known by the field's words where weaknesses have no
+// number of their own.
+var dvgaFlaws = []known{
+	{name: "batched queries", rule: regexp.MustCompile(`batch`)},
+	{name: "deep recursion", rule: regexp.MustCompile(`depth|recurs|circular`)},
+	{name: "resource intensive query", rule: regexp.MustCompile(`cost|complexity|intensive|resource`)},
+	{name: "field duplication", rule: regexp.MustCompile(`duplic`)},
+	{name: "aliases", rule: regexp.MustCompile(`alias`)},
+	{name: "introspection", rule: regexp.MustCompile(`introspect`)},
+	{name: "GraphiQL", rule: regexp.MustCompile(`graphiql|console|playground`)},
+	{name: "field suggestions", rule: regexp.MustCompile(`suggest`)},
+	{name: "server side request forgery", class: serverForgery, text: "importPaste"},
+	{name: "stack traces", class: errorMessages},
+	{name: "command injection in importPaste", class: commandInjection, text: "importPaste"},
+	{name: "command injection in systemDiagnostics", class: commandInjection, text: "systemDiagnostics"},
+	{name: "stored cross site scripting", class: crossSiteScripting, text: "Paste"},
+	{name: "log injection", class: logInjection},
+	{name: "HTML injection", class: crossSiteScripting, text: "createPaste"},
+	{name: "SQL injection", class: sqlInjection, text: "pastes"},
+	{name: "forged token", class: class{"CWE-345", "CWE-347", "CWE-290"}},
+	{name: "interface protection bypass", rule: regexp.MustCompile(`graphiql|console`), text: "graphiql:enable"},
+	{name: "deny list bypass", rule: regexp.MustCompile(`deny|bypass`)},
+	{name: "weak password", class: weakPassword},
+	{name: "file write", class: pathTraversal, text: "uploadPaste"},
+}
+
+func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
+	s, err := b.start(ctx, "dvga")
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	got, err := b.scan(ctx, s, run{command: "api", name: "dvga", plan: plan{URL: s.base() + "/", Descriptions: []described{{Name: "graphql", Kind: "graphql", URL: s.base() + "/graphql"}}}})
+	if err != nil {
+		return nil, err
+	}
+	cases := told("dvga", got, dvgaFlaws)
+	yes, no := found(cases)
+	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
+		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)}}
+	return rows, table.Keep(filepath.Join(b.out, "dvga.jsonl"), cases)
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"merlon/test/table"
+)
+
+// This file measures discovery on security-crawl-maze: which of the addresses that
+// its pages link in every way there is were asked for.
+
+// frameworks is where pages are that need the builds of script frameworks, which
+// the target does not have.
+const frameworks = "/javascript/frameworks/"
+
+// A visit is one address that should be found.
+type visit struct {
+	Path    string
+	Browser bool // whether the scan had a browser
+	Asked   bool
+}
+
+func crawlMaze(ctx context.Context, b *bench) ([]table.Row, error) {
+	s, err := b.start(ctx, "crawlmaze")
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	expected, err := expectedPaths(filepath.Join(s.app, "blueprints", "utils", "resources", "expected-results.json"))
+	if err != nil {
+		return nil, err
+	}
+	var rows []table.Row
+	var cases []visit
+	for _, way := range []struct {
+		name, browser string
+		floor         int
+	}{{"without a browser", "none", 62}, {"with a browser", b.browser, 74}} {
+		got, err := b.scan(ctx, s, run{command: "dast", name: "crawlmaze-" + strings.ReplaceAll(way.name, " ", "-"), browser: way.browser, plan: plan{URL: s.base() + "/"}})
+		if err != nil {
+			return rows, err
+		}
+		found := 0
+		var missed []string
+		for _, path := range expected {
+			asked := got.asked(path)
+			cases = append(cases, visit{Path: path, Browser: way.browser != "none", Asked: asked})
+			if asked {
+				found++
+			} else {
+				missed = append(missed, strings.TrimPrefix(path, "/test/"))
+			}
+		}
+		rows = append(rows, table.Row{Measure: fmt.Sprintf("security-crawl-maze (%d), %s", len(expected), way.name), Floor: fmt.Sprintf("≥ %d", way.floor),
+			Measured: fmt.Sprint(found), Met: table.Verdict(found >= way.floor), Note: got.spent() + list("; not asked: ", missed)})
+	}
+	return rows, table.Keep(filepath.Join(b.out, "crawlmaze.jsonl"), cases)
+}
+
+// expectedPaths reads the target's own list.
+func expectedPaths(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var all, out []string
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	for _, path := range all {
+		if !strings.HasPrefix(path, frameworks) {
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}
+
+// asked reports whether a path was asked for, by any method.
+func (s *scan) asked(path string) bool {
+	for what := range s.Asked {
+		if _, p, _ := strings.Cut(what, " "); p == path {
+			return true
+		}
+	}
+	return false
+}
+
+// list writes at most a dozen names after a prefix; nothing without names.
+func list(prefix string, names []string) string {
+	const most = 12
+	switch {
+	case len(names) == 0:
+		return ""
+	case len(names) > most:
+		return fmt.Sprintf("%s%s and %d more", prefix, strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return prefix + strings.Join(names, ", ")
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"merlon/test/table"
+)
+
+// This file measures attacks on DVWA behind its sign-in. Every module is vulnerable
+// at the level low and safe at the level impossible.
+
+// A module is a folder below /vulnerabilities.
+type module struct {
+	name  string
+	class class // what it is about
+}
+
+// modules lists those that the target can serve: captcha needs a key of an outer
+// service, and api a package manager of its own.
+var modules = []module{
+	{"authbypass", authorization},
+	{"bac", authorization},
+	{"brute", noLimit.or(sqlInjection...)},
+	{"cryptography", weakCrypto},
+	{"csp", contentPolicy.or(crossSiteScripting...)},
+	{"csrf", requestForgery},
+	{"exec", commandInjection},
+	{"fi", pathTraversal},
+	{"javascript", clientEnforced},
+	{"open_redirect", openRedirect},
+	{"sqli", sqlInjection},
+	{"sqli_blind", sqlInjection},
+	{"upload", fileUpload},
+	{"weak_id", weakSession},
+	{"xss_d", crossSiteScripting},
+	{"xss_r", crossSiteScripting},
+	{"xss_s", crossSiteScripting},
+}
+
+// A moduleCase is what was told of a module at a level.
+type moduleCase struct {
+	Module, Level string
+	Told          []flaw
+}
+
+func dvwa(ctx context.Context, b *bench) ([]table.Row, error) {
+	var rows []table.Row
+	var cases []moduleCase
+	for _, level := range []string{"low", "impossible"} {
+		got, err := b.attackDVWA(ctx, level)
+		if err != nil {
+			return rows, fmt.Errorf("%s: %w", level, err)
+		}
+		var t tally
+		for _, m := range modules {
+			told := m.told(got)
+			t.add(m.name, level == "low", len(told) > 0)
+			cases = append(cases, moduleCase{Module: m.name, Level: level, Told: told})
+		}
+		if level == "low" {
+			rows = append(rows, table.Row{Measure: "DVWA low, signed in: vulnerable modules found", Floor: fmt.Sprintf("all %d", t.Vulnerable),
+				Measured: fmt.Sprint(t.Found), Met: table.Verdict(t.Found == t.Vulnerable), Note: got.spent() + list("; missed: ", t.Missed)})
+		} else {
+			rows = append(rows, table.Row{Measure: "DVWA impossible, signed in: modules with a flaw told", Floor: "0",
+				Measured: fmt.Sprint(t.Wrong), Met: table.Verdict(t.Wrong == 0), Note: got.spent() + list("; told: ", t.Alarms)})
+		}
+	}
+	return rows, table.Keep(filepath.Join(b.out, "dvwa.jsonl"), cases)
+}
+
+// attackDVWA scans the application at a level. What ends the session, changes the
+// password of the user or shows the sources is left out, as a tester would.
+func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
+	s, err := b.start(ctx, "dvwa", "SECURITY="+level)
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Seeds: []string{s.base() + "/index.php"},
+		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "*password_new=*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
+		Identities: []any{map[string]any{"name": "admin", "form": map[string]any{"url": s.base() + "/login.php", "user": "admin", "password": "password"},
+			"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}}}})
+}
+
+// told returns the flaws of the module's kind that are told of its pages.
+func (m module) told(s *scan) []flaw {
+	var out []flaw
+	for _, f := range s.Flaws {
+		if strings.HasPrefix(f.Path, "/vulnerabilities/"+m.name+"/") && m.class.has(f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/test/table"
+)
+
+// This file measures a scan of Juice Shop, which notices itself which of its
+// challenges were solved, and whose source declares its REST endpoints.
+
+// A challenge is one of Juice Shop's.
+type challenge struct {
+	Key      string `json:"key"`
+	Name     string `json:"name"`
+	Category string `json:"category"`
+	Solved   bool   `json:"solved"`
+}
+
+func juiceShop(ctx context.Context, b *bench) ([]table.Row, error) {
+	s, err := b.start(ctx, "juiceshop")
+	if err != nil {
+		return nil, err
+	}
+	defer s.stop()
+	endpoints, err := restEndpoints(filepath.Join(s.app, "server.ts"))
+	if err != nil {
+		return nil, err
+	}
+	// The target is asked about its challenges directly: that is no request of the scanner.
+	before, err := challenges(ctx, s.direct)
+	if err != nil {
+		return nil, err
+	}
+	got, err := b.scan(ctx, s, run{command: "dast", name: "juiceshop", plan: plan{URL: s.base() + "/", Exclude: []string{"*logout*", "/rest/user/change-password*"},
+		Identities: []any{map[string]any{"name": "jim", "json": map[string]any{"url": s.base() + "/rest/user/login",
+			"body": `{"email":"jim@juice-sh.op","password":"ncc-1701"}`, "token": "/authentication/token"}}}}})
+	if err != nil {
+		return nil, err
+	}
+	after, err := challenges(ctx, s.direct)
+	if err != nil {
+		return nil, err
+	}
+	solved := newlySolved(before, after)
+	unseen := slices.DeleteFunc(slices.Clone(endpoints), got.saw)
+	seen := share(len(endpoints)-len(unseen), len(endpoints))
+	rows := []table.Row{
+		{Measure: fmt.Sprintf("Juice Shop, signed in: challenges solved (%d)", len(after)), Floor: "≥ 12", Measured: fmt.Sprint(len(solved)),
+			Met: table.Verdict(len(solved) >= 12), Note: got.spent() + list("; solved: ", solved)},
+		{Measure: fmt.Sprintf("Juice Shop: REST endpoints seen (%d)", len(endpoints)), Floor: "≥ 90 %", Measured: table.Percent(seen),
+			Met: table.Verdict(seen >= .9), Note: strings.TrimPrefix(list("; not seen: ", unseen), "; ")},
+	}
+	return rows, table.Keep(filepath.Join(b.out, "juiceshop.jsonl"), after)
+}
+
+// challenges asks the target which are solved.
+func challenges(ctx context.Context, base string) ([]challenge, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/Challenges", nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("the target does not answer: %w", err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	var list struct {
+		Data []challenge `json:"data"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
+		return nil, fmt.Errorf("list of challenges: %w", err)
+	}
+	return list.Data, nil
+}
+
+// newlySolved returns the names of the challenges that the second list has solved
+// and the first has not.
+func newlySolved(before, after []challenge) []string {
+	was := map[string]bool{}
+	for _, c := range before {
+		was[c.Key] = c.Solved
+	}
+	var out []string
+	for _, c := range after {
+		if c.Solved && !was[c.Key] {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+var (
+	// routeCall is a route in the source: app.get('/rest/user/whoami', …); one or a list.
+	routeCall = regexp.MustCompile(`app\.(?:get|post|put|delete|patch|use|all)\(\s*\[?'(/(?:rest|api)/[^']*)'`)
+	// routeName is a parameter of a route.
+	routeName = regexp.MustCompile(`:[A-Za-z]+`)
+)
+
+// restEndpoints reads the endpoints out of the target's source, parameters as "{}".
+func restEndpoints(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, m := range routeCall.FindAllStringSubmatch(string(text), -1) {
+		out = append(out, routeName.ReplaceAllString(m[1], "{}"))
+	}
+	slices.Sort(out)
+	if out = slices.Compact(out); len(out) == 0 {
+		return nil, fmt.Errorf("%s declares no endpoints", file)
+	}
+	return out, nil
+}
+
+// saw reports whether the endpoint was asked for, or told as an operation.
+func (s *scan) saw(endpoint string) bool {
+	pattern := regexp.MustCompile("^" + strings.ReplaceAll(regexp.QuoteMeta(endpoint), `\{\}`, "[^/]+") + "/?$")
+	for what := range s.Asked {
+		if _, path, _ := strings.Cut(what, " "); pattern.MatchString(path) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Operations, func(o operation) bool { return pattern.MatchString(unnamed(pathOf(o.URL))) })
+}

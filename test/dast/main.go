@@ -1,0 +1,117 @@
+// Command dast measures the dynamic analysis of the built program, as a user runs
+// it, on applications that are vulnerable on purpose, side by side with public
+// scanners, and prints the table of docs/benchmarks.md. It is run by make
+// bench-dast and never by tests.
+//
+// The applications and the other scanners are not part of the project. Each is a
+// folder of TARGETS that holds
+//
+//	target.json  {"name": …, "port": …, "ready": a path that answers when it is up}
+//	app/         what is copied before each start and thrown away after it
+//	run          starts it in such a copy, in the foreground, on 127.0.0.1:$PORT
+//
+// A target is started afresh for each scan, as a user without rights (65534),
+// which takes root. Ports 20, 21 and 30 above its own are its own as well.
+// Everything is asked through a proxy that counts requests. What is true of each
+// target is known here only, and from files of the target. A measure whose target
+// or scanner is not there says so. What each case got is written into a folder,
+// one file of JSON lines for each measure.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"merlon/test/table"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := measure(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "dast:", err)
+		os.Exit(1)
+	}
+}
+
+// A bench is what the measures share. All paths are absolute.
+type bench struct {
+	targets string // folder of the targets
+	out     string // folder of results by case
+	merlon  string // the program to measure
+	browser string // what merlon is told of a browser: auto, none or a path
+	timeout time.Duration
+	peers   []string // names of the other scanners to run
+}
+
+// measures lists them in the order of the table.
+var measures = []table.Measure[*bench]{
+	{Name: "crawlmaze", Run: crawlMaze},
+	{Name: "wavsep", Run: wavsep},
+	{Name: "benchmark", Run: owaspBenchmark},
+	{Name: "dvwa", Run: dvwa},
+	{Name: "vampi", Run: vampi},
+	{Name: "dvga", Run: dvga},
+	{Name: "juiceshop", Run: juiceShop},
+}
+
+// measure does what the arguments say.
+func measure(ctx context.Context, args []string, stdout io.Writer) error {
+	b, chosen, err := parse(args)
+	if err != nil {
+		return err
+	}
+	return table.Run(ctx, chosen, b, b.out, stdout)
+}
+
+// parse reads the options, checks the folders and makes paths absolute, because
+// programs are run in other folders.
+func parse(args []string) (*bench, []table.Measure[*bench], error) {
+	flags := flag.NewFlagSet("dast", flag.ContinueOnError)
+	b := &bench{}
+	var only, peers string
+	flags.StringVar(&b.targets, "targets", "", "folder of the targets")
+	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
+	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
+	flags.StringVar(&b.browser, "browser", "auto", "for merlon's --browser")
+	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
+	flags.StringVar(&peers, "peers", "", "other scanners to run on WAVSEP, with commas between: "+peerNames())
+	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program")
+	if err := flags.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	if b.targets == "" {
+		return nil, nil, errors.New("-targets names the folder of the targets")
+	}
+	if _, err := os.Stat(b.targets); err != nil {
+		return nil, nil, err
+	}
+	if b.out == "" {
+		var err error
+		if b.out, err = os.MkdirTemp("", "merlon-dast"); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, path := range []*string{&b.targets, &b.out, &b.merlon} {
+		var err error
+		if *path, err = filepath.Abs(*path); err != nil {
+			return nil, nil, err
+		}
+	}
+	var err error
+	if b.peers, err = choosePeers(peers); err != nil {
+		return nil, nil, err
+	}
+	chosen, err := table.Choose(measures, only)
+	if err != nil {
+		return nil, nil, err
+	}
+	return b, chosen, os.MkdirAll(b.out, 0o755)
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file runs merlon on a target and reads its report.
+
+// A plan is the file that merlon's option --target takes.
+type plan struct {
+	URL          string      `json:"url"`
+	Exclude      []string    `json:"exclude,omitempty"`
+	Seeds        []string    `json:"seeds,omitempty"`
+	Headers      []header    `json:"headers,omitempty"`
+	Identities   []any       `json:"identities,omitempty"`
+	Descriptions []described `json:"descriptions,omitempty"`
+}
+
+type header struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// A described tells merlon the operations of an API.
+type described struct {
+	Name string `json:"name"`
+	Kind string `json:"kind,omitempty"`
+	URL  string `json:"url,omitempty"`
+}
+
+// A report is the part of merlon's JSON report that measures need.
+type report struct {
+	Findings []struct {
+		RuleID  string `json:"ruleId"`
+		Message string `json:"message"`
+		Live    *struct {
+			URL       string          `json:"url"`
+			Method    string          `json:"method"`
+			Parameter string          `json:"parameter"`
+			In        string          `json:"in"`
+			Payload   string          `json:"payload"`
+			Exchanges json.RawMessage `json:"exchanges"`
+		} `json:"live"`
+	} `json:"findings"`
+	Rules []struct {
+		ID  string   `json:"id"`
+		CWE []string `json:"cwe"`
+	} `json:"rules"`
+	Operations []operation `json:"operations"`
+	Analyzers  []struct {
+		Analyzer string `json:"analyzer"`
+		State    string `json:"state"`
+		Reasons  []struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+		} `json:"reasons"`
+	} `json:"analyzers"`
+}
+
+// An operation is what became of one thing that the target offers.
+type operation struct {
+	Method  string `json:"method"`
+	URL     string `json:"url"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason"`
+}
+
+// A flaw is what a scanner said of one place of a target.
+type flaw struct {
+	Scanner   string
+	Rule      string
+	CWE       []string `json:",omitempty"` // "CWE-79"
+	Method    string
+	Path      string // of the address, decoded
+	Parameter string `json:",omitempty"`
+	In        string `json:",omitempty"`
+	Text      string `json:"-"` // all that was said, for what has no place of its own
+}
+
+// A scan is one run of a scanner on a target.
+type scan struct {
+	Flaws      []flaw
+	Operations []operation
+	Requests   int             // that reached the target
+	Asked      map[string]bool // "GET /path" of them
+	Cost       process.Cost
+	Incomplete string // why it did not look everywhere; empty when it did
+}
+
+// reported are the exit codes of merlon with which there is a report.
+var reported = []int{0, 1, 2}
+
+// A run is one run of merlon on a target.
+type run struct {
+	command string // dast or api
+	name    string // of its files in the folder of results
+	browser string // for --browser; empty: as the bench says
+	plan    plan
+}
+
+// scan runs merlon. The file of the plan and the report stay in the folder of
+// results.
+func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
+	text, err := json.MarshalIndent(r.plan, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(b.out, r.name+".target.json")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return nil, err
+	}
+	s.counted() // what was asked before is not the scanner's
+	out, err := process.Command{Timeout: b.timeout, Args: []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
+		"--browser", cmp.Or(r.browser, b.browser)}}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Contains(reported, out.Code) {
+		return nil, fmt.Errorf("merlon %s %s: exit code %d: %s", r.command, r.name, out.Code, process.Tail(out.Stderr))
+	}
+	if err := os.WriteFile(filepath.Join(b.out, r.name+".report.json"), out.Stdout, 0o644); err != nil {
+		return nil, err
+	}
+	got, err := readReport(out.Stdout)
+	if err != nil {
+		return nil, fmt.Errorf("merlon %s %s: %w: %s", r.command, r.name, err, process.Tail(out.Stderr))
+	}
+	got.Requests, got.Asked = s.counted()
+	got.Cost = out.Cost
+	return got, nil
+}
+
+// readReport reads merlon's JSON report.
+func readReport(text []byte) (*scan, error) {
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("decode report: %w", err)
+	}
+	cwe := map[string][]string{}
+	for _, rule := range r.Rules {
+		cwe[rule.ID] = rule.CWE
+	}
+	out := &scan{Operations: r.Operations}
+	for _, f := range r.Findings {
+		if f.Live == nil {
+			continue
+		}
+		l := f.Live
+		out.Flaws = append(out.Flaws, flaw{Scanner: "merlon", Rule: f.RuleID, CWE: cwe[f.RuleID], Method: l.Method, Path: pathOf(l.URL),
+			Parameter: l.Parameter, In: l.In, Text: strings.Join([]string{f.RuleID, f.Message, l.URL, l.Parameter, l.Payload, string(l.Exchanges)}, "\n")})
+	}
+	var reasons []string
+	for _, a := range r.Analyzers {
+		for _, reason := range a.Reasons {
+			reasons = append(reasons, fmt.Sprintf("%s: %s %s", a.Analyzer, reason.Code, reason.Message))
+		}
+	}
+	if len(reasons) > 0 {
+		out.Incomplete = reasons[0]
+		if len(reasons) > 1 {
+			out.Incomplete += fmt.Sprintf(" (and %d more)", len(reasons)-1)
+		}
+	}
+	return out, nil
+}
+
+// pathOf returns the path of an address, or the address when it is none.
+func pathOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Path
+}
+
+// spent writes what a scan cost, and why it is not whole.
+func (s *scan) spent() string {
+	out := fmt.Sprintf("%d requests, %s", s.Requests, table.Spent(s.Cost))
+	if s.Incomplete != "" {
+		out += "; " + s.Incomplete
+	}
+	return out
+}

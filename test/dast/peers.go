@@ -1,0 +1,359 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file runs other scanners on the same targets, through the same proxy.
+
+// A job is what a scanner is to do.
+type job struct {
+	name    string
+	base    string   // the address that everything is below
+	seeds   []string // where to begin
+	exclude []string // patterns with *
+	section section
+}
+
+// A peer is another scanner. Those that do not crawl are fed the links of the pages.
+type peer struct {
+	name string
+	does func(section) bool
+	scan func(*bench, context.Context, job) (*scan, error)
+}
+
+var peers = []peer{
+	{name: "wapiti", does: func(s section) bool { return s.wapiti != "" }, scan: (*bench).wapiti},
+	{name: "nuclei", does: func(s section) bool { return s.template != "" }, scan: (*bench).nuclei},
+	{name: "dalfox", does: func(s section) bool { return s.folder == "Reflected-XSS" }, scan: (*bench).dalfox},
+	{name: "sqlmap", does: func(s section) bool { return s.folder == "SQL-Injection" }, scan: (*bench).sqlmap},
+}
+
+func peerNames() string {
+	var out []string
+	for _, p := range peers {
+		out = append(out, p.name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// choosePeers reads names with commas between.
+func choosePeers(names string) ([]string, error) {
+	var out []string
+	for name := range strings.SplitSeq(names, ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !slices.ContainsFunc(peers, func(p peer) bool { return p.name == name }) {
+			return nil, fmt.Errorf("no scanner %q: choose from %s", name, peerNames())
+		}
+		out = append(out, name)
+	}
+	return out, nil
+}
+
+// knows reports whether the scanner looks for the section's kind of flaw.
+func knows(name string, sec section) bool {
+	return slices.ContainsFunc(peers, func(p peer) bool { return p.name == name && p.does(sec) })
+}
+
+// peerScan runs another scanner and counts its requests.
+func (b *bench) peerScan(ctx context.Context, s *server, name string, j job) (*scan, error) {
+	i := slices.IndexFunc(peers, func(p peer) bool { return p.name == name })
+	got, err := peers[i].scan(b, ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	got.Requests, got.Asked = s.counted()
+	for k := range got.Flaws {
+		got.Flaws[k].Scanner, got.Flaws[k].CWE = name, j.section.class[:1] // it was told to look for nothing else
+	}
+	return got, nil
+}
+
+// program returns where a scanner is: on the path or in the folder of the targets.
+func (b *bench) program(name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	path := filepath.Join(b.targets, "peers", name)
+	_, err := os.Stat(path)
+	return path, err
+}
+
+// wapiti crawls and attacks by itself.
+func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
+	program, err := b.program("wapiti")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(b.out, j.name+".wapiti.json")
+	args := []string{program, "-u", j.base, "--scope", "folder", "-m", j.section.wapiti, "-f", "json", "-o", file, "--flush-session", "--no-bugreport", "-v", "0"}
+	for _, seed := range j.seeds {
+		args = append(args, "-s", seed)
+	}
+	for _, pattern := range j.exclude {
+		if strings.HasPrefix(pattern, "/") {
+			pattern = strings.TrimSuffix(j.base, wavsepRoot) + pattern
+		}
+		args = append(args, "-x", pattern)
+	}
+	out, err := process.Command{Dir: b.out, Args: args, Timeout: b.timeout}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("exit code %d: %w: %s", out.Code, err, process.Tail(out.Stderr))
+	}
+	flaws, err := readWapiti(text)
+	return &scan{Flaws: flaws, Cost: out.Cost}, err
+}
+
+// wavsepRoot is the path of the base of WAVSEP.
+const wavsepRoot = "/wavsep/"
+
+// readWapiti reads its JSON report: findings by category.
+func readWapiti(text []byte) ([]flaw, error) {
+	var r struct {
+		Vulnerabilities map[string][]struct {
+			Method    string `json:"method"`
+			Path      string `json:"path"`
+			Parameter string `json:"parameter"`
+		} `json:"vulnerabilities"`
+	}
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("decode report of wapiti: %w", err)
+	}
+	var out []flaw
+	for category, list := range r.Vulnerabilities {
+		for _, f := range list {
+			path, _, _ := strings.Cut(f.Path, "?")
+			out = append(out, flaw{Rule: category, Method: f.Method, Path: pathOf(path), Parameter: f.Parameter})
+		}
+	}
+	return out, nil
+}
+
+// nuclei attacks with its templates for the class.
+func (b *bench) nuclei(ctx context.Context, j job) (*scan, error) {
+	program, err := b.program("nuclei")
+	if err != nil {
+		return nil, err
+	}
+	templates := filepath.Join(b.targets, "peers", "nuclei-templates", "dast", "vulnerabilities", j.section.template)
+	if _, err := os.Stat(templates); err != nil {
+		return nil, err
+	}
+	links, err := b.linksFile(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	// By default it stops looking at a parameter after ten pages that have it.
+	out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-l", links, "-dast", "-t", templates, "-jsonl", "-silent", "-ni", "-duc",
+		"-fuzz-param-frequency", "1000000", "-no-mhe", "-rl", "1000"}}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	flaws, err := readLines(out.Stdout, "matched-at", "template-id")
+	return &scan{Flaws: flaws, Cost: out.Cost}, err
+}
+
+// dalfox attacks each link.
+func (b *bench) dalfox(ctx context.Context, j job) (*scan, error) {
+	program, err := b.program("dalfox")
+	if err != nil {
+		return nil, err
+	}
+	links, err := b.linksFile(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "file", links, "--format", "jsonl", "--silence", "--no-color", "--only-poc", "v"}}.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	flaws, err := readLines(out.Stdout, "data", "type")
+	return &scan{Flaws: flaws, Cost: out.Cost}, err
+}
+
+// readLines reads a report of one JSON object a line, with the names of its members
+// for the address and the rule. Other lines are progress.
+func readLines(text []byte, address, rule string) ([]flaw, error) {
+	var out []flaw
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var object map[string]any
+		line := bytes.Trim(lines.Bytes(), "[], \t")
+		if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &object) != nil {
+			continue
+		}
+		where, ok := object[address].(string)
+		if !ok {
+			continue
+		}
+		name, _ := object[rule].(string)
+		where, _, _ = strings.Cut(where, "?")
+		out = append(out, flaw{Rule: name, Path: pathOf(where)})
+	}
+	return out, lines.Err()
+}
+
+// sqlmap attacks one link after the other: of a list it leaves most out.
+func (b *bench) sqlmap(ctx context.Context, j job) (*scan, error) {
+	program, err := b.program("sqlmap")
+	if err != nil {
+		return nil, err
+	}
+	links, err := links(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	got := &scan{}
+	dir := filepath.Join(b.out, j.name+".sqlmap")
+	for _, link := range links {
+		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", link, "--batch", "--flush-session", "--disable-coloring", "--output-dir", dir}}.Run(ctx)
+		if err != nil {
+			return nil, err
+		}
+		got.Cost.Add(out.Cost)
+		if bytes.Contains(out.Stdout, []byte("identified the following injection point")) {
+			path, _, _ := strings.Cut(link, "?")
+			got.Flaws = append(got.Flaws, flaw{Rule: "sqlmap", Method: http.MethodGet, Path: pathOf(path)})
+		}
+	}
+	return got, nil
+}
+
+// linksFile writes the links of a job into a file of the folder of results.
+func (b *bench) linksFile(ctx context.Context, j job) (string, error) {
+	all, err := links(ctx, j)
+	if err != nil {
+		return "", err
+	}
+	file := filepath.Join(b.out, j.name+".links")
+	return file, os.WriteFile(file, []byte(strings.Join(all, "\n")+"\n"), 0o644)
+}
+
+// anchor is a link of a page.
+var anchor = regexp.MustCompile(`(?i)<a[^>]+href\s*=\s*["']([^"']+)["']`)
+
+// links follows the links of the seeds for scanners that do not crawl, and returns
+// those with a query.
+func links(ctx context.Context, j job) ([]string, error) {
+	var out []string
+	queue, seen := slices.Clone(j.seeds), map[string]bool{}
+	for len(queue) > 0 {
+		page := queue[0]
+		queue = queue[1:]
+		if seen[page] {
+			continue
+		}
+		seen[page] = true
+		base, err := url.Parse(page)
+		if err != nil {
+			return nil, err
+		}
+		text, err := fetch(ctx, page)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range anchor.FindAllStringSubmatch(text, -1) {
+			u, err := base.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
+			if err != nil || !strings.HasPrefix(u.String(), j.base) || slices.ContainsFunc(j.exclude, func(p string) bool { return matches(p, u) }) {
+				continue
+			}
+			if u.Fragment = ""; u.RawQuery != "" {
+				out = append(out, u.String())
+			} else {
+				queue = append(queue, u.String())
+			}
+		}
+	}
+	slices.Sort(out)
+	if out = slices.Compact(out); len(out) == 0 {
+		return nil, errors.New("the pages have no links with a query")
+	}
+	return out, nil
+}
+
+// matches reports whether an address matches a pattern in which * stands for any
+// text.
+func matches(pattern string, u *url.URL) bool {
+	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, ".*")
+	ok, err := regexp.MatchString("^"+expression+"$", u.RequestURI())
+	return err == nil && ok
+}
+
+// maxPage bounds a page of a target, in bytes.
+const maxPage = 16 << 20
+
+func fetch(ctx context.Context, address string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return "", err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxPage))
+	return string(text), err
+}
+
+// A result is what one scanner needed for what it found.
+type result struct {
+	found, requests int
+	wall            time.Duration
+}
+
+// compare returns the row that sets merlon's requests and time for one true flaw
+// against the one of the others with the fewest requests; none without others that
+// found any.
+func compare(name string, results map[string]result) []table.Row {
+	each := func(r result) (requests, seconds float64) {
+		return float64(r.requests) / float64(r.found), r.wall.Seconds() / float64(r.found)
+	}
+	ours, ok := results["merlon"]
+	best, least := "", 0.0
+	for scanner, r := range results {
+		if scanner == "merlon" || r.found == 0 {
+			continue
+		}
+		if requests, _ := each(r); best == "" || requests < least {
+			best, least = scanner, requests
+		}
+	}
+	if !ok || best == "" {
+		return nil
+	}
+	_, theirs := each(results[best])
+	row := table.Row{Measure: name + ": for each true flaw", Floor: fmt.Sprintf("≤ %.1f requests, half of %s; ≤ %.2f s", least/2, best, theirs), Measured: "nothing found", Met: table.No}
+	if ours.found > 0 {
+		requests, seconds := each(ours)
+		row.Measured, row.Met = fmt.Sprintf("%.1f requests, %.2f s", requests, seconds), table.Verdict(requests <= least/2, seconds <= theirs)
+	}
+	return []table.Row{row}
+}

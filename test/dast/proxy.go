@@ -1,0 +1,193 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// This file counts requests on their way to a target. The bytes pass as they are:
+// a proxy that understood HTTP would refuse what attacks consist of.
+
+// maxHead bounds the head of a request, in bytes.
+const maxHead = 1 << 20
+
+// A proxy passes connections on to a target and keeps what was asked.
+type proxy struct {
+	listener net.Listener
+	backend  string // host:port of the target
+
+	mu       sync.Mutex
+	requests int
+	asked    map[string]bool // "GET /path", without the query
+}
+
+// newProxy listens on a free port of loopback.
+func newProxy(backend string) (*proxy, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &proxy{listener: l, backend: backend, asked: map[string]bool{}}
+	go p.accept()
+	return p, nil
+}
+
+// base is the address that takes the place of the target's.
+func (p *proxy) base() string { return "http://" + p.listener.Addr().String() }
+
+// counted returns how many requests passed, and forgets them.
+func (p *proxy) counted() (int, map[string]bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n, asked := p.requests, p.asked
+	p.requests, p.asked = 0, map[string]bool{}
+	return n, asked
+}
+
+func (p *proxy) accept() {
+	for {
+		c, err := p.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		go p.pass(c)
+	}
+}
+
+// pass joins a connection to one of the target.
+func (p *proxy) pass(c net.Conn) {
+	defer func() { _ = c.Close() }() // the peer may have closed it
+	up, err := net.Dial("tcp", p.backend)
+	if err != nil {
+		return
+	}
+	defer func() { _ = up.Close() }() // likewise
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.Copy(c, up) // ends when either side does
+		_ = c.Close()
+	}()
+	in := bufio.NewReaderSize(c, 64<<10)
+	for {
+		if err := p.request(in, up); err != nil {
+			// What is no request of HTTP/1.1 is passed on without being counted.
+			if !errors.Is(err, io.EOF) {
+				_, _ = io.Copy(up, in)
+			}
+			if half, ok := up.(*net.TCPConn); ok {
+				_ = half.CloseWrite()
+			}
+			<-done // the answer may still be on its way; the target closes after it
+			return
+		}
+	}
+}
+
+// errUpgraded says that what follows is no HTTP.
+var errUpgraded = errors.New("upgraded")
+
+// request passes one request on and counts it.
+func (p *proxy) request(in *bufio.Reader, up io.Writer) error {
+	var head []byte
+	var length int64
+	var chunked, upgrade bool
+	for first := ""; ; {
+		line, err := in.ReadSlice('\n')
+		head = append(head, line...)
+		if errors.Is(err, bufio.ErrBufferFull) && len(head) < maxHead {
+			continue
+		}
+		if err != nil {
+			_, _ = up.Write(head)
+			return err
+		}
+		text := strings.TrimRight(string(line), "\r\n")
+		if first == "" {
+			first = text
+			p.count(first)
+			continue
+		}
+		if text == "" {
+			break
+		}
+		name, value, _ := strings.Cut(text, ":")
+		value = strings.TrimSpace(value)
+		switch strings.ToLower(name) {
+		case "content-length":
+			if length, err = strconv.ParseInt(value, 10, 64); err != nil {
+				length = 0
+			}
+		case "transfer-encoding":
+			chunked = strings.EqualFold(value, "chunked")
+		case "upgrade":
+			upgrade = true
+		}
+	}
+	if _, err := up.Write(head); err != nil {
+		return err
+	}
+	switch {
+	case upgrade:
+		return errUpgraded
+	case chunked:
+		return copyChunks(in, up)
+	}
+	_, err := io.CopyN(up, in, length)
+	return err
+}
+
+// copyChunks copies a body of RFC 9112, section 7.1.
+func copyChunks(in *bufio.Reader, up io.Writer) error {
+	for {
+		line, err := in.ReadString('\n')
+		if _, werr := io.WriteString(up, line); err == nil {
+			err = werr
+		}
+		if err != nil {
+			return err
+		}
+		text, _, _ := strings.Cut(strings.TrimSpace(line), ";")
+		size, err := strconv.ParseInt(strings.TrimSpace(text), 16, 64)
+		if err != nil || size < 0 {
+			return fmt.Errorf("size of a chunk %.20q", text)
+		}
+		if size == 0 {
+			break
+		}
+		if _, err := io.CopyN(up, in, size+2); err != nil {
+			return err
+		}
+	}
+	for { // trailers
+		line, err := in.ReadString('\n')
+		if _, werr := io.WriteString(up, line); err == nil {
+			err = werr
+		}
+		if err != nil || strings.TrimSpace(line) == "" {
+			return err
+		}
+	}
+}
+
+// count keeps the first line of a request.
+func (p *proxy) count(line string) {
+	method, rest, _ := strings.Cut(line, " ")
+	target, _, _ := strings.Cut(rest, " ")
+	if u, err := url.Parse(target); err == nil {
+		target = u.Path
+	} else {
+		target, _, _ = strings.Cut(target, "?")
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests++
+	p.asked[method+" "+target] = true
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// This file starts and stops targets.
+
+// nobody is the user that targets run as.
+const nobody = "65534"
+
+// A description is the file target.json of a target.
+type description struct {
+	Name  string `json:"name"`
+	Port  int    `json:"port"`  // where it listens when nothing else is said; not used here
+	Ready string `json:"ready"` // a path that answers 200 when the target is up
+}
+
+// A server is a target that runs.
+type server struct {
+	*proxy
+	name   string
+	dir    string // the throw-away folder
+	app    string // the folder that was copied
+	direct string // its address beside the proxy
+	cmd    *exec.Cmd
+	ended  chan struct{}
+}
+
+// readyIn is how long a target may take to come up.
+const readyIn = 3 * time.Minute
+
+// start copies a target and runs it. env is put into its environment.
+func (b *bench) start(ctx context.Context, name string, env ...string) (*server, error) {
+	home := filepath.Join(b.targets, name)
+	text, err := os.ReadFile(filepath.Join(home, "target.json"))
+	if err != nil {
+		return nil, err
+	}
+	var d description
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("%s/target.json: %w", home, err)
+	}
+	if os.Geteuid() != 0 {
+		return nil, errors.New("only root can run a target as a user without rights")
+	}
+	s := &server{name: name, app: filepath.Join(home, "app"), ended: make(chan struct{})}
+	if s.dir, err = throwAway(s.app, name); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	s.direct = "http://127.0.0.1:" + strconv.Itoa(port)
+	if err := s.launch(b.targets, port, env); err != nil {
+		s.stop()
+		return nil, err
+	}
+	if err := s.wait(ctx, s.direct+d.Ready); err != nil {
+		s.stop()
+		return nil, err
+	}
+	if s.proxy, err = newProxy("127.0.0.1:" + strconv.Itoa(port)); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, nil
+}
+
+// throwAway copies the application into a folder that belongs to nobody.
+func throwAway(app, name string) (string, error) {
+	dir, err := os.MkdirTemp("", "dast-"+name+"-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return dir, err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "home"), 0o755); err != nil {
+		return dir, err
+	}
+	// Times are kept: servers compile again what seems newer.
+	for _, args := range [][]string{{"cp", "-a", app, filepath.Join(dir, "app")}, {"chown", "-R", nobody + ":" + nobody, filepath.Join(dir, "app"), filepath.Join(dir, "home")}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return dir, fmt.Errorf("%s: %w: %s", args[0], err, out)
+		}
+	}
+	return dir, nil
+}
+
+// freePort returns a port that is free, with those above it that a target's helpers
+// take.
+func freePort() (int, error) {
+	for range 200 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		free := true
+		for _, offset := range []int{20, 21, 30} {
+			helper, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(port+offset))
+			if err != nil {
+				free = false
+				break
+			}
+			_ = helper.Close() // nobody asked it
+		}
+		_ = l.Close() // likewise
+		if free {
+			return port, nil
+		}
+	}
+	return 0, errors.New("no free port")
+}
+
+// launch starts the program with nothing of this one's environment.
+func (s *server) launch(targets string, port int, env []string) error {
+	log, err := os.Create(filepath.Join(s.dir, "log"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the child has its own
+	home := filepath.Join(s.dir, "home")
+	s.cmd = exec.Command("setpriv", "--reuid="+nobody, "--regid="+nobody, "--clear-groups", "--no-new-privs", filepath.Join(targets, s.name, "run"))
+	s.cmd.Dir = filepath.Join(s.dir, "app")
+	s.cmd.Env = append([]string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8", "HOME=" + home, "TMPDIR=" + home,
+		"PORT=" + strconv.Itoa(port), "TARGETS=" + targets}, env...)
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := s.cmd.Start(); err != nil {
+		close(s.ended)
+		return err
+	}
+	go func() {
+		_ = s.cmd.Wait() // it is killed at the end
+		close(s.ended)
+	}()
+	return nil
+}
+
+// wait returns when the address answers.
+func (s *server) wait(ctx context.Context, address string) error {
+	client := &http.Client{Timeout: 5 * time.Second}
+	for until := time.Now().Add(readyIn); time.Now().Before(until); {
+		resp, err := client.Get(address)
+		if err == nil {
+			_ = resp.Body.Close()
+			if resp.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.ended:
+			return fmt.Errorf("target %s ended before it was up: %s", s.name, s.log())
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+	return fmt.Errorf("target %s was not up after %s: %s", s.name, readyIn, s.log())
+}
+
+// log returns the end of what the target wrote.
+func (s *server) log() string {
+	b, err := os.ReadFile(filepath.Join(s.dir, "log"))
+	if err != nil {
+		return err.Error()
+	}
+	return string(b[max(0, len(b)-400):])
+}
+
+// stop ends the target's processes and throws its folder away.
+func (s *server) stop() {
+	if s.proxy != nil {
+		_ = s.listener.Close() // it is only to stop
+	}
+	if s.cmd != nil && s.cmd.Process != nil {
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGTERM) // they may be gone
+		select {
+		case <-s.ended:
+		case <-time.After(5 * time.Second):
+		}
+		_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // helpers that outlive it
+		<-s.ended
+	}
+	if err := os.RemoveAll(s.dir); err != nil {
+		fmt.Fprintln(os.Stderr, "dast:", err)
+	}
+}
