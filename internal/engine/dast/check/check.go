@@ -4,6 +4,7 @@ package check
 
 import (
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/command"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
 )
@@ -13,4 +14,6 @@ var All = []*attack.Check{
 	redirect.Check,
 	sqlinjection.Check,
 	sqlinjection.Slow,
+	command.Check,
+	command.Slow,
 }

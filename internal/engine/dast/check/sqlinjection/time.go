@@ -2,9 +2,6 @@ package sqlinjection
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/finding"
@@ -70,29 +67,23 @@ var delays = []delay{
 	}},
 }
 
-const (
-	step  = 2   // units of the shorter delay
-	least = 0.8 // of a delay that must have passed, for the clocks of two machines
-)
-
 func slow(p *attack.Probe) error {
 	if p.Found(Mark) {
 		return nil
 	}
-	base, err := p.Baseline()
-	if err != nil {
-		return err
-	}
-	usual := max(base.First.Took, base.Second.Took)
-	if usual > time.Second { // nothing can be told apart
-		return nil
-	}
-	list := known(p)
-	for _, d := range list {
-		found, err := try(p, d, usual)
-		if found || err != nil {
+	for _, d := range known(p) {
+		found, err := p.Delay(d.work, func(n int) string { return d.make(p.Value(), n) })
+		if err != nil {
 			return err
 		}
+		if found == nil {
+			continue
+		}
+		p.Mark(Mark)
+		p.Note("dbms:" + d.dbms)
+		p.Flaw(attack.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload), Answers: found.Answers, Notes: found.Notes,
+			Proof: append(found.Proof, "The delay is written for "+names[d.dbms]+".")})
+		return nil
 	}
 	return nil
 }
@@ -110,56 +101,4 @@ func known(p *attack.Probe) []delay {
 		return delays
 	}
 	return out
-}
-
-// try measures 2, 0, 4 and again 0 units. Two seconds of sleep last at least 1.6; work of
-// twice the size lasts at least half as long again, and none of the size nothing lasts
-// longer than usual.
-func try(p *attack.Probe, d delay, usual time.Duration) (found bool, err error) {
-	flaw := attack.Flaw{Rule: byTime, Proof: []string{"Without an attack the answer takes " + seconds(usual) + "."}}
-	var short time.Duration
-	for i, n := range []int{step, 0, 2 * step, 0} {
-		payload := d.make(p.Value(), n)
-		if payload == "" {
-			return false, nil
-		}
-		resp, err := p.SendAlone(p.Request.With(p.At, payload))
-		if err != nil {
-			return false, err
-		}
-		took := resp.Took
-		switch {
-		case i == 0:
-			short = took
-			if took < floor(d, n)+usual/2 {
-				return false, nil
-			}
-		case n == 0 && took > usual+short/2:
-			return false, nil
-		case n > 0 && took < max(floor(d, n), short+short/2):
-			return false, nil
-		}
-		flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, strconv.Itoa(n)+" units of delay")
-		flaw.Proof = append(flaw.Proof, fmt.Sprintf("With %d units of delay it takes %s.", n, seconds(took)))
-		if n == step {
-			flaw.Payload, flaw.Request = payload, p.Request.With(p.At, payload)
-		}
-	}
-	flaw.Proof = append(flaw.Proof, "The delay is written for "+names[d.dbms]+".")
-	p.Mark(Mark)
-	p.Note("dbms:" + d.dbms)
-	p.Flaw(flaw)
-	return true, nil
-}
-
-// floor is how long n units last at least.
-func floor(d delay, n int) time.Duration {
-	if d.work {
-		return 300 * time.Millisecond * time.Duration(n) / step
-	}
-	return time.Duration(float64(n) * least * float64(time.Second))
-}
-
-func seconds(d time.Duration) string {
-	return strings.TrimSuffix(strconv.FormatFloat(d.Seconds(), 'f', 2, 64), ".00") + " s"
 }

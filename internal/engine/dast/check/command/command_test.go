@@ -1,0 +1,136 @@
+package command
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/scan"
+)
+
+// run runs a program in an empty environment and returns what it prints.
+func run(name string, args ...string) string {
+	c := exec.Command(name, args...)
+	c.Env = []string{"PATH=/usr/bin:/bin"}
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return string(out) + err.Error()
+	}
+	return string(out)
+}
+
+func handler(f func(v string) string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, "<pre>%s</pre>", html.EscapeString(f(r.FormValue("q"))))
+	}
+}
+
+func TestOutput(t *testing.T) {
+	mux := http.NewServeMux()
+	bad := map[string]func(string) string{
+		"/plain":   func(v string) string { return run("sh", "-c", "echo looking up "+v) },
+		"/single":  func(v string) string { return run("sh", "-c", "echo 'looking up "+v+"'") },
+		"/double":  func(v string) string { return run("sh", "-c", `echo "looking up `+v+`"`) },
+		"/failing": func(v string) string { return run("sh", "-c", "ls /nonexistent/"+v+" 2>/dev/null") },
+		"/pipe": func(v string) string {
+			return run("sh", "-c", "echo "+strings.NewReplacer(";", "", "&", "").Replace(v))
+		},
+		"/inner": func(v string) string {
+			return run("sh", "-c", "echo "+strings.NewReplacer(";", "", "&", "", "|", "").Replace(v))
+		},
+		"/whole": func(v string) string {
+			words := strings.Fields(v)
+			if len(words) == 0 {
+				return ""
+			}
+			return run(words[0], words[1:]...)
+		},
+		"/variable": func(v string) string {
+			return run("sh", "-c", "export "+strings.Split(v, "=")[0]+"; eval \""+strings.Join(strings.Split(v, "=")[1:], "=")+"\"")
+		},
+	}
+	host := regexp.MustCompile(`^[a-z0-9.]+$`)
+	good := map[string]func(string) string{
+		"/argument": func(v string) string { return run("echo", "--", v) },
+		"/quoted":   func(v string) string { return run("sh", "-c", "echo '"+strings.ReplaceAll(v, "'", `'\''`)+"'") },
+		"/checked": func(v string) string {
+			if !host.MatchString(v) {
+				return "bad host " + v
+			}
+			return run("sh", "-c", "echo "+v)
+		},
+		"/echo":  func(v string) string { return v },
+		"/twice": func(v string) string { return strings.ToUpper(v) + v },
+		"/removed": func(v string) string {
+			return strings.Map(func(c rune) rune {
+				if strings.ContainsRune("$();|", c) {
+					return -1
+				}
+				return c
+			}, v)
+		},
+		"/number": func(v string) string { return fmt.Sprint(time.Now().UnixNano()) },
+		"/error":  func(v string) string { return "sh: 1: Syntax error: Unterminated quoted string near " + v },
+	}
+	var operations, want []string
+	for path, f := range bad {
+		mux.HandleFunc(path, handler(f))
+		value := "abc"
+		if path == "/variable" {
+			value = "HOST=echo%20abc"
+		}
+		operations = append(operations, "GET "+path+"?q="+value)
+		want = append(want, "dast/command/output GET "+path+" query:q")
+	}
+	for path, f := range good {
+		mux.HandleFunc(path, handler(f))
+		operations = append(operations, "GET "+path+"?q=abc", "POST "+path+" q=HOST%3Dabc")
+	}
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got, want...)
+	if got.Requests > 13*len(operations) {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
+}
+
+// A listener holds what the commands of a test ask for.
+type listener struct{ asked map[string]bool }
+
+func (l *listener) Address(token string) (address, host string) {
+	return "http://127.0.0.1:9/" + token, ""
+}
+
+func (l *listener) Calls(token string) []scan.Call {
+	if l.asked[token] {
+		return []scan.Call{{Protocol: "http", From: "127.0.0.1"}}
+	}
+	return nil
+}
+
+func TestSlow(t *testing.T) {
+	mux := http.NewServeMux()
+	silent := func(path string, f func(string) string) {
+		mux.HandleFunc(path, handler(func(v string) string { f(v); return "thank you" }))
+	}
+	silent("/bad", func(v string) string { return run("sh", "-c", "echo '"+v+"'") })
+	silent("/good", func(v string) string { return run("echo", v) })
+	called := &listener{asked: map[string]bool{}}
+	silent("/calls", func(v string) string { // a shell without the programs: what it would ask is noted
+		if _, rest, ok := strings.Cut(v, ";(curl -m 3 http://127.0.0.1:9/"); ok {
+			called.asked[rest[:16]] = true
+		}
+		return ""
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
+	attacktest.Expect(t, got, "dast/command/time GET /bad query:q")
+	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, func(r *attack.Run) { r.Callback = called })
+	attacktest.Expect(t, got, "dast/command/callback GET /calls query:q")
+}
