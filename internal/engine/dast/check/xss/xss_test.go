@@ -1,0 +1,172 @@
+package xss
+
+import (
+	"encoding/json"
+	"fmt"
+	"html"
+	"html/template"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
+)
+
+// server writes the parameter q into pages: raw below /bad, safely below /good.
+func server() *http.ServeMux {
+	mux := http.NewServeMux()
+	raw := func(path, page string, filter func(string) string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			v := r.FormValue("q")
+			if filter != nil {
+				v = filter(v)
+			}
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			fmt.Fprintf(w, "<!DOCTYPE html><p>%d</p>", time.Now().UnixNano())
+			_, _ = fmt.Fprint(w, strings.ReplaceAll(page, "Q", v))
+		})
+	}
+	strip := func(words ...string) func(string) string {
+		return func(s string) string {
+			for _, w := range words {
+				s = strings.ReplaceAll(s, w, "")
+			}
+			return s
+		}
+	}
+	quotes := strings.NewReplacer(`"`, "&quot;", "'", "&#39;")
+	raw("/bad/text", "<p>Q</p>", nil)
+	raw("/bad/filtered", "<p>Q</p>", strip("<script", "<svg"))
+	raw("/bad/once", "<p>Q</p>", func(s string) string {
+		return strings.Replace(strings.ReplaceAll(strings.ReplaceAll(s, "<script>", ""), "=", ""), "</script>", "", 1)
+	})
+	raw("/bad/title", "<title>Q</title>", nil)
+	raw("/bad/textarea", "<textarea>Q</textarea>", nil)
+	raw("/bad/comment", "<!-- Q -->", nil)
+	raw("/bad/double", `<input value="Q">`, nil)
+	raw("/bad/single", `<input value='Q'>`, nil)
+	raw("/bad/unquoted", `<input value=Q>`, nil)
+	raw("/bad/noangle", `<input value="Q">`, strip("<", ">"))
+	raw("/bad/href", `<a href="Q">x</a>`, func(s string) string { return html.EscapeString(s) })
+	raw("/bad/iframe", `<iframe src='Q'></iframe>`, func(s string) string { return html.EscapeString(s) })
+	raw("/bad/handler", `<button onclick="show('Q')">x</button>`, func(s string) string { return quotes.Replace(strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)) })
+	raw("/bad/string", `<script>var a = 'Q';</script>`, strip("<"))
+	raw("/bad/call", `<script>go({"a": "Q", "b": 1});</script>`, strip("<"))
+	raw("/bad/slashes", `<script>var a = 'Q';</script>`, func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "<", ""), "'", `\'`) })
+	raw("/bad/code", `<script>var a = Q;</script>`, strip("<"))
+	raw("/bad/line", "<script>// last: Q\nvar a = 1;</script>", strip("<"))
+	raw("/bad/block", "<script>/* Q */ var a = 1;</script>", strip("<"))
+	raw("/bad/template", "<script>var a = `Q`;</script>", strip("<"))
+	raw("/bad/end", `<script>var a = "Q";</script>`, func(s string) string {
+		b, _ := json.Marshal(s)
+		return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(strings.Trim(string(b), `"`))
+	})
+	raw("/bad/tag", "<div Q>x</div>", nil)
+
+	safe := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace
+	raw("/good/text", "<p>Q</p>", safe)
+	raw("/good/attribute", `<input value="Q">`, safe)
+	raw("/good/textarea", "<textarea>Q</textarea>", func(s string) string { return strings.ReplaceAll(s, "</", "") })
+	raw("/good/href", `<a href="/go?to=Q">x</a>`, safe)
+	raw("/good/checked", `<a href="Q">x</a>`, func(s string) string {
+		if !strings.HasPrefix(s, "https://") {
+			return "#"
+		}
+		return safe(s)
+	})
+	raw("/good/stripped", "<p>Q</p>", strip("<"))
+	raw("/good/data", `<script type="application/json">{"a": "Q"}</script>`, func(s string) string { return strings.NewReplacer("<", `\u003c`, `"`, `\"`).Replace(s) })
+	raw("/good/style", `<p style="width: Q">`, safe)
+	raw("/good/script", `<script>var a = "Q";</script>`, func(s string) string {
+		b, _ := json.Marshal(s)
+		return strings.Trim(string(b), `"`)
+	})
+	mux.HandleFunc("/good/engine", func(w http.ResponseWriter, r *http.Request) {
+		t := template.Must(template.New("").Parse(`<p title="{{.}}" onclick="f({{.}})">{{.}}</p><a href="{{.}}">x</a><script>var x = {{.}};</script>`))
+		_ = t.Execute(w, r.FormValue("q"))
+	})
+	mux.HandleFunc("/good/json", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(w, `{"q": "%s"}`, r.FormValue("q"))
+	})
+	mux.HandleFunc("/good/plain", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/plain")
+		fmt.Fprint(w, r.FormValue("q"))
+	})
+	mux.HandleFunc("/good/refused", func(w http.ResponseWriter, r *http.Request) {
+		if strings.ContainsAny(r.FormValue("q"), `<>"'()`) {
+			http.Error(w, "refused", http.StatusForbidden)
+			return
+		}
+		fmt.Fprintf(w, "<p>%s</p>", r.FormValue("q"))
+	})
+	return mux
+}
+
+func TestReflected(t *testing.T) {
+	mux := server()
+	var operations, want []string
+	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "href", "iframe", "handler", "string", "call", "slashes",
+		"code", "line", "block", "template", "end", "tag"} {
+		operations = append(operations, "GET /bad/"+path+"?q=1")
+		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
+	}
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "style", "script", "engine", "json", "plain", "refused"} {
+		operations = append(operations, "GET /good/"+path+"?q=1")
+	}
+	operations = append(operations, `POST /bad/text q=1`)
+	want = append(want, "dast/xss/reflected POST /bad/text form:q")
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got, want...)
+	if per := float64(got.Requests) / float64(len(operations)); per > 8 {
+		t.Errorf("%.1f requests for each operation", per)
+	}
+}
+
+func TestStored(t *testing.T) {
+	kept := map[string]string{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/save", func(w http.ResponseWriter, r *http.Request) {
+		kept["bad"], kept["good"] = r.FormValue("bad"), r.FormValue("good")
+		http.Redirect(w, r, "/list", http.StatusFound)
+	})
+	mux.HandleFunc("/list", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", kept["bad"], html.EscapeString(kept["good"]))
+	})
+	mux.HandleFunc("/guestbook", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			kept["guest"] += r.FormValue("entry")
+		}
+		fmt.Fprintf(w, "<html>%s", kept["guest"])
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list", "POST /guestbook entry=x", "GET /guestbook"})
+	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry")
+}
+
+func TestHeadersAndNames(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/referer", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>from %s", r.Header.Get("Referer")) })
+	mux.HandleFunc("/names", func(w http.ResponseWriter, r *http.Request) {
+		for name := range r.URL.Query() {
+			fmt.Fprintf(w, "<html><b>%s</b>", name)
+		}
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /names?a=1"})
+	attacktest.Expect(t, got, "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /names query-name:a")
+}
+
+func FuzzProven(f *testing.F) {
+	f.Add("<svg onload=mword(1)>")
+	f.Add("<script>var a = 'mword'</script><a href='java\tscript:mword(1)'>")
+	f.Fuzz(func(_ *testing.T, page string) {
+		resp := &message.Response{Status: 200, Body: []byte(page)}
+		_, _ = proven(resp, "mword")
+		for _, c := range contexts(resp, "mword") {
+			_ = c.payloads("mword")
+			_ = c.stops(resp, "mword", "<mword")
+		}
+	})
+}
