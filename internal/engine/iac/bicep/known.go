@@ -27,6 +27,9 @@ type Environment interface {
 	Parameter(name string) (any, bool)
 	// Variable returns the value of a variable that is known.
 	Variable(name string) (any, bool)
+	// Turn returns the index of the turn, from 0, of the loop of the name, or of the
+	// innermost for "".
+	Turn(loop string) (int64, bool)
 }
 
 // Compute returns the value of an expression of a JSON template, without its brackets,
@@ -301,6 +304,9 @@ func (k *knower) call(e *expr) (any, bool) {
 		return nil, false
 	}
 	list := args.([]any)
+	if name == "copyindex" {
+		return k.turn(list)
+	}
 	if len(list) == 1 {
 		of, _ := list[0].(string)
 		switch name {
@@ -311,6 +317,25 @@ func (k *knower) call(e *expr) (any, bool) {
 		}
 	}
 	return apply(name, list)
+}
+
+// turn is copyIndex(loop, offset), of which either may be absent.
+func (k *knower) turn(args []any) (any, bool) {
+	loop, offset := "", int64(0)
+	if len(args) > 0 {
+		if name, ok := args[0].(string); ok {
+			loop, args = name, args[1:]
+		}
+	}
+	if len(args) > 0 {
+		n, ok := args[0].(int64)
+		if !ok || len(args) > 1 {
+			return nil, false
+		}
+		offset = n
+	}
+	i, ok := k.env.Turn(loop)
+	return i + offset, ok
 }
 
 // each is filter and map.

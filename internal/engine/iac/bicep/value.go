@@ -103,6 +103,9 @@ func (c *converter) Parameter(name string) (any, bool) {
 	return c.known(e)
 }
 
+// Turn is a function of JSON templates.
+func (c *converter) Turn(string) (int64, bool) { return 0, false }
+
 // has reports whether a parameter has a value, known or computed, that rules find
 // beside the parameter.
 func (c *converter) has(name string) bool {

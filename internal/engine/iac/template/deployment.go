@@ -4,11 +4,11 @@ import (
 	"io/fs"
 	"maps"
 	"path"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/iac/bicep"
 	"merlon/internal/engine/iac/document"
+	"merlon/internal/lazyregexp"
 )
 
 // This file evaluates the JSON templates of Azure: parameters, variables and the
@@ -21,6 +21,7 @@ type deployment struct {
 	variables map[string]any
 	given     map[string]any
 	open      map[string]bool // variables that are being asked
+	loops     []turn          // the innermost last
 	made      int
 	depth     int
 }
@@ -35,41 +36,17 @@ func evaluateDeployment(tree document.Tree, file string, given map[string]any, s
 		return tree, nil // Bicep's are evaluated by its own reader
 	}
 	d := newDeployment(tree.Root, given)
-	r := rewrite{replace: d.replace}
-	out := r.below(tree, "resources")
-	keepNames(tree.Root["resources"], out.Root["resources"])
+	out := document.Tree{Root: maps.Clone(tree.Root), Lines: tree.Lines}
+	if at := field(tree.Lines, "resources"); at != nil {
+		lines := *tree.Lines
+		lines.Fields = maps.Clone(tree.Lines.Fields)
+		out.Root["resources"], lines.Fields["resources"] = d.value(tree.Root["resources"], at)
+		out.Lines = &lines
+	}
 	if len(given) > 0 {
-		root := maps.Clone(out.Root)
-		root["parameters"] = d.withGiven()
-		out.Root = root
+		out.Root["parameters"] = d.withGiven()
 	}
 	return out, d.linked(out, file, source)
-}
-
-// keepNames leaves the names of resources as they are written: rules join resources by
-// them. Maps that were changed are copies.
-func keepNames(written, made any) {
-	switch w := written.(type) {
-	case map[string]any:
-		m, ok := made.(map[string]any)
-		if !ok {
-			return
-		}
-		for key, v := range w {
-			if text, ok := v.(string); ok && key == "name" && w["type"] != nil && m[key] != v {
-				m[key] = text
-			} else if !ok {
-				keepNames(v, m[key])
-			}
-		}
-	case []any:
-		m, ok := made.([]any)
-		for i := range w {
-			if ok && i < len(m) {
-				keepNames(w[i], m[i])
-			}
-		}
-	}
 }
 
 func newDeployment(root map[string]any, given map[string]any) *deployment {
@@ -118,11 +95,16 @@ func (d *deployment) Parameter(name string) (any, bool) {
 // Variable returns the value of a variable.
 func (d *deployment) Variable(name string) (any, bool) {
 	v, ok := d.variables[name]
-	if !ok || d.open[name] {
+	if d.open[name] {
 		return nil, false
 	}
 	d.open[name] = true
 	defer delete(d.open, name)
+	if !ok {
+		made := map[string]any{}
+		ok = d.copied(one(d.variables["copy"], name), made) && made[name] != nil
+		return made[name], ok
+	}
 	return d.known(v)
 }
 
@@ -154,8 +136,14 @@ func (d *deployment) known(v any) (any, bool) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, e := range v {
+			if key == "copy" {
+				if !d.copied(e, out) {
+					return nil, false
+				}
+				continue
+			}
 			one, ok := d.known(e)
-			if !ok || key == "copy" {
+			if !ok {
 				return nil, false
 			}
 			out[key] = one
@@ -174,54 +162,6 @@ func expression(s string) (string, bool) {
 	return s[1 : len(s)-1], true
 }
 
-var reference = regexp.MustCompile(`^variables\(\s*'([^']+)'\s*\)$`)
-
-// replace returns what stands for a value: for an expression its value, for a nested
-// template with a scope of its own the template with what it is given.
-func (d *deployment) replace(v any, _ *document.Node) (any, bool) {
-	switch v := v.(type) {
-	case string:
-		text, ok := expression(v)
-		if !ok {
-			return nil, false
-		}
-		if d.made++; d.made > maxMade {
-			return nil, false
-		}
-		if with, ok := bicep.Compute(text, d); ok && with != nil {
-			return with, true
-		}
-		// A variable whose parts are not all known stands for what it says.
-		name := reference.FindStringSubmatch(strings.TrimSpace(text))
-		if name == nil || d.open[name[1]] || len(d.open) > document.MaxDepth {
-			return nil, false
-		}
-		with, ok := d.variables[name[1]]
-		if _, computed := with.(string); !ok || computed {
-			return nil, false
-		}
-		d.open[name[1]] = true
-		defer delete(d.open, name[1])
-		r := rewrite{replace: d.replace}
-		with, _ = r.value(with, nil)
-		return with, true
-	case map[string]any:
-		inner, ok := v["template"].(map[string]any)
-		options, _ := v["expressionEvaluationOptions"].(map[string]any)
-		scope, _ := options["scope"].(string)
-		if !ok || !strings.EqualFold(scope, "inner") || inner["resources"] == nil {
-			return nil, false
-		}
-		nested := newDeployment(inner, d.values(v["parameters"]))
-		r := rewrite{replace: nested.replace}
-		made, _ := r.value(inner["resources"], nil)
-		whole, template := maps.Clone(v), maps.Clone(inner)
-		template["resources"], whole["template"] = made, template
-		return whole, true
-	}
-	return nil, false
-}
-
 // values reads {name: {"value": …}}.
 func (d *deployment) values(v any) map[string]any {
 	out := map[string]any{}
@@ -238,7 +178,7 @@ func (d *deployment) values(v any) map[string]any {
 	return out
 }
 
-var lastText = regexp.MustCompile(`'([^']+\.json)'\s*\)*\s*$`)
+var lastText = lazyregexp.New(`'([^']+\.json)'\s*\)*\s*$`)
 
 // linked finds the linked templates that are files of the tree.
 func (d *deployment) linked(tree document.Tree, file string, source Source) []document.Deployment {

@@ -87,17 +87,6 @@ func (r *rewrite) value(v any, n *document.Node) (any, bool) {
 	return v, false
 }
 
-// below rewrites what stands under one key of the tree.
-func (r *rewrite) below(tree document.Tree, key string) document.Tree {
-	v, changed := r.value(tree.Root[key], field(tree.Lines, key))
-	if !changed {
-		return tree
-	}
-	root := maps.Clone(tree.Root)
-	root[key] = v
-	return document.Tree{Root: root, Lines: tree.Lines}
-}
-
 func orSame(out, same map[string]any) (any, bool) {
 	if out != nil {
 		return out, true
