@@ -20,6 +20,8 @@
     define(globalThis, name, {value: () => report("call", name), enumerable: false});
   }
 
+  if (config.name && globalThis === globalThis.top) globalThis.name = config.name;
+
   // Listeners.
   const listeners = new WeakMap();
   const add = EventTarget.prototype.addEventListener;
@@ -71,13 +73,13 @@
     for (const method of ["get", "getAll", "has"]) {
       const original = URLSearchParams.prototype[method];
       URLSearchParams.prototype[method] = function (name) {
-        if (!read.has(name)) { read.add(name); report("parameter", short(name, 200)); }
+        if (!read.has(name)) { read.add(name); report("parameter", {name: short(name, 200), of: short(this, 4000)}); }
         return original.apply(this, arguments);
       };
     }
     try {
       const take = (text, type, sink) => {
-        if (config.canary === undefined || String(text).includes(config.canary)) tell("sink", {sink, type}, text);
+        if (String(text).includes(config.canary)) tell("sink", {sink, type}, text);
         return text;
       };
       globalThis.trustedTypes?.createPolicy("default", {createHTML: take, createScript: take, createScriptURL: take});
@@ -431,6 +433,30 @@
     return secret ? "password" : "user";
   };
 
+  // Where a text from outside stands in the document: as an address that is followed, or
+  // in what a framework reads as a template.
+  const holders = (canary) => {
+    const out = [];
+    for (const element of all()) {
+      if (out.length >= 50) break;
+      for (const name of ["href", "src", "action", "formaction", "data", "xlink:href"]) {
+        const value = element.getAttribute?.(name)?.trim();
+        if (value?.startsWith(canary) && /^(A|AREA|IFRAME|FRAME|FORM|BUTTON|INPUT|EMBED|OBJECT)$/i.test(element.tagName)) out.push({kind: element.tagName.toLowerCase() + " " + name, value: short(value, 1000)});
+      }
+    }
+    if (globalThis.angular || globalThis.Vue) {
+      const text = document.body?.innerText || "";
+      const at = text.indexOf(canary);
+      if (at >= 0) out.push({kind: "template", value: text.slice(at, at + 200)});
+    }
+    return out;
+  };
+  const post = (messages, origin) => {
+    for (const data of messages) {
+      try { globalThis.dispatchEvent(new MessageEvent("message", {data, origin, source: null})); } catch {}
+    }
+  };
+
   const stored = () => {
     const read = (store) => { const out = {}; try { for (const name of Object.keys(store()).slice(0, 200)) if (name !== config.key) out[name] = short(store().getItem(name), 100000); } catch {} return out; };
     return {origin: location.origin, local: read(() => localStorage), session: read(() => sessionStorage)};
@@ -438,7 +464,7 @@
 
   define(globalThis, config.key, {enumerable: false, configurable: false, writable: false, value: Object.freeze({
     quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms,
-    collect, act, dismiss, provoke, login, stored,
+    collect, act, dismiss, provoke, login, stored, holders, post,
     pairs: (index) => found[index] ? pairs(found[index]) : [],
     click: (selector) => { const e = find(selector); if (!e || !usable(e)) return false; press(e); return true; },
     fill: (selector, value) => { const e = find(selector); if (!e || !visible(e)) return false; write(e, value); return true; },

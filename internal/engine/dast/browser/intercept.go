@@ -275,13 +275,23 @@ func (p *Page) answered(ctx context.Context, s *session, e *fetch.EventRequestPa
 		}
 	}
 	if p.o.trusted && e.ResourceType == network.ResourceTypeDocument && e.ResponseErrorReason == "" && !hasTrustedTypes(e.ResponseHeaders) {
-		headers := append(slices.Clone(e.ResponseHeaders), &fetch.HeaderEntry{Name: "Content-Security-Policy", Value: "require-trusted-types-for 'script'"})
-		_, err := call(ctx, s, fetch.ContinueResponse, fetch.ContinueResponseParams{RequestID: e.RequestID, ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers})
-		if err == nil {
+		if p.restrict(ctx, s, e) == nil {
 			return
 		}
 	}
 	_, _ = call(ctx, s, fetch.ContinueRequest, fetch.ContinueRequestParams{RequestID: e.RequestID})
+}
+
+// restrict answers with the same document under a policy by which all sinks ask our
+// script. Headers that are changed without the body have no effect on policies.
+func (p *Page) restrict(ctx context.Context, s *session, e *fetch.EventRequestPaused) error {
+	body, err := call(ctx, s, fetch.GetResponseBody, fetch.GetResponseBodyParams{RequestID: e.RequestID})
+	if err != nil {
+		return err
+	}
+	headers := append(plainHeaders(e.ResponseHeaders), &fetch.HeaderEntry{Name: "Content-Security-Policy", Value: "require-trusted-types-for 'script'"})
+	_, err = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: e.ResponseStatusCode, ResponseHeaders: headers, Body: body.Body})
+	return err
 }
 
 func hasTrustedTypes(headers []*fetch.HeaderEntry) bool {

@@ -48,6 +48,8 @@ type PageOptions struct {
 	// trusted adds the policy by which all sinks of scripts tell of their input.
 	trusted bool
 	canary  string // that an input has to hold to be told
+	// windowName is the name that the opener of the page has given it.
+	windowName string
 	// allow refuses requests to the target beside the Gate; nil: none.
 	allow func(*Sent) error
 	// names are functions that exist in every document and report their call.
@@ -195,7 +197,7 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "storage": storageConfig(p.o.Storage)})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "storage": storageConfig(p.o.Storage)})
 	if err != nil {
 		return err
 	}
@@ -450,7 +452,8 @@ func (p *Page) Eval(ctx context.Context, expression string, out any) error {
 	defer cancel()
 	result, err := call(limited, p.session, runtime.Evaluate, runtime.EvaluateParams{
 		Expression: expression, ReturnByValue: ptr(true), AwaitPromise: ptr(true), UserGesture: ptr(true),
-		Timeout: runtime.TimeDelta(commandLimit.Milliseconds())})
+		AllowUnsafeEvalBlockedByCSP: ptr(false), // or a page's own policy would not hold in what we cause
+		Timeout:                     runtime.TimeDelta(commandLimit.Milliseconds())})
 	if err != nil {
 		if limited.Err() != nil && ctx.Err() == nil {
 			p.fail("its scripts do not end")

@@ -17,6 +17,9 @@ import (
 // proofLimit bounds one attempt to execute a script.
 const proofLimit = 20 * time.Second
 
+// lingerLimit bounds what follows an event on an element with a payload.
+const lingerLimit = 1500 * time.Millisecond
+
 // An Execution is a script of ours that ran in a page.
 type Execution struct {
 	Kind    string // "alert", "confirm", "prompt", or "call" of the function with the marker's name
@@ -89,7 +92,11 @@ func (b *Browser) Run(ctx context.Context, t Trial) ([]Execution, error) {
 	mu.Unlock()
 	limited, cancel := context.WithTimeout(ctx, proofLimit)
 	defer cancel()
-	err = opened.attempt(limited, t)
+	err = opened.attempt(limited, t, func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(out) > 0
+	})
 	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
 		err = nil // what has run until now is what runs
 	}
@@ -101,7 +108,7 @@ func (b *Browser) Run(ctx context.Context, t Trial) ([]Execution, error) {
 	return nil, err
 }
 
-func (p *Page) attempt(ctx context.Context, t Trial) error {
+func (p *Page) attempt(ctx context.Context, t Trial, ran func() bool) error {
 	if err := p.Send(ctx, t.Request, t.Fragment, proofLimit/2); err != nil {
 		return err
 	}
@@ -110,11 +117,22 @@ func (p *Page) attempt(ctx context.Context, t Trial) error {
 			return err
 		}
 	}
-	tried := 0
-	if err := p.Eval(ctx, p.ours("provoke", t.Marker), &tried); err != nil || tried == 0 {
-		return nil //nolint:nilerr // a document without our script, such as a picture, executes nothing
+	if !ran() {
+		p.provoke(ctx, t.Marker, ran)
 	}
-	return p.Settle(ctx, 2*time.Second)
+	return nil
+}
+
+// provoke lets what holds the marker and waits for a person happen, and waits a
+// moment for what comes of it: addresses of scripts are followed later.
+func (p *Page) provoke(ctx context.Context, marker string, ran func() bool) {
+	tried := 0
+	if err := p.Eval(ctx, p.ours("provoke", marker), &tried); err != nil || tried == 0 {
+		return // a document without our script, such as a picture, executes nothing
+	}
+	for end := time.Now().Add(lingerLimit); time.Now().Before(end) && ctx.Err() == nil && !ran(); {
+		time.Sleep(settleStep)
+	}
 }
 
 // echoes reports whether a value of the request is the marker.

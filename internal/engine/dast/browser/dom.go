@@ -1,0 +1,616 @@
+package browser
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	cdppage "github.com/chromedp/cdproto/page"
+
+	"merlon/internal/engine/dast/message"
+)
+
+const (
+	probeLimit  = 15 * time.Second // of one load of a page
+	maxAttempts = 24               // loads with a payload, for one address
+	maxSources  = 60
+	breakers    = `'"<>` // follow the canary: what is left of them tells what can break out
+)
+
+// A DOMTrial is a page whose scripts are examined.
+type DOMTrial struct {
+	As       Session
+	Storage  []Storage
+	Request  *message.Request // GET
+	Fragment string           // with "#"; may be empty
+	// Parameters are names that the page may read, beside those in its address and
+	// those that it is seen to read.
+	Parameters []string
+}
+
+// A DOMFlaw is a text from outside that a page's own script executes.
+type DOMFlaw struct {
+	// Source is "fragment", "query", "name" (window.name), "referrer", "message".
+	Source    string
+	Parameter string // of the query or the fragment; empty: the whole
+	Sink      string // "Element innerHTML", "eval", "Document write", "navigation", "a href", …
+	Payload   string // the text that was executed
+	Address   string // that was opened with it; of a message or name: the page's
+	// Script is where the sink is called: address:line:column; empty: unknown.
+	Script     string
+	Executions []Execution
+}
+
+// A source is something of a page that others choose.
+type source struct {
+	kind, name string
+	id         string // follows the canary
+}
+
+func (s source) String() string { return strings.TrimSpace(s.kind + " " + s.name) }
+
+// A flow is a source's text that has reached a sink.
+type flow struct {
+	source source
+	sink   string // as the browser names it
+	kind   string // "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "template"
+	value  string // that the sink got
+	script string
+}
+
+// A prober examines one page.
+type prober struct {
+	b        *Browser
+	t        DOMTrial
+	canary   string
+	sources  []source
+	attempts int
+
+	mu        sync.Mutex
+	flows     []flow
+	read      []source // parameters that scripts read
+	listeners []string // source texts of listeners for messages
+}
+
+// ProbeDOM looks for flaws of a page's own scripts. It loads the page with a canary in
+// every source at once and watches which reach a sink that could execute them, with
+// characters left that can break out; only those are tried, with a few payloads that
+// run nothing but a function of ours. What is returned was executed.
+func (b *Browser) ProbeDOM(ctx context.Context, t DOMTrial) ([]DOMFlaw, error) {
+	if t.Request.Method != http.MethodGet {
+		return nil, fmt.Errorf("a page that is opened by %s has no address to be sent", t.Request.Method)
+	}
+	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8])}
+	for _, q := range t.Request.Query {
+		p.add("query", q.Name)
+	}
+	_, _, params := splitFragment(t.Fragment)
+	for _, q := range params {
+		p.add("fragment", q.Name)
+	}
+	p.add("fragment", "")
+	p.add("query", "")
+	p.add("name", "")
+	p.add("referrer", "")
+	p.add("message", "")
+	for _, name := range t.Parameters {
+		p.add("query", name)
+	}
+	if err := p.watch(ctx); err != nil {
+		return nil, err
+	}
+	if p.addRead() { // once more, with the parameters that it asked for
+		if err := p.watch(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p.prove(ctx)
+}
+
+func (p *prober) add(kind, name string) bool {
+	if len(p.sources) >= maxSources || slices.ContainsFunc(p.sources, func(s source) bool { return s.kind == kind && s.name == name }) {
+		return false
+	}
+	p.sources = append(p.sources, source{kind: kind, name: name, id: "n" + strconv.Itoa(len(p.sources)) + "e"})
+	return true
+}
+
+// addRead adds the parameters that scripts have asked for.
+func (p *prober) addRead() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	more := false
+	for _, r := range p.read {
+		more = p.add(r.kind, r.name) || more
+	}
+	return more
+}
+
+// splitFragment reads a fragment as a route with parameters: "#/search?q=a", or
+// "#q=a&b=c".
+func splitFragment(fragment string) (route string, question bool, params []message.Param) {
+	text := strings.TrimPrefix(fragment, "#")
+	if before, after, ok := strings.Cut(text, "?"); ok {
+		return before, true, message.ParseQuery(after)
+	}
+	if strings.Contains(text, "=") {
+		return "", false, message.ParseQuery(text)
+	}
+	return text, true, nil
+}
+
+// values are what the sources hold in one load; one that is not named keeps what it has.
+type values map[source]string
+
+// address puts values into the address.
+func (p *prober) address(v values) (r *message.Request, fragment string) {
+	r = p.t.Request.Clone()
+	fragment = p.t.Fragment
+	route, question, params := splitFragment(fragment)
+	changed := false
+	for _, s := range p.sources {
+		value, ok := v[s]
+		switch {
+		case !ok:
+		case s.kind == "query" && s.name == "":
+			r.Query = append(r.Query, message.Param{Name: value, Bare: true})
+		case s.kind == "query":
+			r.Query = put(r.Query, s.name, value)
+		case s.kind == "fragment" && s.name != "":
+			params, changed = put(params, s.name, value), true
+		}
+	}
+	if whole, ok := v[p.find("fragment", "")]; ok && !changed {
+		return r, "#" + escapeFragment(whole)
+	} else if ok {
+		params = append(params, message.Param{Name: whole, Bare: true})
+	}
+	if changed {
+		fragment = "#" + route
+		if question {
+			fragment += "?"
+		}
+		fragment += message.EncodeQuery(params)
+	}
+	return r, fragment
+}
+
+// escapeFragment escapes what a browser's address bar would.
+func escapeFragment(s string) string {
+	return strings.NewReplacer("%", "%25", " ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(s)
+}
+
+func put(list []message.Param, name, value string) []message.Param {
+	list = slices.Clone(list)
+	for i := range list {
+		if list[i].Name == name {
+			list[i].Value, list[i].Bare = value, false
+			return list
+		}
+	}
+	return append(list, message.Param{Name: name, Value: value})
+}
+
+func (p *prober) find(kind, name string) source {
+	for _, s := range p.sources {
+		if s.kind == kind && s.name == name {
+			return s
+		}
+	}
+	return source{}
+}
+
+// load opens the page with the values.
+func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, error) {
+	o.As, o.Storage, o.windowName = p.t.As, p.t.Storage, v[p.find("name", "")]
+	page, err := p.b.Page(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	r, fragment := p.address(v)
+	to := cdppage.NavigateParams{URL: spaced(r.Address() + fragment)}
+	if value, ok := v[p.find("referrer", "")]; ok {
+		to.Referrer, to.ReferrerPolicy = "https://referrer.example/?"+escapeFragment(value), cdppage.ReferrerPolicyUnsafeURL
+	}
+	err = page.open(ctx, to, probeLimit)
+	if value, ok := v[p.find("message", "")]; ok && err == nil {
+		err = p.post(ctx, page, value)
+	}
+	if err != nil && page.alive(ctx) != nil {
+		page.Close()
+		return nil, err
+	}
+	return page, nil
+}
+
+// spaced writes spaces so that every way of decoding reads them: as a plus sign,
+// decodeURIComponent does not.
+func spaced(address string) string { return strings.ReplaceAll(address, "+", "%20") }
+
+// watch loads the page with canaries everywhere and keeps what reaches sinks.
+func (p *prober) watch(ctx context.Context) error {
+	v := values{}
+	for _, s := range p.sources {
+		v[s] = p.canary + s.id + breakers
+	}
+	page, err := p.load(ctx, v, PageOptions{trusted: true, canary: p.canary, report: p.report, allow: p.allow})
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	var holders []struct{ Kind, Value string }
+	if err := page.Eval(ctx, page.ours("holders", p.canary), &holders); err != nil {
+		return nil //nolint:nilerr // not a document
+	}
+	for _, h := range holders {
+		kind := "address"
+		if h.Kind == "template" {
+			kind = "template"
+		}
+		p.flow(flow{sink: h.Kind, kind: kind, value: h.Value})
+	}
+	return nil
+}
+
+// allow refuses to leave the page for an address with the canary, which is a sink of
+// its own.
+func (p *prober) allow(s *Sent) error {
+	if s.Kind == "document" && s.Method == http.MethodGet {
+		last := s.Path[strings.LastIndexByte(s.Path, '/')+1:]
+		if strings.HasPrefix(last, p.canary) {
+			p.flow(flow{sink: "navigation", kind: "navigation", value: last})
+			return errors.New("the page leaves for an address that somebody else chose")
+		}
+	}
+	return nil
+}
+
+// report takes what our script tells.
+func (p *prober) report(kind string, text json.RawMessage) {
+	switch kind {
+	case "sink":
+		var s struct{ Sink, Type, Value, At string }
+		if json.Unmarshal(text, &s) == nil {
+			p.flow(flow{sink: s.Sink, kind: s.Type, value: s.Value, script: caller(s.At)})
+		}
+	case "parameter":
+		var r struct{ Name, Of string }
+		if json.Unmarshal(text, &r) == nil {
+			p.parameter(r.Name, r.Of)
+		}
+	case "message":
+		var s string
+		if json.Unmarshal(text, &s) != nil {
+			return
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.listeners) < 10 && !slices.Contains(p.listeners, s) {
+			p.listeners = append(p.listeners, s)
+		}
+	}
+}
+
+// parameter keeps a name that scripts have asked for; the text in which they did tells
+// by its canary whether it is the query or the fragment.
+func (p *prober) parameter(name, text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	read := source{kind: "query", name: name}
+	for _, s := range p.sources {
+		if s.kind == "fragment" && strings.Contains(text, p.canary+s.id) {
+			read.kind = s.kind
+		}
+	}
+	if len(p.read) < 30 && name != "" && !slices.Contains(p.read, read) {
+		p.read = append(p.read, read)
+	}
+}
+
+// place is a line of a stack that names a script: its address, query, line and column.
+var place = regexp.MustCompile(`(https?://[^\s()?#]+)([^\s()]*?)(:\d+:\d+)`)
+
+// caller returns the first place of a stack, without a query.
+func caller(stack string) string {
+	m := place.FindStringSubmatch(stack)
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[3]
+}
+
+// flow keeps a flow for every source whose canary the value holds.
+func (p *prober) flow(f flow) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.sources {
+		f.source = s
+		known := func(k flow) bool {
+			return k.source == s && k.kind == f.kind && k.sink == f.sink && k.script == f.script
+		}
+		if strings.Contains(f.value, p.canary+s.id) && len(p.flows) < 200 && !slices.ContainsFunc(p.flows, known) {
+			p.flows = append(p.flows, f)
+		}
+	}
+}
+
+// prove tries payloads for what has reached a sink, one flaw for each source and sink.
+func (p *prober) prove(ctx context.Context) ([]DOMFlaw, error) {
+	p.mu.Lock()
+	flows := slices.Clone(p.flows)
+	p.mu.Unlock()
+	slices.SortStableFunc(flows, func(a, b flow) int { return cmp.Compare(rank(a.source), rank(b.source)) })
+	var out []DOMFlaw
+	for _, f := range flows {
+		if slices.ContainsFunc(out, func(d DOMFlaw) bool { return d.Sink == f.sink && d.Script == f.script }) {
+			continue // the same sink by another source
+		}
+		for _, shape := range payloads(f.kind, f.value, p.canary+f.source.id) {
+			if p.attempts >= maxAttempts || ctx.Err() != nil {
+				return out, ctx.Err()
+			}
+			flaw, err := p.attempt(ctx, f, shape)
+			if err != nil {
+				return out, err
+			}
+			if flaw != nil {
+				out = append(out, *flaw)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// rank orders sources by how easily somebody else chooses them.
+func rank(s source) int {
+	return slices.Index([]string{"query", "fragment", "message", "name", "referrer"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
+}
+
+// attempt loads the page with one payload; nil: nothing was executed.
+func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, error) {
+	p.attempts++
+	name := "f" + strings.ToLower(rand.Text()[:10])
+	payload := strings.ReplaceAll(shape, "F()", name+"()")
+	var mu sync.Mutex
+	var done []Execution
+	v := values{f.source: payload}
+	page, err := p.load(ctx, v, PageOptions{names: []string{name}, Agree: true, report: func(kind string, _ json.RawMessage) {
+		mu.Lock()
+		defer mu.Unlock()
+		if kind == "call" && len(done) == 0 {
+			done = append(done, Execution{Kind: "call", Text: name})
+		}
+	}})
+	if err != nil {
+		return nil, err
+	}
+	defer page.Close()
+	ran := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return len(done) > 0
+	}
+	if !ran() {
+		page.provoke(ctx, name, ran)
+	}
+	if !ran() {
+		return nil, nil
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	r, fragment := p.address(v)
+	for i := range done {
+		done[i].Address = page.Address()
+	}
+	return &DOMFlaw{Source: f.source.kind, Parameter: f.source.name, Sink: f.sink, Payload: payload, Address: spaced(r.Address() + fragment), Script: f.script, Executions: done}, nil
+}
+
+// What a listener for messages looks at: its data's properties, and the values that
+// they are compared with.
+var (
+	property = regexp.MustCompile(`\bdata(?:\?)?(?:\.(\w+)|\[["'](\w+)["']\])`)
+	anyProp  = regexp.MustCompile(`\b\w+\.(\w+)`)
+	compared = regexp.MustCompile(`\.(\w+)\s*===?\s*["']([^"']{1,100})["']`)
+	cased    = regexp.MustCompile(`case\s*["']([^"']{1,100})["']`)
+)
+
+// post sends messages of another window to the page: the text, and objects of the
+// shape that its listeners look for. Their origin is a foreign one.
+func (p *prober) post(ctx context.Context, page *Page, text string) error {
+	p.mu.Lock()
+	listeners := slices.Clone(p.listeners)
+	p.mu.Unlock()
+	all := []any{text}
+	for _, l := range listeners {
+		object := map[string]any{}
+		for _, expression := range []*regexp.Regexp{property, anyProp} {
+			for _, m := range expression.FindAllStringSubmatch(l, 40) {
+				if name := m[1]; name != "" {
+					object[name] = text
+				} else if len(m) > 2 && m[2] != "" {
+					object[m[2]] = text
+				}
+			}
+		}
+		for _, m := range compared.FindAllStringSubmatch(l, 20) {
+			object[m[1]] = m[2]
+		}
+		if len(object) == 0 {
+			continue
+		}
+		encoded, err := json.Marshal(object)
+		if err != nil {
+			return err
+		}
+		all = append(all, object, string(encoded))
+		for _, m := range cased.FindAllStringSubmatch(l, 5) {
+			for _, name := range []string{"type", "action", "kind", "command", "event"} {
+				if _, ok := object[name]; ok {
+					variant := maps.Clone(object)
+					variant[name] = m[1]
+					all = append(all, variant)
+				}
+			}
+		}
+	}
+	if len(listeners) == 0 {
+		return nil
+	}
+	if err := page.Eval(ctx, page.ours("post", all, "https://message.example"), nil); err != nil {
+		return err
+	}
+	return page.Settle(ctx, 2*time.Second)
+}
+
+// payloads returns texts in which F() is our function, for a value with the canary as
+// a sink got it; none when nothing is left that could break out.
+func payloads(kind, value, canary string) []string {
+	before, after, ok := strings.Cut(value, canary)
+	if !ok {
+		return nil
+	}
+	switch kind {
+	case "TrustedHTML":
+		return htmlPayloads(before, after)
+	case "TrustedScript":
+		return scriptPayloads(before, after)
+	case "TrustedScriptURL":
+		if before == "" {
+			return []string{"data:text/javascript,F()"}
+		}
+	case "navigation", "address":
+		if before == "" {
+			return []string{"javascript:F()"}
+		}
+	case "template":
+		return []string{"{{constructor.constructor('F()')()}}", "{{$el.ownerDocument.defaultView.F()}}"}
+	}
+	return nil
+}
+
+// rest are the breakers that are left, unescaped, after the canary.
+func rest(after string) string {
+	kept := ""
+	for _, c := range breakers {
+		if strings.HasPrefix(after, string(c)) {
+			kept += string(c)
+			after = after[1:]
+			continue
+		}
+		for _, gone := range []string{"\\" + string(c), url.QueryEscape(string(c)), map[rune]string{'\'': "&#39;", '"': "&quot;", '<': "&lt;", '>': "&gt;"}[c]} {
+			after = strings.TrimPrefix(after, gone)
+		}
+	}
+	return kept
+}
+
+// htmlPayloads breaks out of where the canary stands in a text of HTML.
+func htmlPayloads(before, after string) []string {
+	left := rest(after)
+	tag := strings.Contains(left, "<")
+	const image = "<img src=x onerror=F()>"
+	if tag && strings.LastIndex(before, "<!--") > strings.LastIndex(before, "-->") {
+		return []string{"-->" + image}
+	}
+	open := strings.LastIndexByte(before, '<')
+	if open > strings.LastIndexByte(before, '>') { // inside of a tag
+		quote := openQuote(before[open:])
+		switch {
+		case quote == "":
+			return []string{"x onmouseover=F() onfocus=F() autofocus tabindex=1 ", "x>" + image}
+		case !strings.Contains(left, quote):
+			if at := regexp.MustCompile(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`); at.MatchString(before) {
+				return []string{"javascript:F()"}
+			}
+			return nil
+		case tag:
+			return []string{quote + ">" + image, quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
+		}
+		return []string{quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
+	}
+	if !tag {
+		return nil
+	}
+	lower := strings.ToLower(before)
+	for _, raw := range []string{"textarea", "title", "script", "style", "noscript", "xmp", "iframe", "template", "select"} {
+		if strings.LastIndex(lower, "<"+raw) > strings.LastIndex(lower, "</"+raw) {
+			return []string{"</" + raw + ">" + image}
+		}
+	}
+	return []string{image, "<svg/onload=F()>"}
+}
+
+// openQuote returns the quote that is open at the end of a tag.
+func openQuote(tag string) string {
+	open := ""
+	for _, c := range tag {
+		switch s := string(c); {
+		case open == s:
+			open = ""
+		case open == "" && (c == '"' || c == '\''):
+			open = s
+		}
+	}
+	return open
+}
+
+// scriptPayloads breaks out of where the canary stands in a text of JavaScript.
+func scriptPayloads(before, after string) []string {
+	left := rest(after)
+	switch open := scriptContext(before); {
+	case open == "`":
+		return []string{"${F()}"}
+	case open == "//":
+		return []string{"\nF()//"}
+	case open == "/*":
+		return []string{"*/F()/*"}
+	case open != "" && !strings.Contains(left, open):
+		return nil
+	case open != "":
+		return []string{open + "-F()-" + open, open + ");F();//", open + "});F();//"}
+	}
+	return []string{"F()", "0;F();//", "0);F();//"}
+}
+
+// scriptContext returns what is open at the end of a script: a quote, "//", "/*", or
+// nothing.
+func scriptContext(script string) string {
+	open := ""
+	for i := 0; i < len(script); i++ {
+		c, two := script[i:i+1], script[i:min(i+2, len(script))]
+		switch {
+		case open == "//":
+			if c == "\n" {
+				open = ""
+			}
+		case open == "/*":
+			if two == "*/" {
+				open, i = "", i+1
+			}
+		case open != "":
+			if c == "\\" {
+				i++
+			} else if c == open {
+				open = ""
+			}
+		case two == "//" || two == "/*":
+			open, i = two, i+1
+		case c == `"` || c == "'" || c == "`":
+			open = c
+		}
+	}
+	return open
+}
