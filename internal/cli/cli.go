@@ -47,6 +47,7 @@ type commands struct {
 	Worker     workerCommand     `cmd:"" help:"Run scans for a service on another machine."`
 	Admin      adminCommand      `cmd:"" help:"Work on a deployment's database directly."`
 	Advisories advisoriesCommand `cmd:"" help:"Import vulnerability records, and look at those that are there."`
+	API        apiCommand        `cmd:"" name:"api" help:"Examine a running API by its description."`
 	Config     configCommand     `cmd:"" help:"Print the settings in force, secrets hidden."`
 	Dast       dastCommand       `cmd:"" help:"Examine a running web application."`
 	Fix        fixCommand        `cmd:"" help:"Upgrade packages with known vulnerabilities: show the changes, or write them."`

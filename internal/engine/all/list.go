@@ -4,6 +4,7 @@ package all
 
 import (
 	apilint "merlon/internal/engine/api/lint"
+	apioperations "merlon/internal/engine/api/operations"
 	cicdazure "merlon/internal/engine/cicd/azure"
 	cicdbitbucket "merlon/internal/engine/cicd/bitbucket"
 	cicdcircleci "merlon/internal/engine/cicd/circleci"
@@ -24,6 +25,7 @@ import (
 // Analyzers lists every analyzer of this build, by id.
 var Analyzers = []*scan.Analyzer{
 	apilint.Analyzer,
+	apioperations.Analyzer,
 	cicdazure.Analyzer,
 	cicdbitbucket.Analyzer,
 	cicdcircleci.Analyzer,

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file scans a running API from the command line.
+
+type apiCommand struct {
+	OpenAPI  []string `name:"openapi" placeholder:"FILE" help:"A description of the API: OpenAPI or Swagger, a Postman collection, HAR, or GraphQL as a schema or an introspection; or its address. May be repeated. Default: looked for at the target."`
+	Identity []string `type:"path" placeholder:"FILE" help:"Identities to sign in as, like --auth. May be repeated; the first one explores, all are compared."`
+
+	dastCommand `embed:""`
+}
+
+// Help is the manual of the command.
+func (apiCommand) Help() string {
+	return `Scan only what is yours, or what you are allowed to scan.
+
+Every operation of the description ends reached, refused or not reached, with the
+reason. Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there
+are findings, 2 something could not be examined, 3 wrong options.
+
+Every request carries the header X-Merlon-Scan with the number of the scan.`
+}
+
+// Run examines the API and decides the exit code.
+func (c *apiCommand) Run(ctx context.Context, host Host) error {
+	target, err := c.target(host)
+	if err != nil {
+		return err
+	}
+	for _, path := range c.Identity {
+		identities, err := readIdentities(host, path)
+		if err != nil {
+			return err
+		}
+		target.Identities = append(target.Identities, identities...)
+	}
+	for _, name := range c.OpenAPI {
+		d, err := description(name)
+		if err != nil {
+			return err
+		}
+		target.Descriptions = append(target.Descriptions, d)
+	}
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.API, time: c.Time, browser: c.Browser, format: c.Format, report: c.reportOptions})
+}
+
+// description reads a description, or leaves it to the scan where it is an address.
+func description(name string) (scan.Description, error) {
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return scan.Description{Name: name, URL: name}, nil
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return scan.Description{}, errs.Wrap(errs.Invalid, err, "cannot read %s", name)
+	}
+	if info.Size() > maxTargetFile {
+		return scan.Description{}, errs.E(errs.Invalid, "%s has more than %d bytes", name, maxTargetFile)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return scan.Description{}, errs.Wrap(errs.Invalid, err, "cannot read %s", name)
+	}
+	return scan.Description{Name: filepath.Base(name), Text: string(text)}, nil
+}

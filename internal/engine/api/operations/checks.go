@@ -1,0 +1,252 @@
+package operations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/conform"
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file checks operations against what their description says.
+
+// checks are those that need a description.
+func (e *examination) checks() []*attack.Check {
+	return []*attack.Check{
+		{ID: "look", Site: e.look},
+		{ID: "conformance", Rules: conformance, Request: e.conforms},
+		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe, Request: e.authenticated},
+		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe, Request: e.validated},
+	}
+}
+
+// call returns the operation of a trial.
+func (e *examination) call(t *attack.Trial) *call { return e.byShape[site.Shape(t.Request)] }
+
+// look gives the answers that are there already to the checks that only look.
+func (e *examination) look(t *attack.Trial) error {
+	for _, c := range e.calls {
+		if c.answer != nil {
+			e.run.Look(t.Context, c.answer)
+		}
+	}
+	return nil
+}
+
+// conforms compares the answer to a valid request with the description.
+func (e *examination) conforms(t *attack.Trial) error {
+	c := e.call(t)
+	if c == nil || c.answer == nil {
+		return nil
+	}
+	breaches := map[conform.Kind][]conform.Breach{}
+	for _, b := range conform.Check(c.operation, c.answer) {
+		breaches[b.Kind] = append(breaches[b.Kind], b)
+	}
+	for kind, rule := range ruleOf {
+		list := breaches[kind]
+		if len(list) == 0 || kind == conform.Failure && c.operation.Call != nil {
+			continue
+		}
+		var proof []string
+		for _, b := range list {
+			proof = append(proof, b.Note)
+		}
+		if kind == conform.Status && c.seen.Outcome != finding.Reached {
+			continue // that a request is refused is the business of who described it
+		}
+		if c.origin != "openapi" && kind != conform.Failure && kind != conform.Credential {
+			continue // what a collection saved is an example, not a promise
+		}
+		t.Flaw(attack.Flaw{Rule: rule, Message: fmt.Sprintf("%s %s %s", c.operation.Method, c.operation.Path, first(list)),
+			Request: c.answer.Request, Proof: append([]string{"A request that the description allows was sent."}, proof...), Answers: []*message.Response{c.answer}, Notes: []string{"the valid request"}})
+	}
+	return nil
+}
+
+// first tells the first breach, and how many more there are.
+func first(list []conform.Breach) string {
+	note := list[0].Note
+	if list[0].Pointer != "" || strings.HasPrefix(note, "the ") {
+		note = "answers so that " + note
+	}
+	if n := len(list) - 1; n > 0 {
+		note += fmt.Sprintf(", and %d more", n)
+	}
+	return note
+}
+
+// authenticated asks an operation that needs a sign-in without one.
+func (e *examination) authenticated(t *attack.Trial) error {
+	c := e.call(t)
+	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 {
+		return nil
+	}
+	if c.operation.Call != nil && c.seen.Outcome != finding.Reached || !reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	without, err := t.Nobody(t.Request)
+	if err != nil {
+		return err
+	}
+	if without.Status >= 300 || without.Status != c.answer.Status || !alike(without, c.answer) {
+		return nil
+	}
+	// An application that answers everything alike says nothing by it.
+	other := t.Request.Clone()
+	other.Path = strings.TrimRight(e.scope.Base().Path, "/") + "/" + t.Random(12)
+	other.Template = ""
+	control, err := t.Nobody(other)
+	if err != nil {
+		return err
+	}
+	if control.Status < 300 && alike(control, without) {
+		return nil
+	}
+	again, err := t.Nobody(t.Request)
+	if err != nil {
+		return err
+	}
+	if again.Status != without.Status || !alike(again, without) {
+		return nil
+	}
+	var schemes []string
+	for _, r := range c.operation.Security {
+		for _, n := range r {
+			if !slices.Contains(schemes, n.Scheme) {
+				schemes = append(schemes, n.Scheme)
+			}
+		}
+	}
+	t.Flaw(attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its description requires", c.operation.Method, c.operation.Path),
+		Request: t.Request, Answers: []*message.Response{c.answer, control, without}, Notes: []string{"the request as the identity of the scan", "an address that does not exist", "the same request as nobody"},
+		Proof: []string{
+			fmt.Sprintf("The description requires %s.", strings.Join(schemes, " or ")),
+			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.", without.Status),
+			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.", control.Status),
+		}})
+	return nil
+}
+
+// alike reports whether two answers are the same kind of content.
+func alike(a, b *message.Response) bool {
+	if a.MediaType() != b.MediaType() {
+		return false
+	}
+	one, two := decode(a.Body), decode(b.Body)
+	if one != nil && two != nil {
+		return shape(one, 0) == shape(two, 0)
+	}
+	return attack.NewPage(a).Like(attack.NewPage(b)) > 0.9
+}
+
+// shape is what two JSON documents of one kind have in common: names and types.
+func shape(v any, depth int) string {
+	if depth > maxDepth {
+		return "…"
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		var parts []string
+		for name, below := range v {
+			parts = append(parts, name+":"+shape(below, depth+1))
+		}
+		slices.Sort(parts)
+		return "{" + strings.Join(parts, ",") + "}"
+	case []any:
+		if len(v) == 0 {
+			return "[]"
+		}
+		return "[" + shape(v[0], depth+1) + "]"
+	case nil:
+		return "null"
+	}
+	return fmt.Sprintf("%T", v)
+}
+
+func reads(c *call) bool {
+	return c.operation.Method == "GET" || c.operation.Method == "HEAD" || c.operation.Call != nil && c.operation.Call.Kind == "query"
+}
+
+// Limits of the invalid inputs of one operation.
+const (
+	perKind  = 2
+	maxWrong = 10
+)
+
+// validated sends inputs that break the description in one place.
+func (e *examination) validated(t *attack.Trial) error {
+	c := e.call(t)
+	if c == nil || c.answer == nil || c.answer.Status >= 300 || c.operation.Call != nil || !reads(c) && !e.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	valid := generate.Valid(c.operation, e.options(c, 0, true))
+	kinds := map[string]int{}
+	var accepted []string
+	var answers []*message.Response
+	for _, v := range generate.Violations(valid) {
+		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind || kinds[""] == maxWrong {
+			continue
+		}
+		r, err := v.Input.Request(e.scope.Base(), c.origin)
+		if err != nil {
+			continue
+		}
+		kinds[v.Kind]++
+		kinds[""]++
+		resp, err := t.Send(r)
+		if err != nil {
+			return err
+		}
+		switch {
+		case resp.Status >= 500 && resp.Status != 501 && resp.Status != 503:
+			if err := e.failed(t, c, v, resp); err != nil {
+				return err
+			}
+		case resp.Status < 300 && e.promises(c) && strings.HasPrefix(v.At, "json:") && attack.NewPage(resp).Like(attack.NewPage(c.answer)) > 0.5:
+			accepted = append(accepted, fmt.Sprintf("%s %s: accepted with %d.", v.At, v.Note, resp.Status))
+			answers = append(answers, resp)
+		}
+	}
+	if len(accepted) > 0 {
+		t.Flaw(attack.Flaw{Rule: inputAccepted, Request: answers[0].Request, Answers: answers, Proof: accepted,
+			Message: fmt.Sprintf("%s %s accepts input that its description forbids", c.operation.Method, c.operation.Path)})
+	}
+	return nil
+}
+
+// promises reports whether the description foresees that input is refused.
+func (e *examination) promises(c *call) bool {
+	for _, r := range c.operation.Responses {
+		if r.Status == "400" || r.Status == "422" || r.Status == "4XX" {
+			return c.origin == "openapi"
+		}
+	}
+	return false
+}
+
+// failed proves that the input makes the operation fail: again, and the valid one does
+// not.
+func (e *examination) failed(t *attack.Trial, c *call, v generate.Violation, resp *message.Response) error {
+	again, err := t.Send(resp.Request)
+	if err != nil || again.Status < 500 {
+		return err
+	}
+	control, err := t.Send(t.Request)
+	if err != nil || control.Status >= 500 {
+		return err
+	}
+	in, name, _ := strings.Cut(v.At, ":")
+	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
+		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At, v.Note),
+		Proof: []string{fmt.Sprintf("%s %s: the answer is %d, twice.", v.At, v.Note, resp.Status),
+			fmt.Sprintf("The valid request answers %d in between.", control.Status)},
+		Answers: []*message.Response{control, again}, Notes: []string{"the valid request", "the same with one value that is not valid"}})
+	return nil
+}

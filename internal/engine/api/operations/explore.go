@@ -1,0 +1,203 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file asks every operation as its description says.
+
+// weight orders operations: those that take no identifiers first, so that they give
+// them, and of one path those that make before those that read, change and remove.
+func weight(c *call) int {
+	o := c.operation
+	method := slices.Index([]string{http.MethodPost, http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY", http.MethodPut, http.MethodPatch, http.MethodTrace}, o.Method)
+	if o.Method == http.MethodDelete {
+		return 1000 + strings.Count(o.Path, "{")
+	}
+	if o.Call != nil && o.Call.Kind == "query" {
+		method = 1
+	}
+	return 10*strings.Count(o.Path, "{") + max(method, 0)
+}
+
+// explore asks each operation.
+func (e *examination) explore(ctx context.Context) error {
+	order := slices.Clone(e.calls)
+	slices.SortStableFunc(order, func(a, b *call) int { return cmp.Compare(weight(a), weight(b)) })
+	for i, c := range order {
+		if err := e.ask(ctx, c); traffic.Over(err) {
+			for _, rest := range order[i:] {
+				if rest.answer == nil {
+					rest.seen.Reason = "the scan ended before: " + err.Error()
+				}
+			}
+			return err
+		}
+		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d requests", i+1, len(order), e.client.Sent()))
+	}
+	// What needed an identifier that was not there yet may have one now.
+	for _, c := range order {
+		if c.answer != nil && c.answer.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
+			if err := e.ask(ctx, c); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	for _, c := range order {
+		e.offer(c)
+	}
+	return nil
+}
+
+// offer gives the operation to the attack.
+func (e *examination) offer(c *call) {
+	if c.answer == nil || c.operation.Method == http.MethodDelete && !e.Target.Profile.Allows(scan.Full) {
+		return
+	}
+	if e.surface.Add(c.request) {
+		e.byShape[site.Shape(c.request)] = c
+	}
+}
+
+// sensitive are operations that may change what the scan itself needs: who is changed
+// is not always who is named in the path.
+var sensitive = regexp.MustCompile(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
+
+// refuse says why an operation is not asked; empty: it may be.
+func (e *examination) refuse(c *call, r *message.Request) string {
+	o, profile := c.operation, e.Target.Profile
+	reads := slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY"}, o.Method) || o.Call != nil && o.Call.Kind == "query"
+	switch {
+	case o.Call != nil && o.Call.Kind == "subscription":
+		return "a subscription: it is not asked by HTTP"
+	case o.Call == nil && o.Method == http.MethodTrace:
+		return "TRACE is not asked"
+	case site.Dangerous(r.Address()), site.Dangerous("/" + o.ID):
+		return "it ends the session or cannot be taken back: never asked"
+	case reads:
+		return ""
+	case !profile.Allows(scan.Standard):
+		return fmt.Sprintf("it changes something, which the profile %s does not", profile)
+	case o.Method == http.MethodDelete && !c.created && !profile.Allows(scan.Full):
+		return "it removes something that the scan has not made: the profile full does"
+	case o.Method != http.MethodPost && sensitive.MatchString(o.Path) && !profile.Allows(scan.Full):
+		return "it may change how the scan's own identity signs in: the profile full asks it"
+	}
+	return ""
+}
+
+// maxAttempts bounds the inputs that are tried for one operation.
+const maxAttempts = 4
+
+// ask sends valid inputs of the operation until one is accepted: with everything that
+// the description names, with what it requires alone, and with other identifiers.
+func (e *examination) ask(ctx context.Context, c *call) error {
+	tried := map[string]bool{}
+	for _, a := range []struct {
+		n        int
+		optional bool
+	}{{0, true}, {0, false}, {1, true}, {2, true}} {
+		c.created = false
+		input := generate.Valid(c.operation, e.options(c, a.n, a.optional))
+		r, err := input.Request(e.scope.Base(), c.origin)
+		if err != nil {
+			c.seen.Reason = err.Error()
+			return nil
+		}
+		content, _ := r.Content()
+		if same := r.Address() + "\n" + string(content); tried[same] {
+			continue
+		} else {
+			tried[same] = true
+		}
+		if why := e.refuse(c, r); why != "" {
+			if c.answer == nil {
+				c.seen.Reason = why
+			}
+			return nil
+		}
+		resp, err := e.client.Send(ctx, r, e.as)
+		c.seen.Requests++
+		if err != nil {
+			if c.answer == nil {
+				c.seen.Reason = err.Error()
+			}
+			return err
+		}
+		if e.keep(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
+			break
+		}
+		if s := resp.Status; s == http.StatusUnauthorized || s == http.StatusForbidden || s == http.StatusMethodNotAllowed || s == http.StatusTooManyRequests {
+			break
+		}
+	}
+	return nil
+}
+
+// keep records an answer when it is better than what is known.
+func (e *examination) keep(c *call, r *message.Request, resp *message.Response) {
+	e.store.learn(c.operation, resp)
+	if c.answer != nil && rankOf(c.answer) >= rankOf(resp) {
+		return
+	}
+	c.request, c.answer = r, resp
+	c.seen.Outcome, c.seen.Reason = outcome(c, resp)
+	c.seen.Status, c.seen.As = resp.Status, e.as.Name()
+	c.seen.Parameters = []string{}
+	for _, p := range r.Points() {
+		if k := p.Key(); !slices.Contains(c.seen.Parameters, k) {
+			c.seen.Parameters = append(c.seen.Parameters, k)
+		}
+	}
+}
+
+// rankOf says how much an answer shows of an operation.
+func rankOf(resp *message.Response) int {
+	switch {
+	case resp.Status < 300:
+		return 5
+	case resp.Status < 400:
+		return 4
+	case resp.Status >= 500:
+		return 3
+	case resp.Status == http.StatusNotFound:
+		return 1
+	}
+	return 2
+}
+
+// outcome says what an answer means. GraphQL refuses with the status 200.
+func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
+	if c.operation.Call != nil && resp.Status == http.StatusOK {
+		answer, _ := decode(resp.Body).(map[string]any)
+		list, _ := answer["errors"].([]any)
+		data, _ := answer["data"].(map[string]any)
+		if first, ok := at(list0(list), "/message").(string); ok && data[c.operation.Call.Field] == nil {
+			return finding.Refused, fmt.Sprintf("the answer holds an error: %.200q", first)
+		}
+	}
+	if resp.Status == http.StatusNotFound && strings.Contains(c.operation.Path, "{") {
+		return finding.NotReached, "404: no object is known that it could be asked about"
+	}
+	return site.Outcome(resp)
+}
+
+func list0(list []any) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}

@@ -1,0 +1,283 @@
+package operations
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file keeps values that operations have given, for those that take them.
+
+// A value is one that an answer, or a request that was accepted, has shown.
+type value struct {
+	v       any
+	created bool // of an object that the scan has made
+}
+
+// A store holds values by name: "id" of what is below /users is "user.id".
+type store struct {
+	values map[string][]value
+}
+
+// maxValues bounds the values of one name, and maxLooked what is looked at of one
+// answer.
+const (
+	maxValues = 8
+	maxLooked = 2000
+	maxDepth  = 12
+)
+
+func newStore() *store { return &store{values: map[string][]value{}} }
+
+// plain writes a name without marks, in small letters.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// noun is what a path is about: its last word that is no parameter, in the singular.
+func noun(path string) string {
+	steps := strings.Split(strings.Trim(path, "/"), "/")
+	for _, s := range slices.Backward(steps) {
+		if s != "" && !strings.Contains(s, "{") && !version(s) {
+			return singular(plain(s))
+		}
+	}
+	return ""
+}
+
+// version reports whether a step of a path is "v1".
+func version(s string) bool {
+	return len(s) >= 2 && (s[0] == 'v' || s[0] == 'V') && strings.Trim(s[1:], "0123456789.") == ""
+}
+
+func singular(s string) string {
+	if rest, ok := strings.CutSuffix(s, "ies"); ok && rest != "" {
+		return rest + "y"
+	}
+	for _, end := range []string{"sses", "xes", "ches", "shes"} {
+		if strings.HasSuffix(s, end) {
+			return strings.TrimSuffix(s, "es")
+		}
+	}
+	if strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss") && len(s) > 3 {
+		return strings.TrimSuffix(s, "s")
+	}
+	return s
+}
+
+func (s *store) add(name string, v any, created bool) {
+	switch v := v.(type) {
+	case string:
+		if v == "" || len(v) > 300 {
+			return
+		}
+	case json.Number:
+	default:
+		return
+	}
+	list := s.values[name]
+	for i := range list {
+		if fmt.Sprint(list[i].v) == fmt.Sprint(v) {
+			list[i].created = list[i].created || created
+			return
+		}
+	}
+	one := value{v, created}
+	switch {
+	case len(list) < maxValues:
+		s.values[name] = append(list, one)
+	case created: // what the scan has made counts more than what was there
+		s.values[name] = append([]value{one}, list[:maxValues-1]...)
+	}
+}
+
+// learn keeps what an accepted request and its answer show.
+func (s *store) learn(o *describe.Operation, resp *message.Response) {
+	if resp.Status >= 300 {
+		return
+	}
+	made := o.Method == "POST" || o.Method == "PUT" && resp.Status == 201
+	about := noun(o.Path)
+	looked := 0
+	s.walk(decode(resp.Body), about, made, 0, &looked)
+	if body := resp.Request.Body; made && body.Kind == message.JSON {
+		s.walk(decode(body.Text), about, true, 0, &looked)
+	}
+	for _, p := range resp.Request.Body.Params {
+		if made && p.File == "" {
+			s.keep(about, p.Name, p.Value, true)
+		}
+	}
+	if to, err := url.Parse(resp.Header.Get("Location")); err == nil && made && to.Path != "" {
+		steps := strings.Split(strings.Trim(to.Path, "/"), "/")
+		s.keep(about, "id", steps[len(steps)-1], true)
+	}
+	for _, l := range o.Links {
+		for name, expression := range l.Parameters {
+			if pointer, ok := strings.CutPrefix(expression, "$response.body#"); ok {
+				_, bare, dotted := strings.Cut(name, ".")
+				if !dotted {
+					bare = name
+				}
+				s.add("link "+l.Operation+" "+bare, at(decode(resp.Body), pointer), made)
+			}
+		}
+	}
+}
+
+func decode(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// at follows a JSON pointer.
+func at(v any, pointer string) any {
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return v
+}
+
+func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
+	if *looked++; depth > maxDepth || *looked > maxLooked {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			s.walk(item, about, made, depth+1, looked)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			switch below := v[name].(type) {
+			case map[string]any, []any:
+				inner := singular(plain(name))
+				if inner == "data" || inner == "item" || inner == "result" || inner == "content" || inner == "value" {
+					inner = about
+				}
+				s.walk(below, inner, made, depth+1, looked)
+			default:
+				s.keep(about, name, below, made)
+			}
+		}
+	}
+}
+
+// keep adds a value by its name, and by what it is about.
+func (s *store) keep(about, name string, v any, made bool) {
+	name = plain(name)
+	s.add(name, v, made)
+	if about != "" {
+		s.add(about+"."+name, v, made)
+	}
+}
+
+// find returns a value for a parameter of the operation: the n-th that fits. It tells
+// whether it is of an object that the scan has made; what changes something gets these
+// first, and with own nothing else.
+//
+// house: it is told by all of this.
+func (s *store) find(o *describe.Operation, name string, schema *describe.Schema, n int, own bool) (v any, created, ok bool) {
+	short := plain(name)
+	var names []string
+	for _, id := range []string{o.ID, o.Pointer} {
+		names = append(names, "link "+id+" "+name)
+	}
+	about := before(o.Path, name)
+	if about == "" {
+		about = noun(o.Path)
+	}
+	names = append(names, about+"."+short)
+	for _, id := range []string{"id", "uuid", "guid", "key", "name", "slug", "number", "title"} {
+		if rest, ok := strings.CutSuffix(short, id); ok && rest != "" {
+			names = append(names, singular(rest)+"."+id)
+		}
+	}
+	if rest, ok := strings.CutPrefix(short, about); ok && rest != "" {
+		names = append(names, about+"."+rest)
+	}
+	if short != "id" && short != "name" && short != "key" && short != "number" {
+		names = append(names, short)
+	}
+	if short == about { // /books/{book}
+		names = append(names, about+".id", about+".name")
+	}
+	changes := o.Method != "GET" && o.Method != "HEAD"
+	for _, made := range []bool{true, false} {
+		if made && !changes && !own || !made && own {
+			continue
+		}
+		for _, key := range names {
+			for _, one := range s.values[key] {
+				typed, fits := fit(schema, one.v)
+				if !fits || made && !one.created || !made && changes && one.created {
+					continue
+				}
+				if n--; n < 0 {
+					return typed, one.created, true
+				}
+			}
+		}
+	}
+	return nil, false, false
+}
+
+// before returns the noun that stands before a parameter in the path.
+func before(path, name string) string {
+	i := strings.Index(path, "{"+name+"}")
+	if i < 0 {
+		return ""
+	}
+	return noun(path[:i])
+}
+
+// fit gives the value the type of the schema.
+func fit(s *describe.Schema, v any) (any, bool) {
+	text := fmt.Sprint(v)
+	if s.Is("integer") || s.Is("number") {
+		var f float64
+		if _, err := fmt.Sscan(text, &f); err != nil || strings.Trim(text, "-0123456789.eE+") != "" {
+			return nil, false
+		}
+		return json.Number(text), true
+	}
+	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.MaxLength >= 0 && len(text) > s.MaxLength {
+		return nil, false
+	}
+	return text, true
+}
+
+// options returns how the operation's input is made: with known values in the path, the
+// n-th ones, and for references to other objects.
+func (e *examination) options(c *call, n int, optional bool) generate.Options {
+	own := c.operation.Method == "DELETE" && !e.Target.Profile.Allows("full")
+	return generate.Options{Optional: optional, Seed: e.seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
+		short := plain(name)
+		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
+		if !reference || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
+			return nil, false
+		}
+		v, created, ok := e.store.find(c.operation, name, s, n, own)
+		if in == "path" && ok {
+			c.created = created
+		}
+		return v, ok
+	}}
+}
