@@ -5,6 +5,7 @@ package check
 import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/xss"
@@ -18,4 +19,5 @@ var All = []*attack.Check{
 	sqlinjection.Slow,
 	command.Check,
 	command.Slow,
+	pathtraversal.Check,
 }

@@ -1,0 +1,335 @@
+// Package pathtraversal finds parameters that name files outside of the folder that the
+// application means. What is asked first is how the application behaves: whether a
+// name that is another way to write the same path leads to the same answer. Names of
+// files of the system are only read after such an indication, unless the profile is the
+// full one: the same parameter may be opened for writing.
+//
+// Where the content of files is not shown, folders that every system has, against such
+// that none has, tell whether the path leaves its folder: nothing can be written there.
+package pathtraversal
+
+import (
+	"fmt"
+	"html"
+	"path"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short string, severity finding.Severity) *finding.Rule {
+	return &finding.Rule{ID: "dast/pathtraversal/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application makes the path of a file of a value of the request, and the value can lead out of the folder that is meant. Whoever sends the request reads files that he must not see: " +
+			"configuration with passwords, source code, keys, data of other users. Where the file is written or executed, he takes over the server.",
+		HowToPrevent: "Do not make paths of values of requests: map a name or a number to a file that the server knows. Where that is not possible, open the file below a root that cannot be left " +
+			"(`os.Root` in Go, `openat2` with `RESOLVE_BENEATH`), or resolve the whole path and compare it with the folder. Removing `../` from the value does not help.",
+		CWE: []string{"CWE-22"}, OWASP: []string{"A01:2021"}, Severity: severity, Confidence: finding.Certain}
+}
+
+var (
+	byContent = newRule("read", "Path traversal", "A parameter names a file to read, outside of its folder too.", finding.High)
+	byFolder  = newRule("folder", "Path traversal (existence of files)", "A parameter is part of the path of a file, and leads out of its folder.", finding.Medium)
+	byInclude = inclusion()
+)
+
+func inclusion() *finding.Rule {
+	r := newRule("include", "File inclusion", "A parameter names a file or a stream that PHP includes.", finding.Critical)
+	r.CWE = []string{"CWE-98"}
+	return r
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "pathtraversal", Rules: []*finding.Rule{byContent, byFolder, byInclude}, Profile: scan.Safe, Wants: wants, Point: point}
+
+// Mark is what is said of points that lead to files.
+const Mark = "file"
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InFileName, message.InHeaderName, message.InCookieName, message.InPath:
+		return false
+	}
+	return p.Type != "boolean" && p.Type != "null" && p.Type != "integer" && p.Type != "number"
+}
+
+type prober struct {
+	*attack.Probe
+	base    *attack.Baseline
+	missing *attack.Page // of a name that most likely does not exist
+	error   bool         // that page tells of a file, or shows the name in a path
+}
+
+func point(p *attack.Probe) error {
+	if p.Found(Mark) || p.Found("sql") || p.Found("command") {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil {
+		return err
+	}
+	other := p.Other()
+	resp, err := p.Ask(other)
+	if err != nil {
+		return err
+	}
+	s := &prober{Probe: p, base: base, missing: p.Page(resp, other)}
+	text := html.UnescapeString(resp.Text())
+	s.error = fileError.MatchString(text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
+	matters := base.Stable && !s.missing.Equal(base.Page())
+	if p.At.Names() {
+		return s.name()
+	}
+	likely := fileName.MatchString(p.At.Name) || fileValue.MatchString(p.At.Value)
+	full := p.Target.Profile.Allows(scan.Full)
+	if !matters && !likely && !s.error {
+		return nil
+	}
+	indicated := full && likely || s.error
+	if !indicated && matters {
+		if indicated, err = s.normalised(); err != nil {
+			return err
+		}
+	}
+	if indicated && p.Target.Profile.Allows(scan.Standard) {
+		if found, err := s.read(); found || err != nil {
+			return err
+		}
+	}
+	if !indicated && !full && !likely {
+		return nil
+	}
+	return s.folders()
+}
+
+// name looks at the name of a parameter, where the page tells of a file.
+func (s *prober) name() error {
+	if !s.error {
+		return nil
+	}
+	return s.folders()
+}
+
+var (
+	fileName  = regexp.MustCompile(`(?i)file|path|page|doc|folder|dir|template|include|inc$|view|load|read|download|content|layout|theme|lang|locale|style|img|image|pdf|report|log|name|src|target|resource|module|conf`)
+	fileValue = regexp.MustCompile(`[/\\]|\.[A-Za-z][A-Za-z0-9]{1,4}$`)
+	// fileError are texts of functions that open files.
+	fileError = regexp.MustCompile(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
+)
+
+// normalised reports whether "./value" is the same as the value, and a folder of a
+// random name before it is not.
+func (s *prober) normalised() (bool, error) {
+	v := s.At.Value
+	if v == "" {
+		return false, nil
+	}
+	dir, file := path.Split(v)
+	for _, c := range []struct {
+		value string
+		same  bool
+	}{{dir + "./" + file, true}, {dir + s.Random(5) + "/" + file, false}} {
+		resp, err := s.Try(c.value)
+		if err != nil {
+			return false, err
+		}
+		if s.Page(resp, c.value).Equal(s.base.Page()) != c.same {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// A file is one that systems have, with what it holds.
+type file struct {
+	name string
+	text *regexp.Regexp
+}
+
+var (
+	passwd  = file{"etc/passwd", regexp.MustCompile(`root:[^:\n]{0,100}:0:0:`)}
+	winIni  = file{"windows/win.ini", regexp.MustCompile(`(?i)\[(?:fonts|extensions|mci extensions)\]\s*\r?\n`)}
+	webXML  = file{"WEB-INF/web.xml", regexp.MustCompile(`<web-app[\s>]`)}
+	deepest = 12 // folders up that lead to the root of any usual path
+)
+
+// A try is a value with the file that it names.
+type try struct {
+	value string
+	file  file
+}
+
+// tries are the values that name files, those that fit most applications first.
+func (s *prober) tries() []try {
+	up := strings.Repeat("../", deepest)
+	v := s.At.Value
+	dir, _ := path.Split(v)
+	out := []try{{"/" + up + passwd.name, passwd}, {up + passwd.name, passwd}}
+	if dir != "" && dir != "/" {
+		out = append(out, try{dir + up + passwd.name, passwd})
+	}
+	out = append(out, try{"file:///" + passwd.name, passwd})
+	for _, depth := range s.depths() {
+		out = append(out, try{strings.Repeat("../", depth) + webXML.name, webXML})
+	}
+	if d := s.depths(); len(d) > 0 {
+		out = append(out, try{"/" + webXML.name, webXML}, try{"/" + strings.Repeat("../", d[0]) + webXML.name, webXML})
+	}
+	out = append(out,
+		try{strings.Repeat("....//", deepest) + passwd.name, passwd},
+		try{strings.Repeat("..%2f", deepest) + strings.ReplaceAll(passwd.name, "/", "%2f"), passwd},
+		try{"/" + strings.Repeat(`..\`, deepest) + strings.ReplaceAll(winIni.name, "/", `\`), winIni},
+		try{`C:\` + strings.ReplaceAll(winIni.name, "/", `\`), winIni})
+	if ext := path.Ext(v); ext != "" && len(ext) < 6 {
+		out = append(out, try{up + passwd.name + "\x00" + ext, passwd}, try{up + passwd.name + "?" + ext, passwd}, try{up + passwd.name + "#" + ext, passwd})
+	} else {
+		out = append(out, try{up + passwd.name + "\x00", passwd})
+	}
+	return out
+}
+
+// depths are how many folders up the root of a Java application is from the page: all
+// of the path but the name of the application, or all of it. A value that names a page
+// is run or forwarded to, and no file is read: none.
+func (s *prober) depths() []int {
+	if likelyJava.MatchString(s.At.Value) {
+		return nil
+	}
+	n := strings.Count(s.Request.Path, "/") - 1
+	switch {
+	case n > 8 || !likelyJava.MatchString(s.Request.Path) && s.base.First.Header.Get("Server") != "" && !s.Noted("java"):
+		return nil
+	case n > 1:
+		return []int{n - 1, n}
+	}
+	return []int{1}
+}
+
+var likelyJava = regexp.MustCompile(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;jsessionid|/servlet`)
+
+// read looks for the content of files.
+func (s *prober) read() (found bool, err error) {
+	for _, t := range s.tries() {
+		if strings.Contains(t.value, "\x00") && s.At.In == message.InHeader {
+			continue
+		}
+		resp, err := s.Try(t.value)
+		if err != nil {
+			return false, err
+		}
+		if !holds(resp, t.file, s.base) {
+			continue
+		}
+		// Another name in the same place shows nothing of the kind.
+		control := strings.Replace(t.value, path.Base(t.file.name), s.Random(6), 1)
+		if strings.Contains(t.value, `\`) || strings.Contains(t.value, "%2f") {
+			control = t.value[:len(t.value)-3] + s.Random(3)
+		}
+		again, err := s.Try(control)
+		if err != nil {
+			return false, err
+		}
+		if holds(again, t.file, s.base) {
+			return false, nil
+		}
+		s.Mark(Mark)
+		s.Flaw(attack.Flaw{Rule: byContent, Payload: t.value, Request: s.Request.With(s.At, t.value), Answers: []*message.Response{resp, again},
+			Notes: []string{"a file of the system", "one that does not exist"},
+			Proof: []string{fmt.Sprintf("The value %s is answered with the content of %s (%s).", t.value, t.file.name, t.file.text), "The value " + control + " is not."}})
+		return true, nil
+	}
+	return s.include()
+}
+
+// holds reports whether an answer holds the content of the file, and the baseline does
+// not.
+func holds(resp *message.Response, f file, base *attack.Baseline) bool {
+	return f.text.MatchString(html.UnescapeString(resp.Text())) && !f.text.MatchString(html.UnescapeString(base.First.Text()))
+}
+
+// include sends PHP a stream that holds a program, harmless: it prints a product.
+func (s *prober) include() (found bool, err error) {
+	if !regexp.MustCompile(`(?i)\.php$|php`).MatchString(s.Request.Path + s.base.First.Header.Get("X-Powered-By")) {
+		return false, nil
+	}
+	var answers []*message.Response
+	var payload string
+	for range 2 {
+		a, b := s.Number(1000, 9999), s.Number(1000, 9999)
+		payload = fmt.Sprintf("data:text/plain,<?php echo %d*%d;?>", a, b)
+		resp, err := s.Try(payload)
+		if err != nil {
+			return false, err
+		}
+		if !strings.Contains(resp.Text(), fmt.Sprint(a*b)) {
+			return false, nil
+		}
+		answers = append(answers, resp)
+	}
+	s.Mark(Mark)
+	s.Mark("code")
+	s.Flaw(attack.Flaw{Rule: byInclude, Payload: payload, Request: s.Request.With(s.At, payload), Answers: answers, Notes: []string{"a program that prints a product", "that of two others"},
+		Proof: []string{"The value " + payload + " is a stream with a program; the answer holds the product that it prints.", "So it was with two other numbers."}})
+	return true, nil
+}
+
+// existing are folders that systems of the Unix kind have at their root.
+var existing = []string{"etc", "usr", "var", "dev", "tmp", "bin", "lib", "opt"}
+
+// folders asks for what exists in every system and for what does not. The device that is
+// empty can be opened to write, too, without harm; the path beside it is below a folder
+// that does not exist, so nothing is made there. Folders cannot be written at all.
+func (s *prober) folders() error {
+	dir, _ := path.Split(s.At.Value)
+	i := s.Number(0, len(existing)-1)
+	for _, prefix := range []string{"/", dir, "...."} {
+		up := prefix + strings.Repeat("../", deepest)
+		if prefix == "...." {
+			up = strings.Repeat("....//", deepest)
+		}
+		device := func() (yes, no string) {
+			i++
+			folder := "dev/" + strings.Repeat("./", i%3)
+			return up + folder + "null", up + s.Random(3) + folder[3:] + "null"
+		}
+		directory := func() (yes, no string) {
+			i++
+			return up + existing[i%len(existing)] + "/.", up + s.Random(3) + "/."
+		}
+		for _, ask := range []attack.Question{device, directory} {
+			if found, err := s.tell(ask); found || err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tell reports a flaw when the application tells what exists from what does not.
+func (s *prober) tell(ask attack.Question) (found bool, err error) {
+	yes, no := ask()
+	first, err := s.Try(yes)
+	if err != nil {
+		return false, err
+	}
+	second, err := s.Try(no)
+	if err != nil {
+		return false, err
+	}
+	there, missing := s.Page(first, yes), s.Page(second, no)
+	if there.Equal(missing) {
+		return false, nil
+	}
+	c, err := s.Contrast(ask, there, missing)
+	if c == nil || err != nil {
+		return false, err
+	}
+	s.Mark(Mark)
+	s.Flaw(attack.Flaw{Rule: byFolder, Payload: c.Yes, Request: s.Request.With(s.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
+		Proof: []string{"The value " + c.Yes + " leads to the root of the file system, to something that exists, and is answered in one way; " + c.No + ", which does not exist, in another.",
+			fmt.Sprintf("So it was in %d rounds with other names.", attack.Rounds)}})
+	return true, nil
+}
