@@ -215,14 +215,14 @@ func (r *reading) kustomizations() {
 	r.add("\x00kustomize", docs)
 }
 
-// absorb leaves out the templates that are a part of a service of the Serverless Framework:
-// they are looked at with it.
+// absorb leaves out the templates that are a part of another, or of a service of the
+// Serverless Framework: they are looked at with it.
 func (r *reading) absorb() {
 	parts := map[string]bool{}
 	for _, docs := range r.parts {
 		for _, doc := range docs {
 			for _, name := range doc.Parts {
-				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame
+				parts[name] = parts[name] || doc.Platform == document.ServerlessFrame || doc.Platform == document.CloudFormation && name != doc.Path
 			}
 		}
 	}
@@ -311,11 +311,11 @@ func values(files fs.FS, name string, text []byte, given map[string]any) ([]*doc
 			case document.ServerlessFrame:
 				docs = append(docs, serviced(d, tree, files)...)
 			case document.CloudFormation, document.ARM, document.OpenAPI:
-				known, deploys := template.Evaluate(template.File{
+				made := template.Evaluate(template.File{
 					Platform: platform, Path: name, Tree: tree, Given: given,
 					Source: func(other string) ([]byte, error) { return fs.ReadFile(files, other) },
 				})
-				d.Root, d.Lines, d.Deploys = known.Root, known.Lines, deploys
+				d.Root, d.Lines, d.Deploys, d.Parts, d.Gaps = made.Tree.Root, made.Tree.Lines, made.Deploys, made.Parts, made.Gaps
 			case document.Kubernetes, document.Knative:
 				d.Unit = path.Dir(name)
 			}
@@ -349,9 +349,10 @@ func serviced(d *document.Document, tree document.Tree, files fs.FS) []*document
 	if s.Resources.Root == nil {
 		return nil
 	}
-	stack, deploys := template.Evaluate(template.File{Platform: document.CloudFormation, Path: d.Path, Tree: s.Resources, Source: source})
+	stack := template.Evaluate(template.File{Platform: document.CloudFormation, Path: d.Path, Tree: s.Resources, Source: source})
 	return []*document.Document{{
-		Platform: document.CloudFormation, Format: d.Format, Path: d.Path, Index: d.Index, Root: stack.Root, Lines: stack.Lines, Deploys: deploys,
+		Platform: document.CloudFormation, Format: d.Format, Path: d.Path, Index: d.Index, Root: stack.Tree.Root, Lines: stack.Tree.Lines,
+		Deploys: stack.Deploys, Parts: stack.Parts, Gaps: stack.Gaps,
 	}}
 }
 

@@ -66,7 +66,7 @@ resources:
   copy: {name: many, count: 100}
 `)
 	before := fmt.Sprint(tree.Root)
-	got, _ := Evaluate(File{Platform: document.ARM, Path: "x.json", Tree: tree, Source: none})
+	got := Evaluate(File{Platform: document.ARM, Path: "x.json", Tree: tree, Source: none}).Tree
 	if fmt.Sprint(tree.Root) != before {
 		t.Error("the given tree was changed")
 	}

@@ -1,6 +1,7 @@
 package template
 
 import (
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -28,12 +29,12 @@ type deployment struct {
 
 // evaluateDeployment returns the tree with its resources evaluated, and the linked
 // templates of the tree.
-func evaluateDeployment(tree document.Tree, file string, given map[string]any, source Source) (document.Tree, []document.Deployment) {
+func evaluateDeployment(tree document.Tree, file string, given map[string]any, source Source) Result {
 	if schema, _ := tree.Root["$schema"].(string); strings.Contains(strings.ToLower(schema), "deploymentparameters") {
-		return document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines}, parameterFile(tree, file, source)
+		return Result{Tree: document.Tree{Root: map[string]any{"$schema": schema}, Lines: tree.Lines}, Deploys: parameterFile(tree, file, source)}
 	}
 	if tree.Root["$schema"] == nil {
-		return tree, nil // Bicep's are evaluated by its own reader
+		return Result{Tree: tree} // Bicep's are evaluated by its own reader
 	}
 	d := newDeployment(tree.Root, given)
 	out := document.Tree{Root: maps.Clone(tree.Root), Lines: tree.Lines}
@@ -46,7 +47,8 @@ func evaluateDeployment(tree document.Tree, file string, given map[string]any, s
 	if len(given) > 0 {
 		out.Root["parameters"] = d.withGiven()
 	}
-	return out, d.linked(out, file, source)
+	deploys, gaps := d.linked(out, file, source)
+	return Result{Tree: out, Deploys: deploys, Gaps: gaps}
 }
 
 func newDeployment(root map[string]any, given map[string]any) *deployment {
@@ -178,35 +180,43 @@ func (d *deployment) values(v any) map[string]any {
 	return out
 }
 
+// lastText is the path at the end of a computed address.
 var lastText = lazyregexp.New(`'([^']+\.json)'\s*\)*\s*$`)
 
 // linked finds the linked templates that are files of the tree.
-func (d *deployment) linked(tree document.Tree, file string, source Source) []document.Deployment {
-	var out []document.Deployment
+func (d *deployment) linked(tree document.Tree, file string, source Source) (out []document.Deployment, gaps []document.Gap) {
 	resources, _ := tree.Root["resources"].([]any)
 	for i, one := range resources {
 		r, _ := one.(map[string]any)
 		properties, _ := r["properties"].(map[string]any)
-		link, _ := properties["templateLink"].(map[string]any)
-		where, _ := link["relativePath"].(string)
-		if uri, ok := link["uri"].(string); ok && where == "" {
-			text, _ := expression(uri)
-			if m := lastText.FindStringSubmatch(text); m != nil {
-				where = strings.TrimPrefix(m[1], "/")
-			}
-		}
-		name := path.Join(path.Dir(file), where)
-		if where == "" || name == file || !present(source, name) {
+		link, ok := properties["templateLink"].(map[string]any)
+		if !ok {
 			continue
 		}
-		use := document.Deployment{Path: name, Given: d.values(properties["parameters"])}
+		where, _ := link["relativePath"].(string)
+		if uri, ok := link["uri"].(string); ok && where == "" {
+			where = uri
+			if text, computed := expression(uri); computed {
+				if where = ""; lastText.MatchString(text) {
+					where = "https://" + lastText.FindStringSubmatch(text)[1]
+				}
+			}
+		}
+		use := document.Deployment{Given: d.values(properties["parameters"]), Line: 1}
 		use.Name, _ = r["name"].(string)
 		if n := item(field(tree.Lines, "resources"), i); n != nil {
 			use.Line = n.Line
 		}
+		if use.Path, ok = nearby(where, file, source); !ok || use.Path == file {
+			gaps = append(gaps, document.Gap{
+				Code: "unavailable", Path: file, Line: use.Line,
+				Message: fmt.Sprintf("the linked template of %s is not looked at: %s is not part of the tree, and nothing is fetched", use.Name, or(where, "its address is not known, or it")),
+			})
+			continue
+		}
 		out = append(out, use)
 	}
-	return out
+	return out, gaps
 }
 
 func present(source Source, name string) bool {

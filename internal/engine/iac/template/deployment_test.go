@@ -44,6 +44,15 @@ resources:
   properties:
     templateLink: {uri: "[uri(deployment().properties.templateLink.uri, 'nested/db.json')]"}
     parameters: {on: {value: "[parameters('on')]"}, id: {value: "[reference('x').id]"}}
+- type: Microsoft.Resources/deployments
+  name: near
+  properties: {templateLink: {uri: "https://x.test/main/nested/db.json?raw=true"}}
+- type: Microsoft.Resources/deployments
+  name: far
+  properties: {templateLink: {uri: "https://x.test/main/other/db.json"}}
+- type: Microsoft.Resources/deployments
+  name: unknown
+  properties: {templateLink: {uri: "[parameters('open')]"}}
 `)
 	source := func(name string) ([]byte, error) {
 		if name == "a/nested/db.json" {
@@ -51,7 +60,8 @@ resources:
 		}
 		return nil, errors.New("no file")
 	}
-	got, deploys := Evaluate(File{Platform: document.ARM, Path: "a/main.json", Tree: tree, Source: source})
+	made := Evaluate(File{Platform: document.ARM, Path: "a/main.json", Tree: tree, Source: source})
+	got, deploys := made.Tree, made.Deploys
 	want := map[string]any{
 		"a": "TLS1_0", "b": "x-tls1_0", "c": "it's", "d": false, "e": "[parameters('pw')]", "f": "[parameters('open')]", "g": "[[literal]",
 		"h": "b/2", "i": "[reference('x').y]", "j": true,
@@ -64,9 +74,19 @@ resources:
 	if diff := cmp.Diff([]any{map[string]any{"a": "TLS1_0", "b": true}}, inner); diff != "" {
 		t.Errorf("inner template (-want +got):\n%s", diff)
 	}
-	uses := []document.Deployment{{Name: "linked", Path: "a/nested/db.json", Line: 30, Given: map[string]any{"on": false, "id": document.Unknown{}}}}
+	uses := []document.Deployment{
+		{Name: "linked", Path: "a/nested/db.json", Line: 30, Given: map[string]any{"on": false, "id": document.Unknown{}}},
+		{Name: "near", Path: "a/nested/db.json", Line: 35, Given: map[string]any{}},
+	}
 	if diff := cmp.Diff(uses, deploys); diff != "" {
 		t.Errorf("linked (-want +got):\n%s", diff)
+	}
+	gaps := []document.Gap{
+		{Code: "unavailable", Path: "a/main.json", Line: 38, Message: "the linked template of far is not looked at: https://x.test/main/other/db.json is not part of the tree, and nothing is fetched"},
+		{Code: "unavailable", Path: "a/main.json", Line: 41, Message: "the linked template of unknown is not looked at: its address is not known, or it is not part of the tree, and nothing is fetched"},
+	}
+	if diff := cmp.Diff(gaps, made.Gaps); diff != "" {
+		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
 }
 
@@ -81,15 +101,15 @@ func TestParameterFiles(t *testing.T) {
 	if platforms := document.Detect("a/azuredeploy.parameters.json", tree.Root); len(platforms) != 1 || platforms[0] != document.ARM {
 		t.Errorf("a file of parameters is %v", platforms)
 	}
-	_, deploys := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.parameters.json", Tree: tree, Source: source})
+	deploys := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.parameters.json", Tree: tree, Source: source}).Deploys
 	uses := []document.Deployment{{Name: "azuredeploy", Path: "a/azuredeploy.json", Line: 1, Given: map[string]any{"tls": "TLS1_0", "pw": document.Unknown{}}}}
 	if diff := cmp.Diff(uses, deploys); diff != "" {
 		t.Errorf("uses (-want +got):\n%s", diff)
 	}
-	given, _ := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.json", Source: source, Given: deploys[0].Given, Tree: decode(t, `$schema: deploymentTemplate.json#
+	given := Evaluate(File{Platform: document.ARM, Path: "a/azuredeploy.json", Source: source, Given: deploys[0].Given, Tree: decode(t, `$schema: deploymentTemplate.json#
 parameters: {tls: {type: string, defaultValue: TLS1_2}, pw: {type: string, defaultValue: x}}
 resources: [{a: "[parameters('tls')]"}]
-`)})
+`)}).Tree
 	want := map[string]any{"tls": map[string]any{"type": "string", "defaultValue": "TLS1_0"}, "pw": map[string]any{"type": "string"}}
 	if diff := cmp.Diff(want, given.Root["parameters"]); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)

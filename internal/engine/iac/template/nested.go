@@ -15,18 +15,23 @@ func (s *stack) nested(resources any, n *document.Node) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		r, _ := list[name].(map[string]any)
 		properties, _ := r["Properties"].(map[string]any)
-		where := ""
+		at := field(n, name)
+		key := ""
 		switch r["Type"] {
 		case "AWS::CloudFormation::Stack":
-			where, _ = properties["TemplateURL"].(string)
+			key = "TemplateURL"
 		case "AWS::Serverless::Application":
-			where, _ = properties["Location"].(string)
-		}
-		_, file, ok := s.read(where)
-		if !ok || file == s.file {
+			key = "Location"
+		default:
 			continue
 		}
-		at := field(n, name)
+		place := field(field(at, "Properties"), key)
+		where := s.location(properties[key], place)
+		_, file, ok := s.read(where)
+		if !ok || file == s.file {
+			s.gap(place, "the template of %s is not looked at: %s is not part of the tree, and nothing is fetched", name, or(where, "its address is not known, or it"))
+			continue
+		}
 		places := field(field(at, "Properties"), "Parameters")
 		given := map[string]any{}
 		params, _ := properties["Parameters"].(map[string]any)

@@ -3,7 +3,6 @@ package template
 import (
 	"encoding/json"
 	"maps"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,9 +21,6 @@ import (
 // maxCopies bounds the copies that one loop makes.
 const maxCopies = 100
 
-// maxIncludes bounds AWS::Include inside of each other.
-const maxIncludes = 20
-
 // A stack is a template under evaluation.
 type stack struct {
 	file   string
@@ -32,12 +28,15 @@ type stack struct {
 	tree   document.Tree
 	given  map[string]any // by whoever deploys it
 
-	open    map[string]bool // conditions that are being asked
-	asked   map[string]verdict
-	loop    map[string]string // what the names of loops stand for
-	made    int               // values
-	depth   int
-	deploys []document.Deployment
+	open     map[string]bool // conditions that are being asked
+	asked    map[string]verdict
+	loop     map[string]string // what the names of loops stand for
+	made     int               // values
+	depth    int
+	included int
+	deploys  []document.Deployment
+	parts    []string
+	gaps     []document.Gap
 }
 
 // A verdict is what is known of a condition.
@@ -58,8 +57,10 @@ func truth(b bool) verdict {
 
 // evaluateStack returns the tree with its resources evaluated, and the templates of the
 // tree that it deploys.
-func evaluateStack(tree document.Tree, file string, given map[string]any, source Source) (document.Tree, []document.Deployment) {
+func evaluateStack(tree document.Tree, file string, given map[string]any, source Source) Result {
 	s := &stack{file: file, source: source, tree: tree, given: given, open: map[string]bool{}, asked: map[string]verdict{}, loop: map[string]string{}}
+	s.transforms()
+	tree = s.tree
 	root, top := maps.Clone(tree.Root), *tree.Lines
 	top.Fields = maps.Clone(tree.Lines.Fields)
 	for _, part := range []string{"Resources", "Outputs"} {
@@ -78,7 +79,7 @@ func evaluateStack(tree document.Tree, file string, given map[string]any, source
 		}
 	}
 	s.nested(root["Resources"], top.Fields["Resources"])
-	return document.Tree{Root: root, Lines: &top}, s.deploys
+	return Result{document.Tree{Root: root, Lines: &top}, s.deploys, s.parts, s.gaps}
 }
 
 // shorts are the functions that YAML has as tags.
@@ -152,7 +153,7 @@ func (s *stack) object(v map[string]any, n *document.Node) (any, *document.Node,
 			s.forEach(v[key], field(n, key), out, at.Fields)
 			continue
 		}
-		if key == "Fn::Transform" && s.include(v[key], out, at.Fields) {
+		if key == "Fn::Transform" && s.include(v[key], field(n, key), out, at.Fields) {
 			continue
 		}
 		if inner, place, ok := s.value(v[key], field(n, key)); ok {
@@ -197,45 +198,6 @@ func (s *stack) forEach(v any, n *document.Node, out map[string]any, at map[stri
 	}
 }
 
-// include adds the fields of a file of the tree: AWS::Include.
-func (s *stack) include(v any, out map[string]any, at map[string]*document.Node) bool {
-	m, _ := v.(map[string]any)
-	parameters, _ := m["Parameters"].(map[string]any)
-	where, _ := parameters["Location"].(string)
-	if m["Name"] != "AWS::Include" || s.depth > maxIncludes {
-		return false
-	}
-	tree, name, ok := s.read(where)
-	if !ok {
-		return false
-	}
-	made, places, _ := s.value(tree.Root, tree.Lines.In(name))
-	if fields, ok := made.(map[string]any); ok {
-		maps.Copy(out, fields)
-		maps.Copy(at, places.Fields)
-	}
-	return true
-}
-
-// read returns a template of the tree that a location names.
-func (s *stack) read(where string) (document.Tree, string, bool) {
-	if where == "" || strings.Contains(where, "://") || strings.Contains(where, "${") || path.IsAbs(where) {
-		return document.Tree{}, "", false
-	}
-	name := path.Join(path.Dir(s.file), where)
-	text, err := s.source(name)
-	if err != nil {
-		return document.Tree{}, "", false // a location in the cloud, or not packaged yet
-	}
-	read := document.DecodeYAML
-	if trimmed := strings.TrimSpace(string(text)); strings.HasPrefix(trimmed, "{") {
-		read = document.DecodeJSON
-	}
-	// What cannot be read is told where the file itself is looked at.
-	trees, err := read(text)
-	return first(trees), name, err == nil && len(trees) > 0
-}
-
 func first(trees []document.Tree) document.Tree {
 	if len(trees) == 0 {
 		return document.Tree{}
@@ -261,6 +223,13 @@ func (s *stack) call(name string, arg any, at *document.Node, v any, n *document
 	}
 	if name == "Ref" && arg == "AWS::NoValue" {
 		return nil, nil, false
+	}
+	if name == "Fn::Transform" {
+		out, place := map[string]any{}, *n
+		place.Tag, place.Fields = "", map[string]*document.Node{}
+		if s.include(arg, at, out, place.Fields) {
+			return out, &place, true
+		}
 	}
 	if with, ok := s.apply(name, arg, at); ok {
 		return with, asValue(with, n), true

@@ -2,6 +2,7 @@ package template
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -90,7 +91,7 @@ func TestStackFunctions(t *testing.T) {
 
 func TestNestedStacks(t *testing.T) {
 	files := map[string]string{
-		"a/sub/db.yaml": "Resources: {}\n", "a/part.yaml": "Encrypted: false\nKind: !Ref Env\n",
+		"a/sub/db.yaml": "Resources: {}\n", "a/part.yaml": "Encrypted: false\nKind: !Ref Env\n", "net/vpc.yaml": "Resources: {}\n", "a/whole.yaml": "Resources: {Whole: {Type: !Ref Env}}\nOutputs: {O: 1}\n",
 	}
 	source := func(name string) ([]byte, error) {
 		if text, ok := files[name]; ok {
@@ -98,7 +99,11 @@ func TestNestedStacks(t *testing.T) {
 		}
 		return nil, errors.New("no file")
 	}
-	tree, deploys := Evaluate(File{Platform: document.CloudFormation, Path: "a/main.yaml", Source: source, Tree: decode(t, `Parameters:
+	made := Evaluate(File{Platform: document.CloudFormation, Path: "a/main.yaml", Source: source, Tree: decode(t, `Transform:
+- AWS::Serverless-2016-10-31
+- Custom
+- {Name: AWS::Include, Parameters: {Location: ./whole.yaml}}
+Parameters:
   Env: {Type: String, Default: prod}
 Resources:
   Db:
@@ -109,18 +114,61 @@ Resources:
   Far:
     Type: AWS::CloudFormation::Stack
     Properties: {TemplateURL: "https://x.test/db.yaml"}
+  Near:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: !Sub "https://${Bucket}.x.test/${Prefix}/net/vpc.yaml"}
+  Joined:
+    Type: AWS::CloudFormation::Stack
+    Properties: {TemplateURL: !Join ["/", ["https://x.test", !Ref Bucket, "net/vpc.yaml"]]}
+  Asked:
+    Type: AWS::Serverless::Application
+    Properties: {Location: !Ref Where}
+  Tagged:
+    Properties: !Transform {Name: AWS::Include, Parameters: {Location: s3://bucket/part.yaml}}
+  Macro:
+    Fn::Transform: {Name: Count, Parameters: {N: 2}}
+  Gone:
+    Fn::Transform: {Name: AWS::Include, Parameters: {Location: !Sub "s3://${Bucket}/gone.yaml"}}
   Part:
     Properties:
       Fn::Transform: {Name: AWS::Include, Parameters: {Location: part.yaml}}
       Size: 1
 `)})
-	want := []document.Deployment{{Name: "Db", Path: "a/sub/db.yaml", Line: 4, Given: map[string]any{"Env": "prod", "Key": document.Unknown{}}}}
+	tree, deploys := made.Tree, made.Deploys
+	want := []document.Deployment{
+		{Name: "Db", Path: "a/sub/db.yaml", Line: 8, Given: map[string]any{"Env": "prod", "Key": document.Unknown{}}},
+		{Name: "Joined", Path: "net/vpc.yaml", Line: 19, Given: map[string]any{}},
+		{Name: "Near", Path: "net/vpc.yaml", Line: 16, Given: map[string]any{}},
+	}
 	if diff := cmp.Diff(want, deploys); diff != "" {
 		t.Errorf("deployments (-want +got):\n%s", diff)
 	}
 	part := tree.Root["Resources"].(map[string]any)["Part"].(map[string]any)["Properties"]
 	if diff := cmp.Diff(map[string]any{"Encrypted": false, "Kind": "prod", "Size": int64(1)}, part); diff != "" {
 		t.Errorf("included (-want +got):\n%s", diff)
+	}
+	tagged := tree.Root["Resources"].(map[string]any)["Tagged"].(map[string]any)["Properties"]
+	if diff := cmp.Diff(map[string]any{"Encrypted": false, "Kind": "prod"}, tagged); diff != "" {
+		t.Errorf("included by a tag (-want +got):\n%s", diff)
+	}
+	if n, found := tree.Lines.Find("Resources", "Whole", "Type"); found != 3 || n.Path != "a/whole.yaml" || tree.Root["Outputs"] == nil {
+		t.Errorf("what is put over the template stands at %+v", n)
+	}
+	if diff := cmp.Diff([]string{"a/whole.yaml", "a/part.yaml"}, made.Parts); diff != "" {
+		t.Errorf("parts (-want +got):\n%s", diff)
+	}
+	var gaps []string
+	for _, g := range made.Gaps {
+		gaps = append(gaps, fmt.Sprintf("%d %s", g.Line, g.Message))
+	}
+	if diff := cmp.Diff([]string{
+		"3 what the macro Custom makes of the template is not looked at: it runs when the stack is made",
+		"30 the included file s3://${Bucket}/gone.yaml is not looked at: it is not part of the tree, and nothing is fetched",
+		"28 what the macro Count makes of the template is not looked at: it runs when the stack is made",
+		"24 the template of Asked is not looked at: its address is not known, or it is not part of the tree, and nothing is fetched",
+		"15 the template of Far is not looked at: https://x.test/db.yaml is not part of the tree, and nothing is fetched",
+	}, gaps); diff != "" {
+		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
 	if n, _ := tree.Lines.Find("Resources", "Part", "Properties", "Encrypted"); n.Path != "a/part.yaml" || n.Line != 1 {
 		t.Errorf("what is included stands at %+v", n)
@@ -130,7 +178,7 @@ Resources:
 // What was given to a nested stack counts, and not the default.
 func TestGiven(t *testing.T) {
 	tree := decode(t, "Parameters:\n  A: {Type: String, Default: x}\n  B: {Type: String, Default: y}\nResources: {R: {A: !Ref A, B: !Ref B}}\n")
-	got, _ := Evaluate(File{Platform: document.CloudFormation, Path: "x", Tree: tree, Source: none, Given: map[string]any{"A": "z", "B": document.Unknown{}}})
+	got := Evaluate(File{Platform: document.CloudFormation, Path: "x", Tree: tree, Source: none, Given: map[string]any{"A": "z", "B": document.Unknown{}}}).Tree
 	if diff := cmp.Diff(map[string]any{"A": "z", "B": "B"}, got.Root["Resources"].(map[string]any)["R"]); diff != "" {
 		t.Errorf("resource (-want +got):\n%s", diff)
 	}

@@ -22,18 +22,25 @@ type File struct {
 	Source   Source
 }
 
-// Evaluate returns the tree of the file with what is known put in, and the other files
-// that it deploys.
-func Evaluate(f File) (document.Tree, []document.Deployment) {
+// A Result is what became of a file.
+type Result struct {
+	Tree    document.Tree // with what is known put in
+	Deploys []document.Deployment
+	Parts   []string       // the other files that were put into it
+	Gaps    []document.Gap // what was not followed
+}
+
+// Evaluate puts into the tree of the file what is known of it.
+func Evaluate(f File) Result {
 	switch f.Platform {
 	case document.CloudFormation:
 		return evaluateStack(f.Tree, f.Path, f.Given, f.Source)
 	case document.ARM:
 		return evaluateDeployment(f.Tree, f.Path, f.Given, f.Source)
 	case document.OpenAPI:
-		return references(f.Tree.Resolve(), f.Path, f.Source), nil
+		return Result{Tree: references(f.Tree.Resolve(), f.Path, f.Source)}
 	}
-	return f.Tree, nil
+	return Result{Tree: f.Tree}
 }
 
 // maxMade bounds the values that stand for others: one in another, they double.

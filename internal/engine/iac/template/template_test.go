@@ -21,8 +21,7 @@ func decode(t *testing.T, text string) document.Tree {
 }
 
 func evaluate(platform document.Platform, tree document.Tree, file string, source Source) document.Tree {
-	out, _ := Evaluate(File{Platform: platform, Path: file, Tree: tree, Source: source})
-	return out
+	return Evaluate(File{Platform: platform, Path: file, Tree: tree, Source: source}).Tree
 }
 
 func none(string) ([]byte, error) { return nil, errors.New("no file") }
