@@ -8,11 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"net/http"
-	"strings"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/check"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
@@ -41,6 +40,8 @@ type examination struct {
 	surface *site.Surface
 	as      *session.Session
 	run     *attack.Run
+	crawler *crawl.Crawler
+	browser *browser.Browser // nil: there is none
 }
 
 // examine runs the phases. What ends one of them early is a reason; the operations are
@@ -51,6 +52,7 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	defer e.client.Close()
+	defer e.closeBrowser()
 	ctx, cancel := context.WithDeadline(p.Context, p.Deadline)
 	defer cancel()
 	err := e.phases(ctx)
@@ -83,7 +85,7 @@ func (e *examination) prepare() (err error) {
 	if len(t.Identities) > 0 {
 		identity = t.Identities[0]
 	}
-	if e.as, err = session.New(identity, session.Options{Client: e.client, Scope: e.scope, WalkReason: e.BrowserReason}); err != nil {
+	if e.as, err = session.New(identity, session.Options{Client: e.client, Scope: e.scope, Walk: e.walk, WalkReason: e.BrowserReason}); err != nil {
 		return err
 	}
 	seed := fnv.New64a()
@@ -93,12 +95,20 @@ func (e *examination) prepare() (err error) {
 		Progress: func(done, all int) {
 			e.Progress(30+70*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, e.client.Sent()))
 		}}
+	e.crawler = crawl.New(crawl.Options{Client: e.client, As: e.as, Scope: e.scope, Surface: e.surface, Submit: t.Profile.Allows(scan.Standard),
+		Look: func(resp *message.Response) { e.run.Look(e.Context, resp) }, Degrade: e.Degrade, Parallel: max(t.Parallel, 4),
+		Progress: func(asked, known int) {
+			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.client.Sent()))
+		}})
 	return nil
 }
 
 // phases are the scan.
 func (e *examination) phases(ctx context.Context) error {
 	if err := e.knock(ctx); err != nil {
+		return err
+	}
+	if err := e.startBrowser(ctx); err != nil {
 		return err
 	}
 	if err := e.as.SignIn(ctx); err != nil {
@@ -136,75 +146,6 @@ func (e *examination) knock(ctx context.Context) error {
 		}
 	}
 	return errs.Wrap(errs.Unavailable, err, "the target does not answer")
-}
-
-// discover finds operations.
-func (e *examination) discover(ctx context.Context) error {
-	_, err := crawl.Run(ctx, crawl.Options{Client: e.client, As: e.as, Scope: e.scope, Surface: e.surface, Seeds: e.seeds(), Submit: e.Target.Profile.Allows(scan.Standard),
-		Look: func(resp *message.Response) { e.run.Look(ctx, resp) }, Degrade: e.Degrade, Parallel: max(e.Target.Parallel, 4),
-		Progress: func(asked, known int) {
-			e.Progress(5+25*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.client.Sent()))
-		}})
-	return err
-}
-
-// seeds are the addresses that the target names, and what the code declares.
-func (e *examination) seeds() []*message.Request {
-	var out []*message.Request
-	for _, s := range e.Target.Seeds {
-		if r := crawl.Resolve(e.scope.Base(), s, "seed"); r != nil {
-			out = append(out, r)
-			continue
-		}
-		e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("the seed %.200q is no address", s)})
-	}
-	for _, route := range e.Target.Routes {
-		out = append(out, e.route(route))
-	}
-	return out
-}
-
-// route is the request of a route that the code declares: with "1" for what its path
-// leaves open.
-func (e *examination) route(route scan.Route) *message.Request {
-	base := e.scope.Base()
-	template := strings.TrimSuffix(base.EscapedPath(), "/") + "/" + strings.TrimPrefix(route.Path, "/")
-	segments := strings.Split(template, "/")
-	for i, s := range segments {
-		if strings.Contains(s, "{") {
-			segments[i] = "1"
-		}
-	}
-	r := &message.Request{Method: route.Method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
-	if r.Method == "" {
-		r.Method = http.MethodGet
-	}
-	json := map[string]bool{}
-	for _, p := range route.Parameters {
-		in, name, _ := strings.Cut(p, ":")
-		switch message.In(in) {
-		case message.InQuery:
-			r.Query = append(r.Query, message.Param{Name: name, Value: "1"})
-		case message.InForm:
-			r.Body.Kind = message.Form
-			r.Body.Params = append(r.Body.Params, message.Param{Name: name, Value: "1"})
-		case message.InHeader:
-			r.Header = append(r.Header, message.Param{Name: name, Value: "1"})
-		case message.InCookie:
-			r.Cookies = append(r.Cookies, message.Param{Name: name, Value: "1"})
-		case message.InJSON:
-			json[name] = true
-		}
-	}
-	if len(json) > 0 && r.Body.Kind == message.NoBody {
-		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
-		for _, p := range route.Parameters {
-			if name, ok := strings.CutPrefix(p, "json:"); ok {
-				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"1"`)
-			}
-		}
-	}
-	return r
 }
 
 // reached reports whether any operation answered.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/application"
+	"merlon/internal/engine/dast/browser"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -166,5 +167,25 @@ func TestSignInThatFailsDegrades(t *testing.T) {
 	})
 	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.operations) < 4 {
 		t.Errorf("status %+v, %d operations", s, len(got.operations))
+	}
+}
+
+func TestScriptIsRun(t *testing.T) {
+	path, err := browser.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><button id=b>x</button><script>b.onclick = function () { fetch(['', 'api', 'things'].join('/') + '?na' + 'me=' + b.textContent) }</script>`)
+	})
+	mux.HandleFunc("/api/things", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html><p>%s", r.FormValue("name")) })
+	got := examine(t, mux, func(o *scan.Options) { o.Live.Browser, o.Live.BrowserReason = path, "" })
+	ran := false
+	for _, f := range got.findings {
+		ran = ran || f.RuleID == "dast/xss/reflected" && strings.HasSuffix(f.Location.Path, "/api/things") && strings.Contains(strings.Join(f.Live.Proof, " "), "browser")
+	}
+	if !ran {
+		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, status %+v", len(got.findings), got.operations, got.Statuses)
 	}
 }

@@ -6,9 +6,11 @@ package crawl
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,8 +29,6 @@ type Options struct {
 	As      traffic.Session // nil: nobody
 	Scope   *site.Scope
 	Surface *site.Surface
-	// Seeds are asked first, beside the base of the scope and its well-known files.
-	Seeds []*message.Request
 	// Submit sends forms that may store something; without it only those that the
 	// method GET sends.
 	Submit bool
@@ -62,32 +62,44 @@ const (
 // wellKnown is asked of every site.
 var wellKnown = []string{"/robots.txt", "/sitemap.xml", "/.well-known/security.txt", "/favicon.ico"}
 
-// Run crawls until nothing is new, or a limit is reached, which is a reason. Its error
-// is one that ends the scan.
-func Run(ctx context.Context, o Options) (*Result, error) {
+// New returns a crawler that has asked for nothing yet.
+func New(o Options) *Crawler {
 	if o.Pages <= 0 {
 		o.Pages = 5000
 	}
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}}
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}}
 	c.ready = sync.NewCond(&c.mu)
-	base, err := message.Of(o.Scope.Base())
+	return c
+}
+
+// Run asks for the base of the scope, its well-known files and the seeds, and crawls
+// until nothing is new, or a limit is reached, which is a reason. Its error is one that
+// ends the scan.
+func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, error) {
+	base, err := message.Of(c.Scope.Base())
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
 	}
-	c.push(item{base, 0})
-	for _, s := range o.Seeds {
-		c.push(item{s, 0})
-	}
+	all := append([]*message.Request{base}, seeds...)
 	for _, at := range wellKnown {
 		r := *base
 		r.Path, r.Query, r.Origin = at, nil, strings.Trim(path.Ext(at), ".")
 		if at == "/robots.txt" {
 			r.Origin = "robots"
 		}
-		c.push(item{&r, 0})
+		all = append(all, &r)
+	}
+	return c.More(ctx, all...)
+}
+
+// More crawls on from requests that somebody else has found. What was asked before is
+// not asked again. The result is that of everything so far.
+func (c *Crawler) More(ctx context.Context, found ...*message.Request) (*Result, error) {
+	for _, r := range found {
+		c.push(item{r, 0})
 	}
 	return c.run(ctx)
 }
@@ -98,7 +110,8 @@ type item struct {
 	depth int
 }
 
-type crawler struct {
+// A Crawler asks for pages. Run and More are called one after another.
+type Crawler struct {
 	Options
 	mu      sync.Mutex
 	ready   *sync.Cond
@@ -115,7 +128,7 @@ type crawler struct {
 }
 
 // run works until the queue is empty and nobody is busy.
-func (c *crawler) run(ctx context.Context) (*Result, error) {
+func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
 	defer stop()
 	var workers sync.WaitGroup
@@ -136,19 +149,15 @@ func (c *crawler) run(ctx context.Context) (*Result, error) {
 	}
 	workers.Wait()
 	c.limits()
-	for s := range c.sockets {
-		c.result.Sockets = append(c.result.Sockets, s)
-	}
-	for s := range c.outside {
-		c.result.Outside = append(c.result.Outside, s)
-	}
+	c.result.Sockets, c.result.Outside = slices.Sorted(maps.Keys(c.sockets)), slices.Sorted(maps.Keys(c.outside))
 	return &c.result, c.stopped
 }
 
 // limits says what was left out.
-func (c *crawler) limits() {
+func (c *Crawler) limits() {
 	if c.result.left > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-pages", Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
+		c.result.left = 0
 	}
 	if n := c.Surface.Left(); n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-operations", Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
@@ -162,7 +171,7 @@ func plural(n int, one, many string) string {
 	return itoa(n) + " " + many
 }
 
-func (c *crawler) end(err error) {
+func (c *Crawler) end(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped == nil {
@@ -171,7 +180,7 @@ func (c *crawler) end(err error) {
 	c.ready.Broadcast()
 }
 
-func (c *crawler) next() (item, bool) {
+func (c *Crawler) next() (item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for len(c.queue) == 0 && c.busy > 0 && c.stopped == nil {
@@ -189,7 +198,7 @@ func (c *crawler) next() (item, bool) {
 	return it, true
 }
 
-func (c *crawler) done() {
+func (c *Crawler) done() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.busy--
@@ -201,7 +210,7 @@ func (c *crawler) done() {
 }
 
 // push takes a request into the queue when it is new and may be asked.
-func (c *crawler) push(it item) {
+func (c *Crawler) push(it item) {
 	r := it.r
 	if c.Scope.Allows(r) != nil {
 		c.elsewhere(r)
@@ -245,7 +254,7 @@ func trap(p string) bool {
 }
 
 // elsewhere keeps the address of another site.
-func (c *crawler) elsewhere(r *message.Request) {
+func (c *Crawler) elsewhere(r *message.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.Scope.Hosts(r.Host) && len(c.outside) < maxOutside {
@@ -254,7 +263,7 @@ func (c *crawler) elsewhere(r *message.Request) {
 }
 
 // ask asks for a request and reads the answer.
-func (c *crawler) ask(ctx context.Context, it item) error {
+func (c *Crawler) ask(ctx context.Context, it item) error {
 	r := it.r
 	if site.Dangerous(r.Address()) {
 		c.Surface.Add(r)
@@ -296,7 +305,7 @@ func (c *crawler) ask(ctx context.Context, it item) error {
 }
 
 // keep remembers what later phases want.
-func (c *crawler) keep(resp *message.Response) {
+func (c *Crawler) keep(resp *message.Response) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if resp.IsHTML() && resp.Status == http.StatusOK {
@@ -315,7 +324,7 @@ func describes(resp *message.Response) bool {
 }
 
 // take pushes what was found in an answer.
-func (c *crawler) take(f *Found, resp *message.Response, depth int) {
+func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 	for _, r := range f.Requests {
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
@@ -370,7 +379,7 @@ type soft struct {
 // missing reports whether an answer with status 200 says that there is no such page,
 // which is told by asking for one that surely does not exist, once for each kind of
 // name.
-func (c *crawler) missing(ctx context.Context, resp *message.Response) bool {
+func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 	r := resp.Request
 	if resp.Status != http.StatusOK || r.Method != http.MethodGet || r.Path == "/" {
 		return false

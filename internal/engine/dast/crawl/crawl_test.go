@@ -94,7 +94,7 @@ func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.R
 	var reasons []scan.Reason
 	o.Client, o.Scope, o.Surface = client, scope, site.NewSurface(1000)
 	o.Degrade = func(r scan.Reason) { mu.Lock(); defer mu.Unlock(); reasons = append(reasons, r) }
-	result, err := crawl.Run(t.Context(), o)
+	result, err := crawl.New(o).Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

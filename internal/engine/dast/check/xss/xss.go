@@ -144,6 +144,9 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") && !strings.HasSuffix(again.how, " base") {
 		flaw.Rule = content
 	}
+	if err := executed(p, again, &flaw); err != nil {
+		return err
+	}
 	later, err := keeps(p, again)
 	if err != nil {
 		return err
@@ -155,6 +158,22 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 		flaw.Proof = append(flaw.Proof, "The page holds it also when it is asked without the value.")
 	}
 	p.Flaw(flaw)
+	return nil
+}
+
+// executed adds what a browser says of the request, where there is one. Script that
+// waits for the user is none the less a flaw.
+func executed(p *attack.Probe, found *proof, flaw *attack.Flaw) error {
+	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
+		return nil
+	}
+	ran, err := p.Browser.Execute(p.Context, found.request, found.word)
+	if err != nil && p.Context.Err() != nil {
+		return p.Context.Err()
+	}
+	if len(ran) > 0 {
+		flaw.Proof = append(flaw.Proof, "A browser that opened it ran the script: "+ran[0]+".")
+	}
 	return nil
 }
 

@@ -1,0 +1,190 @@
+package application
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// This file finds operations: by asking, by a browser, and by what the code declares.
+
+// startBrowser starts the browser, if there is one. Without it script does not run,
+// which is a reason.
+func (e *examination) startBrowser(ctx context.Context) error {
+	if e.Browser == "" {
+		if e.BrowserReason != "" {
+			e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + e.BrowserReason})
+		}
+		return nil
+	}
+	b, err := browser.Start(ctx, browser.Options{Path: e.Browser, User: e.BrowserUser, Dial: browser.Dial(e.Dial), Gate: e.client, IgnoreCertificates: true,
+		Within: func(r *message.Request) bool { return e.scope.Allows(r) == nil }, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: e.ID}}, e.Target.Headers...)})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + err.Error()})
+		return nil
+	}
+	e.browser = b
+	e.run.Browser = browser.Prover{Browser: b, As: e.as}
+	return nil
+}
+
+// closeBrowser ends the browser, and says when it died.
+func (e *examination) closeBrowser() {
+	if e.browser == nil {
+		return
+	}
+	if n, err := e.browser.Crashes(); n > 0 {
+		e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the browser died %d times: %v", n, err)})
+	}
+	e.browser.Close()
+}
+
+// walk signs in by recorded steps.
+func (e *examination) walk(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error) {
+	if e.browser == nil {
+		return nil, nil, errs.E(errs.Unavailable, "recorded steps need a browser")
+	}
+	state, err := e.browser.SignIn(ctx, browser.Login{Steps: steps})
+	if err != nil {
+		return nil, nil, err
+	}
+	var header []scan.Header
+	if state.Authorization != "" {
+		header = append(header, scan.Header{Name: "Authorization", Value: state.Authorization})
+	}
+	return state.Cookies, header, nil
+}
+
+// discover finds operations.
+func (e *examination) discover(ctx context.Context) error {
+	result, err := e.crawler.Run(ctx, e.seeds()...)
+	if err != nil {
+		return err
+	}
+	if e.browser == nil {
+		return nil
+	}
+	e.Progress(20, fmt.Sprintf("running script, %d requests", e.client.Sent()))
+	found, err := e.explore(ctx, result.Pages)
+	if err != nil {
+		return err
+	}
+	_, err = e.crawler.More(ctx, found...)
+	return err
+}
+
+const (
+	maxOpened   = 60              // pages that the browser opens
+	exploreTime = 5 * time.Minute // of the browser
+)
+
+// explore lets the browser walk through the application, and returns the requests that
+// it saw.
+func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]*message.Request, error) {
+	seeds := []string{e.scope.Base().String()}
+	shapes := map[string]bool{}
+	for _, p := range pages {
+		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened && !site.Dangerous(p.Address()) {
+			shapes[shape] = true
+			seeds = append(seeds, p.Address())
+		}
+	}
+	var mu sync.Mutex
+	var found []*message.Request
+	walk, err := e.browser.Explore(ctx, browser.Exploration{As: e.as, Seeds: seeds, Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
+		Time: min(exploreTime, time.Until(e.Deadline)/4),
+		Found: func(o browser.Observation) {
+			if o.Request == nil || o.Foreign || e.scope.Allows(o.Request) != nil {
+				return
+			}
+			r := o.Request.Clone()
+			r.Origin = "browser"
+			mu.Lock()
+			defer mu.Unlock()
+			found = append(found, r)
+		}})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run to its end: " + err.Error()})
+	}
+	if walk.Left != "" {
+		e.Degrade(scan.Reason{Code: "timeout", Message: "script was not run to its end: " + walk.Left})
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return found, nil
+}
+
+// seeds are the addresses that the target names, and what the code declares.
+func (e *examination) seeds() []*message.Request {
+	var out []*message.Request
+	for _, s := range e.Target.Seeds {
+		if r := crawl.Resolve(e.scope.Base(), s, "seed"); r != nil {
+			out = append(out, r)
+			continue
+		}
+		e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("the seed %.200q is no address", s)})
+	}
+	for _, route := range e.Target.Routes {
+		out = append(out, e.route(route))
+	}
+	return out
+}
+
+// route is the request of a route that the code declares: with "1" for what its path
+// leaves open.
+func (e *examination) route(route scan.Route) *message.Request {
+	base := e.scope.Base()
+	template := strings.TrimSuffix(base.EscapedPath(), "/") + "/" + strings.TrimPrefix(route.Path, "/")
+	segments := strings.Split(template, "/")
+	for i, s := range segments {
+		if strings.Contains(s, "{") {
+			segments[i] = "1"
+		}
+	}
+	r := &message.Request{Method: route.Method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
+	if r.Method == "" {
+		r.Method = http.MethodGet
+	}
+	json := map[string]bool{}
+	for _, p := range route.Parameters {
+		in, name, _ := strings.Cut(p, ":")
+		switch message.In(in) {
+		case message.InQuery:
+			r.Query = append(r.Query, message.Param{Name: name, Value: "1"})
+		case message.InForm:
+			r.Body.Kind = message.Form
+			r.Body.Params = append(r.Body.Params, message.Param{Name: name, Value: "1"})
+		case message.InHeader:
+			r.Header = append(r.Header, message.Param{Name: name, Value: "1"})
+		case message.InCookie:
+			r.Cookies = append(r.Cookies, message.Param{Name: name, Value: "1"})
+		case message.InJSON:
+			json[name] = true
+		}
+	}
+	if len(json) > 0 && r.Body.Kind == message.NoBody {
+		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
+		for _, p := range route.Parameters {
+			if name, ok := strings.CutPrefix(p, "json:"); ok {
+				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"1"`)
+			}
+		}
+	}
+	return r
+}
