@@ -111,10 +111,8 @@ func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
 		args = append(args, "-s", seed)
 	}
 	for _, pattern := range j.exclude {
-		if strings.HasPrefix(pattern, "/") {
-			pattern = strings.TrimSuffix(j.base, wavsepRoot) + pattern
-		}
-		args = append(args, "-x", pattern)
+		// It takes addresses only.
+		args = append(args, "-x", strings.TrimSuffix(j.base, wavsepRoot)+"/"+strings.TrimPrefix(pattern, "/"))
 	}
 	out, err := process.Command{Dir: b.out, Args: args, Timeout: b.timeout}.Run(ctx)
 	if err != nil {
@@ -122,7 +120,7 @@ func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, fmt.Errorf("exit code %d: %w: %s", out.Code, err, process.Tail(out.Stderr))
+		return nil, fmt.Errorf("exit code %d: %w: %s", out.Code, err, process.Tail(append(out.Stderr, out.Stdout...)))
 	}
 	flaws, err := readWapiti(text)
 	return &scan{Flaws: flaws, Cost: out.Cost}, err
