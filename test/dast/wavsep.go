@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"merlon/test/table"
@@ -68,7 +70,7 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 		if scanner != "merlon" && !knows(scanner, sec) {
 			continue
 		}
-		got, err := b.attackWavsep(ctx, scanner, sec)
+		got, err := b.attackWavsep(ctx, scanner, sec, pages)
 		switch {
 		case err != nil && (scanner == "merlon" || ctx.Err() != nil):
 			return rows, pages, fmt.Errorf("%s: %w", scanner, err)
@@ -91,15 +93,20 @@ func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []
 }
 
 // attackWavsep runs one scanner on a fresh target.
-func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section) (*scan, error) {
+func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, pages []page) (*scan, error) {
 	s, err := b.start(ctx, "wavsep")
 	if err != nil {
 		return nil, err
 	}
 	defer s.stop()
-	job := job{name: "wavsep-" + sec.folder, base: s.base() + wavsepRoot, exclude: sec.exclude(), section: sec}
+	job := job{name: "wavsep-" + sec.folder, base: s.base() + "/wavsep/", exclude: sec.exclude(), section: sec}
 	for _, seed := range sec.seeds {
 		job.seeds = append(job.seeds, s.base()+wavsepBase+seed)
+	}
+	for _, p := range pages {
+		if folder := s.base() + path.Dir(p.Path) + "/"; !slices.Contains(job.folders, folder) {
+			job.folders = append(job.folders, folder)
+		}
 	}
 	if scanner == "merlon" {
 		return b.scan(ctx, s, run{command: "dast", name: job.name, plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
