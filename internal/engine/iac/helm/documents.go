@@ -22,7 +22,7 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 		return nil, append(problems, Problem{Path: chartFile(dir), Message: err.Error()})
 	}
 	own, told := c.Documents(Given{})
-	all := own
+	all, first := own, slices.Clone(told)
 	files, more := c.variants()
 	problems = append(problems, more...)
 	end := time.Now().Add(maxTime)
@@ -32,10 +32,11 @@ func Documents(tree fs.FS, dir string, paths []string) ([]*document.Document, []
 			break
 		}
 		docs, others := c.Documents(Given{Values: []map[string]any{v.values}})
-		// A value that one of the files gives is no riddle.
-		told = slices.DeleteFunc(told, func(p Problem) bool { return p.Code == "unknown-value" && !slices.Contains(others, p) })
+		// What stands in the way of the chart's own values, and not of these, was looked
+		// at: a value that one of the files gives is no riddle.
+		told = slices.DeleteFunc(told, func(p Problem) bool { return !slices.Contains(others, p) })
 		for _, p := range others {
-			if !slices.Contains(told, p) && p.Code != "unknown-value" {
+			if !slices.Contains(first, p) && p.Code != "unknown-value" {
 				p.Message += " (with " + v.path + ")"
 				problems = append(problems, p)
 			}

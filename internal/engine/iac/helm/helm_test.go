@@ -131,12 +131,12 @@ func TestRenderLimits(t *testing.T) {
 func TestProblemsLeaveTheRest(t *testing.T) {
 	got, problems := render(t, map[string]string{
 		"c/Chart.yaml":         chartYAML + "dependencies: [{name: far, repository: 'https://example.com'}]\n",
-		"c/templates/bad.yaml": "a: 1\n{{ .Values.x.y }}\n", "c/templates/good.yaml": "a: 1\n", "c/templates/NOTES.txt": "hello", "c/templates/_h.tpl": "x",
+		"c/templates/bad.yaml": "a: 1\n{{ .Values.x.y }}\n", "c/templates/half.yaml": "a: 1\n---\nb: {{ .Values.x.y }}\n", "c/templates/good.yaml": "a: 1\n", "c/templates/NOTES.txt": "hello", "c/templates/_h.tpl": "x",
 	})
-	if diff := cmp.Diff(map[string]string{"c/templates/good.yaml": "1 a: 1\n"}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{"c/templates/good.yaml": "1 a: 1\n", "c/templates/half.yaml": "1 a: 1\n"}, got); diff != "" {
 		t.Errorf("rendered (-want +got):\n%s", diff)
 	}
-	if len(problems) != 2 || problems[0].Path != "c/Chart.yaml" || problems[1].Line != 2 {
+	if len(problems) != 3 || problems[0].Path != "c/Chart.yaml" || problems[1].Line != 2 || problems[2].Line != 3 {
 		t.Errorf("problems %v, want the subchart and line 2 of bad.yaml", problems)
 	}
 }
@@ -297,7 +297,8 @@ func TestVariants(t *testing.T) {
 		"c/values.yaml": "image: {name: web, tag: 1}\n",
 		"c/templates/pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: {{ required \"a name\" .Values.name | default \"x\" }}}\nspec:\n  image: {{ .Values.image.name }}:{{ .Values.image.tag }}\n" +
 			"  {{- if .Values.network }}\n  hostNetwork: {{ .Values.network }}\n  {{- end }}\n  {{- $_ := set .Values.image \"tag\" 9 }}\n",
-		"c/values-prod.yaml":            "image: {tag: 2}\nnetwork: true\nname: prod\n",
+		"c/values-prod.yaml":            "db: {host: x}\nimage: {tag: 2}\nnetwork: true\nname: prod\n",
+		"c/templates/cm.yaml":           "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Values.db.host }}}\nspec: {image: {{ .Values.image.tag }}}\n",
 		"c/values/dev.yml":              "image: {tag: 3}\nname: dev\n",
 		"c/values-same.yaml":            "image: {tag: 1}\n",
 		"c/values-other.yaml":           "nothing: of this\n",
@@ -319,7 +320,7 @@ func TestVariants(t *testing.T) {
 		t.Errorf("documents (-want +got):\n%s", diff)
 	}
 	if len(problems) != 1 || problems[0].Path != "c/values-broken.yaml" {
-		t.Errorf("problems %v, want the file that cannot be read: others give the name", problems)
+		t.Errorf("problems %v, want the file that cannot be read: others give the rest", problems)
 	}
 }
 

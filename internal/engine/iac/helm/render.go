@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -72,7 +73,6 @@ func (c *Chart) Render(given Given) ([]Manifest, []Problem) {
 		}
 		if err != nil {
 			r.problems = append(r.problems, problem(t.path, err))
-			continue
 		}
 		if m.Text != nil {
 			out = append(out, m)
@@ -262,17 +262,22 @@ func (r *renderer) render(t target) (Manifest, error) {
 func (r *renderer) execute(t target) (Manifest, error) {
 	w := &writer{budget: &r.budget, marks: r.marks, path: t.path, at: 1}
 	r.at = w
-	if err := r.set.ExecuteTemplate(w, t.name, t.data); err != nil {
+	err := r.set.ExecuteTemplate(w, t.name, t.data)
+	if errors.Is(err, errBudget) {
 		return Manifest{}, err
 	}
 	m := Manifest{Path: t.path, Text: w.text.Bytes(), Lines: w.lines}
+	if err != nil {
+		// The documents before that of the error are whole.
+		m.Text = m.Text[:max(0, bytes.LastIndex(m.Text, []byte("\n---")))]
+	}
 	if t.archive != "" {
 		m.Path, m.Lines = t.archive, nil
 	}
-	if strings.TrimSpace(w.text.String()) == "" {
+	if len(bytes.TrimSpace(m.Text)) == 0 {
 		m.Text = nil
 	}
-	return m, nil
+	return m, err
 }
 
 // include renders a named template into text.
