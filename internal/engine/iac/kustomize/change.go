@@ -57,9 +57,7 @@ func (b *builder) apply(k *kustomization, objects []*object) {
 		}
 	}
 	b.replacements(k, objects)
-	for _, e := range k.entries("vars") {
-		b.vars = append(b.vars, variable{e, k.path})
-	}
+	b.vars = append(b.vars, k.variables(objects)...)
 }
 
 // sortedKeys returns the keys of a map in order.
@@ -258,9 +256,10 @@ func newImage(image string, change map[string]any) string {
 	return name + rest
 }
 
-// generate makes the objects of configMapGenerator and secretGenerator.
-func (b *builder) generate(k *kustomization) []*object {
-	var out []*object
+// generate returns the objects with those of configMapGenerator and secretGenerator. One
+// that is to be merged into another, or to replace it, changes that.
+func (b *builder) generate(k *kustomization, objects []*object) []*object {
+	out := objects
 	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
 		for _, e := range k.entries(field) {
 			m, ok := e.value.(map[string]any)
@@ -278,6 +277,21 @@ func (b *builder) generate(k *kustomization) []*object {
 				for key, v := range data {
 					data[key] = base64.StdEncoding.EncodeToString([]byte(v.(string)))
 				}
+			}
+			if behavior, _ := m["behavior"].(string); behavior == "merge" || behavior == "replace" {
+				i := slices.IndexFunc(objects, func(o *object) bool { return o.kind() == root["kind"] && o.called(name) })
+				if i < 0 {
+					b.problem(k.path, e.lines.Line, "generator: no object %q that it could %s", name, behavior)
+					continue
+				}
+				if behavior == "replace" {
+					objects[i].set([]string{"data"}, map[string]any{}, e.lines)
+				}
+				for _, key := range sortedKeys(data) {
+					objects[i].set([]string{"data", key}, data[key], lines.Fields[key])
+				}
+				objects[i].changed = true
+				continue
 			}
 			at := func() *document.Node { return &document.Node{Line: e.lines.Line, Path: e.lines.Path} }
 			node := at()

@@ -179,7 +179,7 @@ func (b *builder) build(dir string, depth int) ([]*object, error) {
 		}
 	}
 	objects = append(objects, b.charts(k)...)
-	objects = append(objects, b.generate(k)...)
+	objects = b.generate(k, objects)
 	for _, e := range k.entries("components") {
 		if objects, err = b.component(k, e, objects, depth); err != nil {
 			b.problem(k.path, e.lines.Line, "%w", err)
@@ -340,7 +340,7 @@ func (b *builder) component(k *kustomization, e entry, objects []*object, depth 
 		objects = append(objects, more...)
 	}
 	objects = append(objects, b.charts(c)...)
-	objects = append(objects, b.generate(c)...)
+	objects = b.generate(c, objects)
 	for _, inner := range c.entries("components") {
 		if objects, err = b.component(c, inner, objects, depth+1); err != nil {
 			b.problem(c.path, inner.lines.Line, "%w", err)

@@ -158,7 +158,9 @@ replacements:
 			"/spec/template/spec/serviceAccountName":              "a-robot k/kustomization.yaml:2",
 		}},
 		{"variables", map[string]string{
-			"k/kustomization.yaml": "resources: [../mid]\nnameSuffix: -z\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/template/spec/containers/0/args, value: [\"--of=$(ROBOT)-$(NONE)\", $(COUNT)]}]'\n",
+			"other/kustomization.yaml": "resources: [robot.yaml]\nnamePrefix: not-\n",
+			"other/robot.yaml":         "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: robot}\n",
+			"k/kustomization.yaml":     "resources: [../other, ../mid]\nnameSuffix: -z\npatches:\n- target: {kind: Deployment}\n  patch: '[{op: add, path: /spec/template/spec/containers/0/args, value: [\"--of=$(ROBOT)-$(NONE)\", $(COUNT)]}]'\n",
 			"mid/kustomization.yaml": "resources: [../base]\nvars:\n- name: ROBOT\n  objref: {apiVersion: v1, kind: ServiceAccount, name: robot}\n- name: COUNT\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: spec.replicas}\n" +
 				"- name: IMAGE\n  objref: {kind: Deployment, name: web}\n  fieldref: {fieldpath: 'spec.template.spec.containers[0].image'}\n",
 		}, map[string]string{
@@ -253,6 +255,7 @@ func TestProblems(t *testing.T) {
 		{"no such variable", "vars:\n- {name: A, objref: {kind: Pod, name: x}}\n", "variable A: no object"},
 		{"a variable of many values", "configMapGenerator: [{name: a}]\nvars:\n- {name: A, objref: {kind: ConfigMap, name: a}, fieldref: {fieldpath: data}}\n", "no scalar"},
 		{"bad YAML", "resources: [\n", "line 1"},
+		{"nothing to merge into", "configMapGenerator: [{name: a, behavior: merge}]\n", "no object \"a\""},
 		{"bad entry", "resources:\n- {a: b}\n", "no path"},
 		{"empty patch", "patches:\n- {target: {kind: Pod}}\n", "neither path nor patch"},
 	}
@@ -274,6 +277,28 @@ func TestManyBases(t *testing.T) {
 	}
 	if _, problems := Documents(tree(files)); len(problems) == 0 {
 		t.Error("no problem")
+	}
+}
+
+func TestMergedGenerators(t *testing.T) {
+	docs, problems := Documents(tree(map[string]string{
+		"base/kustomization.yaml": "namePrefix: p-\nconfigMapGenerator:\n- {name: a, literals: [x=1, y=2]}\nsecretGenerator:\n- {name: a, literals: [x=1, y=2]}\n",
+		"k/kustomization.yaml":    "resources: [../base]\nconfigMapGenerator:\n- name: a\n  behavior: merge\n  literals: [y=3]\nsecretGenerator:\n- {name: a, behavior: replace, literals: [z=4]}\n",
+	}))
+	if len(problems) > 0 || len(docs) != 2 {
+		t.Fatalf("%d documents, problems %v", len(docs), problems)
+	}
+	for i, want := range []map[string]string{
+		{"/data/x": "1 base/kustomization.yaml:3", "/data/y": "3 k/kustomization.yaml:5", "/metadata/name": "p-a base/kustomization.yaml:1"},
+		{"/data/x": "", "/data/z": "NA== k/kustomization.yaml:7"},
+	} {
+		got := map[string]string{}
+		show(docs[i].Root, docs[i].Lines, docs[i].Path, "", got)
+		for path, value := range want {
+			if got[path] != value {
+				t.Errorf("%s is %q, want %q", path, got[path], value)
+			}
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
@@ -19,8 +20,40 @@ const maxSubstituted = 16 << 20
 
 // A variable is an entry of "vars" in a kustomization.
 type variable struct {
-	entry
-	file string
+	name, path string // its own, and that of the field
+	object     *object
+	line       int
+	file       string
+}
+
+// variables reads those of a kustomization. Each takes its value from one of the objects
+// that the kustomization has, as that one is in the end.
+func (k *kustomization) variables(objects []*object) []variable {
+	var out []variable
+	for _, e := range k.entries("vars") {
+		m, _ := e.value.(map[string]any)
+		name, _ := m["name"].(string)
+		ref, _ := m["objref"].(map[string]any)
+		version, _ := ref["apiVersion"].(string)
+		kind, _ := ref["kind"].(string)
+		called, _ := ref["name"].(string)
+		fields, _ := m["fieldref"].(map[string]any)
+		if fields == nil {
+			fields, _ = m["fieldRef"].(map[string]any)
+		}
+		path := field(fields, "fieldpath")
+		if s, ok := fields["fieldPath"].(string); ok {
+			path = s
+		}
+		v := variable{name: name, path: path, line: e.lines.Line, file: k.path}
+		if i := slices.IndexFunc(objects, func(o *object) bool {
+			return o.kind() == kind && o.called(called) && (version == "" || o.root["apiVersion"] == version)
+		}); i >= 0 {
+			v.object = objects[i]
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // substitute puts the variables into the objects.
@@ -30,12 +63,12 @@ func (b *builder) substitute(vars []variable, objects []*object) {
 	}
 	values := map[string]any{}
 	for _, v := range vars {
-		name, value, err := v.value(objects)
+		value, err := v.value()
 		if err != nil {
-			b.problem(v.file, v.lines.Line, "variable %s: %v", name, err)
+			b.problem(v.file, v.line, "variable %s: %w", v.name, err)
 			continue
 		}
-		values["$("+name+")"] = value
+		values["$("+v.name+")"] = value
 	}
 	s := substitution{values: values, names: sortedKeys(values), left: maxSubstituted}
 	for _, o := range objects {
@@ -44,45 +77,29 @@ func (b *builder) substitute(vars []variable, objects []*object) {
 		}
 	}
 	if s.left < 0 {
-		b.problem(vars[0].file, vars[0].lines.Line, "variables: more than %d bytes of texts with them", maxSubstituted)
+		b.problem(vars[0].file, vars[0].line, "variables: more than %d bytes of texts with them", maxSubstituted)
 	}
 }
 
-// value returns the name of the variable, and the scalar that it stands for.
-func (v variable) value(objects []*object) (string, any, error) {
-	m, _ := v.entry.value.(map[string]any)
-	name, _ := m["name"].(string)
-	ref, _ := m["objref"].(map[string]any)
-	version, _ := ref["apiVersion"].(string)
-	kind, _ := ref["kind"].(string)
-	called, _ := ref["name"].(string)
-	fields, _ := m["fieldref"].(map[string]any)
-	if fields == nil {
-		fields, _ = m["fieldRef"].(map[string]any)
+// value returns the scalar that the variable stands for.
+func (v variable) value() (any, error) {
+	if v.object == nil {
+		return nil, errors.New("no object that it takes the value from")
 	}
-	path := field(fields, "fieldpath")
-	if s, ok := fields["fieldPath"].(string); ok {
-		path = s
+	places, err := v.object.places(splitPath(strings.ReplaceAll(v.path, "[", ".[")), false)
+	if err != nil || len(places) == 0 {
+		return nil, fmt.Errorf("%s/%s has no field %.80q", v.object.kind(), v.object.name(), v.path)
 	}
-	for _, o := range objects {
-		if o.kind() != kind || !o.called(called) || version != "" && o.root["apiVersion"] != version {
-			continue
+	value, _, err := find(v.object.root, v.object.lines, places[0])
+	switch value := value.(type) {
+	case map[string]any, []any, nil:
+		return nil, errors.New("the field is no scalar")
+	case string:
+		if len(value) > maxText {
+			return nil, fmt.Errorf("a text of more than %d bytes", maxText)
 		}
-		places, err := o.places(splitPath(strings.ReplaceAll(path, "[", ".[")), false)
-		if err != nil || len(places) == 0 {
-			return name, nil, fmt.Errorf("%s/%s has no field %.80q", kind, called, path)
-		}
-		value, _, err := find(o.root, o.lines, places[0])
-		switch value.(type) {
-		case map[string]any, []any, nil:
-			return name, nil, errors.New("the field is no scalar")
-		}
-		if text, ok := value.(string); ok && len(text) > maxText {
-			return name, nil, fmt.Errorf("a text of more than %d bytes", maxText)
-		}
-		return name, value, err
 	}
-	return name, nil, errors.New("no object that it takes the value from")
+	return value, err
 }
 
 // A substitution puts values in the place of names.
