@@ -163,19 +163,21 @@ func split(p *platform, docs []*document.Document) []*unit {
 }
 
 // ask puts all questions. What the evaluator reads of a unit is held from its first
-// question to its last, because it takes several times the room of the documents.
+// question to its last, because it takes several times the room of the documents. Each
+// worker is one goroutine to the end: the evaluator goes deep, and a stack grows once.
 func (r *run) ask(ctx context.Context) error {
 	for _, q := range r.questions {
 		q.unit.left.Add(1)
 	}
+	var taken atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(r.workers)
-	for _, part := range parts(r.questions) {
+	for range r.workers {
 		group.Go(func() error {
-			for _, q := range part {
+			for i := taken.Add(1) - 1; i < int64(len(r.questions)); i = taken.Add(1) - 1 {
 				if err := ctx.Err(); err != nil {
 					return err
 				}
+				q := r.questions[i]
 				input, err := q.unit.input()
 				if err != nil {
 					return err
@@ -189,16 +191,6 @@ func (r *run) ask(ctx context.Context) error {
 		})
 	}
 	return group.Wait()
-}
-
-// parts cuts the questions into pieces that are worth a goroutine.
-func parts(questions []*question) [][]*question {
-	const size = 32
-	var out [][]*question
-	for part := range slices.Chunk(questions, size) {
-		out = append(out, part)
-	}
-	return out
 }
 
 // input returns what the evaluator reads.
