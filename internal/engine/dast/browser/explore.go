@@ -121,12 +121,25 @@ type element struct {
 	Kind   string `json:"kind"` // "press", "input"
 	Place  string `json:"place"`
 	Label  string `json:"label"`
+	Does   string `json:"does"` // its handlers, which events may replace
 	Dialog bool   `json:"dialog"`
+	Frame  bool   `json:"frame"` // of what stands around all pages, such as a menu
 	Href   string `json:"href"`
 }
 
-// key is the same for the same element of another visit.
-func (e *element) key() string { return e.Kind + " " + e.Place + " " + e.Label }
+// key is the same for the same element of another visit; what stands around all pages
+// is the same on each.
+func (s *snapshot) key(el *element) string {
+	return el.Kind + " " + el.Label + " " + el.Does + " " + s.where(el)
+}
+
+// where is the same for elements that are likely to do the same kind of thing.
+func (s *snapshot) where(el *element) string {
+	if el.Frame || el.Dialog {
+		return el.Place
+	}
+	return shape(s.Address) + " " + el.Place
+}
 
 // A state is a page as it was reached: an address, and events from there on.
 type state struct {
@@ -193,7 +206,7 @@ func (e *explorer) renew(ctx context.Context) error {
 	if e.p != nil {
 		e.p.Close()
 	}
-	p, err := e.b.Page(ctx, PageOptions{As: e.As, Storage: e.Storage, Observe: e.event, report: e.report, allow: e.allow})
+	p, err := e.b.Page(ctx, PageOptions{As: e.As, Storage: e.Storage, Observe: e.event, report: e.report, allow: e.allow, hurry: true})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.p = p
@@ -275,9 +288,9 @@ func (e *explorer) visit(ctx context.Context, s state) error {
 }
 
 func (s *snapshot) index(key string) int {
-	for _, el := range s.Elements {
-		if el.key() == key {
-			return el.Index
+	for i := range s.Elements {
+		if s.key(&s.Elements[i]) == key {
+			return s.Elements[i].Index
 		}
 	}
 	return -1
@@ -342,14 +355,15 @@ type choice struct {
 func (e *explorer) next(s, before *snapshot) *choice {
 	var old *choice
 	known := map[string]bool{}
-	for _, el := range before.Elements {
-		known[el.key()] = true
+	for i := range before.Elements {
+		known[before.key(&before.Elements[i])] = true
 	}
-	for _, el := range s.Elements {
-		if !e.wants(el.key(), el.Place, el.Label+" "+el.Href) {
+	for i := range s.Elements {
+		el := &s.Elements[i]
+		c := &choice{s.key(el), s.where(el), el.Index}
+		if !e.wants(c.key, c.place, el.Label+" "+el.Href) {
 			continue
 		}
-		c := &choice{el.key(), el.Place, el.Index}
 		if el.Dialog || !known[c.key] && len(known) > 0 {
 			return c
 		}
@@ -396,13 +410,19 @@ func (e *explorer) act(ctx context.Context, index int) (*snapshot, error) {
 // collect takes a snapshot and tells what it shows.
 func (e *explorer) collect(ctx context.Context) (*snapshot, error) {
 	s := &snapshot{}
-	if err := e.p.Eval(ctx, e.p.ours("collect"), s); err != nil {
-		if dead := e.p.alive(ctx); dead != nil {
-			return nil, dead
+	for range 3 { // a document may just be replaced by the next
+		err := e.p.Eval(ctx, e.p.ours("collect"), s)
+		if err == nil && s.Signature != "" {
+			break
 		}
-		return s, nil // not a document
+		if err := e.p.Settle(ctx, actLimit); err != nil {
+			return nil, err
+		}
 	}
-	if key := shape(s.Address) + " " + s.Signature; !e.seen[key] && s.Signature != "" {
+	if s.Signature == "" {
+		return s, nil // no document that scripts run in
+	}
+	if key := shape(s.Address) + " " + s.Signature; !e.seen[key] {
 		e.seen[key] = true
 		e.walk.States++
 	}

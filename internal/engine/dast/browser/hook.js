@@ -30,8 +30,8 @@
       const self = this ?? globalThis;
       if (listener && self instanceof Element) {
         let types = listeners.get(self);
-        if (!types) listeners.set(self, types = new Set());
-        types.add(String(type));
+        if (!types) listeners.set(self, types = new Map());
+        types.set(String(type), (types.get(String(type)) || "") + short(listener, 1000).slice(0, 1000));
       } else if (listener && self === globalThis && type === "message") {
         report("message", short(listener, 4000));
       }
@@ -47,6 +47,19 @@
   globalThis.close = () => {};
   if (navigator.serviceWorker) {
     navigator.serviceWorker.register = (script) => { try { report("worker", short(new URL(script, document.baseURI).href, 2000)); } catch {}; return new Promise(() => {}); };
+  }
+
+  // What a page does after some seconds, it does soon, and once: what waits again in
+  // there, such as a page that asks for news, waits as long as it wants.
+  let awaited = 0, hurried = 0;
+  if (config.hurry) {
+    const wait = globalThis.setTimeout, soon = 400;
+    let inside = false;
+    globalThis.setTimeout = function (handler, ms, ...rest) {
+      if (typeof handler !== "function" || !(ms > soon && ms <= 10000) || inside || hurried++ >= 20) return wait.call(this, handler, ms, ...rest);
+      awaited = Math.max(awaited, now() + soon);
+      return wait.call(this, function (...args) { inside = true; try { return handler.apply(this, args); } finally { inside = false; } }, soon, ...rest);
+    };
   }
 
   // Changes of the document.
@@ -271,8 +284,13 @@
     const own = listeners.get(element);
     return eventTypes.filter((type) => own?.has(type) || typeof element["on" + type] === "function");
   };
+  const handlersOf = (element) => {
+    const text = eventTypes.map((type) => (listeners.get(element)?.get(type) || "") + (typeof element["on" + type] === "function" ? short(element["on" + type], 1000) : "")).join("");
+    return text ? hash(text) : "";
+  };
   const clickable = "button, summary, [role=button], [role=menuitem], [role=tab], [role=link], [role=option], [role=switch], [role=checkbox], [onclick], input[type=button], input[type=submit], input[type=image], input[type=reset], label[for]";
   const overlay = "[role=dialog], [role=alertdialog], [aria-modal=true], dialog[open], .modal, .cdk-overlay-container, .mat-mdc-dialog-container, .popup, .overlay, [class*=cookie], [id*=cookie], [class*=consent], [id*=consent], [class*=banner]";
+  const around = "nav, header, footer, aside, [role=navigation], [role=banner], [role=menubar], [role=contentinfo], [class*=navbar], [class*=sidebar], [class*=sidenav], [class*=toolbar], [class*=topbar]";
   const inDialog = (element) => { for (let e = element; e; e = e.parentElement || e.getRootNode?.().host) if (e.matches?.(overlay)) return true; return false; };
   const linkOf = (element) => element.tagName === "A" || element.tagName === "AREA" ? element.getAttribute("href") : null;
   const samePage = (href) => href === null || /^\s*(#|javascript:)/i.test(href) || href === "";
@@ -326,7 +344,7 @@
     if (element.form && element.matches("input:not([type=button]), select, textarea, button[type=submit], button:not([type])") && !events.length) return; // the form's own
     if (!usable(element)) return;
     found.push(element);
-    out.elements.push({index: found.length - 1, kind, place: place(element), label: label(element), events, dialog: inDialog(element), href: href || ""});
+    out.elements.push({index: found.length - 1, kind, place: place(element), label: label(element), does: handlersOf(element), events, dialog: inDialog(element), frame: !!element.closest(around), href: href || ""});
   };
   const form = (element, index) => {
     const button = submitButton(element);
@@ -463,7 +481,7 @@
   };
 
   define(globalThis, config.key, {enumerable: false, configurable: false, writable: false, value: Object.freeze({
-    quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms,
+    quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms && now() > awaited + ms,
     collect, act, dismiss, provoke, login, stored, holders, post,
     pairs: (index) => found[index] ? pairs(found[index]) : [],
     click: (selector) => { const e = find(selector); if (!e || !usable(e)) return false; press(e); return true; },
