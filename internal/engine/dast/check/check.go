@@ -5,9 +5,11 @@ package check
 import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
+	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
 )
 
@@ -20,4 +22,6 @@ var All = []*attack.Check{
 	command.Check,
 	command.Slow,
 	pathtraversal.Check,
+	ldapinjection.Check,
+	xpathinjection.Check,
 }

@@ -1,0 +1,115 @@
+// Package ldapinjection finds parameters that become part of a search filter of LDAP
+// (RFC 4515). The proof are pairs of filters that are true and false for every entry, or
+// characters that only such a filter decodes.
+package ldapinjection
+
+import (
+	"fmt"
+	"regexp"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/ldapinjection/filter", Analysis: finding.DAST, Name: "LDAP injection",
+	ShortDescription: "A parameter is part of a search filter of a directory.",
+	Description: "The application puts a value of the request into a search filter of LDAP as part of its text. Whoever sends the request changes what is searched: " +
+		"he reads entries and attributes of the directory that he must not see, or passes a sign-in that is decided by such a search.",
+	HowToPrevent: "Escape values as RFC 4515 says (`*`, `(`, `)`, `\\` and the byte 0 as a backslash with two hexadecimal digits), with the function that the library has for it, " +
+		"or make filters of objects and not of text. Accept only the characters that names really have.",
+	CWE: []string{"CWE-90"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "ldapinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InFileName, message.InHeaderName, message.InCookieName:
+		return false
+	}
+	return p.Type != "boolean" && p.Type != "null"
+}
+
+func point(p *attack.Probe) error {
+	if p.Found("sql") || p.Found("command") {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil || !base.Stable {
+		return err
+	}
+	broken, err := p.Ask(p.Breaking())
+	if err != nil {
+		return err
+	}
+	other := p.Other()
+	resp, err := p.Ask(other)
+	if err != nil {
+		return err
+	}
+	missing := p.Page(resp, other)
+	breaking := p.Page(broken, p.Breaking())
+	if p.At.Names() && breaking.Equal(missing) {
+		return nil
+	}
+	v := p.Value()
+	round := 0
+	class := func() string { round++; return []string{"objectClass", "objectclass", "OBJECTCLASS"}[round%3] }
+	questions := []attack.Question{
+		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
+		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
+	}
+	if !missing.Equal(base.Page()) {
+		questions = append(questions, escaped(p, v))
+	}
+	if ldapError.MatchString(broken.Text()) && !ldapError.MatchString(base.First.Text()) {
+		questions = append(questions, func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "(*" })
+	}
+	for _, q := range questions {
+		c, err := ask(p, q, missing, breaking)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			p.Mark("ldap")
+			p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
+				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+			return nil
+		}
+	}
+	return nil
+}
+
+// ldapError are texts of errors of libraries for directories.
+var ldapError = regexp.MustCompile(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPException|ldap_search\(\)|Bad search filter|InvalidSearchFilter|filter error|Protocol error occurred|IPWorksASP\.LDAP|ldap\.FILTER_ERROR|unbalanced parenthesis`)
+
+// ask spends further requests only where the first answer is neither that of a broken
+// value nor of one that finds nothing.
+func ask(p *attack.Probe, q attack.Question, missing, breaking *attack.Page) (*attack.Contrast, error) {
+	yes, _ := q()
+	resp, err := p.Try(yes)
+	if err != nil {
+		return nil, err
+	}
+	page := p.Page(resp, yes)
+	if page.Equal(missing) && page.Equal(breaking) {
+		return nil, nil
+	}
+	return p.Contrast(q, nil, nil)
+}
+
+// escaped writes one letter of the value as RFC 4515 escapes it; only a filter that
+// takes the value as its own text decodes it. The pair has another letter there.
+func escaped(p *attack.Probe, v string) attack.Question {
+	i := 0
+	return func() (yes, no string) {
+		at := i % len(v)
+		i++
+		wrong := v[at] ^ 0x15
+		return v[:at] + fmt.Sprintf(`\%02x`, v[at]) + v[at+1:], v[:at] + fmt.Sprintf(`\%02x`, wrong) + v[at+1:]
+	}
+}

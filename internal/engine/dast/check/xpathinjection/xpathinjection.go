@@ -1,0 +1,126 @@
+// Package xpathinjection finds parameters that become part of an expression of XPath. The
+// proof are pairs of conditions with a function that only XPath has.
+package xpathinjection
+
+import (
+	"fmt"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/xpathinjection/expression", Analysis: finding.DAST, Name: "XPath injection",
+	ShortDescription: "A parameter is part of an expression of XPath.",
+	Description: "The application puts a value of the request into an expression of XPath as part of its text. Whoever sends the request decides which nodes of the document are found: " +
+		"there is no access control inside of a document, so he reads all of it, bit by bit, and passes a sign-in that is decided by it.",
+	HowToPrevent: "Use variables of the expression (`$name`) that the library binds to values. Where it has none, accept only values without quotes, brackets and spaces, or compare in the program.",
+	CWE:          []string{"CWE-643"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "xpathinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InFileName, message.InHeaderName, message.InCookieName:
+		return false
+	}
+	return p.Type != "boolean" && p.Type != "null"
+}
+
+// A place is what ends the value's own part of an expression, and what begins again what
+// follows it. %s stands for the condition.
+type place struct{ and, or string }
+
+func places(v, r string) []place {
+	var out []place
+	for _, q := range []string{"'", `"`} {
+		out = append(out, place{v + q + " and %s and " + q + "a" + q + "=" + q + "a", r + q + " or %s or " + q + "a" + q + "=" + q + "b"})
+	}
+	return append(out, place{v + " and %s", r + " or %s"}, place{v + "') and %s and contains('a','a", r + "') or %s or contains('a','b"})
+}
+
+func point(p *attack.Probe) error {
+	if p.Found("sql") || p.Found("command") || p.Found("ldap") {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil || !base.Stable {
+		return err
+	}
+	broken, err := p.Ask(p.Breaking())
+	if err != nil {
+		return err
+	}
+	other := p.Other()
+	resp, err := p.Ask(other)
+	if err != nil {
+		return err
+	}
+	missing, breaking := p.Page(resp, other), p.Page(broken, p.Breaking())
+	if breaking.Equal(base.Page()) && missing.Equal(breaking) || p.At.Names() && breaking.Equal(missing) {
+		return first(p, base)
+	}
+	for _, pl := range places(p.Value(), other) {
+		if !missing.Equal(base.Page()) {
+			if found, err := ask(p, pl.and, base.Page()); found || err != nil {
+				return err
+			}
+		}
+		if found, err := differs(p, pl.or, missing); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// first asks the one question that tells something where nothing else changes the page.
+func first(p *attack.Probe, base *attack.Baseline) error {
+	if p.At.Names() {
+		return nil
+	}
+	_, err := differs(p, places(p.Value(), p.Random(6))[0].or, base.Page())
+	return err
+}
+
+// differs asks a condition where a true one leads to another page than a value that
+// finds nothing.
+func differs(p *attack.Probe, form string, missing *attack.Page) (bool, error) {
+	yes := fmt.Sprintf(form, condition(p, true))
+	resp, err := p.Try(yes)
+	if err != nil {
+		return false, err
+	}
+	page := p.Page(resp, yes)
+	if page.Equal(missing) {
+		return false, nil
+	}
+	return ask(p, form, page)
+}
+
+// ask asks pairs of conditions; the page of true ones is given.
+func ask(p *attack.Probe, form string, yes *attack.Page) (found bool, err error) {
+	c, err := p.Contrast(func() (yes, no string) {
+		return fmt.Sprintf(form, condition(p, true)), fmt.Sprintf(form, condition(p, false))
+	}, yes, nil)
+	if err != nil || c == nil {
+		return false, err
+	}
+	p.Mark("xpath")
+	p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
+		Proof: []string{"The value " + c.Yes + " holds a condition that is true for XPath, " + c.No + " one that is false; the pages follow that.",
+			fmt.Sprintf("So it was in %d rounds with other constants.", attack.Rounds)}})
+	return true, nil
+}
+
+// condition compares the length of a text; SQL has no such function.
+func condition(p *attack.Probe, yes bool) string {
+	n := p.Number(2, 8)
+	if yes {
+		return fmt.Sprintf("string-length('%s')=%d", p.Random(n), n)
+	}
+	return fmt.Sprintf("string-length('%s')=%d", p.Random(n), n+1)
+}
