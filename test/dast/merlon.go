@@ -122,7 +122,7 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 	}
 	s.counted() // what was asked before is not the scanner's
 	out, err := process.Command{Timeout: b.timeout, Args: []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
-		"--browser", cmp.Or(r.browser, b.browser)}}.Run(ctx)
+		"--browser", cmp.Or(r.browser, b.browser), "--time", (b.timeout * 9 / 10).String()}}.Run(ctx) // a scan that is too long still reports
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (b *bench) wapiti(ctx context.Context, j job) (*scan, error) {
 	got := &scan{}
 	for i, folder := range j.folders {
 		file := filepath.Join(b.out, fmt.Sprintf("%s.wapiti-%d.json", j.name, i))
-		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", folder + "index.jsp", "--scope", "folder", "-m", j.section.wapiti, "-f", "json", "-o", file,
+		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", folder, "--scope", "folder", "-m", j.section.wapiti, "-f", "json", "-o", file,
 			"--flush-session", "--no-bugreport", "-v", "0"}}.Run(ctx)
 		if err != nil {
 			return nil, err
