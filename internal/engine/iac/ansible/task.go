@@ -3,6 +3,7 @@ package ansible
 import (
 	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
@@ -83,6 +84,9 @@ func turns(task map[string]any, n *document.Node, s *scope) []*scope {
 		}
 		if items, is := s.whole(v); is == known {
 			if list, ok := items.([]any); ok && len(list) > 0 {
+				if !names(task, item) {
+					return []*scope{s} // all turns are the same
+				}
 				var out []*scope
 				for _, one := range list[:min(len(list), maxCopies)] {
 					out = append(out, s.with(layer{item: {value: literal(one)}}))
@@ -95,6 +99,23 @@ func turns(task map[string]any, n *document.Node, s *scope) []*scope {
 		return []*scope{s.with(layer{item: {value: document.Unknown{}}})}
 	}
 	return []*scope{s}
+}
+
+// names reports whether a template in the value may name the variable.
+func names(v any, variable string) bool {
+	switch v := v.(type) {
+	case string:
+		return isTemplate(v) && strings.Contains(v, variable)
+	case map[string]any:
+		for _, e := range v {
+			if names(e, variable) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(e any) bool { return names(e, variable) })
+	}
+	return false
 }
 
 // literal keeps a computed value from being computed again: one that looks like a
