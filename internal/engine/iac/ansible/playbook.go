@@ -1,6 +1,7 @@
 package ansible
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -35,6 +36,8 @@ type project struct {
 	out   map[string][]*document.Document // by the file
 	seen  map[string]map[string]bool      // what files become, by the file
 	facts layer
+
+	rendered []Rendered
 }
 
 type inventoryOf struct {
@@ -44,8 +47,9 @@ type inventoryOf struct {
 
 // Evaluate returns the documents with playbooks and files of tasks in the form that they
 // have where they are used, others as they are; paths are the files of the tree. What
-// leads nowhere is among the gaps of the documents. Nothing given is changed.
-func Evaluate(files fs.FS, paths []string, docs []*document.Document) []*document.Document {
+// leads nowhere is among the gaps of the documents. It also returns the templates that tasks
+// fill in and that are infrastructure code themselves. Nothing given is changed.
+func Evaluate(files fs.FS, paths []string, docs []*document.Document) ([]*document.Document, []Rendered) {
 	p := &project{
 		files: files, cache: map[string]*file{}, inventories: map[string]inventoryOf{}, budget: &budget{left: maxValues},
 		out: map[string][]*document.Document{}, seen: map[string]map[string]bool{}, facts: layer{},
@@ -64,7 +68,7 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) []*documen
 		out = append(out, d)
 	}
 	if len(lists) == 0 {
-		return docs
+		return docs, nil
 	}
 	p.dirs = folders(paths)
 	names := slices.Sorted(maps.Keys(lists))
@@ -85,7 +89,7 @@ func Evaluate(files fs.FS, paths []string, docs []*document.Document) []*documen
 		last := out[len(out)-1]
 		last.Gaps = append(last.Gaps, document.Gap{Code: "too-complex", Path: last.Path, Message: fmt.Sprintf("only the first %d values of playbooks are computed", maxValues)})
 	}
-	return out
+	return out, p.rendered
 }
 
 // folders lists the folders of files, and those around them.
@@ -360,6 +364,10 @@ func (p *project) visit(name string, s *scope, at place) {
 		return
 	}
 	f := p.read(name)
+	var malformed *document.Malformed
+	if errors.As(f.err, &malformed) {
+		*at.gaps = append(*at.gaps, document.Gap{Code: "malformed", Path: name, Line: malformed.Line, Message: "it cannot be read: " + malformed.Message})
+	}
 	if len(f.trees) == 0 {
 		return
 	}

@@ -37,7 +37,11 @@ func looked(t *testing.T, files map[string]string) (tasks, gaps []string) {
 		}
 	}
 	before := fmt.Sprint(docs[0].Root)
-	for _, d := range Evaluate(tree, paths, docs) {
+	evaluated, rendered := Evaluate(tree, paths, docs)
+	for _, r := range rendered {
+		tasks = append(tasks, fmt.Sprintf("%s %s", r.Path, r.Text))
+	}
+	for _, d := range evaluated {
 		items, _ := d.Root[document.Playbooks].([]any)
 		for i, item := range items {
 			task := item.(map[string]any)
@@ -138,7 +142,8 @@ func TestEvaluate(t *testing.T) {
 		}, {
 			name: "loops, and names that are not known",
 			files: map[string]string{
-				"roles/r/tasks/main.yml":         "- name: l\n  m: {x: \"{{ item }}\"}\n  loop: [a, \"{{ two }}\"]\n- m: {x: \"{{ one.p }}\"}\n  with_items: \"{{ list }}\"\n  loop_control: {loop_var: one}\n- m: {x: \"{{ item }}\"}\n  loop: \"{{ groups.all }}\"\n- include_vars: \"{{ ansible_os_family }}.yml\"\n- m: {x: \"{{ pkg }}\", y: \"{{ same }}\"}\n- include_tasks: \"setup-{{ ansible_os_family }}.yml\"\n- include_tasks: gone.yml\n- include_tasks: \"{{ x }}/{{ y }}.yml\"\n",
+				"roles/r/tasks/main.yml":         "- name: l\n  m: {x: \"{{ item }}\"}\n  loop: [a, \"{{ two }}\"]\n- m: {x: \"{{ one.p }}\"}\n  with_items: \"{{ list }}\"\n  loop_control: {loop_var: one}\n- m: {x: \"{{ item }}\"}\n  loop: \"{{ groups.all }}\"\n- include_vars: \"{{ ansible_os_family }}.yml\"\n- m: {x: \"{{ pkg }}\", y: \"{{ same }}\"}\n- include_tasks: \"setup-{{ ansible_os_family }}.yml\"\n- include_tasks: gone.yml\n- include_tasks: \"{{ x }}/{{ y }}.yml\"\n- import_tasks: broken.yml\n",
+				"roles/r/tasks/broken.yml":       "- name: x\n  m: [\n",
 				"roles/r/tasks/setup-Debian.yml": "- m: {deb: 1}\n",
 				"roles/r/vars/Debian.yml":        "pkg: a\nsame: 1\n", "roles/r/vars/RedHat.yml": "pkg: b\nsame: 1\n",
 				"roles/r/defaults/main.yml": "two: b\nlist: [{p: 1}, {p: 2}]\nsame: 1\n",
@@ -150,6 +155,25 @@ func TestEvaluate(t *testing.T) {
 			gaps: []string{
 				"roles/r/tasks/main.yml:12 unavailable: the tasks of gone.yml are not looked at: it is not part of the tree, and nothing is fetched",
 				"roles/r/tasks/main.yml:13 unavailable: the tasks of {{ x }}/{{ y }}.yml are not looked at: the name is not known",
+				"roles/r/tasks/broken.yml:2 malformed: it cannot be read: did not find expected node content",
+			},
+		}, {
+			name: "templates",
+			files: map[string]string{
+				"roles/r/tasks/main.yml": "- name: x\n  template: {src: app.yml.j2, dest: /x}\n- template: {src: app.conf.j2, dest: /x}\n- template: {src: \"{{ item }}\", dest: /x}\n  loop: [gone.yml.j2, Dockerfile.j2]\n" +
+					"- template: src=flow.yml.j2 dest=/x\n- template: {src: plain.yml.j2, dest: /x}\n",
+				"roles/r/defaults/main.yml":    "image: web\ndb_password: x\n",
+				"roles/r/templates/app.yml.j2": "services:\n  web:\n    image: {{ image }}:{{ tag }}\n    x: {{ db_password }}\n", "roles/r/templates/app.conf.j2": "services: {{ image }}",
+				"roles/r/templates/flow.yml.j2": "services:\n{% for x in y %}\n", "roles/r/templates/plain.yml.j2": "a: {{ image }}\n", "roles/r/templates/Dockerfile.j2": "FROM {{ image }}\n",
+			},
+			tasks: []string{
+				"roles/r/templates/app.yml.j2 services:\n  web:\n    image: web:unknown-when-deployed\n    x: unknown-when-deployed\n", "roles/r/templates/Dockerfile.j2 FROM web\n",
+				"roles/r/tasks/main.yml:2 dest=/x src=app.yml.j2", "roles/r/tasks/main.yml:3 dest=/x src=app.conf.j2", "roles/r/tasks/main.yml:4 dest=/x src=gone.yml.j2",
+				"roles/r/tasks/main.yml:4 dest=/x src=Dockerfile.j2", "roles/r/tasks/main.yml:7 dest=/x src=plain.yml.j2",
+			},
+			gaps: []string{
+				"roles/r/tasks/main.yml:4 unavailable: the template gone.yml.j2 is not looked at: it is not part of the tree",
+				"roles/r/templates/flow.yml.j2:2 unavailable: the template is not looked at: it has statements, which are not followed",
 			},
 		}, {
 			name: "files that name themselves",
@@ -195,7 +219,8 @@ func FuzzEvaluate(f *testing.F) {
 		for _, d := range docs {
 			files[d.Path] = true
 		}
-		for _, d := range Evaluate(tree, []string{"site.yml", "roles/r/tasks/main.yml"}, docs) {
+		evaluated, _ := Evaluate(tree, []string{"site.yml", "roles/r/tasks/main.yml"}, docs)
+		for _, d := range evaluated {
 			delete(files, d.Path)
 		}
 		if len(files) > 0 {

@@ -51,6 +51,7 @@ func (p *project) tasks(l list, s *scope, at place, made *list) {
 		}
 		p.follow(task, n, inner, at)
 		for _, turn := range turns(task, n, inner) {
+			p.template(task, n, turn, at)
 			made.add(turned(task, n, turn))
 		}
 	}

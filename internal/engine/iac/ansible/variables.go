@@ -18,6 +18,7 @@ type file struct {
 	trees  []document.Tree
 	text   []byte
 	err    error
+	there  bool
 	hidden bool // encrypted
 }
 
@@ -35,6 +36,7 @@ func (p *project) read(name string) *file {
 	if f.text, f.err = fs.ReadFile(p.files, name); f.err != nil {
 		return f
 	}
+	f.there = true
 	if f.hidden = strings.HasPrefix(string(f.text), "$ANSIBLE_VAULT"); !f.hidden {
 		f.trees, f.err = document.DecodeYAML(f.text)
 	}
@@ -86,7 +88,7 @@ var endings = []string{"", ".yml", ".yaml", ".json"}
 // find returns the first file of the name, with one of the endings.
 func (p *project) find(name string) (string, bool) {
 	for _, end := range endings {
-		if f := p.read(name + end); f.err == nil {
+		if f := p.read(name + end); f.there {
 			return name + end, true
 		}
 	}

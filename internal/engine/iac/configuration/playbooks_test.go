@@ -76,3 +76,20 @@ func TestPlaybooks(t *testing.T) {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
+
+// A template that a task fills in is asked about as it lies on the host.
+func TestPlaybookTemplates(t *testing.T) {
+	found, reasons := scanned(t, map[string]string{
+		"site.yml":                 "- hosts: web\n  vars: {open: true}\n  tasks:\n  - name: compose\n    template: {src: compose.yml.j2, dest: /srv/compose.yml, mode: \"0600\"}\n",
+		"templates/compose.yml.j2": "services:\n  web:\n    image: web:1\n    privileged: {{ open }}\n  db:\n    image: db:1\n    privileged: {{ given }}\n",
+	})
+	if one := "templates/compose.yml.j2:4 privileged-containers-enabled"; !slices.Contains(found, one) {
+		t.Errorf("%s is missing in %q", one, found)
+	}
+	if one := "templates/compose.yml.j2:7 privileged-containers-enabled"; slices.Contains(found, one) {
+		t.Errorf("%s is told", one)
+	}
+	if len(reasons) > 0 {
+		t.Errorf("reasons %q", reasons)
+	}
+}

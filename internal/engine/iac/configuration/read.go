@@ -249,9 +249,34 @@ func (r *reading) playbooks() {
 	for part, docs := range r.parts {
 		r.parts[part] = slices.DeleteFunc(docs, func(doc *document.Document) bool { return doc.Platform == document.Ansible })
 	}
-	for _, doc := range ansible.Evaluate(r.pass.FS, r.paths, written) {
+	docs, rendered := ansible.Evaluate(r.pass.FS, r.paths, written)
+	for _, doc := range docs {
 		r.parts[doc.Path] = append(r.parts[doc.Path], doc)
 	}
+	for _, one := range rendered {
+		r.parts[one.Path] = append(r.parts[one.Path], r.rendered(one)...)
+	}
+}
+
+// rendered reads a template that a task fills in.
+func (r *reading) rendered(t ansible.Rendered) []*document.Document {
+	var docs []*document.Document
+	var err error
+	if decode := decoderOf(t.Name); decode != nil {
+		var one *document.Document
+		if one, err = decode(t.Name, t.Text); one != nil {
+			docs = append(docs, one)
+		}
+	} else if structured(t.Name) != "" {
+		docs, err = values(r.pass.FS, t.Name, t.Text, nil)
+	}
+	if err != nil {
+		r.pass.Degrade(reason(t.Path, err))
+	}
+	for _, doc := range docs {
+		doc.Path, doc.Lines = t.Path, ansible.Mark(doc.Root, doc.Lines)
+	}
+	return docs
 }
 
 // decode reads one file; what cannot be read degrades the analysis.

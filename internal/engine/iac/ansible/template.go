@@ -1,0 +1,125 @@
+package ansible
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/iac/document"
+	"merlon/internal/lazyregexp"
+)
+
+// This file fills in the templates that tasks write to hosts, if they are infrastructure
+// code by their name and words: manifests, Compose files, Dockerfiles.
+
+// A Rendered is a template as a task fills it in, line for line.
+type Rendered struct {
+	Path string // of the template
+	Name string // that it has without the ending of templates
+	Text []byte
+}
+
+// Blank stands in a rendered template for what is not known.
+const Blank = "unknown-when-deployed"
+
+// maxTemplate bounds a template, in bytes.
+const maxTemplate = 1 << 20
+
+// infrastructure matches words that hardly anything else than infrastructure code holds.
+var infrastructure = lazyregexp.New(`(?m)^\s*(?:apiVersion|AWSTemplateFormatVersion|services|FROM)\b|"(?:AWSTemplateFormatVersion|apiVersion|\$schema)"|::[A-Z]\w+::`)
+
+// wanted reports whether a file of the name may be infrastructure code.
+func wanted(name string) bool {
+	base := strings.ToLower(path.Base(name))
+	return slices.Contains([]string{".yml", ".yaml", ".json"}, path.Ext(base)) || strings.HasPrefix(base, "dockerfile") || strings.HasSuffix(base, ".dockerfile")
+}
+
+// template fills in the template of a task.
+func (p *project) template(task map[string]any, n *document.Node, s *scope, at place) {
+	module, v, where := called(task, n, "template")
+	if module == "" {
+		return
+	}
+	source := argument(v, "src")
+	text, ok := s.compute(source)
+	name, isText := text.(string)
+	if plain := strings.TrimSuffix(source, ".j2"); !wanted(plain) && !(ok && isText && wanted(strings.TrimSuffix(name, ".j2"))) {
+		return
+	}
+	if !ok || !isText {
+		*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: its name is not known", source))
+		return
+	}
+	dirs := []string{path.Join(at.dir, "templates"), at.dir}
+	if at.role != "" {
+		dirs = append([]string{path.Join(at.role, "templates"), at.role}, dirs...)
+	}
+	for _, dir := range dirs {
+		file := path.Join(dir, name)
+		f := p.read(file)
+		if !f.there {
+			continue
+		}
+		if len(f.text) > maxTemplate || !infrastructure.Match(f.text) {
+			return
+		}
+		if i := bytes.Index(f.text, []byte("{%")); i >= 0 {
+			g := gap(file, &document.Node{Line: 1 + bytes.Count(f.text[:i], []byte("\n"))}, "the template is not looked at: it has statements, which are not followed")
+			if !slices.Contains(*at.gaps, g) {
+				*at.gaps = append(*at.gaps, g)
+			}
+			return
+		}
+		p.render(file, f.text, s)
+		return
+	}
+	*at.gaps = append(*at.gaps, gap(at.file, where, "the template %s is not looked at: it is not part of the tree", name))
+}
+
+// render keeps a template with what is known put in.
+func (p *project) render(file string, text []byte, s *scope) {
+	out := placeholder.ReplaceAllStringFunc(string(text), func(m string) string {
+		lines := strings.Repeat("\n", strings.Count(m, "\n"))
+		v, ok := s.expression(placeholder.FindStringSubmatch(m)[1])
+		with, isScalar := scalar(v)
+		if !ok || !isScalar || strings.Contains(with, "\n") || s.budget.spend() {
+			with = Blank
+		}
+		return with + lines
+	})
+	r := Rendered{file, strings.TrimSuffix(file, ".j2"), []byte(out)}
+	same, uses := false, 0
+	for _, before := range p.rendered {
+		if before.Path == file {
+			uses++
+			same = same || bytes.Equal(before.Text, r.Text)
+		}
+	}
+	if !same && uses < maxUses && len(out) <= 2*maxTemplate {
+		p.rendered = append(p.rendered, r)
+	}
+}
+
+// Mark returns the node of a value with all marked that a blank stands in.
+func Mark(v any, n *document.Node) *document.Node {
+	if n == nil {
+		return nil
+	}
+	out := *n
+	switch v := v.(type) {
+	case string:
+		out.Unknown = out.Unknown || strings.Contains(v, Blank)
+	case map[string]any:
+		out.Fields = make(map[string]*document.Node, len(n.Fields))
+		for key, below := range n.Fields {
+			out.Fields[key] = Mark(v[key], below)
+		}
+	case []any:
+		out.Items = slices.Clone(n.Items)
+		for i := range min(len(v), len(n.Items)) {
+			out.Items[i] = Mark(v[i], n.Items[i])
+		}
+	}
+	return &out
+}
