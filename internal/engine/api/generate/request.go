@@ -109,6 +109,10 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 		path = "/"
 	}
 	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID, Origin: origin, Types: map[string]string{}}
+	if o.Call != nil { // all operations have one address
+		r.Template += "#" + o.ID
+		r.Types["json:/query"] = message.Constant
+	}
 	for i, p := range o.Parameters {
 		if _, no := in.Values[i].(absent); !no {
 			parameter(r, p, in.Values[i])

@@ -76,6 +76,19 @@ func (e *examination) offer(c *call) {
 // is not always who is named in the path.
 var sensitive = regexp.MustCompile(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
 
+// removes is how the names of operations begin that remove something.
+var removes = regexp.MustCompile(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
+
+// removing reports whether an operation of another method than DELETE is named as one
+// that removes.
+func removing(c *call) bool {
+	o := c.operation
+	if o.Call != nil {
+		return removes.MatchString(o.Call.Field)
+	}
+	return o.Method != http.MethodDelete && (removes.MatchString(o.ID) || removes.MatchString(o.Path[strings.LastIndexByte(o.Path, '/')+1:]))
+}
+
 // refuse says why an operation is not asked; empty: it may be.
 func (e *examination) refuse(c *call, r *message.Request) string {
 	o, profile := c.operation, e.Target.Profile
@@ -87,6 +100,8 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "TRACE is not asked"
 	case site.Dangerous(r.Address()), site.Dangerous("/" + o.ID):
 		return "it ends the session or cannot be taken back: never asked"
+	case removing(c) && !c.created && !profile.Allows(scan.Full):
+		return "its name says that it removes something, and the scan has not made it: the profile full does"
 	case reads:
 		return ""
 	case !profile.Allows(scan.Standard):

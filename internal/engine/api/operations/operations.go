@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net/http"
+	"slices"
 	"time"
 
 	"merlon/internal/engine/api/describe"
@@ -134,6 +136,9 @@ func (e *examination) phases(ctx context.Context) error {
 		return err
 	}
 	e.Progress(40, fmt.Sprintf("asked %d operations, %d requests", len(e.calls), e.client.Sent()))
+	if slices.ContainsFunc(e.surface.Entries(), func(s site.Entry) bool { return s.Request.Method != http.MethodGet }) {
+		e.run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
+	}
 	err := e.run.Do(ctx)
 	if state := e.as.State(); state.Lost {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",

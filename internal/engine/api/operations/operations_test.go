@@ -89,8 +89,8 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.post(answer, r)
 	case path == "/orders":
 		list := []any{}
-		for _, o := range s.orders {
-			list = append(list, o)
+		for id := range len(s.orders) {
+			list = append(list, s.orders[id+1])
 		}
 		answer(http.StatusOK, list)
 	case id > 0 && s.orders[id] == nil:

@@ -42,7 +42,7 @@ type Request struct {
 	// Origin says what told of the request: "link", "form", "openapi", …
 	Origin string
 	// Types says of a point, by Point.Key, what it takes: "integer", "number",
-	// "boolean", "file", "password", "email", "url", … Missing ones are unknown.
+	// "boolean", "file", "password", "email", "url", …, or Constant. Missing ones are unknown.
 	Types map[string]string
 	// Referer is the page that the request was found on.
 	Referer string

@@ -40,6 +40,10 @@ type Point struct {
 	Type  string // see Request.Types; of a JSON leaf "string", "number", "boolean", "null"
 }
 
+// Constant is the type of a value that makes the operation: with another one it is
+// another operation, so that it is no point.
+const Constant = "constant"
+
 // Key names the point in an operation: "query:id", "json:/user/name".
 func (p Point) Key() string { return string(p.In) + ":" + p.Name }
 
@@ -56,7 +60,9 @@ func (r *Request) Points() []Point {
 		if t := r.Types[p.Key()]; t != "" {
 			p.Type = t
 		}
-		out = append(out, p)
+		if p.Type != Constant {
+			out = append(out, p)
+		}
 	}
 	for i, p := range r.Query {
 		add(Point{In: InQuery, Name: p.Name, Index: i, Value: p.Value})

@@ -314,7 +314,9 @@ func (c *Client) lost(ctx context.Context, req *http.Request, err error) error {
 	if n := c.failing.Add(1); n >= maxFailing {
 		return fmt.Errorf("%w: %d requests in a row, the last with %s", ErrDead, n, plain(err))
 	}
-	return errs.Wrap(errs.Unavailable, err, "%s %s://%s%s got no answer", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath())
+	// The cause is text alone: an answer that is late says of itself that a deadline is
+	// over, which is what ends a scan.
+	return errs.Wrap(errs.Unavailable, errors.New(plain(err)), "%s %s://%s%s got no answer", req.Method, req.URL.Scheme, req.URL.Host, req.URL.EscapedPath())
 }
 
 // plain is what people want to know of an error of the network.
