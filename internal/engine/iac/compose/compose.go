@@ -224,16 +224,25 @@ func (l *loader) model(file string, tree document.Tree, env *environment, chain 
 	nodes := at(tree.Lines, "include").Items
 	for i, entry := range list {
 		if i < len(nodes) {
-			tree = l.include(tree, file, entry, nodes[i], env, chain)
+			tree = l.include(tree, inclusion{entry, nodes[i], chain}, env)
 		}
 	}
 	return tree
 }
 
+// An inclusion is an entry of "include" with its place and the files that lead to it,
+// the last of which it stands in.
+type inclusion struct {
+	entry any
+	node  *document.Node
+	chain []string
+}
+
 // include adds the models of an entry of "include".
 // See https://docs.docker.com/reference/compose-file/include/.
-func (l *loader) include(tree document.Tree, file string, entry any, n *document.Node, env *environment, chain []string) document.Tree {
-	names, dir, files := entryOf(entry)
+func (l *loader) include(tree document.Tree, in inclusion, env *environment) document.Tree {
+	names, dir, files := entryOf(in.entry)
+	n, file := in.node, in.chain[len(in.chain)-1]
 	tell := func(code, format string, args ...any) {
 		l.gap(document.Gap{Code: code, Path: cmp.Or(n.Path, file), Line: n.Line, Message: fmt.Sprintf(format, args...)})
 	}
@@ -249,14 +258,14 @@ func (l *loader) include(tree document.Tree, file string, entry any, n *document
 			tell("unavailable", "the included file %s is not looked at: %v", text, err)
 			continue
 		}
-		if l.left--; l.left < 0 || len(chain) > maxDepth || slices.Contains(chain, name) || !l.spend(part.Lines) {
+		if l.left--; l.left < 0 || len(in.chain) > maxDepth || slices.Contains(in.chain, name) || !l.spend(part.Lines) {
 			tell("too-complex", "files include each other in a circle, too deeply or too often")
 			return tree
 		}
 		if inner == nil {
 			inner = env.below(path.Join(path.Dir(file), cmp.Or(dir, path.Dir(text))), path.Dir(file), files)
 		}
-		part = l.model(name, part, inner, chain)
+		part = l.model(name, part, inner, in.chain)
 		if whole.Root == nil {
 			whole = part
 		} else {
