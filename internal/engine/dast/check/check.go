@@ -4,11 +4,15 @@ package check
 
 import (
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/ldapinjection"
+	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
+	"merlon/internal/engine/dast/check/templateinjection"
 	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
 )
@@ -24,4 +28,8 @@ var All = []*attack.Check{
 	pathtraversal.Check,
 	ldapinjection.Check,
 	xpathinjection.Check,
+	templateinjection.Check,
+	codeinjection.Check,
+	nosqlinjection.Check,
+	headerinjection.Check,
 }

@@ -1,0 +1,84 @@
+// Package headerinjection finds parameters that write headers of the answer. The proof is
+// a header of a random name, or a cookie, that the value made, twice.
+package headerinjection
+
+import (
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/headerinjection/response", Analysis: finding.DAST, Name: "Header injection",
+	ShortDescription: "A parameter ends a header of the answer and begins another one.",
+	Description: "The application writes a value of the request into a header of its answer, line ends included. A link then makes the answer carry headers, and a body, of an attacker's choice: " +
+		"cookies that fix a session, script of his own, pages that poison a cache.",
+	HowToPrevent: "Write headers with functions that refuse line ends, and do not decode values once more before. Accept only the characters that the header needs.",
+	CWE:          []string{"CWE-113", "CWE-93"}, OWASP: []string{"A03:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "headerinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InPath, message.InCookie, message.InJSON, message.InMultipart:
+		return p.Type != "boolean" && p.Type != "null"
+	}
+	return false
+}
+
+// ends are ways to write the end of a line: as it is, alone, encoded once more, and as
+// characters that are cut to their last byte.
+var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
+
+func point(p *attack.Probe) error {
+	base, err := p.Baseline()
+	if err != nil {
+		return err
+	}
+	mark := p.Random(8)
+	for i, end := range ends {
+		name := "x-" + p.Random(8)
+		payload := mark + end + name + ": " + mark
+		resp, err := p.Try(payload)
+		if err != nil {
+			return err
+		}
+		if made(resp, name) && !made(base.First, name) {
+			return confirm(p, end, resp)
+		}
+		if i == 0 && !inHeader(resp, mark) && resp.Status < 500 {
+			return nil // the value is in no header
+		}
+	}
+	return nil
+}
+
+// made reports whether an answer has a header of the name.
+func made(resp *message.Response, name string) bool { return resp.Header.Get(name) != "" }
+
+// inHeader reports whether a header holds the text.
+func inHeader(resp *message.Response, text string) bool {
+	for _, values := range resp.Header {
+		if strings.Contains(strings.Join(values, "\n"), text) {
+			return true
+		}
+	}
+	return false
+}
+
+func confirm(p *attack.Probe, end string, first *message.Response) error {
+	name := "x-" + p.Random(8)
+	payload := p.Random(5) + end + name + ": " + p.Random(5)
+	again, err := p.Try(payload)
+	if err != nil || !made(again, name) {
+		return err
+	}
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{first, again}, Notes: []string{"a header of a random name", "one of another name"},
+		Proof: []string{"The value " + strings.NewReplacer("\r", `\r`, "\n", `\n`).Replace(payload) + " makes the header " + name + " in the answer.", "So it was with another name."}})
+	return nil
+}

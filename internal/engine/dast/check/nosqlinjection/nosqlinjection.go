@@ -1,0 +1,153 @@
+// Package nosqlinjection finds parameters that become operators of a query of MongoDB and
+// its kin, or a part of JavaScript that such a database runs. The proof are pairs of
+// operators, or of conditions, that are true and false.
+package nosqlinjection
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short string) *finding.Rule {
+	return &finding.Rule{ID: "dast/nosqlinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application puts what the request holds into a query of a database without SQL: objects with operators (`{\"$ne\": null}`) where a text is meant, or text that the database runs as JavaScript. " +
+			"Whoever sends the request finds what he must not see, and passes the sign-in without a password.",
+		HowToPrevent: "Check the type of every value before it goes into a query: a text has to be a text. Compare with `$eq`, refuse names that begin with `$`, and switch JavaScript of the database off.",
+		CWE:          []string{"CWE-943"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain}
+}
+
+var (
+	byOperator = newRule("operator", "NoSQL injection (operators)", "A parameter may be an operator of the query.")
+	byScript   = newRule("script", "NoSQL injection (JavaScript)", "A parameter is part of JavaScript that the database runs.")
+)
+
+// Check is the check.
+var Check = &attack.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe, Wants: wants, Point: point}
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InJSON:
+		return p.Type != "boolean" && p.Type != "null"
+	}
+	return false
+}
+
+func point(p *attack.Probe) error {
+	if p.Found("sql") {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil || !base.Stable {
+		return err
+	}
+	if found, err := operators(p); found || err != nil {
+		return err
+	}
+	broken, err := p.Ask(p.Breaking())
+	if err != nil || p.Page(broken, p.Breaking()).Equal(base.Page()) {
+		return err
+	}
+	other := p.Other()
+	resp, err := p.Ask(other)
+	if err != nil || p.Page(resp, other).Equal(p.Page(broken, p.Breaking())) {
+		return err
+	}
+	return script(p)
+}
+
+// with returns the request with an operator in the place of the value: an object in
+// JSON, else a name with brackets, which the parsers of most frameworks make an object.
+func with(p *attack.Probe, operator, operand string) (r *message.Request, shown string) {
+	text, _ := json.Marshal(map[string]string{operator: operand}) // a map of texts can be written
+	switch p.At.In {
+	case message.InJSON:
+		return p.Request.WithJSON(p.At, string(text)), string(text)
+	case message.InForm:
+		r = p.Request.Clone()
+		r.Body.Params[p.At.Index].Name += "[" + operator + "]"
+		r.Body.Params[p.At.Index].Value = operand
+	default:
+		r = p.Request.Clone()
+		r.Query[p.At.Index].Name += "[" + operator + "]"
+		r.Query[p.At.Index].Value = operand
+	}
+	return r, p.At.Name + "[" + operator + "]=" + operand
+}
+
+// An operation is an operator with an operand that makes it true or false of texts.
+type operation struct {
+	operator, operand string
+	yes               bool
+}
+
+// operators asks what is true of every text in several ways, and what is false, and an
+// operator that does not exist.
+func operators(p *attack.Probe) (found bool, err error) {
+	r1, r2 := p.Random(8), p.Random(8)
+	ask := []operation{{"$ne", r1, true}, {"$eq", r2, false}, {"$regex", "^" + r2, false}, {"$regex", ".{0}", true}, {"$gt", "", true}, {"$lt", "", false}}
+	var yes, no *attack.Page
+	flaw := attack.Flaw{Rule: byOperator}
+	for _, o := range ask {
+		r, shown := with(p, o.operator, o.operand)
+		resp, err := p.Send(r)
+		if err != nil {
+			return false, err
+		}
+		page := p.Page(resp, o.operand)
+		want := &no
+		if o.yes {
+			want = &yes
+			if flaw.Request == nil {
+				flaw.Request, flaw.Payload = r, shown
+			}
+		}
+		if *want == nil {
+			*want = page
+		} else if !page.Equal(*want) {
+			return false, nil
+		}
+		if yes != nil && no != nil && yes.Equal(no) {
+			return false, nil
+		}
+		flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, shown)
+	}
+	r, _ := with(p, "$"+p.Random(5), r1)
+	resp, err := p.Send(r)
+	if err != nil || p.Page(resp, r1).Equal(yes) { // any object does
+		return false, err
+	}
+	p.Mark("nosql")
+	flaw.Proof = []string{"Operators that are true of every text ($ne, $regex, $gt) give one page, those that are false of every text ($eq, $regex, $lt) another.",
+		"An operator that does not exist does not give the page of the true ones."}
+	p.Flaw(flaw)
+	return true, nil
+}
+
+// script asks conditions in JavaScript: a string that ends, and a number.
+func script(p *attack.Probe) error {
+	v := p.Value()
+	for _, form := range []string{v + "' && %s && 'a'=='a", p.Random(6) + "' || %s || 'a'=='b", v + `" && %s && "a"=="a`, v + " && %s"} {
+		ask := func() (yes, no string) {
+			n := p.Number(2, 8)
+			text := p.Random(n)
+			return fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n)), fmt.Sprintf(form, fmt.Sprintf("'%s'.length===%d", text, n+1))
+		}
+		c, err := p.Contrast(ask, nil, nil)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			p.Mark("nosql")
+			p.Mark("code")
+			p.Flaw(attack.Flaw{Rule: byScript, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
+				Proof: []string{"The value " + c.Yes + " holds a condition that is true in JavaScript, " + c.No + " one that is false; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
+			return nil
+		}
+	}
+	return nil
+}
