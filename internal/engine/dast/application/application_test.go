@@ -189,3 +189,30 @@ func TestScriptIsRun(t *testing.T) {
 		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, status %+v", len(got.findings), got.operations, got.Statuses)
 	}
 }
+
+func TestScriptsOfPages(t *testing.T) {
+	path, err := browser.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><a href="/bad">b</a> <a href="/good">g</a>`)
+	})
+	mux.HandleFunc("/bad", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><p id=p></p><script>p.innerHTML = decodeURIComponent(location.hash.slice(1))</script>`)
+	})
+	mux.HandleFunc("/good", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><p id=p></p><script>p.textContent = decodeURIComponent(location.hash.slice(1))</script>`)
+	})
+	got := examine(t, mux, func(o *scan.Options) { o.Live.Browser, o.Live.BrowserReason = path, "" })
+	var where []string
+	for _, f := range got.findings {
+		if f.RuleID == "dast/xss/dom" {
+			where = append(where, f.Location.Path[strings.Index(f.Location.Path, "/"):]+" "+f.Live.In)
+		}
+	}
+	if len(where) != 1 || where[0] != "/bad fragment" {
+		t.Errorf("found %v, status %+v", where, got.Statuses)
+	}
+}
