@@ -252,7 +252,7 @@ func (p *project) roles(l list, s *scope, at place) {
 			}
 			given = parameters(m, l.nodes[i])
 		}
-		p.role(name, "main", given, s, at, l.file, l.nodes[i])
+		p.role(use{name, "main", given, l.nodes[i]}, s, at)
 	}
 }
 
@@ -272,8 +272,17 @@ func parameters(m map[string]any, n *document.Node) layer {
 	return out
 }
 
+// A use of a role.
+type use struct {
+	name  string
+	from  string // the file of its tasks
+	given layer
+	node  *document.Node
+}
+
 // role goes into one role of the tree.
-func (p *project) role(name, from string, given layer, s *scope, at place, file string, n *document.Node) {
+func (p *project) role(u use, s *scope, at place) {
+	name, file := u.name, at.file
 	text, ok := s.compute(name)
 	if plain, is := text.(string); ok && is {
 		name = plain
@@ -287,16 +296,16 @@ func (p *project) role(name, from string, given layer, s *scope, at place, file 
 		if isTemplate(name) {
 			why = "its name is not known"
 		}
-		*at.gaps = append(*at.gaps, gap(file, n, "the role %s is not looked at: %s", name, why))
+		*at.gaps = append(*at.gaps, gap(file, u.node, "the role %s is not looked at: %s", name, why))
 		return
 	}
 	if at.deep++; at.deep > maxNested {
-		g := gap(file, n, "roles are inside each other too deeply, or in a circle")
+		g := gap(file, u.node, "roles are inside each other too deeply, or in a circle")
 		g.Code = "too-complex"
 		*at.gaps = append(*at.gaps, g)
 		return
 	}
-	inner := p.inRole(dir, s).with(given)
+	inner := p.inRole(dir, s).with(u.given)
 	below := at
 	below.role = dir
 	if meta, ok := p.find(path.Join(dir, "meta", "main")); ok {
@@ -305,7 +314,7 @@ func (p *project) role(name, from string, given layer, s *scope, at place, file 
 			p.roles(of(meta, trees[0].Root, trees[0].Lines, "dependencies"), inner, below)
 		}
 	}
-	for _, part := range [][2]string{{"tasks", from}, {"handlers", "main"}} {
+	for _, part := range [][2]string{{"tasks", u.from}, {"handlers", "main"}} {
 		if name, ok := p.find(path.Join(dir, part[0], part[1])); ok {
 			p.visit(name, inner, below)
 		}

@@ -203,7 +203,7 @@ func (p *project) follow(task map[string]any, n *document.Node, s *scope, at pla
 		if from == "" {
 			from = "main"
 		}
-		p.role(argument(v, "name"), from, nil, s, at, at.file, place)
+		p.role(use{name: argument(v, "name"), from: from, node: place}, s, at)
 		return
 	}
 	module, v, place := called(task, n, "import_tasks", "include_tasks", "include")
