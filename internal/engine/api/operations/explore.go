@@ -200,7 +200,7 @@ func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
 		answer, _ := decode(resp.Body).(map[string]any)
 		list, _ := answer["errors"].([]any)
 		data, _ := answer["data"].(map[string]any)
-		if first, ok := at(list0(list), "/message").(string); ok && data[c.operation.Call.Field] == nil {
+		if first, ok := at(append(list, nil)[0], "/message").(string); ok && data[c.operation.Call.Field] == nil {
 			return finding.Refused, fmt.Sprintf("the answer holds an error: %.200q", first)
 		}
 	}
@@ -208,11 +208,4 @@ func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
 		return finding.NotReached, "404: no object is known that it could be asked about"
 	}
 	return site.Outcome(resp)
-}
-
-func list0(list []any) any {
-	if len(list) == 0 {
-		return nil
-	}
-	return list[0]
 }

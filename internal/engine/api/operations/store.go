@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
 )
 
 // This file keeps values that operations have given, for those that take them.
@@ -192,8 +193,6 @@ func (s *store) keep(about, name string, v any, made bool) {
 // find returns a value for a parameter of the operation: the n-th that fits. It tells
 // whether it is of an object that the scan has made; what changes something gets these
 // first, and with own nothing else.
-//
-// house: it is told by all of this.
 func (s *store) find(o *describe.Operation, name string, schema *describe.Schema, n int, own bool) (v any, created, ok bool) {
 	short := plain(name)
 	var names []string
@@ -267,7 +266,7 @@ func fit(s *describe.Schema, v any) (any, bool) {
 // options returns how the operation's input is made: with known values in the path, the
 // n-th ones, and for references to other objects.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
-	own := c.operation.Method == "DELETE" && !e.Target.Profile.Allows("full")
+	own := c.operation.Method == "DELETE" && !e.Target.Profile.Allows(scan.Full)
 	return generate.Options{Optional: optional, Seed: e.seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
