@@ -181,6 +181,14 @@ func TestReportIsJudged(t *testing.T) {
 	}
 }
 
+func TestForeignFlaws(t *testing.T) {
+	s := &scan{Flaws: []flaw{{CWE: []string{"CWE-79"}, Path: "/b/xss-00/Case1.html"}, {CWE: []string{"CWE-90"}, Path: "/b/xss-00/Case2"}, {CWE: []string{"CWE-90"}, Path: "/b/other"}, {CWE: []string{"CWE-693"}, Path: "/b/xss-00/Case1"}}}
+	got := categories[0].foreign(s.byCase(), []page{{Path: "Case1"}, {Path: "Case2"}})
+	if !cmp.Equal(got, []string{"Case2"}) {
+		t.Errorf("foreign = %q", got)
+	}
+}
+
 func TestModuleIsToldByItsOwnKind(t *testing.T) {
 	s := &scan{Flaws: []flaw{
 		{CWE: []string{"CWE-89"}, Path: "/vulnerabilities/sqli/"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"merlon/test/table"
@@ -51,7 +52,7 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 		score := 100 * (t.tpr() - t.fpr())
 		rows = append(rows, table.Row{Measure: fmt.Sprintf("OWASP Benchmark 1.2 served, %s", c.name), Floor: fmt.Sprintf("TPR − FPR ≥ %d, FPR ≤ 1 %%", c.score),
 			Measured: fmt.Sprintf("%.1f (%d/%d, %d/%d)", score, t.Found, t.Vulnerable, t.Wrong, t.Safe), Met: table.Verdict(score >= float64(c.score), t.fpr() <= mostWrong),
-			Note: got.spent() + list("; wrong: ", t.Alarms)})
+			Note: got.spent() + list("; wrong: ", t.Alarms) + list("; told of a kind that the case has not: ", c.foreign(got.byCase(), pages))})
 	}
 	return rows, table.Keep(filepath.Join(b.out, "benchmark.jsonl"), cases)
 }
@@ -70,6 +71,23 @@ func (b *bench) attackBenchmark(ctx context.Context, c category) (*scan, error) 
 		}
 	}
 	return b.scan(ctx, s, run{command: "dast", name: "benchmark-" + c.name, plan: p})
+}
+
+// foreign returns the cases of which a flaw of another category is told. A case has no
+// other than its own.
+func (c category) foreign(s *scan, pages []page) []string {
+	var out []string
+	for _, other := range categories {
+		if other.name == c.name {
+			continue
+		}
+		for _, f := range s.Flaws {
+			if other.class.has(f) && slices.ContainsFunc(pages, func(p page) bool { return p.Path == f.Path }) && !slices.Contains(out, f.Path) {
+				out = append(out, f.Path)
+			}
+		}
+	}
+	return out
 }
 
 // byCase returns the scan with the names of cases instead of paths.
