@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -80,6 +81,7 @@ type Browser struct {
 	now     *instance // nil: not running
 	crashes int
 	foreign int
+	routes  map[string][]string // fragments that were seen, by the shape of their document
 	closed  bool
 	last    error // why it ended the last time
 }
@@ -103,7 +105,7 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the browser's proxy cannot listen: %w", err)
 	}
-	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache()}
+	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}}
 	if _, err := b.instance(ctx); err != nil {
 		g.close()
 		return nil, err
@@ -188,14 +190,15 @@ func (i *instance) attached(ev any) {
 	i.mu.Lock()
 	p := i.pages[e.TargetInfo.BrowserContextID]
 	i.mu.Unlock()
+	ours := p != nil && !strings.HasPrefix(e.TargetInfo.URL, "chrome:") // not a part of the browser's window
 	switch {
-	case p != nil && e.TargetInfo.Type == "page" && p.claim(s, e.TargetInfo.TargetID):
-	case p != nil:
+	case ours && e.TargetInfo.Type == "page" && p.claim(s, e.TargetInfo.TargetID):
+	case ours:
 		if e.TargetInfo.URL != "" && e.TargetInfo.URL != "about:blank" {
 			p.popup(e.TargetInfo.URL)
 		}
 		go i.closeTarget(e.TargetInfo.TargetID)
-	default: // the tab that the browser begins with
+	default: // the tab that the browser begins with, or a part of its window
 		go s.serve(func(any) {})
 		go func() {
 			ctx, cancel := context.WithTimeout(context.Background(), commandLimit)

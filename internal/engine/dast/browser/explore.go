@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -489,6 +491,41 @@ func split(address string) (*message.Request, string, error) {
 	return r, fragment, err
 }
 
+// maxRemembered bounds the routes that are kept of one document, and the documents.
+const maxRemembered = 300
+
+// remember keeps a fragment of a document that is a route or has parameters.
+func (b *Browser) remember(r *message.Request, fragment string) {
+	if !words.MatchString(fragment) && !strings.Contains(fragment, "=") {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	document := site.Shape(r)
+	if len(b.routes[document]) < maxRemembered && len(b.routes) < maxRemembered && !slices.Contains(b.routes[document], fragment) {
+		b.routes[document] = append(b.routes[document], fragment)
+	}
+}
+
+// Routes returns up to n fragments of a document that explorations have seen, one of
+// each shape; those with parameters come first.
+func (b *Browser) Routes(r *message.Request, n int) []string {
+	b.mu.Lock()
+	all := slices.Clone(b.routes[site.Shape(r)])
+	b.mu.Unlock()
+	slices.SortStableFunc(all, func(x, y string) int {
+		return cmp.Compare(strings.Count(y, "=")-strings.Count(x, "="), 0)
+	})
+	seen := map[string]bool{}
+	out := slices.DeleteFunc(all, func(fragment string) bool {
+		key := shape(r.Address() + fragment)
+		again := seen[key]
+		seen[key] = true
+		return again
+	})
+	return out[:min(n, len(out))]
+}
+
 // words are the fragments that look like routes; others are places in a text.
 var words = regexp.MustCompile(`^#!?/`)
 
@@ -547,6 +584,9 @@ func (e *explorer) tell(o Observation, key string) {
 	defer e.mu.Unlock()
 	if key = o.Kind + " " + key; !e.told[key] && len(e.told) < 100_000 {
 		e.told[key] = true
+		if o.Request != nil && o.Fragment != "" && !o.Foreign {
+			e.b.remember(o.Request, o.Fragment)
+		}
 		e.Found(o)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/nosqlinjection"
@@ -21,6 +22,7 @@ import (
 var All = []*attack.Check{
 	redirect.Check,
 	xss.Check,
+	dom.Check,
 	sqlinjection.Check,
 	sqlinjection.Slow,
 	command.Check,

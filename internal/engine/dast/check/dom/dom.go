@@ -1,0 +1,138 @@
+// Package dom finds flaws of scripts that a page brings itself: a text from its
+// address, its window or another window's message that they execute. Only a browser
+// can tell; what is reported has run there. See browser.ProbeDOM.
+package dom
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "Cross-site scripting by the page's own script",
+	ShortDescription: "A script of the page executes text that somebody else chooses.",
+	Description: "The page's own script takes a text from its address, from the name of its window, from the page that led to it or from a message of another window, and executes it or writes it as markup. " +
+		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never see the text, so no filter there helps.",
+	HowToPrevent: "Write texts with `textContent`, not with `innerHTML` or `document.write`; sanitize markup that must stay markup with a maintained sanitizer; never give texts to `eval`, `Function` or timers; " +
+		"compare the scheme of addresses with a list before following them; compare the origin of every message. A policy with `require-trusted-types-for 'script'` makes the browser enforce it.",
+	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+// Check is the check. Pages are opened with harmless texts; what runs only calls a
+// function of ours.
+var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: page}
+
+// maxRoutes bounds the routes of one document that are opened.
+const maxRoutes = 12
+
+// page examines one page, and the routes of its fragment that the browser has seen.
+func page(t *attack.Trial) error {
+	prover, ok := t.Browser.(browser.Prover)
+	if !ok || t.Request.Method != http.MethodGet || static.MatchString(path.Base(t.Request.Path)) {
+		return nil
+	}
+	if len(t.Request.Points()) > 0 { // the other checks have asked for it anyway
+		base, err := t.Baseline()
+		if err != nil {
+			return nil //nolint:nilerr // it does not answer: no page
+		}
+		if !base.First.IsHTML() || !scripted(base.First.Document()) {
+			return nil
+		}
+	}
+	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
+	told := map[string]bool{}
+	for _, fragment := range fragments {
+		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request, Fragment: fragment})
+		if err != nil {
+			return err
+		}
+		for _, f := range flaws {
+			if key := f.Source + f.Parameter + f.Sink + f.Script; !told[key] {
+				told[key] = true
+				tell(t, f)
+			}
+		}
+	}
+	return nil
+}
+
+// static are files that are no pages.
+var static = regexp.MustCompile(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
+
+// sources are what a script names to read what others choose.
+var sources = regexp.MustCompile(`location|URL|referrer|\bname\b|message|search|hash`)
+
+// scripted reports whether the page has a script of its own file, or one in it that
+// reads something from outside.
+func scripted(n *html.Node) bool {
+	if n == nil {
+		return false
+	}
+	if n.Type == html.ElementNode && n.Data == "script" {
+		for _, a := range n.Attr {
+			if a.Key == "src" {
+				return true
+			}
+		}
+		if n.FirstChild != nil && sources.MatchString(n.FirstChild.Data) {
+			return true
+		}
+	}
+	for _, a := range n.Attr {
+		if strings.HasPrefix(a.Key, "on") && sources.MatchString(a.Val) {
+			return true
+		}
+	}
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if scripted(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// words name sources for people.
+var words = map[string]string{
+	"query": "the query of the address", "fragment": "the fragment of the address", "name": "the name of the window",
+	"referrer": "the address of the page that led here", "message": "a message of another window",
+}
+
+// tell reports a flaw, with the answer that held the script.
+func tell(t *attack.Trial, f browser.DOMFlaw) {
+	from := words[f.Source]
+	if f.Parameter != "" {
+		from = fmt.Sprintf("the parameter %q of %s", f.Parameter, from)
+	}
+	proof := []string{
+		fmt.Sprintf("Opened the page with a harmless word in every source: that of %s reached %s%s.", from, f.Sink, at(f.Script)),
+		fmt.Sprintf("Opened %s with %q as %s.", f.Address, f.Payload, from),
+	}
+	for _, e := range f.Executions {
+		proof = append(proof, "In the browser, "+e.String()+".")
+	}
+	flaw := attack.Flaw{Rule: rule, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink), Payload: f.Payload, Proof: proof,
+		Point: &message.Point{In: message.In(f.Source), Name: f.Parameter, Index: -1}, Key: f.Sink}
+	if resp, err := t.Send(t.Request); err == nil {
+		flaw.Answers, flaw.Notes = []*message.Response{resp}, []string{"the page whose script it is"}
+	}
+	t.Flaw(flaw)
+}
+
+func at(script string) string {
+	if script == "" {
+		return ""
+	}
+	return " at " + script
+}
