@@ -1,9 +1,11 @@
 package configuration
 
 import (
+	"net/netip"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"merlon/internal/engine/iac/document"
@@ -25,7 +27,9 @@ var doubts = map[string]doubt{
 	"kubernetes/service-does-not-target-pod":                      targetElsewhere,
 	"kubernetes/volume-mount-with-os-directory-write-permissions": ownVolume,
 	"dockerfile/image-version-not-explicit":                       stageByVariable,
-	"openapi/3-0-global-server-uses-http":                         relativeServer,
+	"ansible/aws-security-group-with-unrestricted-access-to-ssh":  privateNetworks,
+
+	"openapi/3-0-global-server-uses-http": relativeServer,
 
 	"cloudformation/aws-sam-serverless-function-without-dead-letter-queue": deadLetters,
 	"cloudformation/aws-sam-serverless-api-endpoint-config-not-private":    private,
@@ -204,4 +208,37 @@ func made(_ *tree, f queries.Flaw) bool {
 // of its methods, when the log is that of the stage.
 func methodsOfMade(t *tree, f queries.Flaw) bool {
 	return (strings.Contains(f.Actual, "MethodSettings") || strings.Contains(f.Actual, "DefaultRouteSettings")) && made(t, f)
+}
+
+// privateNetworks reports whether a rule of a firewall names private networks only: the
+// query knows a few networks of its own as such.
+func privateNetworks(_ *tree, f queries.Flaw) bool {
+	var v any = f.Document.Root
+	for _, step := range f.Steps {
+		if list, ok := v.([]any); ok {
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(list) {
+				return false
+			}
+			v = list[i]
+			continue
+		}
+		v = down(v, step)
+	}
+	named := false
+	for _, key := range []string{"cidr_ip", "cidr_ipv6"} {
+		networks, ok := down(v, key).([]any)
+		if one := down(v, key); !ok && one != nil {
+			networks = []any{one}
+		}
+		for _, n := range networks {
+			text, _ := n.(string)
+			p, err := netip.ParsePrefix(text)
+			if err != nil || !p.Masked().Addr().IsPrivate() || p.Bits() < 8 {
+				return false
+			}
+			named = true
+		}
+	}
+	return named
 }

@@ -26,13 +26,13 @@ func TestPlaybooks(t *testing.T) {
         name: open
         description: open
         rules:
-          - {proto: tcp, from_port: 443, to_port: 443, cidr_ip: "{{ everybody }}"}
+          - {proto: tcp, from_port: 22, to_port: 22, cidr_ip: "{{ everybody }}"}
     - name: closed
       amazon.aws.ec2_group:
         name: closed
         description: closed
         rules:
-          - {proto: tcp, from_port: 443, to_port: 443, cidr_ip: "{{ office }}"}
+          - {proto: tcp, from_port: 22, to_port: 22, cidr_ip: "{{ office }}"}
 - hosts: db
   roles: [db, {role: db, db_public: false}, acme.proxy]
 `,
@@ -63,6 +63,7 @@ func TestPlaybooks(t *testing.T) {
 	}
 	for _, one := range []string{
 		"roles/db/tasks/main.yml:6 aws-db-instance-storage-not-encrypted", "roles/db/tasks/main.yml:11 aws-db-instance-storage-not-encrypted", "site.yml:21 aws-ec2-group-has-public-interface",
+		"site.yml:21 aws-security-group-with-unrestricted-access-to-ssh",
 	} {
 		if slices.Contains(found, one) {
 			t.Errorf("%s is told", one)
