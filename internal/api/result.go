@@ -24,6 +24,7 @@ type resultBody struct {
 	Metadata       *advisoryBody  `json:"metadata,omitempty"`
 	AutofixRecords *[]autofixBody `json:"autofixRecords,omitempty"`
 	Secret         *secretBody    `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
+	Live           *finding.Live  `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
 	ClassType      triage.Class   `json:"classType,omitempty" doc:"What of a container image it is about."`
 	Layer          *layerBody     `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
 }

@@ -16,6 +16,7 @@ import (
 type Results interface {
 	Licenses
 	ImageRecords
+	Operations(ctx context.Context, sc tenant.Scope, q run.OperationQuery) ([]finding.Operation, map[finding.Outcome]int, error)
 	Project(ctx context.Context, sc tenant.Scope) (project.Project, error)
 	Findings(ctx context.Context, sc tenant.Scope, q triage.Query) (triage.Page, error)
 	Finding(ctx context.Context, sc tenant.Scope, id triage.ID) (triage.Finding, error)
@@ -209,6 +210,7 @@ func typed(a finding.Analysis, b *resultBody) (t TypedResult) {
 
 func viewDetail(f *triage.Finding) resultDetail {
 	b := viewResult(f)
+	b.Live = viewLive(f.Report.Live, true)
 	return resultDetail{ProjectID: f.ProjectID, VulnerabilityID: f.ID, Vulnerability: b, TypedResult: typed(f.Report.Analysis, &b)}
 }
 

@@ -26,6 +26,7 @@ func viewResult(f *triage.Finding) resultBody {
 	if s := f.Report.Secret; s != nil {
 		out.Secret = viewSecret(s)
 	}
+	out.Live = viewLive(f.Report.Live, false)
 	out.ClassType, out.Layer = triage.ClassOf(&f.Report), viewLayer(f.Report.Layer)
 	if f.Report.Package == nil {
 		return out
@@ -39,6 +40,19 @@ func viewResult(f *triage.Finding) resultBody {
 		out.Vulnerability, out.Base.Vulnerability = out.Metadata, nil
 	}
 	return out
+}
+
+// viewLive returns the evidence of a live scan; what is long only in detail.
+func viewLive(l *finding.Live, whole bool) *finding.Live {
+	if l == nil {
+		return nil
+	}
+	out := *l
+	out.Proof, out.Exchanges = notNull(l.Proof), notNull(l.Exchanges)
+	if !whole {
+		out.Exchanges, out.Curl = []finding.Exchange{}, ""
+	}
+	return &out
 }
 
 func viewLayer(l *finding.Layer) *layerBody {

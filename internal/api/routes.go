@@ -134,7 +134,7 @@ func resultRoutes() []route {
 			op("GET", results+"/"+string(a), "list"+name+"Results", "Findings of the analysis "+string(a), read, listResults(a)),
 			op("GET", results+"/"+string(a)+"/{vulnerabilityId}", "get"+name+"Result", "One finding of the analysis "+string(a), read, getResult(a)))
 	}
-	for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.CICD, finding.Secret} {
+	for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.CICD, finding.Secret, finding.DAST, finding.API} {
 		routes = append(routes, op("GET", results+"/"+string(a)+"/grouped", "listGrouped"+operationNames[a],
 			"Findings of the analysis "+string(a)+" by rule", read, listRuleGroups(a)))
 	}

@@ -27,6 +27,14 @@ type Scans interface {
 	Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run, int, error)
 	Cancel(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
+	TargetScans
+}
+
+// TargetScans starts scans of running applications, and has them wait.
+type TargetScans interface {
+	StartTarget(ctx context.Context, sc tenant.Scope, in run.Start, t run.Target, described bool) (run.Run, error)
+	Pause(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
+	Resume(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 }
 
 func sourceEnum() []any {
@@ -232,7 +240,7 @@ type ScanSummary struct {
 	InitiatorUserID tenant.UserID    `json:"initializerUserId,omitempty"`
 	CreatedAt       time.Time        `json:"createAt"`
 	UpdatedAt       time.Time        `json:"updatedAt"`
-	ScanType        string           `json:"scanType" enum:"source,container"`
+	ScanType        string           `json:"scanType" enum:"source,container,live"`
 	StartTime       *time.Time       `json:"startTime,omitempty"`
 	EndTime         *time.Time       `json:"endTime,omitempty"`
 	Containers      []struct{}       `json:"containers"`
@@ -246,6 +254,10 @@ type ScanSummary struct {
 	Image      string             `json:"image,omitempty" doc:"The container image that is scanned, in full."`
 	Credential string             `json:"credentialId,omitempty" doc:"The stored credential that the image is fetched with."`
 	Severities []finding.Severity `json:"severities,omitempty" doc:"The scan opens and resolves findings of these severities only; left out: of all."`
+	TargetID   string             `json:"targetId,omitempty" format:"uuid" doc:"The running application that is scanned."`
+	TargetURL  string             `json:"targetUrl,omitempty" doc:"Its address."`
+	Profile    scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far the scan of a running application goes."`
+	Paused     bool               `json:"paused" doc:"Only of a running application: the scan waits until somebody resumes it."`
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
@@ -301,6 +313,10 @@ func scanSummary(r *run.Run) ScanSummary {
 	if r.Image != nil {
 		s.Name, s.ScanType, s.Image = "Scan of "+r.Image.Reference, "container", r.Image.Reference
 		s.Credential, s.Severities = r.Image.Credential, r.Image.Severities
+	}
+	if t := r.Target; t != nil {
+		s.Name, s.ScanType, s.TargetID, s.TargetURL, s.Profile = "Scan of "+t.Name, "live", t.ID, t.URL, t.Profile
+		s.Paused = r.Paused
 	}
 	if !r.StartedAt.IsZero() {
 		s.StartTime = &r.StartedAt

@@ -278,6 +278,10 @@ func targetRoutes() []route {
 		op("PATCH", one, "updateTarget", "Change a running application", change, (*API).updateTarget).large(maxTarget),
 		op("GET", one+"/ownership", "getTargetOwnership", "Whether scans may attack the hosts of a running application", read, (*API).getOwnership),
 		op("POST", one+"/ownership/verify", "verifyTargetOwnership", "Look for what shows that the hosts are the organization's", change, (*API).verifyOwnership),
+		op("POST", one+"/scan/start", "startTargetScan", "Start a scan of a running application", needs(tenant.ProjectScan), (*API).startTargetScan).starts(),
+		op("POST", "/project/{projectId}/scan/{scanId}/pause", "pauseScan", "Pause a scan of a running application", needs(tenant.ProjectScan), (*API).pauseScan),
+		op("POST", "/project/{projectId}/scan/{scanId}/resume", "resumeScan", "Let a paused scan go on", needs(tenant.ProjectScan), (*API).resumeScan),
+		op("GET", "/project/{projectId}/scan/{scanId}/operations", "listScanOperations", "What became of each operation of a running application", needs(tenant.ProjectResults), (*API).listOperations),
 		op("DELETE", one, "deleteTarget", "Remove a running application", change, (*API).deleteTarget),
 	}
 }

@@ -53,6 +53,8 @@ type scanCommand struct {
 
 	VerifySecrets bool `help:"Ask the issuers of credentials that were found whether those work: sends each to its issuer, and says so on standard error. Off, no analyzer opens a connection."`
 
+	Lent int `hidden:"" help:"Examine the running application that the process at the other end of this descriptor tells of, through its connections."`
+
 	MaxFileSize int64 `placeholder:"BYTES" help:"Leave out larger files, and say so. Default: 32 MiB."`
 	MaxFiles    int   `placeholder:"N" help:"Stop after so many files, and say so. Default: 1000000."`
 	Parallel    int   `name:"parallel" placeholder:"N" help:"Files looked at at once. Default: one per core."`
@@ -106,6 +108,9 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 	}
 	if c.Remote {
 		return c.runRemote(ctx, host, analyses)
+	}
+	if c.Lent != 0 {
+		return c.runLent(ctx, host, analyses)
 	}
 	if c.Image == "" {
 		relax(host.Getenv)

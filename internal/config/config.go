@@ -36,6 +36,7 @@ type Log struct {
 type Work struct {
 	Workers      int           `default:"2" placeholder:"N" group:"Scans" help:"Scans that this process runs at the same time; 0 leaves them to other workers."`
 	ScanTimeout  time.Duration `default:"1h" group:"Scans" help:"Longest time that one scan may run."`
+	LiveTimeout  time.Duration `default:"4h" group:"Scans" help:"Longest time that one scan of a running application may run; when it is paused or its worker is lost, it begins again."`
 	ScanMemory   int64         `default:"4096" placeholder:"MIB" group:"Scans" help:"Most memory that one scan may use, in MiB."`
 	ExtractBytes int64         `default:"10240" placeholder:"MIB" group:"Scans" help:"Most bytes that an uploaded archive may unpack to, in MiB."`
 	ExtractFiles int           `default:"500000" placeholder:"N" group:"Scans" help:"Most files that an uploaded archive may hold."`

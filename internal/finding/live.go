@@ -51,3 +51,6 @@ const (
 	Refused    Outcome = "refused"     // it answered that it will not: not signed in, not allowed, a malformed request
 	NotReached Outcome = "not-reached" // it was not asked, or did not answer
 )
+
+// Outcomes lists every outcome.
+var Outcomes = []Outcome{Reached, Refused, NotReached}

@@ -37,6 +37,16 @@ type Take struct {
 	Holder  string // unguessable name of the lease's holder
 }
 
+// A Wish is what somebody wants of a run that a worker has.
+type Wish uint8
+
+// The wishes.
+const (
+	GoOn   Wish = iota // nothing
+	Pause              // to be put back, without a place
+	Cancel             // to end
+)
+
 // A Lease is a job that somebody works on, or is taken for.
 type Lease struct {
 	Job    int64
@@ -56,9 +66,9 @@ type Store interface {
 	// TakeRun gives the run to the holder, or returns nil when the claim is out of
 	// date.
 	TakeRun(ctx context.Context, t Take) (*run.Run, error)
-	// Beat renews a lease. It reports whether the run's end was asked for, and
-	// returns a Conflict error when the lease is lost.
-	Beat(ctx context.Context, t Take) (cancelled bool, err error)
+	// Beat renews a lease. It reports what is wanted of the run, and returns a Conflict
+	// error when the lease is lost.
+	Beat(ctx context.Context, t Take) (Wish, error)
 	// Leases returns what Reap may be called with.
 	Leases(ctx context.Context) ([]Lease, error)
 	// Reap ends the job of a lease that was not renewed since it was read.

@@ -19,6 +19,7 @@ import (
 // Why a worker's context ends, besides errStopped.
 var (
 	errCancelled = errors.New("the run was cancelled")
+	errPaused    = errors.New("the run was paused")
 	errLost      = errors.New("the run was lost to another worker")
 )
 
@@ -78,14 +79,16 @@ func (q *Queue) beat(ctx context.Context, t Take, stop context.CancelCauseFunc, 
 			return
 		case <-ticker.C:
 		}
-		cancelled, err := q.Store.Beat(ctx, t)
+		wish, err := q.Store.Beat(ctx, t)
 		switch {
 		case errs.Is(err, errs.Conflict):
 			stop(errLost)
 		case err != nil && ctx.Err() == nil && !away:
 			log.LogAttrs(ctx, slog.LevelWarn, "a lease cannot be renewed", slog.String("error", err.Error()))
-		case cancelled:
+		case wish == Cancel:
 			stop(errCancelled)
+		case wish == Pause:
+			stop(errPaused)
 		}
 		away = err != nil
 	}
@@ -103,7 +106,7 @@ func (q *Queue) finish(working context.Context, r *run.Run, err error, log *slog
 	case err == nil && r.State.Final():
 	case errors.Is(cause, errCancelled):
 		r.State, r.Failure = run.Failed, run.Cancelled()
-	case cause != nil: // the queue, or River, stops
+	case cause != nil: // paused, or the queue, or River, stops
 		r.State = run.Queued
 	case !errors.As(err, &setback) && errors.As(err, &f):
 		r.State, r.Failure = run.Failed, f

@@ -38,6 +38,8 @@ const (
 	CodeImage       = 106 // there is no such image, or it is refused
 	CodeImageAccess = 107 // the registry does not give out the image
 	CodeCredential  = 108 // the credential that the scan was started with is gone
+	CodeTarget      = 109 // the target is gone
+	CodeOwnership   = 110 // it was not shown that the organization controls the target
 	CodeTimeLimit   = 201 // the scan took too long
 	CodeCrashed     = 202 // the scan ended without its results
 	CodeMemory      = 203 // the scan was ended for its use of memory

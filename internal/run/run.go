@@ -53,6 +53,8 @@ type Run struct {
 	Analyses       []finding.Analysis // what was asked for when it started
 	Fast           bool               // source code is analysed file by file, in limited time
 	Image          *Image             // what is scanned instead of an upload; nil for source
+	Target         *Target            // a running application that is scanned instead; nil for others
+	Paused         bool               // waits, or is about to wait, until somebody resumes it
 	Initiator      tenant.UserID      // empty when nobody asked
 	State          State
 	Uploaded       bool      // what is to be scanned is there
@@ -89,11 +91,14 @@ type Image struct {
 }
 
 // Sealed reports whether the run needs a worker with the deployment's master key.
-func (r *Run) Sealed() bool { return r.Image != nil && r.Image.Credential != "" }
+func (r *Run) Sealed() bool { return r.Target != nil || r.Image != nil && r.Image.Credential != "" }
 
 // Waits is the step of the run while no worker has it.
 func (r *Run) Waits() string {
-	if r.Sealed() {
+	switch {
+	case r.Paused:
+		return StepPaused
+	case r.Sealed():
 		return stepSealed
 	}
 	return StepQueued

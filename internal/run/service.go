@@ -55,6 +55,9 @@ type Store interface {
 	Runs(ctx context.Context, sc tenant.Scope, q Query) ([]Run, int, error)
 	// CancelRun ends a run that waits, and marks one that is at work.
 	CancelRun(ctx context.Context, sc tenant.Scope, id ID) (Run, error)
+	// PauseRun pauses a run of a running application, or lets it go on; a Conflict when
+	// it is neither or has ended.
+	PauseRun(ctx context.Context, sc tenant.Scope, id ID, paused bool) (Run, error)
 }
 
 // A Query selects runs of the scope's project.

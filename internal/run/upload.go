@@ -26,6 +26,8 @@ const (
 	stepUpload = "waiting for the upload"
 	// StepQueued is the step of an uploaded run without a worker.
 	StepQueued = "waiting for a free place"
+	// StepPaused is the step of a paused run.
+	StepPaused = "paused"
 	// stepSealed is that of a run that needs the master key.
 	stepSealed = "waiting for a free place at a worker that has the master key"
 )

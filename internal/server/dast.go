@@ -1,13 +1,25 @@
 package server
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/url"
+	"sync"
+	"time"
 
 	"merlon/internal/config"
+	"merlon/internal/errs"
 	"merlon/internal/outbound"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+	"merlon/internal/seal"
+	"merlon/internal/store"
+	"merlon/internal/target"
 	"merlon/internal/target/ownership"
+	"merlon/internal/tenant"
+	"merlon/internal/worker"
 )
 
 // newOwners returns who decides what scans of running applications may attack; nil
@@ -55,4 +67,118 @@ func withPort(u *url.URL, port string) string {
 		port = "443"
 	}
 	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// targets opens running applications for the worker.
+type targets struct {
+	db     *store.DB
+	box    *seal.Box
+	owners *ownership.Owners
+}
+
+// newTargets returns what opens targets; nil without the master key.
+func newTargets(d *deployment, owners *ownership.Owners) func(context.Context, *run.Run) (*worker.Target, error) {
+	if owners == nil {
+		return nil
+	}
+	return (&targets{d.db, d.box, owners}).open
+}
+
+// open returns the run's target after it has looked again at whose it is.
+func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) {
+	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
+	stored, err := t.db.Target(ctx, sc, target.ID(r.Target.ID))
+	if err != nil {
+		return nil, err
+	}
+	whole, err := stored.Open(t.box)
+	if err != nil {
+		return nil, err
+	}
+	whole.Profile = r.Target.Profile
+	grounds, err := t.owners.Admit(ctx, sc, whole)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := t.db.KeptRun(ctx, r)
+	if err == nil && kept != nil {
+		kept, err = t.box.Open(kept, keptLabel(r))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("what scan %s has kept: %w", r.ID, err)
+	}
+	return &worker.Target{Whole: whole, Resume: kept, Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
+}
+
+func keptLabel(r *run.Run) string { return "kept/" + string(r.ID) }
+
+// A keeper stores what a scan has kept, at most once in keepEvery: who asks more often
+// waits.
+type keeper struct {
+	*targets
+	run  *run.Run
+	mu   sync.Mutex
+	last time.Time
+}
+
+const keepEvery = 2 * time.Second
+
+func (k *keeper) keep(ctx context.Context, kept []byte) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	select {
+	case <-time.After(keepEvery - time.Since(k.last)):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	k.last = time.Now()
+	return k.db.KeepRun(ctx, k.run, k.box.Seal(kept, keptLabel(k.run)))
+}
+
+// dialer is a way of making connections.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+// A gate makes the connections of one scan: to the hosts of its target, held to the
+// administrator's list where that stands in for a proof, and to those that it signs in
+// at. Whatever else the scan asks for is refused.
+type gate map[string]dialer
+
+func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Grounds) gate {
+	g := gate{}
+	for _, o := range target.SignIn(t) {
+		g[o.Address()] = client.Dial
+	}
+	for _, o := range target.Scope(t) {
+		g[o.Address()] = client.Dial
+	}
+	for _, ground := range grounds {
+		dial := dialer(client.Dial)
+		if ground.Listed != nil {
+			dial = client.DialListed
+		}
+		g[ground.Origin.Address()] = dial
+		if ground.Listed == nil && ground.Proof.Method != ownership.DNS {
+			continue // shows who controls the one port
+		}
+		for _, port := range []string{"80", "443"} {
+			at := net.JoinHostPort(ground.Origin.Host, port)
+			if _, there := g[at]; !there {
+				g[at] = dial
+			}
+		}
+	}
+	return g
+}
+
+func (g gate) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, errs.E(errs.Forbidden, "%q is no host with a port", address)
+	}
+	at := net.JoinHostPort(target.CleanHost(host), port)
+	dial, ok := g[at]
+	if !ok {
+		return nil, errs.E(errs.Forbidden, "%s is refused: it is not part of the target", at)
+	}
+	return dial(ctx, network, at)
 }

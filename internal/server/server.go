@@ -70,7 +70,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, held, log)
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners}, log)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,11 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, held, log)
+	owners, err := newOwners(d, c.Dast, dastClosed(c.Store), log)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners}, log)
 	if err != nil {
 		return err
 	}

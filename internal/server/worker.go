@@ -8,13 +8,20 @@ import (
 	"merlon/internal/archive"
 	"merlon/internal/config"
 	"merlon/internal/sandbox"
+	"merlon/internal/target/ownership"
 	"merlon/internal/triage"
 	"merlon/internal/worker"
 )
 
+// subjects are what scans look at besides uploads.
+type subjects struct {
+	images images
+	owners *ownership.Owners // of running applications; nil without the master key
+}
+
 // newWorker returns what runs scans in this process. With no slots it only
 // dispatches and tidies.
-func newWorker(d *deployment, c config.Store, w config.Work, held images, log *slog.Logger) (*worker.Worker, error) {
+func newWorker(d *deployment, c config.Store, w config.Work, s subjects, log *slog.Logger) (*worker.Worker, error) {
 	if err := makeData(c); err != nil {
 		return nil, err
 	}
@@ -24,7 +31,7 @@ func newWorker(d *deployment, c config.Store, w config.Work, held images, log *s
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: held.fetch, Sealed: d.box != nil,
+		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners), LiveTime: w.LiveTimeout, Sealed: d.box != nil,
 		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,

@@ -93,10 +93,11 @@ type detail struct {
 	Package     *finding.PackageMatch `json:"package,omitempty"`
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
 	Layer       *finding.Layer        `json:"layer,omitempty"`
+	Live        *finding.Live         `json:"live,omitempty"`
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer, f.Live}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -158,7 +159,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	}
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
-	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer = d.Snippet, d.Also, d.Same, d.Steps, d.Package, d.Secret, d.Layer
+	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps, d.Package, d.Secret, d.Layer, d.Live
 	f.History = []triage.Change{}
 	return f, nil
 }

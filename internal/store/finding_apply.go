@@ -45,6 +45,9 @@ func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error
 		if err := tx.putContent(ctx, sc, b); err != nil {
 			return err
 		}
+		if err := tx.putOperations(ctx, b.Run.ID, b.FirstOperation, b.Operations); err != nil {
+			return err
+		}
 		if err := tx.count(ctx, sc, b.Branch, change{b.Counts, b.Opened, b.Solved}); err != nil {
 			return err
 		}
@@ -271,12 +274,15 @@ func (tx *Tx) endFindings(ctx context.Context, sc tenant.Scope, b *triage.Batch)
 // endScan records that a scan was applied as a whole.
 func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) error {
 	set, args := "scanned_at = ?", []any{millis(tx.Now)}
-	if b.Run.Image == nil {
+	if b.Run.Image == nil && b.Run.Target == nil {
 		set, args = set+", source_at = ?", append(args, millis(tx.Now))
 	}
 	if _, err := tx.Exec(ctx, "UPDATE branch SET "+set+", run_id = ? WHERE project_id = ? AND name = ?",
 		append(args, string(b.Run.ID), string(sc.Project), b.Branch)...); err != nil {
 		return fmt.Errorf("end scan of branch: %w", err)
+	}
+	if err := tx.endOperations(ctx, b.Run, b.Last.Operations); err != nil {
+		return err
 	}
 	if err := tx.putImage(ctx, sc, b); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 
 const runColumns = `r.id, r.organization_id, p.team_id, r.project_id, r.branch, r.source, r.private, r.analyses, r.initiator,
 	r.state, r.uploaded, r.upload_expires_at, r.archive, r.size, r.attempt, r.tries, r.cancelled, r.progress, r.step,
-	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast, r.image`
+	r.languages, r.failure, r.outcome, r.created_at, r.updated_at, r.started_at, r.ended_at, r.fast, r.image, r.target, r.paused`
 
 const runTables = " FROM run r JOIN project p ON p.id = r.project_id "
 
@@ -27,11 +27,11 @@ type scanner interface{ Scan(...any) error }
 
 func scanRun(row scanner) (run.Run, error) {
 	var r run.Run
-	var analyses, languages, failure, outcome, image string
+	var analyses, languages, failure, outcome, image, target string
 	var uploadExpires, created, updated, started, ended int64
 	err := row.Scan(&r.ID, &r.OrganizationID, &r.TeamID, &r.ProjectID, &r.Branch, &r.Source, &r.Private, &analyses, &r.Initiator,
 		&r.State, &r.Uploaded, &uploadExpires, &r.Archive, &r.Size, &r.Attempt, &r.Tries, &r.Cancelled, &r.Progress, &r.Step,
-		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &image)
+		&languages, &failure, &outcome, &created, &updated, &started, &ended, &r.Fast, &image, &target, &r.Paused)
 	if err != nil {
 		return r, err
 	}
@@ -54,6 +54,12 @@ func scanRun(row scanner) (run.Run, error) {
 	}
 	if r.Image, err = imageOf(image); err != nil {
 		return r, fmt.Errorf("run %s: image: %w", r.ID, err)
+	}
+	if target != "" {
+		r.Target = &run.Target{}
+		if err := json.Unmarshal([]byte(target), r.Target); err != nil {
+			return r, fmt.Errorf("run %s: target: %w", r.ID, err)
+		}
 	}
 	return r, nil
 }
@@ -105,10 +111,17 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 		image, detail["image"] = string(text), r.Image.Reference
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
-			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, image) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		target, id, err := tx.runTarget(ctx, r)
+		if err != nil {
+			return err
+		}
+		if r.Target != nil {
+			detail["target"], detail["url"], detail["profile"] = r.Target.ID, r.Target.URL, r.Target.Profile
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO run (id, organization_id, project_id, branch, source, private, analyses, initiator,
+			state, uploaded, upload_expires_at, step, created_at, updated_at, fast, image, target, target_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			r.ID, r.OrganizationID, r.ProjectID, r.Branch, r.Source, r.Private, string(analyses), r.Initiator,
-			r.State, r.Uploaded, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast, image)
+			r.State, r.Uploaded, millis(r.UploadExpires), r.Step, millis(r.CreatedAt), millis(r.UpdatedAt), r.Fast, image, target, id)
 		if err != nil {
 			return fmt.Errorf("write run: %w", err)
 		}
@@ -220,6 +233,12 @@ func (tx *Tx) endRun(ctx context.Context, e end) error {
 	}
 	if n == 0 {
 		return errs.E(errs.Conflict, "the scan has ended, or another worker has it")
+	}
+	if e.Run.Target == nil {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM run_kept WHERE run_id = ?", e.Run.ID); err != nil {
+		return fmt.Errorf("forget what a run has kept: %w", err)
 	}
 	return nil
 }

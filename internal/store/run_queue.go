@@ -24,26 +24,30 @@ const live = "j.state IN ('available', 'pending', 'retryable', 'running', 'sched
 
 // PlaceRuns gives free places to waiting runs, oldest first: an organization has
 // as many as its concurrentScanLimit says, and two runs of one branch never work
-// at the same time, because their results would overtake each other. It ends the
+// at the same time, because their results would overtake each other; runs of different
+// targets, and of a target and of source, speak of different paths, and may. It ends the
 // runs that have no try left, and returns those that hold a place and have
 // neither a job nor a worker. Without sealed, no run that needs the master key gets a
 // place: it would keep others from it until a worker comes that has the key.
 func (db *DB) PlaceRuns(ctx context.Context, sealed bool) ([]job.Ready, error) {
+	if err := db.rest(ctx); err != nil {
+		return nil, fmt.Errorf("put paused runs back: %w", err)
+	}
 	if err := db.giveUp(ctx); err != nil {
 		return nil, fmt.Errorf("give up runs: %w", err)
 	}
 	if err := db.place(ctx, sealed); err != nil {
 		return nil, fmt.Errorf("place runs: %w", err)
 	}
-	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
+	rows, err := db.Query(ctx, "SELECT r.id, r.attempt, r.image, r.target_id FROM run r WHERE "+jobless+" ORDER BY r.created_at, r.id LIMIT ?", dispatchLimit)
 	return collect(rows, err, func(rows *sql.Rows) (job.Ready, error) {
 		var r job.Ready
-		var image string
-		if err := rows.Scan(&r.Run, &r.Attempt, &image); err != nil {
+		var image, target string
+		if err := rows.Scan(&r.Run, &r.Attempt, &image, &target); err != nil {
 			return r, err
 		}
 		of, err := imageOf(image)
-		r.Sealed = (&run.Run{Image: of}).Sealed()
+		r.Sealed = target != "" || (&run.Run{Image: of}).Sealed()
 		return r, err
 	})
 }
@@ -85,9 +89,9 @@ func (db *DB) giveUp(ctx context.Context) error {
 	return nil
 }
 
-// needsKey is the condition that a run names a credential; see run.Image, whose JSON
-// no other text with quotes can stand in.
-const needsKey = `r.image LIKE '%"credential":"%'`
+// needsKey is the condition that a run names a credential or a target; see run.Image,
+// whose JSON no other text with quotes can stand in.
+const needsKey = `(r.target_id <> '' OR r.image LIKE '%"credential":"%')`
 
 // place gives free places. One process does it at a time: the row in deployment
 // is the lock.
@@ -109,10 +113,10 @@ func (db *DB) place(ctx context.Context, sealed bool) error {
 				) AS free,
 				ROW_NUMBER() OVER (PARTITION BY r.organization_id ORDER BY r.created_at, r.id) AS number
 				FROM run r JOIN organization o ON o.id = r.organization_id
-				WHERE r.state = 'queued' AND r.uploaded AND NOT r.placed AND NOT r.cancelled AND (r.retry_at <= ? OR r.retry_at > ?) AND (? OR NOT `+needsKey+`)
+				WHERE r.state = 'queued' AND r.uploaded AND NOT r.placed AND NOT r.cancelled AND NOT r.paused AND (r.retry_at <= ? OR r.retry_at > ?) AND (? OR NOT `+needsKey+`)
 				AND NOT EXISTS (
-					SELECT 1 FROM run e WHERE e.project_id = r.project_id AND e.branch = r.branch AND e.state IN ('queued', 'running')
-					AND e.uploaded AND e.id <> r.id AND (e.placed OR e.created_at < r.created_at OR e.created_at = r.created_at AND e.id < r.id)
+					SELECT 1 FROM run e WHERE e.project_id = r.project_id AND e.branch = r.branch AND e.target_id = r.target_id AND e.state IN ('queued', 'running')
+					AND e.uploaded AND NOT (e.paused AND NOT e.placed) AND e.id <> r.id AND (e.placed OR e.created_at < r.created_at OR e.created_at = r.created_at AND e.id < r.id)
 				)
 			) w WHERE w.number <= w.free ORDER BY w.created_at, w.id LIMIT ?`,
 			// A retry that lies further ahead than any is from before the clock was set back.
@@ -135,7 +139,7 @@ func (db *DB) place(ctx context.Context, sealed bool) error {
 // needs no lock.
 func (db *DB) nothingWaits(ctx context.Context) (bool, error) {
 	var one int
-	err := db.QueryRow(ctx, "SELECT 1 FROM run WHERE state = 'queued' AND uploaded AND NOT placed LIMIT 1").Scan(&one)
+	err := db.QueryRow(ctx, "SELECT 1 FROM run WHERE state = 'queued' AND uploaded AND NOT placed AND NOT paused LIMIT 1").Scan(&one)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
@@ -160,7 +164,7 @@ func (db *DB) TakeRun(ctx context.Context, t job.Take) (*run.Run, error) {
 		taken = nil
 		n, err := tx.Exec(ctx, `UPDATE run SET state = 'running', attempt = attempt + 1, tries = tries + 1, job_id = ?, retry_at = 0, failure = '',
 			progress = 0, step = 'starting', updated_at = ?, started_at = CASE WHEN started_at = 0 THEN ? ELSE started_at END
-			WHERE id = ? AND attempt = ? AND state IN ('queued', 'running') AND placed AND NOT cancelled AND tries < ?`,
+			WHERE id = ? AND attempt = ? AND state IN ('queued', 'running') AND placed AND NOT cancelled AND NOT paused AND tries < ?`,
 			t.Job, millis(tx.Now), millis(tx.Now), t.Run, t.Attempt, run.MaxTries)
 		if err != nil || n == 0 {
 			return err
@@ -180,9 +184,9 @@ func (db *DB) TakeRun(ctx context.Context, t job.Take) (*run.Run, error) {
 	return taken, nil
 }
 
-// Beat says that the holder of a job's lease lives. It reports whether somebody
-// asked for the end of the run; the lease being another's is a Conflict.
-func (db *DB) Beat(ctx context.Context, t job.Take) (cancelled bool, err error) {
+// Beat says that the holder of a job's lease lives. It reports what somebody wants of
+// the run; the lease being another's is a Conflict.
+func (db *DB) Beat(ctx context.Context, t job.Take) (wish job.Wish, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE job_lease SET beat = beat + 1 WHERE job_id = ? AND holder = ?", t.Job, t.Holder)
 		if err != nil {
@@ -191,13 +195,20 @@ func (db *DB) Beat(ctx context.Context, t job.Take) (cancelled bool, err error) 
 		if n == 0 {
 			return errs.E(errs.Conflict, "the lease of the job was lost")
 		}
-		err = tx.QueryRow(ctx, "SELECT cancelled FROM run WHERE id = ? AND attempt = ? AND state = 'running'", t.Run, t.Attempt+1).Scan(&cancelled)
+		var cancelled, paused bool
+		err = tx.QueryRow(ctx, "SELECT cancelled, paused FROM run WHERE id = ? AND attempt = ? AND state = 'running'", t.Run, t.Attempt+1).Scan(&cancelled, &paused)
+		switch {
+		case cancelled:
+			wish = job.Cancel
+		case paused:
+			wish = job.Pause
+		}
 		if errors.Is(err, sql.ErrNoRows) {
 			return errs.E(errs.Conflict, "the run was lost")
 		}
 		return err
 	})
-	return cancelled, err
+	return wish, err
 }
 
 // Leases returns every job that somebody works on, or that River takes for being
@@ -280,7 +291,7 @@ func (db *DB) EndRun(ctx context.Context, r *run.Run) error {
 		if _, err := tx.Exec(ctx, "DELETE FROM job_lease WHERE job_id = (SELECT job_id FROM run WHERE id = ?)", r.ID); err != nil {
 			return fmt.Errorf("give back the lease: %w", err)
 		}
-		if r.State != run.Failed {
+		if r.State != run.Failed && r.Image == nil && r.Target == nil {
 			languages, err := json.Marshal(r.Languages)
 			if err != nil {
 				return err
@@ -321,6 +332,10 @@ func (db *DB) PutBack(ctx context.Context, r *run.Run, f *run.Failure, delay tim
 		}
 		_, err := tx.Exec(ctx, `UPDATE run SET state = 'queued', job_id = 0, placed = ?, tries = tries - ?, retry_at = ?, failure = ?,
 			progress = 0, step = ? WHERE id = ?`, placed, tries, retryAt, failure, r.Waits(), r.ID)
+		if err != nil || r.Target == nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "UPDATE run SET placed = FALSE, step = ? WHERE id = ? AND paused", run.StepPaused, r.ID)
 		return err
 	})
 }

@@ -367,15 +367,15 @@ func TestCancelRun(t *testing.T) {
 		working := db.ready(sc, "b")
 		db.place()
 		taken, claim := db.take(working, 0, 1)
-		if cancelled, err := db.Beat(t.Context(), claim); cancelled || err != nil {
-			t.Errorf("beat before: %v, %v", cancelled, err)
+		if wish, err := db.Beat(t.Context(), claim); wish != job.GoOn || err != nil {
+			t.Errorf("beat before: %v, %v", wish, err)
 		}
 		r, err = db.CancelRun(t.Context(), sc, working)
 		if err != nil || r.State != run.Running || !r.Cancelled {
 			t.Errorf("a run at work: got %+v, %v", r, err)
 		}
-		if cancelled, err := db.Beat(t.Context(), claim); !cancelled || err != nil {
-			t.Errorf("beat after: %v, %v", cancelled, err)
+		if wish, err := db.Beat(t.Context(), claim); wish != job.Cancel || err != nil {
+			t.Errorf("beat after: %v, %v", wish, err)
 		}
 		taken.State, taken.Failure = run.Failed, run.Cancelled()
 		db.must(db.EndRun(t.Context(), taken))

@@ -138,7 +138,12 @@ type Batch struct {
 	Changes  []Change
 	Renamed  map[Digest]Digest // place → flaw, for places that are later places of a flaw
 	Packages []StoredPackage
-	Removed  []string // identifiers of packages
+
+	// Operations are recorded with the run, from the number FirstOperation on.
+	Operations     []finding.Operation
+	FirstOperation int
+
+	Removed []string // identifiers of packages
 	// What the scanned image holds now and did not before, and findings and packages that
 	// it holds no longer.
 	HeldFindings, HeldPackages, Freed []string
@@ -155,6 +160,8 @@ type Last struct {
 	Languages []string // empty to leave the project's
 	Image     *Image   // what was scanned; nil for source
 	Old       []string // images that are kept no longer
+
+	Operations int // how many the run has told of; what an earlier attempt told beyond is gone
 }
 
 // A StoredRule is a rule with its identifier inside the organization.
@@ -189,7 +196,7 @@ func (p *KnownPackage) analysis() finding.Analysis {
 
 // size is the number of rows that the batch writes.
 func (b *Batch) size() int {
-	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) + len(b.HeldPackages) + len(b.Freed)
+	return len(b.Rows) + len(b.Gone) + len(b.Rules) + len(b.Packages) + len(b.Removed) + len(b.HeldFindings) + len(b.HeldPackages) + len(b.Freed) + len(b.Operations)
 }
 
 // newBatch returns an empty batch.

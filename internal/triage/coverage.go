@@ -66,8 +66,15 @@ func (c coverage) sawAll(a finding.Analysis, path string) bool {
 	return ran
 }
 
+// below reports whether the path is the root or below it: "shop.org/a" is not below
+// "shop.org/admin", nor "shop.org.net".
+func below(path, root string) bool {
+	rest, ok := strings.CutPrefix(path, root)
+	return ok && (rest == "" || root == "" || strings.HasSuffix(root, "/") || rest[0] == '/')
+}
+
 func (l looked) saw(path string) bool {
-	if l.nothing || l.not[path] || !strings.HasPrefix(path, l.root) {
+	if l.nothing || l.not[path] || !below(path, l.root) {
 		return false
 	}
 	for i, r := range path {

@@ -190,6 +190,9 @@ func (in *ingest) readHoldings(ctx context.Context) (err error) {
 
 // first reports whether nobody has looked on this branch at what the scan looked at.
 func (in *ingest) first() bool {
+	if in.run.Target != nil {
+		return false // what it looked at has no other path on another branch
+	}
 	if in.run.Image != nil {
 		return !in.held.Scanned
 	}

@@ -24,6 +24,8 @@ const (
 	MaxFindings = 1_000_000
 	MaxPackages = 1_000_000
 	MaxRules    = 200_000
+
+	MaxOperations = 200_000
 )
 
 // batchSize is how many rows a transaction writes. Other writers of the project
@@ -109,6 +111,9 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.writeReported(ctx, w); err != nil {
 		return err
 	}
+	if err := in.writeOperations(ctx, w); err != nil {
+		return err
+	}
 	if err := in.writeHoldings(ctx, w); err != nil {
 		return err
 	}
@@ -118,7 +123,7 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages(), Image: in.image(), Old: in.held.Old}
+	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages(), Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
 	return w.flush(ctx)
 }
 
@@ -352,11 +357,25 @@ func (in *ingest) needsRows() bool {
 	return false
 }
 
+// writeOperations records with the run what became of operations.
+func (in *ingest) writeOperations(ctx context.Context, w *writer) error {
+	for n, o := range in.report.operations {
+		if len(w.batch.Operations) == 0 {
+			w.batch.FirstOperation = n
+		}
+		w.batch.Operations = append(w.batch.Operations, o)
+		if err := w.flushFull(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeGone resolves what the scan did not find where it looked.
 func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
-		if in.seen[i] || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) ||
+		if in.seen[i] || !in.run.Ends() || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) ||
 			!in.covered.saw(k.Analyzer, k.Path) || in.held.Others[string(k.ID)] {
 			continue
 		}
@@ -447,10 +466,10 @@ func (k *Known) effectOf(id run.ID) Effect {
 	return k.LastDid
 }
 
-// languages returns the languages of the scanned code; none of an image, whose scan
-// says nothing of them.
+// languages returns the languages of the scanned code; none of an image or a running
+// application, whose scan says nothing of them.
 func (in *ingest) languages() []string {
-	if in.run.Image != nil {
+	if in.run.Image != nil || in.run.Target != nil {
 		return nil
 	}
 	list := slices.Clone(in.run.Languages)

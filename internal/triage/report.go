@@ -36,6 +36,8 @@ type report struct {
 	packages  map[string]uint64       // identifier → sum
 	languages map[string]bool
 
+	operations []finding.Operation
+
 	read   int // findings, the repeated ones included
 	places map[Digest]bool
 	paths  map[string]string // each path once in memory
@@ -78,8 +80,18 @@ func (r *report) Config(c *scan.Config) error {
 // Progress is of no interest.
 func (r *report) Progress(*scan.Progress) error { return nil }
 
-// Operation is of no interest: nothing of a branch follows from it.
-func (r *report) Operation(*finding.Operation) error { return nil }
+// Operation keeps the message: it is recorded with the run.
+func (r *report) Operation(o *finding.Operation) error {
+	if len(r.operations) == MaxOperations {
+		return errs.E(errs.TooLarge, "the scan tells of more than %d operations", MaxOperations)
+	}
+	texts := append([]string{o.Method, o.URL, o.ID, o.Origin, o.Reason, o.As}, o.Parameters...)
+	if hasNUL(texts...) || len(strings.Join(texts, "")) > maxText || !slices.Contains(finding.Outcomes, o.Outcome) {
+		return fmt.Errorf("operation %.100q is not whole, or too long", o.URL)
+	}
+	r.operations = append(r.operations, *o)
+	return nil
+}
 
 // Status keeps the message.
 func (r *report) Status(s *scan.Status) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
@@ -24,6 +25,8 @@ type child struct {
 	dir    string
 	tree   string
 	record string
+	live   *Target       // a running application that is scanned instead of the tree
+	limit  time.Duration // how long it may take
 }
 
 // Why a child's context ends, besides the worker's.
@@ -67,8 +70,13 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	limited, cancel := context.WithTimeoutCause(ctx, w.TimeLimit, errTimeLimit)
+	limited, cancel := context.WithTimeoutCause(ctx, c.limit, errTimeLimit)
 	defer cancel()
+	lent, err := w.lend(limited, c, &spec)
+	if err != nil {
+		return setback(err)
+	}
+	defer lent()
 	read, write := io.Pipe()
 	complaints := &complaint{}
 	spec.Stdout, spec.Stderr = write, complaints
@@ -89,11 +97,14 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}()
 	res, waitErr := p.Wait()
 	_ = write.Close() // never fails
-	return w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String()})
+	return w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(), limit: c.limit})
 }
 
 // spec says what the child may have.
 func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
+	if c.live != nil {
+		return w.liveSpec(c)
+	}
 	temp := filepath.Join(c.dir, "temp")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		return sandbox.Spec{}, err
@@ -137,6 +148,7 @@ type ended struct {
 	wait       error
 	decode     error
 	complaints string // the beginning of what it wrote to standard error
+	limit      time.Duration
 }
 
 // Exit codes of `scan --fail-on none` after which its messages are whole.
@@ -154,7 +166,7 @@ func (w *Worker) judge(ctx context.Context, e ended) error {
 	case cause != nil && !errors.Is(cause, errMessages):
 		return cause
 	case errors.Is(e.wait, errTimeLimit):
-		return run.Fail(run.CodeTimeLimit, "the scan took longer than %v", w.TimeLimit)
+		return run.Fail(run.CodeTimeLimit, "the scan took longer than %v", e.limit)
 	case e.outOfMemory(w.Limits.Memory):
 		return run.Fail(run.CodeMemory, "the scan needed more memory than it may have%s", e.lastWords())
 	case errors.As(e.wait, &killed):

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,9 @@ import (
 func TestMain(m *testing.M) {
 	sandbox.Init()
 	if len(os.Args) > 1 && os.Args[1] == "scan" {
+		if i := slices.Index(os.Args, "--lent"); i > 0 {
+			os.Exit(pretendLive(os.Args[i+1]))
+		}
 		os.Exit(pretend(os.Args[1:]))
 	}
 	storetest.Main(m)

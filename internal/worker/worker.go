@@ -46,6 +46,13 @@ type Config struct {
 	// FetchImage writes the run's image as an OCI layout into an empty folder. Errors
 	// are of the kinds that registry.Fetch returns, or a *run.Failure.
 	FetchImage func(ctx context.Context, r *run.Run, dir string) error
+	// OpenTarget returns what a run of a running application needs; nil: this worker
+	// has no master key, and leaves such runs to others. Errors are of the kind that
+	// FetchImage returns.
+	OpenTarget func(ctx context.Context, r *run.Run) (*Target, error)
+	// LiveTime is how long a scan of a running application may take; 0 for
+	// DefaultLiveTime.
+	LiveTime time.Duration
 	// Sealed says that FetchImage can open stored credentials: runs that need it are
 	// left to other processes without.
 	Sealed bool
@@ -63,6 +70,9 @@ type Config struct {
 
 // DefaultTimeLimit is how long a child may take.
 const DefaultTimeLimit = time.Hour
+
+// DefaultLiveTime is how long a scan of a running application may take.
+const DefaultLiveTime = 4 * time.Hour
 
 // defaultMemory is how much memory a child may have, in bytes.
 const defaultMemory = 2 << 30
@@ -98,6 +108,9 @@ type Worker struct {
 func New(c Config) (*Worker, error) {
 	if c.TimeLimit == 0 {
 		c.TimeLimit = DefaultTimeLimit
+	}
+	if c.LiveTime == 0 {
+		c.LiveTime = DefaultLiveTime
 	}
 	if c.Limits.CPU == 0 {
 		c.Limits.CPU = c.TimeLimit * time.Duration(runtime.NumCPU())
@@ -144,10 +157,13 @@ func (w *Worker) work(ctx context.Context, r *run.Run) error {
 		}
 	}()
 	rec := &recorder{meter: &meter{ctx: ctx, runs: w.Runs, run: r}}
-	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages")}
+	c := child{run: r, dir: dir, tree: filepath.Join(dir, "source"), record: filepath.Join(dir, "messages"), limit: w.TimeLimit}
 	look := w.source
-	if r.Image != nil {
+	switch {
+	case r.Image != nil:
 		look = w.image
+	case r.Target != nil:
+		look = w.live
 	}
 	if err := look(ctx, rec, c); err != nil {
 		return err

@@ -95,7 +95,7 @@ type record struct {
 	statuses []scan.Status
 }
 
-func (r *record) Config(c *scan.Config) error { r.config = *c; return nil }
+func (r *record) Config(c *scan.Config) error { r.config = *c; return r.Summary.Config(c) }
 func (r *record) Finding(f *finding.Finding) error {
 	r.paths = append(r.paths, f.Location.Path)
 	return nil

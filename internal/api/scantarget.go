@@ -1,0 +1,130 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
+	"merlon/internal/tenant"
+)
+
+// This file starts, pauses and resumes scans of running applications, and shows what
+// became of their operations.
+
+type startTargetScanIn struct {
+	TargetPath
+	Body struct {
+		Branch  string       `json:"branch,omitempty" doc:"Default: main."`
+		Source  string       `json:"sourceType,omitempty" doc:"What started the scan. Default: manual."`
+		Profile scan.Profile `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far the scan goes. Default: that of the target, and no further than it."`
+	}
+}
+
+type startTargetScanOut struct {
+	Body struct {
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+		ScanID  string `json:"scanId" format:"uuid"`
+	}
+}
+
+// startTargetScan starts a scan of a running application. Nothing is uploaded. What was
+// shown about its hosts is looked at again when the scan begins.
+func (a *API) startTargetScan(ctx context.Context, sc tenant.Scope, in *startTargetScanIn) (*startTargetScanOut, error) {
+	t, err := a.targetAt(ctx, sc, in.TargetPath)
+	if err != nil {
+		return nil, err
+	}
+	most := cmp.Or(t.Shown.Profile, scan.Standard)
+	profile := cmp.Or(in.Body.Profile, most)
+	if !most.Allows(profile) {
+		return nil, errs.E(errs.Conflict, "the target is scanned no further than with the profile %s: who may change it can allow %s", most, profile)
+	}
+	if profile != scan.Passive {
+		all, err := a.Owners.Standing(ctx, sc, &t.Shown)
+		if err != nil {
+			return nil, err
+		}
+		for n := range all {
+			if !all[n].Shown(a.Now()) {
+				return nil, errs.E(errs.Conflict, "%s may not be attacked: verify the target's ownership first, or scan it with the profile passive", all[n].Origin.URL())
+			}
+		}
+	}
+	start := run.Start{Branch: in.Body.Branch, Source: run.Source(strings.ToLower(in.Body.Source))}
+	r, err := a.Scans.StartTarget(ctx, sc, start, run.Target{ID: string(t.ID), Name: t.Name, URL: t.Shown.URL, Profile: profile}, len(t.Shown.Descriptions) > 0)
+	if err != nil {
+		return nil, err
+	}
+	out := &startTargetScanOut{}
+	out.Body.Success, out.Body.ScanID, out.Body.Message = true, string(r.ID), "the scan of "+t.Shown.URL+" waits for a worker"
+	return out, nil
+}
+
+func (a *API) pauseScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
+	return a.changedScan(ctx, sc, in, a.Scans.Pause)
+}
+
+func (a *API) resumeScan(ctx context.Context, sc tenant.Scope, in *scanIn) (*scanOut, error) {
+	return a.changedScan(ctx, sc, in, a.Scans.Resume)
+}
+
+func (a *API) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn, change func(context.Context, tenant.Scope, run.ID) (run.Run, error)) (*scanOut, error) {
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	r, err := change(ctx, sc, id)
+	if err != nil {
+		return nil, err
+	}
+	return &scanOut{Body: a.scanAnswer(r)}, nil
+}
+
+type operationsIn struct {
+	ProjectID string          `path:"projectId" format:"uuid"`
+	ScanID    string          `path:"scanId" format:"uuid"`
+	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached" doc:"Only those that the scan came so far with."`
+	ClampedPage
+}
+
+type operationsOut struct {
+	Body struct {
+		ScanID     string              `json:"scanId" format:"uuid"`
+		Operations []finding.Operation `json:"operations"`
+		Reached    int                 `json:"reached"`
+		Refused    int                 `json:"refused"`
+		NotReached int                 `json:"notReached"`
+		Total      int                 `json:"total" doc:"Operations with the outcome that was asked for."`
+		TotalPages int                 `json:"totalPages"`
+		Page       int                 `json:"currentPage"`
+		PageSize   int                 `json:"pageSize"`
+	}
+}
+
+// listOperations answers what became of each operation of a running application.
+func (a *API) listOperations(ctx context.Context, sc tenant.Scope, in *operationsIn) (*operationsOut, error) {
+	at := scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}
+	id, err := at.id()
+	if err != nil {
+		return nil, err
+	}
+	page, size := in.get()
+	found, counts, err := a.Results.Operations(ctx, sc, run.OperationQuery{Run: id, Outcome: in.Outcome, Offset: (page - 1) * size, Limit: size})
+	if err != nil {
+		return nil, err
+	}
+	out := &operationsOut{}
+	b := &out.Body
+	b.ScanID, b.Operations = string(id), found
+	b.Reached, b.Refused, b.NotReached = counts[finding.Reached], counts[finding.Refused], counts[finding.NotReached]
+	if b.Total = counts[in.Outcome]; in.Outcome == "" {
+		b.Total = b.Reached + b.Refused + b.NotReached
+	}
+	b.Page, b.PageSize, b.TotalPages = page, size, pages(b.Total, size)
+	return out, nil
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"merlon/internal/config"
+	"merlon/internal/engine/all"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+	"merlon/internal/tunnel"
+)
+
+// This file is what a worker runs for a scan of a running application.
+
+// runLent examines the running application that a worker tells of. The process is in a
+// sandbox, and all of its connections are the worker's.
+func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding.Analysis) error {
+	lender, err := tunnel.Open(c.Lent)
+	if err != nil {
+		return err
+	}
+	job, err := lender.Job()
+	if err != nil {
+		return err
+	}
+	options := scan.Options{
+		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2), // so that none waits for the other
+		Limits: scan.Limits{LiveTime: job.Limit},
+		Live: &scan.Live{
+			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.NoBrowser, Resume: job.Resume,
+			Keep: func(kept []byte) { _ = lender.Keep(kept) }, // without it the next attempt begins anew
+		},
+	}
+	return c.present(host, c.Format, func(h scan.Handler) error {
+		if err := scan.Run(ctx, options, h); err != nil {
+			return fmt.Errorf("scan %s: %w", job.ID, err)
+		}
+		return nil
+	})
+}

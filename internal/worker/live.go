@@ -1,0 +1,114 @@
+package worker
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/internal/errs"
+	"merlon/internal/run"
+	"merlon/internal/sandbox"
+	"merlon/internal/scan"
+	"merlon/internal/tunnel"
+)
+
+// This file scans running applications. The child has no network: the worker lends it
+// connections, each of which it decides about.
+
+// A Target is a running application with what a scan of it may have.
+type Target struct {
+	Whole  *scan.Target // with its secrets
+	Resume []byte       // what an earlier attempt has kept
+	// Dial makes the connections that the scan asks for, or refuses them.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// Keep stores what the scan wants to find again.
+	Keep func(ctx context.Context, kept []byte) error
+}
+
+// noBrowser is why scans of the service have no browser.
+const noBrowser = "scans of the service run in a sandbox in which no browser can be started: use merlon dast where one is installed"
+
+// live examines the run's target.
+func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
+	if w.OpenTarget == nil {
+		return &run.Failure{Message: "the target is sealed, and this worker has no master key: set master-key-file", Code: run.CodeNoKey, Category: run.CategoryAuthentication}
+	}
+	rec.meter.show(0, "looking at whose the target is")
+	t, err := w.OpenTarget(ctx, c.run)
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errs.Is(err, errs.Forbidden):
+		return &run.Failure{Message: message(err), Code: run.CodeOwnership, Category: run.CategoryAuthentication}
+	case errs.Is(err, errs.NotFound):
+		return run.Fail(run.CodeTarget, "the target that the scan was started for was deleted")
+	case err != nil:
+		return setback(err)
+	}
+	if err := os.Mkdir(c.tree, 0o700); err != nil { // the child's working folder, empty
+		return setback(err)
+	}
+	c.live, c.limit = t, w.LiveTime
+	return w.record(ctx, rec, c)
+}
+
+// liveMargin is how long before the limit a scan ends by itself, with what it has.
+const liveMargin = 3 * time.Minute
+
+// liveSpec says what a child may have that examines a running application: an empty
+// folder, and the tunnel. Nothing of the target stands in its arguments.
+func (w *Worker) liveSpec(c child) (sandbox.Spec, error) {
+	temp := filepath.Join(c.dir, "temp")
+	if err := os.Mkdir(temp, 0o700); err != nil {
+		return sandbox.Spec{}, err
+	}
+	names := make([]string, len(c.run.Analyses))
+	for i, a := range c.run.Analyses {
+		names[i] = string(a)
+	}
+	limits := w.Limits
+	limits.CPU = max(limits.CPU, w.LiveTime)
+	return sandbox.Spec{
+		Path: w.Program,
+		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","), "--lent", strconv.Itoa(sandbox.FirstFile)},
+		Env:  []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
+		Dir:  c.tree, ReadOnly: []string{c.tree}, ReadWrite: []string{temp}, Limits: limits,
+	}, nil
+}
+
+// lend gives the child its tunnel, and returns a function that ends it. A child that
+// scans files gets none.
+func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end func(), err error) {
+	if c.live == nil {
+		return func() {}, nil
+	}
+	lender, theirs, err := tunnel.New()
+	if err != nil {
+		return nil, err
+	}
+	spec.Files = append(spec.Files, theirs)
+	host := tunnel.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &tunnel.Job{
+		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10), Resume: c.live.Resume, NoBrowser: noBrowser,
+	}}
+	ctx, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- lender.Serve(ctx, host) }()
+	return func() {
+		cancel()
+		err := <-served
+		_ = theirs.Close() // the child is gone
+		t := lender.Traffic()
+		attrs := []slog.Attr{slog.String("scan", string(c.run.ID)), slog.Int64("connections", t.Connections), slog.Int64("refused", t.Refused),
+			slog.Int64("sent", t.Sent), slog.Int64("received", t.Received)}
+		if err != nil {
+			attrs = append(attrs, slog.String("error", err.Error()))
+		}
+		w.Log.LogAttrs(context.WithoutCancel(ctx), slog.LevelInfo, "lent connections to a scan", attrs...)
+	}, nil
+}
