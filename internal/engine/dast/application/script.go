@@ -80,7 +80,8 @@ func (e *examination) examineScripts(ctx context.Context, views []view) error {
 var outside = lazyregexp.New(`\blocation\b|document\.(?:URL|documentURI|referrer|baseURI)|URLSearchParams|window\.name|\bonmessage\b|["']message["']|hashchange|popstate`)
 
 // scripts returns what is the same for pages with the same scripts, and whether one of
-// them may read what others choose. Routes of one page are told apart by their names.
+// them may read what others choose. Routes of one page are told apart by their names, and pages by the names of their
+// parameters.
 func (e *examination) scripts(ctx context.Context, v view) (key string, reads bool) {
 	resp, err := e.client.Send(ctx, v.request, e.as)
 	if err != nil || !resp.IsHTML() {
@@ -89,6 +90,9 @@ func (e *examination) scripts(ctx context.Context, v view) (key string, reads bo
 	route, _, _ := strings.Cut(v.fragment, "?")
 	sum := sha256.New()
 	_, _ = fmt.Fprintln(sum, route) // a hash takes everything
+	for _, q := range v.request.Query {
+		_, _ = fmt.Fprintln(sum, "?", q.Name) // scripts may do more with a parameter
+	}
 	for n := range resp.Document().Descendants() {
 		if n.Type != html.ElementNode {
 			continue

@@ -201,6 +201,9 @@ func (t *Trial) Flaw(f Flaw) {
 		live.Identity = t.As.Name()
 	}
 	t.mu.Lock()
+	if t.reported == nil {
+		t.reported = map[string]bool{}
+	}
 	again := t.reported[f.Rule.ID+" "+identity]
 	t.reported[f.Rule.ID+" "+identity] = true
 	t.mu.Unlock()
@@ -233,6 +236,9 @@ func (t *Trial) Flaw(f Flaw) {
 func (p *Probe) Leave(token, payload string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.tokens == nil {
+		p.tokens = map[string]Token{}
+	}
 	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request.With(p.At, payload), Point: p.At, Payload: payload}
 }
 
