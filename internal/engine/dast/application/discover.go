@@ -78,22 +78,12 @@ func (e *examination) discover(ctx context.Context) error {
 		return nil
 	}
 	e.Progress(20, fmt.Sprintf("running script, %d requests", e.client.Sent()))
-	found, routes, err := e.explore(ctx, result.Pages)
+	found, err := e.explore(ctx, result.Pages)
 	if err != nil {
 		return err
 	}
-	if result, err = e.crawler.More(ctx, found...); err != nil {
-		return err
-	}
-	views := []view{}
-	shapes := map[string]bool{}
-	for _, p := range result.Pages {
-		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet {
-			shapes[shape] = true
-			views = append(views, view{request: p})
-		}
-	}
-	return e.examineScripts(ctx, append(views, routes...))
+	_, err = e.crawler.More(ctx, found...)
+	return err
 }
 
 const (
@@ -102,8 +92,8 @@ const (
 )
 
 // explore lets the browser walk through the application, and returns the requests that
-// it saw, and the routes within pages.
-func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]*message.Request, []view, error) {
+// it saw.
+func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]*message.Request, error) {
 	seeds := []string{e.scope.Base().String()}
 	shapes := map[string]bool{}
 	for _, p := range pages {
@@ -114,7 +104,6 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 	}
 	var mu sync.Mutex
 	var found []*message.Request
-	var routes []view
 	walk, err := e.browser.Explore(ctx, browser.Exploration{As: e.as, Seeds: seeds, Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
 		Time: min(exploreTime, time.Until(e.Deadline)/4),
 		Found: func(o browser.Observation) {
@@ -126,13 +115,10 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 			mu.Lock()
 			defer mu.Unlock()
 			found = append(found, r)
-			if o.Fragment != "" && r.Method == http.MethodGet && len(routes) < 10*maxViews {
-				routes = append(routes, view{r, o.Fragment})
-			}
 		}})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return nil, ctx.Err()
 		}
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run to its end: " + err.Error()})
 	}
@@ -141,7 +127,7 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	return found, routes, nil
+	return found, nil
 }
 
 // seeds are the addresses that the target names, and what the code declares.

@@ -77,6 +77,8 @@ type Run struct {
 	Progress func(done, all int)
 
 	mu       sync.Mutex
+	once     map[string]bool
+	counts   map[string]int
 	reported map[string]bool
 	tokens   map[string]Token
 	found    map[string]map[string]bool // by operation; see operation.found
@@ -170,6 +172,29 @@ func (r *Run) draw() [sha256.Size]byte {
 	binary.BigEndian.PutUint64(in[:8], r.Seed)
 	binary.BigEndian.PutUint64(in[8:], r.counter.Add(1))
 	return sha256.Sum256(in[:])
+}
+
+// Once reports whether it is called with the key for the first time in the run.
+func (r *Run) Once(key string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.once == nil {
+		r.once = map[string]bool{}
+	}
+	again := r.once[key]
+	r.once[key] = true
+	return !again
+}
+
+// Count counts under the key, and returns how often it was called with it in the run.
+func (r *Run) Count(key string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[string]int{}
+	}
+	r.counts[key]++
+	return r.counts[key]
 }
 
 // Do attacks every operation of the surface, and again those that are found

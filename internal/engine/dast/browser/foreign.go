@@ -27,8 +27,7 @@ func (b *Browser) library(ctx context.Context, e *fetch.EventRequestPaused) (*fe
 		}
 	}
 	req.Header.Set("User-Agent", b.o.Agent)
-	client := &http.Client{Transport: b.guard.plain}
-	got, err := client.Do(req)
+	got, err := b.guard.plain.RoundTrip(req) // a redirect is the answer: the page asks for it again, and is decided about again
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ type Execution struct {
 	Address string // of the page
 }
 
+// String tells it to people.
 func (e Execution) String() string {
 	if e.Kind == "call" {
 		return fmt.Sprintf("the script called the function %s in %s", e.Text, e.Address)

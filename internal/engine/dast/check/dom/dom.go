@@ -4,10 +4,11 @@
 package dom
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"path"
-	"regexp"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -16,6 +17,7 @@ import (
 	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -33,6 +35,10 @@ var rule = &finding.Rule{
 // function of ours.
 var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: page}
 
+// maxPages bounds the pages of a scan whose scripts are examined: those with the same
+// scripts count once.
+const maxPages = 60
+
 // maxRoutes bounds the routes of one document that are opened.
 const maxRoutes = 12
 
@@ -42,14 +48,22 @@ func page(t *attack.Trial) error {
 	if !ok || t.Request.Method != http.MethodGet || static.MatchString(path.Base(t.Request.Path)) {
 		return nil
 	}
-	if len(t.Request.Points()) > 0 { // the other checks have asked for it anyway
-		base, err := t.Baseline()
-		if err != nil {
-			return nil //nolint:nilerr // it does not answer: no page
+	resp, err := answer(t)
+	if err != nil {
+		return err
+	}
+	if resp == nil || !resp.IsHTML() {
+		return nil
+	}
+	key, reads := scripts(t.Request, resp.Document())
+	if !reads || !t.Once("dom "+key) {
+		return nil
+	}
+	if n := t.Count("dom"); n > maxPages {
+		if n == maxPages+1 {
+			t.Degrade(scan.Reason{Code: "too-many-pages", Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
 		}
-		if !base.First.IsHTML() || !scripted(base.First.Document()) {
-			return nil
-		}
+		return nil
 	}
 	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
 	told := map[string]bool{}
@@ -69,39 +83,57 @@ func page(t *attack.Trial) error {
 }
 
 // static are files that are no pages.
-var static = regexp.MustCompile(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
+var static = lazyregexp.New(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
 
 // sources are what a script names to read what others choose.
-var sources = regexp.MustCompile(`location|URL|referrer|\bname\b|message|search|hash`)
+var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash`)
 
-// scripted reports whether the page has a script of its own file, or one in it that
-// reads something from outside.
-func scripted(n *html.Node) bool {
-	if n == nil {
-		return false
+// answer is what the page answers; nil: nothing. Where there are points, the other
+// checks have asked for it anyway.
+func answer(t *attack.Trial) (*message.Response, error) {
+	if len(t.Request.Points()) == 0 {
+		return t.Send(t.Request)
 	}
-	if n.Type == html.ElementNode && n.Data == "script" {
+	base, err := t.Baseline()
+	if err != nil {
+		return nil, nil //nolint:nilerr // it does not answer: no page
+	}
+	return base.First, nil
+}
+
+// scripts returns what is the same for pages with the same scripts that take the same
+// parameters, and whether a script may read what others choose.
+func scripts(r *message.Request, doc *html.Node) (key string, reads bool) {
+	sum := sha256.New()
+	note := func(text string) { _, _ = io.WriteString(sum, text+"\n") } // a hash takes everything
+	for _, q := range r.Query {
+		note("?" + q.Name)
+	}
+	for n := range doc.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
 		for _, a := range n.Attr {
-			if a.Key == "src" {
-				return true
+			switch {
+			case n.Data == "script" && a.Key == "src":
+				address, _, _ := strings.Cut(a.Val, "?")
+				note(address)
+				reads = true // what it reads is seen in the browser
+			case strings.HasPrefix(a.Key, "on"):
+				note(a.Val)
+				reads = reads || sources.MatchString(a.Val)
 			}
 		}
-		if n.FirstChild != nil && sources.MatchString(n.FirstChild.Data) {
-			return true
+		if n.Data == "script" && n.FirstChild != nil {
+			note(digits.ReplaceAllString(n.FirstChild.Data, "0"))
+			reads = reads || sources.MatchString(n.FirstChild.Data)
 		}
 	}
-	for _, a := range n.Attr {
-		if strings.HasPrefix(a.Key, "on") && sources.MatchString(a.Val) {
-			return true
-		}
-	}
-	for c := n.FirstChild; c != nil; c = c.NextSibling {
-		if scripted(c) {
-			return true
-		}
-	}
-	return false
+	return string(sum.Sum(nil)), reads
 }
+
+// digits are parts of scripts that differ from page to page.
+var digits = lazyregexp.New(`[0-9a-f]*[0-9][0-9a-f]*`)
 
 // words name sources for people.
 var words = map[string]string{
