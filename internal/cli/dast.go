@@ -27,6 +27,7 @@ type dastCommand struct {
 	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
 	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
+	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
 	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
 	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
 	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
@@ -73,6 +74,7 @@ func (c *dastCommand) target(host Host) (scan.Target, error) {
 		t.Profile = scan.Profile(c.Profile)
 	}
 	t.Include, t.Exclude, t.Seeds = append(t.Include, c.Include...), append(t.Exclude, c.Exclude...), append(t.Seeds, c.Seed...)
+	t.Checks = append(t.Checks, c.Check...)
 	if c.Rate > 0 {
 		t.Rate = c.Rate
 	}

@@ -35,6 +35,9 @@ type Target struct {
 	Routes []Route `json:"routes,omitempty"`
 	// Templates are checks in the format of nuclei, YAML documents that users bring.
 	Templates []Description `json:"templates,omitempty"`
+	// Checks are the names of the checks to make, such as "xss"; empty: all that the
+	// profile allows.
+	Checks []string `json:"checks,omitempty"`
 	// Production says that people work with the application: nothing that takes its
 	// time or its memory is tried, whatever the profile.
 	Production bool `json:"production,omitempty"`

@@ -181,7 +181,7 @@ func TestLook(t *testing.T) {
 		"no header": {header, write("%s", header.token), errs.Conflict},
 		"a header of a redirect": {header, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set(headerName, header.token)
-			http.Redirect(w, r, "/x", 302)
+			http.Redirect(w, r, "/x", http.StatusFound)
 		}, errs.Conflict},
 		"the element":             {meta, write("<!doctype html><html><head><title>x</title>%s</head><body>", meta.Value), 0},
 		"an element of the body":  {meta, write("<html><head></head><body><p>%s</p>", meta.Value), errs.Conflict},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
@@ -81,6 +82,11 @@ func (e *examination) prepare() (err error) {
 	}
 	agent := traffic.DefaultAgent
 	e.client = traffic.New(traffic.Options{Scope: e.scope, Dial: e.Dial, ID: e.ID, Agent: agent, Headers: t.Headers, Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests})
+	for _, name := range t.Checks {
+		if !slices.ContainsFunc(check.All, func(c *attack.Check) bool { return c.ID == name }) {
+			return errs.E(errs.Invalid, "there is no check %.100q", name)
+		}
+	}
 	var identity scan.Identity
 	if len(t.Identities) > 0 {
 		identity = t.Identities[0]

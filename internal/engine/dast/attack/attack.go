@@ -219,8 +219,11 @@ func (r *Run) any(slow bool) bool {
 	return slices.ContainsFunc(r.Checks, func(c *Check) bool { return c.Slow == slow && r.allowed(c) })
 }
 
-// allowed reports whether the profile goes as far as the check.
+// allowed reports whether the target asks for the check, and its profile goes as far.
 func (r *Run) allowed(c *Check) bool {
+	if len(r.Target.Checks) > 0 && !slices.Contains(r.Target.Checks, c.ID) {
+		return false
+	}
 	need := c.Profile
 	if need == "" {
 		need = scan.Passive

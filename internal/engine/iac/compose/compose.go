@@ -8,6 +8,7 @@ package compose
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -177,7 +178,7 @@ func (l *loader) tree(name string) (document.Tree, error) {
 	var r read
 	switch text, err := l.source(name); {
 	case err != nil:
-		r.err = missing
+		r.err = errElsewhere
 	default:
 		trees, err := document.DecodeYAML(text)
 		if len(trees) > 0 {
@@ -190,14 +191,14 @@ func (l *loader) tree(name string) (document.Tree, error) {
 	return r.tree, r.err
 }
 
-// missing is why most files cannot be read.
-var missing = fmt.Errorf("it is not part of the tree, and nothing is fetched")
+// errElsewhere is why most files cannot be read.
+var errElsewhere = errors.New("it is not part of the tree, and nothing is fetched")
 
 // reach reads the file that a text in another file names, and returns its path.
 func (l *loader) reach(dir, text string) (string, document.Tree, error) {
 	switch {
 	case strings.Contains(text, "://"), strings.HasPrefix(text, "git@"):
-		return "", document.Tree{}, missing
+		return "", document.Tree{}, errElsewhere
 	case strings.Contains(text, "$"):
 		return "", document.Tree{}, fmt.Errorf("the value of its variable is not known")
 	}

@@ -14,7 +14,7 @@ import (
 	"merlon/internal/engine/dast/attack/attacktest"
 )
 
-var errFilter = errors.New("Bad search filter")
+var errFilter = errors.New("bad search filter")
 
 // match evaluates a filter (RFC 4515: and, or, not, equality with wildcards) for an
 // entry, and returns what follows it.
