@@ -6,6 +6,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/ldapinjection"
@@ -13,9 +14,11 @@ import (
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sqlinjection"
+	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
 	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
+	"merlon/internal/engine/dast/check/xxe"
 )
 
 // All lists every check, in the order in which they look at a point.
@@ -34,4 +37,8 @@ var All = []*attack.Check{
 	codeinjection.Check,
 	nosqlinjection.Check,
 	headerinjection.Check,
+	xxe.Check,
+	ssrf.Check,
+	deserialization.Check,
+	deserialization.Indicator,
 }

@@ -1,0 +1,132 @@
+// Package deserialization finds objects of programs that travel through the browser:
+// parameters and cookies that hold what Java, PHP, .NET, Python or Ruby writes of an
+// object. A changed byte that the reader of such objects complains of proves that it
+// reads them.
+package deserialization
+
+import (
+	"encoding/base64"
+	"regexp"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short string, severity finding.Severity, confidence finding.Confidence) *finding.Rule {
+	return &finding.Rule{ID: "dast/deserialization/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application takes an object of the program out of the request. Reading such an object runs code of its classes: with the usual libraries at hand, whoever sends the request " +
+			"makes it run commands on the server.",
+		HowToPrevent: "Exchange data (JSON) and not objects, and check its form. Where objects have to travel, sign them with a key that only the server has, check that before reading, and allow only named classes.",
+		CWE:          []string{"CWE-502"}, OWASP: []string{"A08:2021"}, Severity: severity, Confidence: confidence}
+}
+
+var (
+	read  = newRule("read", "Deserialization of objects of the request", "A parameter is read as an object of the program.", finding.High, finding.Certain)
+	shown = newRule("indicator", "Object of the program in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
+)
+
+// Check is the check; the indicator alone sends nothing.
+var (
+	Check     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants, Point: point}
+	Indicator = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
+)
+
+func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
+
+// formats are how objects begin: their own magic numbers, also in base 64.
+var formats = []struct {
+	name string
+	text *regexp.Regexp // of the value
+	raw  string         // of the decoded value
+}{
+	{"Java", nil, "\xac\xed\x00\x05"},
+	{".NET", nil, "\x00\x01\x00\x00\x00\xff\xff\xff\xff"},
+	{"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"}, {"Python", nil, "\x80\x05\x95"},
+	{"Ruby", nil, "\x04\x08"},
+	{"PHP", regexp.MustCompile(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
+}
+
+// format names the language whose object the value is; empty: none.
+func format(value string) string {
+	decoded := decode(value)
+	for _, f := range formats {
+		switch {
+		case f.text != nil && (f.text.MatchString(value) || f.text.MatchString(decoded)):
+			return f.name
+		case f.raw != "" && len(decoded) > len(f.raw)+4 && strings.HasPrefix(decoded, f.raw):
+			return f.name
+		}
+	}
+	return ""
+}
+
+// decode reads base 64 in its usual alphabets; what is not is empty.
+func decode(value string) string {
+	value = strings.TrimRight(value, "=")
+	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		if out, err := e.DecodeString(value); err == nil && len(value) >= 12 {
+			return string(out)
+		}
+	}
+	return ""
+}
+
+// complaint are texts of errors of readers of objects.
+var complaint = regexp.MustCompile(`java\.io\.(?:StreamCorrupted|InvalidClass|OptionalData|EOF|UTFDataFormat)Exception|java\.lang\.ClassNotFoundException|invalid (?:type code|stream header)|unserialize\(\)|Error at offset \d+ of \d+ bytes|System\.Runtime\.Serialization|SerializationException|UnpicklingError|invalid load key|pickle data was truncated|marshal data too short|incompatible marshal file format|dump format error`)
+
+func point(p *attack.Probe) error {
+	base, err := p.Baseline()
+	if err != nil {
+		return err
+	}
+	v := p.At.Value
+	at := min(len(v)-1, max(len(v)/3, 8))
+	changed := v[:at] + swap(v[at]) + v[at+1:]
+	cut := v[:len(v)/2]
+	for _, payload := range []string{changed, cut} {
+		resp, err := p.Try(payload)
+		if err != nil {
+			return err
+		}
+		said := complaint.FindString(resp.Text())
+		if said == "" || complaint.MatchString(base.First.Text()) {
+			continue
+		}
+		p.Flaw(attack.Flaw{Rule: read, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{base.First, resp}, Notes: []string{"the object as it is", "a changed object"},
+			Proof: []string{"The value is an object as " + format(v) + " writes it.", "A changed one is answered with an error of the reader: " + said}})
+		return nil
+	}
+	return nil
+}
+
+// swap returns another character of the same kind.
+func swap(c byte) string {
+	if c == 'A' {
+		return "B"
+	}
+	return "A"
+}
+
+// response looks at the values that the application itself uses.
+func response(t *attack.Trial, resp *message.Response) {
+	for _, at := range t.Request.Points() {
+		if f := format(at.Value); f != "" && !at.Names() {
+			tell(t, resp, at, f)
+		}
+	}
+	for _, line := range resp.Header.Values("Set-Cookie") {
+		pair, _, _ := strings.Cut(line, ";")
+		name, value, _ := strings.Cut(pair, "=")
+		if f := format(strings.Trim(value, `"`)); f != "" {
+			tell(t, resp, message.Point{In: message.InCookie, Name: name}, f)
+		}
+	}
+}
+
+func tell(t *attack.Trial, resp *message.Response, at message.Point, language string) {
+	t.Flaw(attack.Flaw{Rule: shown, Point: &at, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"an ordinary request"},
+		Proof: []string{"The value of " + at.Name + " is an object as " + language + " writes it."}})
+}

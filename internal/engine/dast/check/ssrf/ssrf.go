@@ -1,0 +1,127 @@
+// Package ssrf finds parameters that make the server send requests. The proof is a call
+// of a listener of ours; where there is none, the target's own page inside of an answer
+// to its own address, against an address of the target that does not exist.
+package ssrf
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery",
+	ShortDescription: "A parameter names an address that the server asks.",
+	Description: "The application asks an address that the request names. Whoever sends the request reaches, through the server, what only the server reaches: internal services without a sign-in, " +
+		"the service for metadata of a cloud with its credentials, other ports of the machine.",
+	HowToPrevent: "Ask only addresses of a fixed list. Where users name addresses, decide when the connection is made, on the resolved address, that it is neither private nor local, follow no redirects unchecked, " +
+		"and let the service run in a network that reaches nothing internal.",
+	CWE: []string{"CWE-918"}, OWASP: []string{"A10:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Wants: wants, Point: point}
+
+// wants chooses points that are about addresses.
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
+		return address.MatchString(p.Name) || strings.Contains(p.Value, "://")
+	}
+	return false
+}
+
+var address = regexp.MustCompile(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
+
+// arrival is how long a call may take to arrive.
+const arrival = 500 * time.Millisecond
+
+func point(p *attack.Probe) error {
+	if p.Callback == nil {
+		return own(p)
+	}
+	token := p.Random(16)
+	to, _ := p.Callback.Address(token)
+	resp, err := p.Try(to)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-time.After(arrival):
+	case <-p.Context.Done():
+		return p.Context.Err()
+	}
+	calls := p.Callback.Calls(token)
+	if len(calls) == 0 {
+		return nil
+	}
+	p.Flaw(attack.Flaw{Rule: rule, Payload: to, Request: p.Request.With(p.At, to), Answers: []*message.Response{resp}, Notes: []string{"the address of a listener"},
+		Proof: []string{"The server asked for " + to + ", an address made for this one value (" + calls[0].Protocol + " from " + calls[0].From + ")."}})
+	return nil
+}
+
+// own asks for the target's own page through the parameter.
+func own(p *attack.Probe) error {
+	base, err := p.Baseline()
+	if err != nil {
+		return err
+	}
+	root, err := message.Of(p.Scope.Base())
+	if err != nil {
+		return err
+	}
+	page, err := p.Follow(root)
+	if err != nil || page.Status != 200 {
+		return err
+	}
+	// Of two addresses of the target, one exists.
+	there, missing := root.Address(), root.Base()+"/"+p.Random(12)
+	resp, err := p.Try(there)
+	if err != nil || resp.Status >= 300 {
+		return err
+	}
+	parts := only(page.Text(), base.First.Text())
+	if len(parts) == 0 || !holds(resp, parts) {
+		return nil
+	}
+	other, err := p.Try(missing)
+	if err != nil || holds(other, parts) {
+		return err
+	}
+	again, err := p.Try(there + "?" + p.Random(6))
+	if err != nil || !holds(again, parts) {
+		return err
+	}
+	p.Flaw(attack.Flaw{Rule: rule, Payload: there, Request: p.Request.With(p.At, there), Answers: []*message.Response{resp, other, again},
+		Notes: []string{"the address of the target itself", "one that does not exist", "the first again"},
+		Proof: []string{"The value " + there + " is answered with what stands on that page.", "The value " + missing + ", which does not exist, is not."}})
+	return nil
+}
+
+// only returns up to five of the longest lines of a page that another does not have.
+func only(page, without string) []string {
+	var out []string
+	for line := range strings.Lines(page) {
+		if line = strings.TrimSpace(line); len(line) >= 20 && len(line) < 2000 && !strings.Contains(without, line) {
+			out = append(out, line)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return len(b) - len(a) })
+	return out[:min(5, len(out))]
+}
+
+// holds reports whether an answer has all lines, as they are or as text of a page.
+func holds(resp *message.Response, parts []string) bool {
+	for _, part := range parts {
+		if !slices.ContainsFunc(attack.Encodings(part), func(form string) bool { return strings.Contains(resp.Text(), form) }) {
+			return false
+		}
+	}
+	return true
+}

