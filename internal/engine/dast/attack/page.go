@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"fmt"
 	"html"
 	"net/url"
 	"strings"
@@ -173,7 +174,7 @@ func Encodings(s string) []string {
 	slashes := strings.NewReplacer(`\`, `\\`, "'", `\'`, `"`, `\"`)
 	script := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`)
 	forms := []string{s, html.EscapeString(s), php.Replace(s), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s), numeric.Replace(s), hex.Replace(s),
-		url.QueryEscape(s), url.PathEscape(s), slashes.Replace(s), script.Replace(s)}
+		url.QueryEscape(s), url.PathEscape(s), slashes.Replace(s), script.Replace(s), careful(s, ""), careful(s, ",.-_ ")}
 	out := forms[:0]
 	seen := map[string]bool{}
 	for _, f := range forms {
@@ -183,6 +184,24 @@ func Encodings(s string) []string {
 		}
 	}
 	return out
+}
+
+// careful encodes everything but letters, digits and the characters to keep, as the
+// encoders of OWASP do: named entities where HTML 4 has them, else hexadecimal ones.
+func careful(s, keep string) string {
+	named := map[rune]string{'<': "&lt;", '>': "&gt;", '&': "&amp;", '"': "&quot;"}
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c)), strings.ContainsRune(keep, c):
+			b.WriteRune(c)
+		case named[c] != "":
+			b.WriteString(named[c])
+		default:
+			fmt.Fprintf(&b, "&#x%x;", c)
+		}
+	}
+	return b.String()
 }
 
 // Like returns how alike two pages are: the share of neighbouring words that both
