@@ -200,7 +200,7 @@ func (r *Run) Count(key string) int {
 // Do attacks every operation of the surface, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Run) Do(ctx context.Context) error {
-	r.reported, r.tokens, r.found = map[string]bool{}, map[string]Token{}, map[string]map[string]bool{}
+	r.tokens, r.found = map[string]Token{}, map[string]map[string]bool{}
 	for _, slow := range []bool{false, true} {
 		if slow && (r.Target.Production || !r.any(true)) {
 			break

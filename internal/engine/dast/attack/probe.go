@@ -193,6 +193,9 @@ func (t *Trial) Flaw(f Flaw) {
 	}
 	live := &finding.Live{URL: f.Request.Place(), Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
 	identity := f.Request.Method + " " + place + " " + f.Key
+	if f.Place != "" { // whichever request showed it
+		identity = place + " " + f.Key
+	}
 	if f.Point != nil {
 		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
 		identity += " " + f.Point.Key()

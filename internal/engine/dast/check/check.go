@@ -6,9 +6,11 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
+	"merlon/internal/engine/dast/check/cookies"
 	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/headerinjection"
+	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/pathtraversal"
@@ -41,4 +43,6 @@ var All = []*attack.Check{
 	ssrf.Check,
 	deserialization.Check,
 	deserialization.Indicator,
+	cookies.Check,
+	headers.Check,
 }

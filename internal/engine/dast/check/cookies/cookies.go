@@ -1,0 +1,114 @@
+// Package cookies finds cookies that browsers keep badly, because the answer that set
+// them does not say better: sent without encryption, read by script, sent with the
+// requests of other sites (RFC 6265bis). It only looks.
+package cookies
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+var (
+	notSecure = &finding.Rule{
+		ID: "dast/cookies/not-secure", Analysis: finding.DAST, Name: "Cookie without Secure",
+		ShortDescription: "A cookie is also sent without encryption.",
+		Description: "The answer sets a cookie without the attribute Secure. Browsers then send it with requests that are not encrypted as well, " +
+			"where everybody on the way reads it: one picture of the address http:// on any page is enough.",
+		HowToPrevent: "Set Secure on every cookie, and serve the application over HTTPS alone. The prefix __Host- makes browsers insist on it.",
+		CWE:          []string{"CWE-614"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+	}
+	readable = &finding.Rule{
+		ID: "dast/cookies/not-http-only", Analysis: finding.DAST, Name: "Session cookie without HttpOnly",
+		ShortDescription: "Script of the page can read the cookie of the session.",
+		Description: "The cookie that names the session is set without the attribute HttpOnly. Any script that gets into a page reads it, " +
+			"and whoever has it is signed in as the user, also after the page is closed.",
+		HowToPrevent: "Set HttpOnly on cookies that script does not need, and always on that of the session.",
+		CWE:          []string{"CWE-1004"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+	}
+	crossSite = &finding.Rule{
+		ID: "dast/cookies/same-site-none", Analysis: finding.DAST, Name: "Cookie with SameSite=None and without Secure",
+		ShortDescription: "A cookie asks to be sent with the requests of other sites, and is not secure.",
+		Description: "SameSite=None takes away the protection that browsers give against requests that other sites forge. Without Secure it is also invalid: " +
+			"current browsers refuse the cookie, others send it everywhere and without encryption.",
+		HowToPrevent: "Set SameSite=Lax or Strict. Where other sites have to embed the application, set SameSite=None together with Secure.",
+		CWE:          []string{"CWE-1275"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+	}
+)
+
+// Check is the check.
+var Check = &attack.Check{ID: "cookies", Rules: []*finding.Rule{notSecure, readable, crossSite}, Response: look}
+
+// look reports of each cookie that is set what it lacks. A cookie is what RFC 6265
+// says it is, a name with a domain and a path, so that one for the whole site is told
+// once, whichever pages set it.
+func look(t *attack.Trial, resp *message.Response) {
+	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
+		if c.Value == "" || strings.EqualFold(c.Value, "deleted") || c.MaxAge < 0 || !c.Expires.IsZero() && c.Expires.Before(ancient) {
+			continue // it is taken away
+		}
+		report := func(rule *finding.Rule, lacks string) {
+			t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: path(c, resp.Request), Key: c.Domain + " " + c.Name, Answers: []*message.Response{resp},
+				Message: "The cookie " + c.Name + " " + lacks + ".", Notes: []string{"sets " + c.Name},
+				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " sets the cookie " + c.Name + " with the attributes: " + attributes(c) + "."}})
+		}
+		if !c.Secure && c.SameSite == http.SameSiteNoneMode {
+			report(crossSite, "is set with SameSite=None and without Secure")
+		}
+		if !c.Secure {
+			report(notSecure, "is set without Secure")
+		}
+		if !c.HttpOnly && session(c) {
+			report(readable, "names the session, and is set without HttpOnly")
+		}
+	}
+}
+
+// ancient is before every cookie that is meant to stay: those that are taken away
+// expire in 1970 or the like.
+var ancient = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// path is the path that the cookie is for (RFC 6265, section 5.1.4), with identifiers
+// replaced where it is the page's own.
+func path(c *http.Cookie, r *message.Request) string {
+	if strings.HasPrefix(c.Path, "/") {
+		if c.Path == r.Path {
+			return site.PathShape(r)
+		}
+		return c.Path
+	}
+	shape := site.PathShape(r)
+	if i := strings.LastIndexByte(shape, '/'); i > 0 {
+		return shape[:i]
+	}
+	return "/"
+}
+
+// sessionName are names of cookies of sessions, of frameworks and in general.
+var sessionName = lazyregexp.New(`(?i)^(__(host|secure)-)?(jsessionid|phpsessid|asp\.net_sessionid|\.aspxauth|\.aspnetcore\.(session|cookies|identity\.application)|connect\.sid|laravel_session|ci_session|_[a-z0-9_]*_session|rack\.session|cfid|cftoken|sessionid|beaker\.session\.id|sid|ssid|sess|session|auth|jwt|access_?token|refresh_?token|id_?token|remember_?(me|token))$|sess(ion)?[-_.]?id|session[-_.]?(token|key)|auth[-_.]?(token|key|cookie)|(^|[-_.])(session|sid|jwt)$`)
+
+// forScript are names of cookies that script has to read: tokens against forgery that
+// it copies into a header.
+var forScript = lazyregexp.New(`(?i)csrf|xsrf|antiforgery`)
+
+// session reports whether the cookie names a session: by its name, and by a value that
+// is long enough to be a secret.
+func session(c *http.Cookie) bool {
+	return len(c.Value) >= 16 && sessionName.MatchString(c.Name) && !forScript.MatchString(c.Name)
+}
+
+// attributes writes the attributes of a cookie.
+func attributes(c *http.Cookie) string {
+	shown := *c
+	shown.Name, shown.Value = "c", "v"
+	if _, rest, ok := strings.Cut(shown.String(), "; "); ok {
+		return rest
+	}
+	return "none"
+}

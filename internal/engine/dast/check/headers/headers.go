@@ -1,0 +1,200 @@
+// Package headers finds pages whose headers leave out what browsers need to protect
+// their users: encryption that is kept to, a policy for content, types that are not
+// guessed, framing. It only looks, at pages that a user sees, and tells each once.
+package headers
+
+import (
+	"net"
+	"net/http"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+)
+
+var (
+	transport = rule("no-hsts", "Encryption is not insisted on", "The site does not tell browsers to use HTTPS alone.",
+		"Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
+		"Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer over HTTPS.", "CWE-319", "A05:2021")
+	noPolicy = rule("no-content-policy", "No policy for content", "Pages do not restrict which script runs in them.",
+		"Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a second barrier.",
+		"Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and base-uri 'none'; try it with Content-Security-Policy-Report-Only first.", "CWE-693", "A05:2021")
+	weakPolicy = rule("weak-content-policy", "The policy for content lets any script run", "The policy for content has a hole that takes its protection away.",
+		"The Content-Security-Policy of a page lets script in the page itself run, or script from anywhere. It does not stop script that gets into the page by a flaw.",
+		"Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards and whole schemes.", "CWE-693", "A05:2021")
+	sniffing = rule("no-nosniff", "Types of content are guessed", "Browsers may take an answer for another type than it has.",
+		"Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a page what the application serves as something else, such as a file of a user.",
+		"Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.", "CWE-693", "A05:2021")
+	framing = rule("clickjacking", "Pages can be framed by other sites", "Another site can lay the page under its own and borrow clicks.",
+		"A page with a form can be shown in a frame of another site: neither frame-ancestors of Content-Security-Policy nor X-Frame-Options forbids it. A user who clicks there acts here.",
+		"Send Content-Security-Policy: frame-ancestors 'self', and X-Frame-Options: SAMEORIGIN for old browsers. Cookies with SameSite=Lax are not sent in such frames.", "CWE-1021", "A05:2021")
+)
+
+func rule(name, title, short, description, prevent, cwe, owasp string) *finding.Rule {
+	return &finding.Rule{ID: "dast/headers/" + name, Analysis: finding.DAST, Name: title, ShortDescription: short, Description: description, HowToPrevent: prevent,
+		CWE: []string{cwe}, OWASP: []string{owasp}, Severity: finding.Low, Confidence: finding.Certain}
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "headers", Rules: []*finding.Rule{transport, noPolicy, weakPolicy, sniffing, framing}, Response: look}
+
+// look reads the headers of a page that was found. Other answers need none of this, or
+// come from something in front of the application.
+func look(t *attack.Trial, resp *message.Response) {
+	if resp.Status != http.StatusOK || !resp.IsHTML() || len(resp.Body) == 0 {
+		return
+	}
+	report := func(rule *finding.Rule, proof string) {
+		t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host, Answers: []*message.Response{resp}, Notes: []string{"a page"},
+			Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " " + proof + "."}})
+	}
+	if resp.Request.Scheme == "https" && !numeric(resp.Request.Host) && !insists(resp.Header.Get("Strict-Transport-Security")) {
+		report(transport, "has no header Strict-Transport-Security with a time above 0")
+	}
+	if !strings.Contains(strings.ToLower(resp.Header.Get("X-Content-Type-Options")), "nosniff") {
+		report(sniffing, "has no header X-Content-Type-Options: nosniff")
+	}
+	policies := read(resp)
+	switch hole := weakness(policies); {
+	case len(policies) == 0:
+		report(noPolicy, "has no Content-Security-Policy")
+	case hole != "":
+		report(weakPolicy, "has a Content-Security-Policy in which "+hole)
+	}
+	if framed(resp, policies) && acts(resp.Document()) {
+		report(framing, "is a page with a form, and has neither frame-ancestors nor X-Frame-Options")
+	}
+}
+
+// numeric reports whether the host is an address: browsers keep no record of those
+// (RFC 6797, section 8.1.1).
+func numeric(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return net.ParseIP(strings.Trim(host, "[]")) != nil
+}
+
+// insists reports whether the header makes browsers keep to HTTPS.
+func insists(value string) bool {
+	for d := range strings.SplitSeq(value, ";") {
+		name, age, _ := strings.Cut(strings.TrimSpace(d), "=")
+		if strings.EqualFold(strings.TrimSpace(name), "max-age") {
+			return strings.Trim(strings.TrimSpace(age), `"0`) != ""
+		}
+	}
+	return false
+}
+
+// A policy is one Content-Security-Policy: sources by directive, in lower case.
+type policy struct {
+	directives map[string][]string
+	header     bool // not of an element meta, which cannot forbid framing
+}
+
+// read returns the policies of a page that are enforced (CSP 3). Each one restricts
+// further.
+func read(resp *message.Response) []policy {
+	var out []policy
+	add := func(text string, header bool) {
+		for one := range strings.SplitSeq(text, ",") {
+			p := policy{map[string][]string{}, header}
+			for d := range strings.SplitSeq(strings.ToLower(one), ";") {
+				if words := strings.Fields(d); len(words) > 0 && p.directives[words[0]] == nil {
+					p.directives[words[0]] = append([]string{}, words[1:]...)
+				}
+			}
+			if len(p.directives) > 0 {
+				out = append(out, p)
+			}
+		}
+	}
+	for _, v := range resp.Header.Values("Content-Security-Policy") {
+		add(v, true)
+	}
+	for n := range resp.Document().Descendants() {
+		if n.Type == html.ElementNode && n.Data == "meta" && strings.EqualFold(attribute(n, "http-equiv"), "Content-Security-Policy") {
+			add(attribute(n, "content"), false)
+		}
+	}
+	return out
+}
+
+// weakness says why none of the policies stops script; empty: one does.
+func weakness(policies []policy) string {
+	why := ""
+	for _, p := range policies {
+		hole := p.hole()
+		if hole == "" {
+			return ""
+		}
+		if why == "" {
+			why = hole
+		}
+	}
+	return why
+}
+
+// hole says why the policy does not stop script; empty: it does.
+func (p policy) hole() string {
+	sources, ok := p.directives["script-src-elem"]
+	if !ok {
+		sources, ok = p.directives["script-src"]
+	}
+	if !ok {
+		sources, ok = p.directives["default-src"]
+	}
+	if !ok {
+		return "nothing is said about script"
+	}
+	bound, dynamic := false, false // by nonce or hash, which take 'unsafe-inline' back
+	for _, s := range sources {
+		bound = bound || strings.HasPrefix(s, "'nonce-") || strings.HasPrefix(s, "'sha")
+		dynamic = dynamic || s == "'strict-dynamic'"
+	}
+	for _, s := range sources {
+		switch {
+		case s == "'unsafe-inline'" && !bound && !dynamic:
+			return "script in the page itself is allowed ('unsafe-inline')"
+		case (s == "*" || s == "http:" || s == "https:" || s == "data:") && !dynamic:
+			return "script from anywhere is allowed (" + s + ")"
+		}
+	}
+	return ""
+}
+
+// framed reports whether other sites may show the page in a frame.
+func framed(resp *message.Response, policies []policy) bool {
+	for _, p := range policies {
+		if _, ok := p.directives["frame-ancestors"]; ok && p.header {
+			return false
+		}
+	}
+	switch strings.ToUpper(strings.TrimSpace(resp.Header.Get("X-Frame-Options"))) {
+	case "DENY", "SAMEORIGIN":
+		return false
+	}
+	return true
+}
+
+// acts reports whether the page has a form that changes something.
+func acts(doc *html.Node) bool {
+	for n := range doc.Descendants() {
+		if n.Type == html.ElementNode && (n.Data == "form" && strings.EqualFold(attribute(n, "method"), "post") || n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password")) {
+			return true
+		}
+	}
+	return false
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
