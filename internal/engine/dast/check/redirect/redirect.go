@@ -53,7 +53,11 @@ func point(p *attack.Probe) error {
 	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.At) {
 		return nil
 	}
-	for _, form := range []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/"} {
+	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/"}
+	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
+		forms = []string{host + "/", "//" + host + "/"} // the scheme is there already, and the value's own was taken for the host
+	}
+	for _, form := range forms {
 		resp, err := p.Try(form)
 		if err != nil {
 			return err
@@ -161,9 +165,14 @@ func browse(base *url.URL, s string) *url.URL {
 		return c
 	}, strings.TrimSpace(s))
 	for _, scheme := range []string{"http:", "https:"} {
-		if rest, ok := strings.CutPrefix(strings.ToLower(s), scheme); ok && !strings.HasPrefix(rest, "//") && base.Scheme+":" != scheme {
+		if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
+			continue
+		}
+		rest := s[len(scheme):]
+		if strings.HasPrefix(rest, "//") || base.Scheme+":" != scheme { // any number of slashes is two
 			s = scheme + "//" + strings.TrimLeft(rest, "/")
 		}
+		break
 	}
 	for strings.HasPrefix(s, "///") {
 		s = s[1:]

@@ -32,6 +32,28 @@ func TestCheck(t *testing.T) {
 	location("/bad/location", func(string) bool { return true })
 	location("/bad/slash", func(s string) bool { return strings.HasPrefix(s, "/") })
 	location("/bad/prefix", func(s string) bool { return strings.HasPrefix(s, "http://127.0.0.1") })
+	for path, scheme := range map[string]string{"/bad/scheme": "http://", "/bad/secure": "https://"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", scheme+r.FormValue("to"))
+			w.WriteHeader(http.StatusFound)
+		})
+	}
+	mux.HandleFunc("/bad/noslash", func(w http.ResponseWriter, r *http.Request) { // the scheme is there, and no other one is let through
+		to := "home.example"
+		if v := r.FormValue("to"); !strings.HasPrefix(v, "/") && !strings.HasPrefix(v, `\`) {
+			to = v
+		}
+		w.Header().Set("Location", "http://"+to)
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/good/fixed", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Location", "http://home.example/"+r.FormValue("to"))
+		w.WriteHeader(http.StatusFound)
+	})
+	mux.HandleFunc("/good/below", func(w http.ResponseWriter, r *http.Request) { // the value is a path behind the host
+		w.Header().Set("Location", "http:////home.example//"+r.FormValue("to"))
+		w.WriteHeader(http.StatusFound)
+	})
 	location("/good/path", func(s string) bool {
 		return strings.HasPrefix(s, "/") && !strings.HasPrefix(s, "//") && !strings.HasPrefix(s, "/\\")
 	})
@@ -49,7 +71,7 @@ func TestCheck(t *testing.T) {
 		http.Redirect(w, &http.Request{}, "https://fixed.example/", http.StatusFound)
 	})
 	var operations, want []string
-	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready",
+	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready", "/bad/scheme", "/bad/secure", "/bad/noslash", "/good/fixed", "/good/below",
 		"/good/path", "/good/link", "/good/text", "/good/function", "/good/own", "/good/query", "/good/random"} {
 		operations = append(operations, "GET "+path+"?to=%2Fhome")
 		if strings.HasPrefix(path, "/bad/") {
