@@ -310,8 +310,8 @@ func newOperation(e site.Entry) *operation { return &operation{entry: e, found: 
 
 // operation attacks one operation. Its error is one that ends the run.
 func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
-	if site.Dangerous(e.Request.Address()) {
-		r.Surface.Failed(e.Request, "it ends the session or cannot be taken back: never asked")
+	if why := site.Never(e.Request); why != "" {
+		r.Surface.Failed(e.Request, why)
 		return nil
 	}
 	op := r.known(e)

@@ -265,9 +265,9 @@ func (c *Crawler) elsewhere(r *message.Request) {
 // ask asks for a request and reads the answer.
 func (c *Crawler) ask(ctx context.Context, it item) error {
 	r := it.r
-	if site.Dangerous(r.Address()) {
+	if why := site.Never(r); why != "" {
 		c.Surface.Add(r)
-		c.Surface.Failed(r, "it ends the session or cannot be taken back: never asked")
+		c.Surface.Failed(r, why)
 		return nil
 	}
 	if r.Method != http.MethodGet && !c.Submit {

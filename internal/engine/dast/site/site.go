@@ -137,6 +137,41 @@ var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)
 // ends the session or destroys something: nothing asks for it unasked.
 func Dangerous(text string) bool { return dangerous.MatchString(text) }
 
+// newPassword are names of fields that take a new password.
+var newPassword = lazyregexp.New(`(?i)(new|conf|repeat|retype|again|verify|current|old)[-_]?(pass|pwd|pw)|(pass(word|wd|phrase)?|pwd)[-_]?(new|conf|repeat|again|check|verify|old|current|2)`)
+
+// person are names of fields that say whose password it is: a form with one signs in
+// or registers somebody.
+var person = lazyregexp.New(`(?i)user|login|mail|account|nick|(^|[-_])name`)
+
+// Never says why nobody asks for a request unasked: it ends the session, destroys
+// something, or gives the user that the scan signs in as another password. Empty: it
+// may be asked.
+func Never(r *message.Request) string {
+	if Dangerous(r.Address()) {
+		return "it ends the session or cannot be taken back: never asked"
+	}
+	passwords, fresh := 0, false
+	for _, p := range r.Points() {
+		switch p.In {
+		case message.InQuery, message.InForm, message.InMultipart, message.InJSON:
+		default:
+			continue
+		}
+		if r.Types[p.Key()] == "password" {
+			passwords++
+		}
+		fresh = fresh || newPassword.MatchString(p.Name)
+		if person.MatchString(p.Name) && !newPassword.MatchString(p.Name) {
+			return ""
+		}
+	}
+	if fresh || passwords > 1 {
+		return "it changes the password of the identity: never asked"
+	}
+	return ""
+}
+
 // Shape is the same for requests that are the same operation: method, host, path
 // with identifiers replaced, and the names of the parameters.
 func Shape(r *message.Request) string {

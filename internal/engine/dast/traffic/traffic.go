@@ -146,6 +146,9 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if err := c.o.Scope.Allows(r); err != nil {
 		return err
 	}
+	if why := site.Never(r); why != "" {
+		return errs.E(errs.Forbidden, "%s", why)
+	}
 	return c.turn(ctx)
 }
 
