@@ -13,6 +13,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -149,6 +150,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		if err != nil {
 			if c.answer == nil {
 				c.seen.Reason = err.Error()
+				c.request, c.late = r, errs.Is(err, errs.Unavailable)
 			}
 			return err
 		}

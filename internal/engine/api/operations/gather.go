@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
@@ -27,14 +28,20 @@ func (e *examination) gather(ctx context.Context) error {
 		text, where := d.Text, cmp.Or(d.Name, d.URL, "the description")
 		if d.URL != "" && text == "" {
 			var err error
-			if text, err = e.fetch(ctx, d.URL); traffic.Over(err) {
+			if d.Kind == string(describe.GraphQL) {
+				text, err = e.introspect(ctx, d.URL)
+			}
+			if text == "" && !traffic.Over(err) {
+				text, err = e.fetch(ctx, d.URL)
+			}
+			if traffic.Over(err) {
 				return err
 			} else if err != nil {
 				e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
 				continue
 			}
 		}
-		if err := e.read([]byte(text), where); err != nil {
+		if err := e.read([]byte(text), where, service(d)); err != nil {
 			e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("%.200s was not read: %v", where, err)})
 		}
 	}
@@ -46,15 +53,54 @@ func (e *examination) gather(ctx context.Context) error {
 		if traffic.Over(err) {
 			return err
 		}
-		if err == nil && e.read([]byte(text), path) == nil && len(e.calls) > 0 {
+		if err == nil && e.read([]byte(text), path, "") == nil && len(e.calls) > 0 {
+			return nil
+		}
+	}
+	for _, path := range services {
+		text, err := e.introspect(ctx, path)
+		if traffic.Over(err) {
+			return err
+		}
+		if err == nil && e.read([]byte(text), path, path) == nil && len(e.calls) > 0 {
 			return nil
 		}
 	}
 	return nil
 }
 
+// services are where services of GraphQL usually are, below the base; the first is
+// where one is that a description says nothing of.
+var services = []string{"graphql", "api/graphql", "v1/graphql", "query", "gql", "graphql/api"}
+
+// service is the address that a description of GraphQL was asked at; empty: none.
+func service(d scan.Description) string {
+	if d.Text != "" || strings.HasSuffix(strings.ToLower(d.URL), ".graphql") || strings.HasSuffix(strings.ToLower(d.URL), ".json") {
+		return ""
+	}
+	return d.URL
+}
+
+// introspect asks a service of GraphQL below the base for its schema.
+func (e *examination) introspect(ctx context.Context, address string) (string, error) {
+	r, err := e.locate(address)
+	if err != nil {
+		return "", err
+	}
+	return e.load(ctx, graphql.Introspect(r))
+}
+
 // fetch asks for an address below the base.
 func (e *examination) fetch(ctx context.Context, address string) (string, error) {
+	r, err := e.locate(address)
+	if err != nil {
+		return "", err
+	}
+	return e.load(ctx, r)
+}
+
+// locate returns the request of an address below the base.
+func (e *examination) locate(address string) (*message.Request, error) {
 	base := *e.scope.Base()
 	if !strings.HasSuffix(base.Path, "/") {
 		base.Path += "/"
@@ -62,12 +108,13 @@ func (e *examination) fetch(ctx context.Context, address string) (string, error)
 	}
 	u, err := base.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("%.200q is no address", address)
+		return nil, fmt.Errorf("%.200q is no address", address)
 	}
-	r, err := message.Of(u)
-	if err != nil {
-		return "", err
-	}
+	return message.Of(u)
+}
+
+// load returns what the request is answered with.
+func (e *examination) load(ctx context.Context, r *message.Request) (string, error) {
 	resp, err := e.client.Send(ctx, r, e.as)
 	switch {
 	case err != nil:
@@ -80,8 +127,9 @@ func (e *examination) fetch(ctx context.Context, address string) (string, error)
 	return string(resp.Body), nil
 }
 
-// read adds the operations of a description.
-func (e *examination) read(text []byte, where string) error {
+// read adds the operations of a description. Those of GraphQL are at the address of the
+// service, below the base, where it is known.
+func (e *examination) read(text []byte, where, service string) error {
 	api, err := describe.Read(text)
 	if err != nil {
 		return err
@@ -103,8 +151,8 @@ func (e *examination) read(text []byte, where string) error {
 	}
 	base := e.scope.Base()
 	for _, o := range api.Operations {
-		if o.Call != nil && o.Path == "" && !strings.HasSuffix(base.Path, "graphql") {
-			o.Path = "/graphql"
+		if o.Call != nil && o.Path == "" {
+			e.place(o, service)
 		}
 		if known[key(o)] || len(e.calls) == maxOperations {
 			continue
@@ -114,6 +162,40 @@ func (e *examination) read(text []byte, where string) error {
 			Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 	}
 	return nil
+}
+
+// place gives an operation of GraphQL the path of its service.
+func (e *examination) place(o *describe.Operation, service string) {
+	base := strings.TrimSuffix(e.scope.Base().Path, "/")
+	if r, err := e.locate(service); err == nil && service != "" {
+		if below, ok := strings.CutPrefix(r.Path, base+"/"); ok && below != "" {
+			o.Path = "/" + below
+			return
+		}
+	}
+	if !strings.HasSuffix(base, "graphql") {
+		o.Path = "/" + services[0]
+	}
+}
+
+// endpoints are the services of GraphQL with their operations.
+func (e *examination) endpoints() []*graphql.Endpoint {
+	var out []*graphql.Endpoint
+	byPath := map[string]*graphql.Endpoint{}
+	for _, c := range e.calls {
+		if c.operation.Call == nil || c.request == nil {
+			continue
+		}
+		at := byPath[c.request.Path]
+		if at == nil {
+			r := &message.Request{Method: http.MethodPost, Scheme: c.request.Scheme, Host: c.request.Host, Path: c.request.Path, Origin: c.origin}
+			at = &graphql.Endpoint{At: r}
+			byPath[r.Path] = at
+			out = append(out, at)
+		}
+		at.Operations = append(at.Operations, &graphql.Operation{Operation: c.operation, Request: c.request, Answer: c.answer, Late: c.late})
+	}
+	return out
 }
 
 // key tells operations apart: of a collection, one address may be asked in several ways.

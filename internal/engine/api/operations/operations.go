@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check"
 	"merlon/internal/engine/dast/message"
@@ -57,10 +58,11 @@ type examination struct {
 type call struct {
 	operation *describe.Operation
 	origin    string
-	request   *message.Request  // the best one; nil: none could be made
+	request   *message.Request  // the best one, or the last without an answer; nil: none could be made
 	answer    *message.Response // to it; nil: none
 	seen      finding.Operation
 	created   bool // its path names an object that the scan has made
+	late      bool // no answer came in time
 }
 
 // examine runs the phases. What ends one of them early is a reason; the operations are
@@ -105,7 +107,7 @@ func (e *examination) prepare() (err error) {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(t.URL + e.ID)) // a hash takes everything
 	e.seed = seed.Sum64()
-	e.run = &attack.Run{Client: e.client, As: e.as, Surface: e.surface, Target: t, Scope: e.scope, Checks: append(e.checks(), check.All...), Callback: e.Callback,
+	e.run = &attack.Run{Client: e.client, As: e.as, Surface: e.surface, Target: t, Scope: e.scope, Checks: slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All), Callback: e.Callback,
 		Parallel: max(t.Parallel, 4), Seed: e.seed, Report: e.Report, Degrade: e.Degrade,
 		Progress: func(done, all int) {
 			e.Progress(40+60*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, e.client.Sent()))

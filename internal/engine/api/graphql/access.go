@@ -1,0 +1,362 @@
+package graphql
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file asks who may send what from where, and whom the service believes.
+
+func decode(text []byte, v any) error { return json.Unmarshal(text, v) }
+
+// forgery sends a mutation that changes nothing, the name of its root type, in the ways
+// that pages of other sites can.
+func (a *asker) forgery() error {
+	const text = "mutation { __typename }"
+	resp, got, err := a.ask(a.query(text, nil))
+	if err != nil || !got.clean() { // there are no mutations
+		return err
+	}
+	name := got.Data["__typename"]
+	get := a.At.Clone()
+	get.Method, get.Query = http.MethodGet, append(get.Query, message.Param{Name: "query", Value: text})
+	form := a.At.Clone()
+	form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "query", Value: text}}}
+	plain := a.query(text, nil)
+	plain.Body.Kind, plain.Body.Type = message.Text, "text/plain"
+	for _, way := range []struct {
+		r    *message.Request
+		name string
+	}{{get, "in an address, by GET,"}, {form, "as a form"}, {plain, "as text/plain"}} {
+		forged, got, err := a.ask(way.r)
+		if err != nil {
+			return err
+		}
+		if !got.clean() || got.Data["__typename"] != name {
+			continue
+		}
+		f := attack.Flaw{Rule: asForm, Request: way.r, Answers: []*message.Response{resp, forged}, Notes: []string{"as usual", "as another site can send it"},
+			Proof: []string{fmt.Sprintf("A mutation that is sent %s is executed: it answers the name of its type, %v, as it does over POST as JSON. It changed nothing.", way.name, name)}}
+		if way.r == get {
+			f.Rule = overGET
+		}
+		a.Flaw(f)
+	}
+	return nil
+}
+
+// tools are where consoles usually are, beside the endpoint, and what their pages hold.
+var (
+	tools   = []string{"", "graphiql", "playground", "graphql/playground", "graphql/console", "altair", "voyager", "console", "explorer"}
+	toolOf  = regexp.MustCompile(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
+	refused = regexp.MustCompile(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
+)
+
+// consoles opens the pages of consoles as nobody, and tries whether what protects them
+// is a word in a cookie.
+func (a *asker) consoles() error {
+	folder := path.Dir(a.At.Path)
+	for _, tool := range tools {
+		page := a.At.Clone()
+		page.Method, page.Header, page.Template = http.MethodGet, []message.Param{{Name: "Accept", Value: "text/html"}}, ""
+		if tool != "" {
+			page.Path = path.Join(folder, tool)
+		}
+		resp, err := a.Nobody(page)
+		if err != nil {
+			return err
+		}
+		m := toolOf.FindStringSubmatch(resp.Text())
+		if resp.Status != http.StatusOK || !resp.IsHTML() || m == nil {
+			continue
+		}
+		again, err := a.Nobody(page)
+		if err != nil || toolOf.FindString(again.Text()) == "" {
+			return err
+		}
+		a.Flaw(attack.Flaw{Rule: console, Request: page, Answers: []*message.Response{resp}, Message: fmt.Sprintf("A console for developers is at %s", page.Path),
+			Proof: []string{fmt.Sprintf("The page loads or starts %s, for nobody, twice.", m[1]+m[2])}})
+		if err := a.unlock(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// opposite words of protections.
+var opposite = strings.NewReplacer("disabled", "enabled", "disable", "enable", "false", "true", "off", "on", "deny", "allow", "no", "yes", "0", "1")
+
+// unlock asks the address of a console for something, and where it refuses, with the
+// opposite of what the cookies of the application say.
+func (a *asker) unlock(page *message.Request) error {
+	e := &Endpoint{At: page.Clone()}
+	e.At.Method, e.At.Header = http.MethodPost, nil
+	query := e.query("{ __typename }", nil)
+	closed, err := a.Nobody(query)
+	if err != nil || !refused.MatchString(read(closed).message()) || read(closed).clean() {
+		return err
+	}
+	home, err := a.Nobody(a.Request)
+	if err != nil {
+		return err
+	}
+	for _, c := range (&http.Response{Header: home.Header}).Cookies() {
+		flipped := opposite.Replace(c.Value)
+		if flipped == c.Value || len(c.Value) > 60 {
+			continue
+		}
+		told := query.Clone()
+		told.Cookies = []message.Param{{Name: c.Name, Value: c.Value}}
+		still, err := a.Nobody(told)
+		if err != nil {
+			return err
+		}
+		with := query.Clone()
+		with.Cookies = []message.Param{{Name: c.Name, Value: flipped}}
+		open, err := a.Nobody(with)
+		if err != nil {
+			return err
+		}
+		if !read(open).clean() || read(still).clean() {
+			continue
+		}
+		a.Flaw(attack.Flaw{Rule: consoleBypass, Request: with, Answers: []*message.Response{closed, still, open}, Notes: []string{"without a cookie", "with the cookie as the application sets it", "with the other word"},
+			Payload: c.Name + "=" + flipped, Point: &message.Point{In: message.InCookie, Name: c.Name},
+			Proof: []string{fmt.Sprintf("Without a cookie, and with %s=%s, the service refuses: %.200q.", c.Name, c.Value, read(closed).message()), fmt.Sprintf("With %s=%s it answers.", c.Name, flipped)}})
+		e.At.Cookies = with.Cookies
+		return a.debug(e)
+	}
+	return a.debug(e)
+}
+
+func (a *asker) access() error {
+	for _, f := range []func() error{a.unsigned, a.denied, a.open} {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tokenName is how arguments are named that take a token.
+var (
+	tokenName = regexp.MustCompile(`(?i)^(?:jwt|(?:access|auth|id|bearer|session)?_?token)$`)
+	userName  = regexp.MustCompile(`(?i)^(?:user_?name|login|user|name|email)$`)
+)
+
+// maxUsers bounds the users whose names are tried.
+const maxUsers = 4
+
+// unsigned gives a token that nobody has signed to queries that take one.
+func (a *asker) unsigned() error {
+	for _, o := range a.Operations {
+		for name := range o.variables() {
+			if o.Call.Kind == "query" && tokenName.MatchString(name) {
+				if err := a.forge(o, name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// token writes a token (RFC 7519) that names a user in the usual claims, with a
+// signature that is none.
+func token(user, alg, signature string) string {
+	part := func(v any) string {
+		text, err := json.Marshal(v)
+		if err != nil { // a map of texts and numbers
+			panic(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(text)
+	}
+	return part(map[string]any{"alg": alg, "typ": "JWT"}) + "." +
+		part(map[string]any{"sub": user, "identity": user, "username": user, "user": user, "name": user, "email": user, "type": "access", "fresh": false, "iat": 1700000000, "nbf": 1700000000, "exp": 4000000000, "jti": "1"}) +
+		"." + base64.RawURLEncoding.EncodeToString([]byte(signature))
+}
+
+// users are names that answers have shown, behind the usual one.
+func (a *asker) users() []string {
+	out := []string{"admin"}
+	var walk func(v any, depth int)
+	walk = func(v any, depth int) {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, below := range v {
+				if s, ok := below.(string); ok && userName.MatchString(key) && s != "" && len(s) < 100 && !slices.Contains(out, s) && len(out) < maxUsers {
+					out = append(out, s)
+				}
+				walk(below, depth+1)
+			}
+		case []any:
+			for _, below := range v[:min(len(v), 20)] {
+				walk(below, depth+1)
+			}
+		}
+	}
+	for _, o := range a.Operations {
+		if o.answered() {
+			walk(read(o.Answer).Data, 0)
+		}
+	}
+	return out
+}
+
+// forge proves that a token's claims are believed: the token of a user who exists gives
+// data, that of one who does not gives none, and a text that is no token is refused.
+func (a *asker) forge(o *Operation, name string) error {
+	try := func(value string) (*message.Response, *answer, error) {
+		variables := o.variables()
+		variables[name] = value
+		return a.ask(a.query(o.Call.Text, variables))
+	}
+	none, got, err := try(a.Random(20))
+	if err != nil || got.clean() && got.Data[o.Call.Field] != nil {
+		return err
+	}
+	for _, way := range []struct{ alg, signature string }{{"HS256", a.Random(32)}, {"none", ""}} {
+		nobody, got, err := try(token(a.Random(12), way.alg, way.signature))
+		if err != nil {
+			return err
+		}
+		if got.clean() && got.Data[o.Call.Field] != nil {
+			continue
+		}
+		for _, user := range a.users() {
+			forged, got, err := try(token(user, way.alg, way.signature))
+			if err != nil {
+				return err
+			}
+			if !got.clean() || got.Data[o.Call.Field] == nil {
+				continue
+			}
+			a.Flaw(attack.Flaw{Rule: unsignedToken, Request: forged.Request, Point: &message.Point{In: message.InJSON, Name: "/variables/" + name}, Answers: []*message.Response{none, nobody, forged},
+				Notes: []string{"with a text that is no token", "with a forged token of a user who does not exist", "with a forged token of a user"},
+				Proof: []string{fmt.Sprintf("A token for %q with the algorithm %s and a signature that nobody made gives data of %s.", user, way.alg, o.Call.Field),
+					"The same with a random name, and a text that is no token, give none."}})
+			return nil
+		}
+	}
+	return nil
+}
+
+// unsignedIn are words of errors that ask for a sign-in.
+var unsignedIn = regexp.MustCompile(`(?i)unauth|not (?:logged|signed) in|(?:log|sign)[ -]?in\b|authenticat|credential|permission|\btoken\b`)
+
+// denied writes queries that are denied in other ways.
+func (a *asker) denied() error {
+	for _, o := range a.Operations {
+		if o.Call.Kind != "query" || o.Answer == nil || o.answered() {
+			continue
+		}
+		said := read(o.Answer).message()
+		if !refused.MatchString(said) || unsignedIn.MatchString(said) {
+			continue
+		}
+		if err := a.rewrite(o, said); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewrite asks for a denied field under an alias, as a named query and in a fragment.
+func (a *asker) rewrite(o *Operation, said string) error {
+	doc, field := o.root()
+	if field == nil {
+		return nil
+	}
+	head := doc.Operations[0]
+	names := []string{"IntrospectionQuery", "getData", "query"}
+	for _, other := range a.Operations {
+		if other.answered() && len(names) < 5 {
+			names = append(names, other.Call.Field)
+		}
+	}
+	ways := []func() string{func() string { field.Alias = "a"; return "under an alias" }}
+	for _, name := range names {
+		ways = append(ways, func() string { field.Alias, head.Name = field.Name, name; return "as a query of the name " + name })
+	}
+	for _, way := range ways {
+		how := way()
+		resp, got, err := a.ask(a.query(write(doc), o.variables()))
+		if err != nil {
+			return err
+		}
+		if !got.clean() || got.Data[field.Alias] == nil {
+			continue
+		}
+		control, still, err := a.ask(o.Request)
+		if err != nil || still.clean() || !refused.MatchString(still.message()) {
+			return err
+		}
+		a.Flaw(attack.Flaw{Rule: denyList, Request: resp.Request, Answers: []*message.Response{control, resp}, Notes: []string{"as it is denied", "written in another way"},
+			Message: fmt.Sprintf("%s is denied, and executed %s", o.Call.Field, how),
+			Proof:   []string{fmt.Sprintf("%s is denied: %.200q.", o.Call.Field, said), "Asked for " + how + ", it is answered; asked for as before, it is still denied."}})
+		return nil
+	}
+	return nil
+}
+
+// public are names of mutations that nobody can be signed in for.
+var public = regexp.MustCompile(`(?i)log_?(?:in|out)|sign_?(?:in|up|out)|regist|auth|token|password|forgot|reset|verify|confirm|refresh|subscribe|contact|feedback|create_?(?:user|account|customer|session)|captcha|track`)
+
+// minDemanding is how many mutations must ask for a sign-in before one that does not
+// stands out.
+const minDemanding = 2
+
+// open looks for mutations that nobody may use while most of the service asks for a
+// sign-in.
+func (a *asker) open() error {
+	demanding, others := 0, []*Operation{}
+	answers := map[*Operation]*message.Response{}
+	var refusal *message.Response
+	for _, o := range a.Operations {
+		if o.Call.Kind != "mutation" || o.Answer == nil || public.MatchString(o.Call.Field) {
+			continue
+		}
+		resp, err := a.Nobody(o.Request)
+		if err != nil {
+			return err
+		}
+		answers[o] = resp
+		got := read(resp)
+		switch {
+		case resp.Status == http.StatusUnauthorized, resp.Status == http.StatusForbidden, !got.clean() && unsignedIn.MatchString(got.message()+codes(got)):
+			demanding++
+			refusal = resp
+		case got.clean() && got.Data[o.Call.Field] != nil:
+			others = append(others, o)
+		}
+	}
+	if demanding < minDemanding || len(others) >= demanding {
+		return nil
+	}
+	for _, o := range others {
+		a.Flaw(attack.Flaw{Rule: openMutation, Request: o.Request, Answers: []*message.Response{refusal, answers[o]}, Notes: []string{"another mutation, as nobody", "this one, as nobody"},
+			Message: fmt.Sprintf("%s is executed for nobody", o.Call.Field),
+			Proof:   []string{fmt.Sprintf("%d mutations refuse nobody, such as this: %.150q.", demanding, read(refusal).message()), "This one answers nobody with data."}})
+	}
+	return nil
+}
+
+// codes are the codes of the errors.
+func codes(a *answer) string {
+	out := ""
+	if a != nil {
+		for _, f := range a.Errors {
+			out += fmt.Sprint(" ", f.Extensions["code"])
+		}
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package graphql
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file asks what the service tells of itself.
+
+func (a *asker) disclosure() error {
+	if err := a.introspected(); err != nil {
+		return err
+	}
+	if err := a.suggested(); err != nil {
+		return err
+	}
+	return a.debug(a.Endpoint)
+}
+
+// introspected asks for the names of all types.
+func (a *asker) introspected() error {
+	resp, got, err := a.ask(a.query("{ __schema { queryType { name } types { name fields { name } } } }", nil))
+	if err != nil || got == nil {
+		return err
+	}
+	var body struct {
+		Data struct {
+			Schema struct {
+				QueryType struct{ Name string }
+				Types     []struct {
+					Name   string
+					Fields []struct{ Name string }
+				}
+			} `json:"__schema"`
+		}
+	}
+	if json.Unmarshal(resp.Body, &body) != nil || body.Data.Schema.QueryType.Name == "" {
+		return nil
+	}
+	types, fields, root := 0, 0, []string{}
+	for _, t := range body.Data.Schema.Types {
+		if strings.HasPrefix(t.Name, "__") || len(t.Fields) == 0 {
+			continue
+		}
+		types++
+		fields += len(t.Fields)
+		for _, f := range t.Fields {
+			if t.Name == body.Data.Schema.QueryType.Name {
+				root = append(root, f.Name)
+			}
+		}
+	}
+	if len(root) == 0 {
+		return nil
+	}
+	a.Flaw(attack.Flaw{Rule: introspection, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"introspection"},
+		Proof: []string{fmt.Sprintf("The answer names %d types with %d fields; queries are %s.", types, fields, some(root))}})
+	return nil
+}
+
+func some(names []string) string {
+	if len(names) > 10 {
+		return strings.Join(names[:10], ", ") + fmt.Sprintf(" and %d more", len(names)-10)
+	}
+	return strings.Join(names, ", ")
+}
+
+// corrected finds the names that a message suggests.
+var (
+	corrected = regexp.MustCompile(`(?i)did you mean([^?]{1,300})\?`)
+	quoted    = regexp.MustCompile("[\"'`]([A-Za-z_][A-Za-z0-9_]*)[\"'`]")
+)
+
+// usual are names of root fields that many services have.
+var usual = []string{"user", "users", "me", "viewer", "account", "accounts", "node", "search", "product", "products", "order", "orders", "customer", "customers",
+	"post", "posts", "comments", "login", "createUser", "updateUser", "settings", "organization", "profile", "messages", "notifications", "categories", "system", "health"}
+
+// maxGuessed bounds the names that are guessed in one query.
+const maxGuessed = 40
+
+// suggested asks for names that are almost right, and counts those of the answer that
+// the query did not hold.
+func (a *asker) suggested() error {
+	var guesses []string
+	for _, o := range a.Operations {
+		if o.Call.Kind == "query" && len(o.Call.Field) > 4 && len(guesses) < 3 {
+			guesses = append(guesses, misspelt(o.Call.Field))
+		}
+	}
+	if len(guesses) == 0 {
+		for _, name := range usual {
+			guesses = append(guesses, misspelt(name))
+		}
+	}
+	known := map[string]bool{}
+	var answers []*message.Response
+	for range 3 {
+		resp, got, err := a.ask(a.query("{ "+strings.Join(guesses, " ")+" }", nil))
+		if err != nil || got == nil {
+			return err
+		}
+		var fresh []string
+		for _, m := range corrected.FindAllStringSubmatch(got.message(), -1) {
+			for _, name := range quoted.FindAllStringSubmatch(m[1], -1) {
+				if !known[name[1]] && !slices.Contains(guesses, name[1]) {
+					known[name[1]] = true
+					fresh = append(fresh, name[1])
+				}
+			}
+		}
+		if len(fresh) == 0 {
+			break
+		}
+		answers = append(answers, resp)
+		guesses = guesses[:0]
+		for _, name := range fresh { // what is alike to these is found next
+			guesses = append(guesses, misspelt(name), name+"s", name+"ById")
+		}
+		guesses = guesses[:min(len(guesses), maxGuessed)]
+	}
+	if len(known) == 0 {
+		return nil
+	}
+	var names []string
+	for name := range known {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	a.Flaw(attack.Flaw{Rule: suggestions, Request: answers[0].Request, Answers: answers,
+		Proof: []string{fmt.Sprintf("Asked for names that do not exist, the service answers with %d that do: %s.", len(names), some(names))}})
+	return nil
+}
+
+// misspelt swaps two letters in the middle, or adds one where they are the same.
+func misspelt(name string) string {
+	b := []byte(name)
+	i := len(b) / 2
+	if i+1 >= len(b) || b[i] == b[i+1] {
+		return name + "x"
+	}
+	b[i], b[i+1] = b[i+1], b[i]
+	return string(b)
+}
+
+// internals are what stack traces of the usual platforms look like.
+var internals = regexp.MustCompile(`Traceback \(most recent call last\)|File \\?"[^"\\]{1,200}\\?", line \d+|\bat [\w$.<> ]{1,120} \(?[^()\s"]{1,200}:\d+:\d+\)?|\bat [\w$.]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|` +
+	`goroutine \d+ \[running\]|#\d+ [^"\s]{1,200}\.php\(\d+\)|\bin [^"\s]{1,200}\.cs:line \d+|\.rb:\d+:in `)
+
+// traced returns the internals that errors hold; empty: none.
+func traced(resp *message.Response) string {
+	got := read(resp)
+	if got == nil {
+		return ""
+	}
+	for _, f := range got.Errors {
+		text, err := json.Marshal(f.Extensions)
+		if err != nil { // it was read from JSON
+			continue
+		}
+		for _, s := range []string{string(text), f.Message} {
+			if m := internals.FindString(s); m != "" {
+				return m
+			}
+		}
+	}
+	return ""
+}
+
+// debug sends queries that are wrong in several ways.
+func (a *asker) debug(e *Endpoint) error {
+	wrong := []*message.Request{e.query("{ "+a.Random(8)+" }", nil), e.query("{", nil)}
+	for _, o := range a.Operations {
+		if o.Call.Kind == "query" && o.Answer != nil && len(o.variables()) > 0 && len(wrong) < 4 {
+			bad := map[string]any{}
+			for name := range o.variables() {
+				bad[name] = []any{map[string]any{"x": 1}}
+			}
+			wrong = append(wrong, e.query(o.Call.Text, bad))
+		}
+	}
+	for _, o := range a.Operations { // that have failed already
+		if o.Answer != nil && e == a.Endpoint && traced(o.Answer) != "" && o.Call.Kind == "query" {
+			wrong = append([]*message.Request{o.Request}, wrong...)
+			break
+		}
+	}
+	for _, r := range wrong {
+		resp, err := a.Send(r)
+		if err != nil {
+			return err
+		}
+		what := traced(resp)
+		if what == "" {
+			continue
+		}
+		again, err := a.Send(r)
+		if err != nil {
+			return err
+		}
+		if traced(again) == "" {
+			continue
+		}
+		a.Flaw(attack.Flaw{Rule: debugging, Request: r, Answers: []*message.Response{resp, again}, Proof: []string{fmt.Sprintf("A query that is wrong is answered with internals, twice: %.200q.", what)}})
+		return nil
+	}
+	return nil
+}

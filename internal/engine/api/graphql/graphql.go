@@ -1,0 +1,199 @@
+// Package graphql holds the checks that only services of GraphQL need
+// (https://spec.graphql.org/October2021/, https://graphql.github.io/graphql-over-http/):
+// what they tell of themselves, what one request may cost, who may send one from where,
+// and whom they believe. Injection through arguments is the business of the checks of
+// dynamic analysis: variables are leaves of the JSON body.
+//
+// Every check asks first what the service answers when nothing is wrong; what is said of
+// limits is proven at small numbers and no more.
+package graphql
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
+	"github.com/vektah/gqlparser/v2/parser"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// An Endpoint is an address that speaks GraphQL.
+type Endpoint struct {
+	At         *message.Request // POST, without a body
+	Operations []*Operation
+}
+
+// An Operation is a field of a root type, as it was asked.
+type Operation struct {
+	*describe.Operation // with a Call
+	Request             *message.Request
+	Answer              *message.Response // nil: none came
+	Late                bool              // none came in time
+}
+
+// Checks returns the checks. endpoints is called while they run, when all operations have
+// been asked.
+func Checks(endpoints func() []*Endpoint) []*attack.Check {
+	each := func(f func(*asker) error) func(*attack.Trial) error {
+		return func(t *attack.Trial) error {
+			for _, e := range endpoints() {
+				a := &asker{Trial: t, Endpoint: e}
+				if alive, err := a.alive(); err != nil {
+					return err
+				} else if !alive {
+					continue
+				}
+				if err := f(a); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return []*attack.Check{
+		{ID: "graphql-disclosure", Rules: []*finding.Rule{introspection, suggestions, debugging}, Profile: scan.Safe, Site: each((*asker).disclosure)},
+		{ID: "graphql-console", Rules: []*finding.Rule{console, consoleBypass, debugging}, Profile: scan.Safe, Site: each((*asker).consoles)},
+		{ID: "graphql-forgery", Rules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe, Site: each((*asker).forgery)},
+		{ID: "graphql-limits", Rules: []*finding.Rule{batching, aliases, duplicates, directives, depth}, Profile: scan.Standard, Site: each((*asker).limits)},
+		{ID: "graphql-access", Rules: []*finding.Rule{unsignedToken, denyList, openMutation}, Profile: scan.Standard, Site: each((*asker).access)},
+		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Profile: scan.Standard, Site: each((*asker).requests)},
+		{ID: "graphql-cost", Rules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true, Site: each((*asker).cost)},
+	}
+}
+
+// asker is an endpoint in the hands of a check.
+type asker struct {
+	*attack.Trial
+	*Endpoint
+}
+
+// query returns the endpoint's request with a query.
+func (e *Endpoint) query(text string, variables any) *message.Request {
+	body := map[string]any{"query": text}
+	if variables != nil {
+		body["variables"] = variables
+	}
+	return e.post(body)
+}
+
+// post returns the endpoint's request with a body of JSON.
+func (e *Endpoint) post(body any) *message.Request {
+	r := e.At.Clone()
+	text, err := json.Marshal(body)
+	if err != nil { // texts, numbers, lists and maps
+		panic(err)
+	}
+	r.Body = message.Body{Kind: message.JSON, Text: text}
+	return r
+}
+
+// answer is what a service says.
+type answer struct {
+	Data   map[string]any
+	Errors []fault
+}
+
+type fault struct {
+	Message    string         `json:"message"`
+	Extensions map[string]any `json:"extensions"`
+}
+
+// read reads an answer; nil: it is none of GraphQL.
+func read(resp *message.Response) *answer {
+	var a answer
+	if json.Unmarshal(resp.Body, &a) != nil || a.Data == nil && len(a.Errors) == 0 {
+		return nil
+	}
+	return &a
+}
+
+// clean reports whether the service did what it was asked.
+func (a *answer) clean() bool { return a != nil && a.Data != nil && len(a.Errors) == 0 }
+
+// message is the text of the errors.
+func (a *answer) message() string {
+	if a == nil {
+		return ""
+	}
+	var all []string
+	for _, f := range a.Errors {
+		all = append(all, f.Message)
+	}
+	return strings.Join(all, "\n")
+}
+
+// ask sends a query and reads the answer.
+func (a *asker) ask(r *message.Request) (*message.Response, *answer, error) {
+	resp, err := a.Send(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return resp, read(resp), nil
+}
+
+// alive reports whether the endpoint speaks GraphQL at all: it answers the name of its
+// type of queries, or says in its own words why not.
+func (a *asker) alive() (bool, error) {
+	_, got, err := a.ask(a.query("{ __typename }", nil))
+	return got != nil, err
+}
+
+// maxTokens bounds the text of a query that is taken apart.
+const maxTokens = 20_000
+
+// root is the root field of an operation with its document; nil when it cannot be read.
+func (o *Operation) root() (*ast.QueryDocument, *ast.Field) {
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: o.Call.Text}, maxTokens)
+	if err != nil || len(doc.Operations) != 1 || len(doc.Operations[0].SelectionSet) != 1 {
+		return nil, nil
+	}
+	f, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
+	return doc, f
+}
+
+// write writes a document as text.
+func write(doc *ast.QueryDocument) string {
+	var b bytes.Buffer
+	formatter.NewFormatter(&b, formatter.WithCompacted()).FormatQueryDocument(doc)
+	return b.String()
+}
+
+// variables are those that the operation was asked with.
+func (o *Operation) variables() map[string]any {
+	if o.Request == nil {
+		return nil
+	}
+	var body struct {
+		Variables map[string]any `json:"variables"`
+	}
+	d := json.NewDecoder(bytes.NewReader(o.Request.Body.Text))
+	d.UseNumber()
+	_ = d.Decode(&body) // what cannot be read has none
+	return body.Variables
+}
+
+// answered reports whether the operation gave data.
+func (o *Operation) answered() bool {
+	return o.Answer != nil && read(o.Answer).clean() && read(o.Answer).Data[o.Call.Field] != nil
+}
+
+// Introspection asks a service for its schema, without what older services do not know.
+const Introspection = `query IntrospectionQuery { __schema { queryType { name } mutationType { name } subscriptionType { name } types { kind name ` +
+	`fields(includeDeprecated: true) { name isDeprecated args { name defaultValue type { ...T } } type { ...T } } inputFields { name defaultValue type { ...T } } ` +
+	`enumValues(includeDeprecated: true) { name } possibleTypes { name } } } } ` +
+	`fragment T on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } }`
+
+// Introspect returns the request that asks the address for its schema.
+func Introspect(at *message.Request) *message.Request {
+	r := at.Clone()
+	r.Method = http.MethodPost
+	return (&Endpoint{At: r}).query(Introspection, nil)
+}

@@ -1,0 +1,315 @@
+package graphql
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file asks what one request may cost, at small numbers.
+
+// How much is asked for at most.
+const (
+	batched    = 5
+	aliased    = 10
+	duplicated = 20
+	directed   = 10
+	deepest    = 8
+
+	quick = 500 * time.Millisecond // of an answer that may be asked for several times
+	heavy = 5 * time.Second
+	bulk  = 200 << 10 // bytes of an answer after which nothing deeper is asked for
+)
+
+func (a *asker) limits() error {
+	for _, f := range []func() error{a.batches, a.repeats, a.overloads, a.circles} {
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// batches sends a list of queries.
+func (a *asker) batches() error {
+	var list []any
+	for i := range batched {
+		list = append(list, map[string]any{"query": fmt.Sprintf("{ q%d: __typename }", i)})
+	}
+	resp, err := a.Send(a.post(list))
+	if err != nil {
+		return err
+	}
+	if n := each(resp); n != batched {
+		return nil
+	}
+	again, err := a.Send(a.post(list))
+	if err != nil || each(again) != batched {
+		return err
+	}
+	a.Flaw(attack.Flaw{Rule: batching, Request: resp.Request, Answers: []*message.Response{resp, again},
+		Proof: []string{fmt.Sprintf("A list of %d queries is answered with a list of %d results, each with its own name, twice.", batched, batched)}})
+	return nil
+}
+
+// each counts the results of a batch that are those of their queries.
+func each(resp *message.Response) int {
+	var list []answer
+	if decode(resp.Body, &list) != nil {
+		return 0
+	}
+	n := 0
+	for i, one := range list {
+		if one.clean() && one.Data[fmt.Sprintf("q%d", i)] != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// cheap is a field that is answered quickly, with as little as possible of what it
+// holds, and its variables; without any, the name of the root type.
+func (a *asker) cheap() (doc *ast.QueryDocument, field *ast.Field, variables map[string]any) {
+	var best *Operation
+	for _, o := range a.Operations {
+		if o.Call.Kind == "query" && o.answered() && o.Answer.Took < quick && (best == nil || o.Answer.Took < best.Answer.Took) {
+			best = o
+		}
+	}
+	if best != nil {
+		if doc, field = best.root(); field != nil {
+			if len(field.SelectionSet) > 0 {
+				field.SelectionSet = ast.SelectionSet{&ast.Field{Alias: "__typename", Name: "__typename"}}
+			}
+			return doc, field, best.variables()
+		}
+	}
+	field = &ast.Field{Alias: "__typename", Name: "__typename"}
+	return &ast.QueryDocument{Operations: ast.OperationList{{Operation: ast.Query, SelectionSet: ast.SelectionSet{field}}}}, field, nil
+}
+
+// repeats asks for a field under several aliases, and several times under one.
+func (a *asker) repeats() error {
+	doc, field, variables := a.cheap()
+	var answers []*message.Response
+	var proof []string
+	for _, n := range []int{1, aliased / 2, aliased} {
+		var list ast.SelectionSet
+		for i := range n {
+			one := *field
+			one.Alias = fmt.Sprintf("a%d", i)
+			list = append(list, &one)
+		}
+		doc.Operations[0].SelectionSet = list
+		resp, got, err := a.ask(a.query(write(doc), variables))
+		if err != nil {
+			return err
+		}
+		if !got.clean() || len(got.Data) != n {
+			answers = nil
+			break
+		}
+		answers = append(answers, resp)
+		proof = append(proof, fmt.Sprintf("%d aliases of %s: %d results in %d ms.", n, field.Name, n, resp.Took.Milliseconds()))
+	}
+	if len(answers) > 0 {
+		a.Flaw(attack.Flaw{Rule: aliases, Request: answers[len(answers)-1].Request, Answers: answers, Proof: append(proof, "More were not tried.")})
+	}
+	doc.Operations[0].SelectionSet = nil
+	for range duplicated {
+		doc.Operations[0].SelectionSet = append(doc.Operations[0].SelectionSet, field)
+	}
+	resp, got, err := a.ask(a.query(write(doc), variables))
+	if err != nil || !got.clean() {
+		return err
+	}
+	a.Flaw(attack.Flaw{Rule: duplicates, Request: resp.Request, Answers: []*message.Response{resp},
+		Proof: []string{fmt.Sprintf("A query that names %s %d times is executed. More were not tried.", field.Name, duplicated)}})
+	return nil
+}
+
+// overloads repeats a directive that may stand once.
+func (a *asker) overloads() error {
+	resp, got, err := a.ask(a.query("{ __typename"+strings.Repeat(" @include(if: true)", directed)+" }", nil))
+	if err != nil || !got.clean() {
+		return err
+	}
+	a.Flaw(attack.Flaw{Rule: directives, Request: resp.Request, Answers: []*message.Response{resp},
+		Proof: []string{fmt.Sprintf("A query with the same directive %d times at one place is executed; it is not valid.", directed)}})
+	return nil
+}
+
+// A circle is a way from a type back to it.
+type circle struct {
+	lead, loop []string // names of fields
+}
+
+// Limits of the search for circles.
+const (
+	maxWay     = 6
+	maxVisited = 3000
+)
+
+// find returns the shortest circle below a type.
+func find(root *describe.Schema) *circle {
+	type way struct {
+		at    *describe.Schema
+		types []string
+		names []string
+	}
+	todo := []way{{at: object(root)}}
+	for visited := 0; len(todo) > 0 && visited < maxVisited; visited++ {
+		w := todo[0]
+		todo = todo[1:]
+		if w.at == nil || w.at.Name == "" || len(w.names) > maxWay {
+			continue
+		}
+		for i, t := range w.types {
+			if t == w.at.Name {
+				return &circle{w.names[:i], w.names[i:]}
+			}
+		}
+		types := append(w.types[:len(w.types):len(w.types)], w.at.Name)
+		for _, p := range w.at.Properties {
+			todo = append(todo, way{object(p.Schema), types, append(w.names[:len(w.names):len(w.names)], p.Name)})
+		}
+	}
+	return nil
+}
+
+// object is the type of what a field holds, lists apart; nil: it holds values.
+func object(s *describe.Schema) *describe.Schema {
+	for range maxWay {
+		s = generate.Flat(s)
+		if s.Items == nil {
+			break
+		}
+		s = s.Items
+	}
+	if len(s.Properties) == 0 {
+		return nil
+	}
+	return s
+}
+
+// data is the schema of what the operation answers; nil: unknown.
+func (o *Operation) data() *describe.Schema {
+	if len(o.Responses) == 0 || len(o.Responses[0].Bodies) == 0 {
+		return nil
+	}
+	for _, p := range generate.Flat(o.Responses[0].Bodies[0].Schema).Properties {
+		if p.Name != "data" {
+			continue
+		}
+		for _, f := range generate.Flat(p.Schema).Properties {
+			if f.Name == o.Call.Field {
+				return f.Schema
+			}
+		}
+	}
+	return nil
+}
+
+// maxCircles bounds the operations whose circles are followed.
+const maxCircles = 3
+
+// circles follows circular fields, deeper and deeper as long as the answers stay quick
+// and small.
+func (a *asker) circles() error {
+	tried := 0
+	for _, o := range a.Operations {
+		if o.Call.Kind != "query" || !o.answered() || o.Answer.Took > quick || tried == maxCircles {
+			continue
+		}
+		c := find(o.data())
+		doc, field := o.root()
+		if c == nil || field == nil {
+			continue
+		}
+		tried++
+		if done, err := a.deepen(o, c, doc, field); err != nil || done {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *asker) deepen(o *Operation, c *circle, doc *ast.QueryDocument, field *ast.Field) (bool, error) {
+	var answers []*message.Response
+	var proof []string
+	stopped := ""
+	for n := 2; n <= deepest; n += 2 {
+		field.SelectionSet = below(c, n)
+		resp, got, err := a.ask(a.query(write(doc), o.variables()))
+		if err != nil {
+			return false, err
+		}
+		if !got.clean() {
+			return false, nil
+		}
+		answers = append(answers, resp)
+		proof = append(proof, fmt.Sprintf("%d levels (%s): answered in %d ms with %d bytes.", n, strings.Join(c.loop, " → "), resp.Took.Milliseconds(), len(resp.Body)))
+		if n < deepest && n > len(c.lead)+len(c.loop) && (resp.Took > time.Second || len(resp.Body) > bulk) {
+			stopped = "What is deeper was not asked for: the answers grow too much already."
+			break
+		}
+	}
+	if stopped == "" {
+		stopped = "What is deeper was not tried."
+	}
+	at := answers[len(answers)-1].Request.Clone()
+	a.Flaw(attack.Flaw{Rule: depth, Request: at, Answers: answers, Proof: append(proof, stopped),
+		Message: fmt.Sprintf("%s follows the circle %s without a limit of depth", o.Call.Field, strings.Join(c.loop, " → "))})
+	return true, nil
+}
+
+// below is what is asked for of a field, n levels deep.
+func below(c *circle, n int) ast.SelectionSet {
+	names := append([]string{}, c.lead...)
+	for len(names) < n {
+		names = append(names, c.loop[(len(names)-len(c.lead))%len(c.loop)])
+	}
+	set := ast.SelectionSet{&ast.Field{Alias: "__typename", Name: "__typename"}}
+	for i := len(names) - 1; i >= 0; i-- {
+		set = ast.SelectionSet{&ast.Field{Alias: names[i], Name: names[i], SelectionSet: set}}
+	}
+	return set
+}
+
+// cost asks again, alone, for what took long.
+func (a *asker) cost() error {
+	for _, o := range a.Operations {
+		if o.Call.Kind != "query" || o.Request == nil || !o.Late && (o.Answer == nil || o.Answer.Took < heavy) {
+			continue
+		}
+		control, err := a.SendAlone(a.query("{ __typename }", nil))
+		if err != nil || control.Took > quick {
+			return err
+		}
+		began := time.Now()
+		resp, err := a.SendAlone(o.Request)
+		took := time.Since(began)
+		if a.Context.Err() != nil {
+			return err
+		}
+		if took < heavy {
+			continue
+		}
+		f := attack.Flaw{Rule: expensive, Request: o.Request, Message: fmt.Sprintf("%s keeps the service busy for seconds", o.Call.Field), Answers: []*message.Response{control}, Notes: []string{"another query"},
+			Proof: []string{"Another query takes " + fmt.Sprint(control.Took.Round(time.Millisecond)) + ".", "This one, asked as the scan began and again with nothing else under way, took " + fmt.Sprint(took.Round(100*time.Millisecond)) + "."}}
+		if err == nil {
+			f.Answers = append(f.Answers, resp)
+		} else {
+			f.Proof = append(f.Proof, "There was no answer in that time.")
+		}
+		a.Flaw(f)
+	}
+	return nil
+}

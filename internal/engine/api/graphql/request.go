@@ -1,0 +1,149 @@
+package graphql
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file makes the server send requests.
+
+// addressed are names of arguments that take an address; hosted those that take its
+// parts.
+var (
+	addressed = regexp.MustCompile(`(?i)(?:^|_)(?:ur[il]|href|link|webhook|callback|endpoint|feed|src|source)$|(?:Ur[il]|URL|URI|Href|Link|Webhook|Callback|Endpoint|Feed)$`)
+	hosted    = regexp.MustCompile(`(?i)^(?:host(?:_?name)?|domain|server)$`)
+	portName  = regexp.MustCompile(`(?i)^port$`)
+	pathName  = regexp.MustCompile(`(?i)^path$`)
+	scheme    = regexp.MustCompile(`(?i)^(?:scheme|protocol)$`)
+)
+
+// Errors of networks: nobody listens, and there is no such name.
+var (
+	nobodyListens = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|refused (?:the|to) connect|failed to connect|couldn't connect`)
+	noSuchName    = regexp.MustCompile(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
+)
+
+// requests asks operations that take an address with one of ours.
+func (a *asker) requests() error {
+	for _, o := range a.Operations {
+		if o.Answer == nil {
+			continue
+		}
+		for name, v := range o.variables() {
+			_, text := v.(string)
+			if !text || !addressed.MatchString(name) && !hosted.MatchString(name) {
+				continue
+			}
+			if done, err := a.reach(o, name); err != nil {
+				return err
+			} else if done {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// towards returns the operation's request with the address in the argument, or its
+// parts in the arguments that take them.
+func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request {
+	variables := o.variables()
+	if addressed.MatchString(name) {
+		variables[name] = to.String()
+		return a.query(o.Call.Text, variables)
+	}
+	split := false
+	port := to.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[to.Scheme]
+	}
+	for other, v := range variables {
+		switch {
+		case portName.MatchString(other):
+			if _, text := v.(string); text {
+				variables[other] = port
+			} else {
+				var n int
+				_, _ = fmt.Sscan(port, &n) // of an address: a number
+				variables[other] = n
+			}
+			split = true
+		case pathName.MatchString(other):
+			variables[other] = to.RequestURI()
+		case scheme.MatchString(other):
+			variables[other] = to.Scheme
+		}
+	}
+	variables[name] = to.Host
+	if split {
+		variables[name] = to.Hostname()
+	}
+	return a.query(o.Call.Text, variables)
+}
+
+// reach proves that the server sends a request: it calls our listener, or it tells of
+// two addresses why it cannot reach them, and each time rightly.
+func (a *asker) reach(o *Operation, name string) (bool, error) {
+	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
+	if a.Callback != nil {
+		word := a.Random(20)
+		address, _ := a.Callback.Address(word)
+		to, err := url.Parse(address)
+		if err != nil || address == "" {
+			return false, nil
+		}
+		r := a.towards(o, name, to)
+		resp, err := a.Send(r)
+		if err != nil {
+			return false, err
+		}
+		for range 10 {
+			if calls := a.Callback.Calls(word); len(calls) > 0 {
+				a.Flaw(attack.Flaw{Rule: serverForgery, Request: r, Point: at, Payload: address, Answers: []*message.Response{resp},
+					Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
+					Proof:   []string{fmt.Sprintf("The argument named an address that exists for this request alone; it was asked for over %s: %.200q.", calls[0].Protocol, calls[0].Text)}})
+				return true, nil
+			}
+			select {
+			case <-time.After(200 * time.Millisecond):
+			case <-a.Context.Done():
+				return false, a.Context.Err()
+			}
+		}
+	}
+	return a.differ(o, name, at)
+}
+
+// differ asks for an address where nobody listens, for one with a name that does not
+// exist (RFC 6761), and for the first again.
+func (a *asker) differ(o *Operation, name string, at *message.Point) (bool, error) {
+	missing := "http://" + a.Random(12) + ".invalid/"
+	var answers []*message.Response
+	for i, address := range []string{"http://127.0.0.1:1/", missing, "http://127.0.0.1:1/"} {
+		to, err := url.Parse(address)
+		if err != nil { // they are fixed but for letters
+			return false, nil
+		}
+		resp, err := a.Send(a.towards(o, name, to))
+		if err != nil {
+			return false, err
+		}
+		text := strings.ReplaceAll(resp.Text(), address, "")
+		refused, unknown := nobodyListens.MatchString(text), noSuchName.MatchString(text)
+		if i == 1 && (refused || !unknown) || i != 1 && (!refused || unknown) {
+			return false, nil
+		}
+		answers = append(answers, resp)
+	}
+	a.Flaw(attack.Flaw{Rule: serverForgery, Request: answers[2].Request, Point: at, Payload: "http://127.0.0.1:1/", Answers: answers, Notes: []string{"a port where nobody listens", "a name that does not exist", "the port again"},
+		Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
+		Proof: []string{"For a port of the server itself where nobody listens, the answer says twice that the connection is refused.",
+			"For a name that does not exist, it says that the name is unknown: the server tries to connect."}})
+	return true, nil
+}
