@@ -334,7 +334,7 @@ func (m *maker) text(name string, s *describe.Schema) string {
 // word returns four letters that are the same for the same name and seed.
 func (m *maker) word(name string) string {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%d %s", m.Seed, name)
+	_, _ = fmt.Fprintf(h, "%d %s", m.Seed, name) // a hash takes everything
 	n, out := h.Sum64(), make([]byte, 4)
 	for i := range out {
 		out[i] = 'a' + byte(n%26)

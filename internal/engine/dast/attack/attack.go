@@ -269,7 +269,9 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	}
 	base, err := message.Of(r.Scope.Base())
 	if err == nil {
-		r.site(ctx, base, slow)
+		if err := r.site(ctx, base, slow); traffic.Over(err) {
+			cancel(err)
+		}
 	}
 	for _, e := range entries {
 		if ctx.Err() != nil {
@@ -286,13 +288,16 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 }
 
 // site runs what is asked once.
-func (r *Run) site(ctx context.Context, base *message.Request, slow bool) {
+func (r *Run) site(ctx context.Context, base *message.Request, slow bool) error {
 	for _, c := range r.Checks {
 		if c.Site != nil && c.Slow == slow && r.allowed(c) {
 			t := &Trial{Run: r, Context: ctx, Request: base, check: c, op: newOperation(site.Entry{Request: base})}
-			r.guard(t, func() error { return c.Site(t) })
+			if err := r.guard(t, func() error { return c.Site(t) }); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // known returns an operation with what was found there in an earlier round.
