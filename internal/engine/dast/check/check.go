@@ -18,6 +18,7 @@ import (
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
+	"merlon/internal/engine/dast/check/upload"
 	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
 	"merlon/internal/engine/dast/check/xxe"
@@ -43,6 +44,7 @@ var All = []*attack.Check{
 	ssrf.Check,
 	deserialization.Check,
 	deserialization.Indicator,
+	upload.Check,
 	cookies.Check,
 	headers.Check,
 }

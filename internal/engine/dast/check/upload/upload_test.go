@@ -1,0 +1,110 @@
+package upload
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+	"testing"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
+)
+
+// store is an application with one upload; serve answers for its files.
+type store struct {
+	takes  func(name string) bool
+	says   func(name string) string
+	prefix string
+	serve  func(w http.ResponseWriter, name, content string)
+	mu     sync.Mutex
+	files  map[string]string
+}
+
+func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w.Header().Set("X-Powered-By", "PHP/8.2")
+	if r.URL.Path == "/up" && r.Method == http.MethodPost {
+		f, h, err := r.FormFile("f")
+		if err != nil || !s.takes(h.Filename) {
+			fmt.Fprint(w, "not taken")
+			return
+		}
+		content, _ := io.ReadAll(f)
+		s.files[h.Filename] = string(content)
+		fmt.Fprint(w, s.says(h.Filename))
+		return
+	}
+	name := path.Base(r.URL.Path)
+	content, ok := s.files[name]
+	if !ok || r.URL.Path != s.prefix+name {
+		http.Error(w, "no "+name, http.StatusNotFound)
+		return
+	}
+	s.serve(w, name, content)
+}
+
+// runs is a server that runs files, as far as the test's need it.
+func runs(w http.ResponseWriter, name, content string) {
+	var a, b int
+	if strings.HasSuffix(name, ".php") {
+		if _, err := fmt.Sscanf(content, "<?php echo %d*%d; ?>", &a, &b); err == nil {
+			fmt.Fprint(w, a*b)
+			return
+		}
+	}
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprint(w, content)
+}
+
+func plain(w http.ResponseWriter, _, content string) {
+	w.Header().Set("Content-Type", "text/plain")
+	fmt.Fprint(w, content)
+}
+
+func TestCheck(t *testing.T) {
+	all := func(string) bool { return true }
+	noPHP := func(name string) bool { return !strings.HasSuffix(name, ".php") }
+	images := func(name string) bool { return strings.HasSuffix(name, ".png") }
+	relative := func(name string) string { return "<pre>files/kept/" + name + " stored</pre>" }
+	silent := func(string) string { return "thanks" }
+	echo := func(name string) string { return "stored " + name }
+	for name, c := range map[string]struct {
+		s    store
+		want string
+	}{
+		"runs":    {store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"guessed": {store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"page":    {store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
+		"images":  {store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
+		"text":    {store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
+		"hidden":  {store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
+		"attachment": {store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
+			w.Header().Set("Content-Disposition", "attachment")
+			runs(w, n, c)
+		}}, ""},
+		"source": {store{takes: all, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, _, c string) { plain(w, "", c+" // 1") }}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.s.files = map[string]string{}
+			got := attacktest.Attack(t, &c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
+				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST /up")
+				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
+				r.Surface.Add(up)
+			})
+			var want []string
+			if c.want != "" {
+				want = append(want, c.want)
+			}
+			attacktest.Expect(t, got, want...)
+			if got.Requests > 20 {
+				t.Errorf("%d requests", got.Requests)
+			}
+		})
+	}
+}
