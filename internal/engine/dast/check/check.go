@@ -7,6 +7,7 @@ import (
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
 	"merlon/internal/engine/dast/check/cookies"
+	"merlon/internal/engine/dast/check/csrf"
 	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/headerinjection"
@@ -45,6 +46,7 @@ var All = []*attack.Check{
 	deserialization.Check,
 	deserialization.Indicator,
 	upload.Check,
+	csrf.Check,
 	cookies.Check,
 	headers.Check,
 }

@@ -75,24 +75,24 @@ func TestCheck(t *testing.T) {
 	silent := func(string) string { return "thanks" }
 	echo := func(name string) string { return "stored " + name }
 	for name, c := range map[string]struct {
-		s    store
+		s    *store
 		want string
 	}{
-		"runs":    {store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"guessed": {store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"page":    {store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
-		"images":  {store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
-		"text":    {store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
-		"hidden":  {store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
-		"attachment": {store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
+		"runs":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"guessed": {&store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"page":    {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
+		"images":  {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
+		"text":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
+		"hidden":  {&store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
+		"attachment": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
 			w.Header().Set("Content-Disposition", "attachment")
 			runs(w, n, c)
 		}}, ""},
-		"source": {store{takes: all, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, _, c string) { plain(w, "", c+" // 1") }}, ""},
+		"source": {&store{takes: all, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, _, c string) { plain(w, "", c+" // 1") }}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.s.files = map[string]string{}
-			got := attacktest.Attack(t, &c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
+			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
 				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST /up")
 				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
 				r.Surface.Add(up)

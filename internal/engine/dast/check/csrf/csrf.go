@@ -1,0 +1,203 @@
+// Package csrf finds forms of a session that another site can send for the user: the
+// application does what they ask without anything that the other site could not know.
+// The proof: the answer is the same with the origin of another site, and is another
+// one without the session.
+package csrf
+
+import (
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/csrf/forgery", Analysis: finding.DAST, Name: "Cross-site request forgery",
+	ShortDescription: "Another site can send the form for a user who is signed in.",
+	Description: "The form changes something with the session of the user, holds no secret of his, and the application does not look where the request comes from. " +
+		"A page of another site sends it while the user looks at that page, and the browser adds his session.",
+	HowToPrevent: "Put a random token of the session into each form and check it, or check Origin and Sec-Fetch-Site. Set SameSite=Lax or Strict on the cookie of the session, " +
+		"and change nothing on GET. Ask for the old password where it is changed.",
+	CWE: []string{"CWE-352"}, OWASP: []string{"A01:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn, Request: try}
+
+// changes are words of what a form changes, in its address and the names of its fields.
+var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|book|comment|sign|messag|mtx|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
+
+// asks are words of forms that only ask.
+var asks = lazyregexp.New(`(?i)search|query|filter|(log|sign)[-_]?(in|up|on)|register|forgot|captcha|(^|[^a-z])(q|lang|locale|sort)([^a-z]|$)`)
+
+// current is the name of a field that another site cannot fill in.
+var current = lazyregexp.New(`(?i)current|old[-_]?pass|(^|[-_])old([-_]|$)|captcha|otp|totp|one[-_]?time`)
+
+// learn notes which cookies are kept from the requests of other sites.
+func learn(t *attack.Trial, resp *message.Response) {
+	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
+		switch c.SameSite {
+		case http.SameSiteStrictMode:
+			t.Note("cookie strict " + c.Name)
+		case http.SameSiteLaxMode: // but from those that open a page
+			t.Note("cookie lax " + c.Name)
+		}
+	}
+}
+
+// try sends the form from its own site, from another one, and without a session.
+func try(t *attack.Trial) error {
+	if t.As == nil || t.As.Name() == "" || !forgeable(t.Request) {
+		return nil
+	}
+	if ok, err := carried(t); !ok || err != nil {
+		return err
+	}
+	r := harmless(t, t.Request)
+	own, err := t.Send(r.SetHeader("Origin", r.Base()))
+	if err != nil || own.Status >= 400 {
+		return err
+	}
+	site := "https://" + t.Random(10) + ".example"
+	forged := r.SetHeader("Origin", site).SetHeader("Referer", site+"/")
+	foreign, err := t.Send(forged)
+	if err != nil {
+		return err
+	}
+	page := attack.NewPage(own)
+	if foreign.Status != own.Status || page.Like(attack.NewPage(foreign)) < same {
+		return nil
+	}
+	nobody, err := t.Nobody(forged)
+	if err != nil {
+		return err
+	}
+	if nobody.Status == own.Status && page.Like(attack.NewPage(nobody)) >= different {
+		return nil // it is nobody's: there is nothing to borrow
+	}
+	t.Flaw(attack.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
+		Notes: []string{"from the site itself", "from another site", "without the session"},
+		Proof: []string{"The form has no field with a random value, and a session by a cookie that browsers send from other sites.",
+			"The request with Origin and Referer of " + site + " gets the same answer as one of the site itself.",
+			"Without the session the answer is another one."}})
+	return nil
+}
+
+// How alike answers are that are the same, and that are not.
+const (
+	same      = 0.97
+	different = 0.9
+)
+
+// forgeable reports whether the request is of a form that changes something, and whose
+// fields another site can fill in.
+func forgeable(r *message.Request) bool {
+	if r.Origin != "form" || len(crawl.Tokens(r)) > 0 {
+		return false
+	}
+	var names strings.Builder
+	names.WriteString(r.Path)
+	passwords := 0
+	for _, p := range r.Points() {
+		if p.In != message.InQuery && p.In != message.InForm && p.In != message.InMultipart {
+			continue
+		}
+		if current.MatchString(p.Name) || p.Type == "hidden" && random(p.Value) {
+			return false
+		}
+		if p.Type == "password" || secret.MatchString(p.Name) {
+			passwords++
+		}
+		names.WriteString(" " + p.Name)
+	}
+	if asks.MatchString(names.String()) {
+		return false
+	}
+	switch {
+	case passwords == 1: // a sign-in, or a confirmation
+		return false
+	case r.Method == http.MethodGet:
+		return passwords > 1
+	}
+	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && changes.MatchString(names.String())
+}
+
+var secret = lazyregexp.New(`(?i)passw|(^|[-_])(pass|pwd)([-_]|$)`)
+
+// random reports whether a value looks like one that nobody guesses.
+func random(v string) bool {
+	digits, letters := 0, 0
+	for _, c := range v {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z':
+			letters++
+		}
+	}
+	return len(v) >= 16 && digits >= 2 && letters >= 2 && !strings.ContainsAny(v, " /")
+}
+
+// harmless gives fields of passwords different values, so that none is changed.
+func harmless(t *attack.Trial, r *message.Request) *message.Request {
+	for _, p := range r.Points() {
+		if p.Type == "password" || secret.MatchString(p.Name) {
+			r = r.With(p, t.Random(12))
+		}
+	}
+	return r
+}
+
+// carried reports whether the session is carried by a cookie that browsers send with
+// requests from other sites.
+func carried(t *attack.Trial) (bool, error) {
+	req, err := t.Request.HTTP(t.Context)
+	if err != nil {
+		return false, err
+	}
+	if err := t.As.Prepare(t.Context, req); err != nil {
+		return false, err
+	}
+	if strings.HasPrefix(strings.ToLower(req.Header.Get("Authorization")), "bearer") {
+		return false, nil
+	}
+	if !t.Noted("cookies asked") { // those that were set before anybody looked
+		t.Note("cookies asked")
+		page, err := message.Of(t.Scope.Base())
+		if err != nil {
+			return false, nil
+		}
+		for range 2 {
+			resp, err := t.Nobody(page)
+			if err != nil {
+				return false, err
+			}
+			learn(t, resp)
+			to := resp.Location()
+			if to == nil {
+				break
+			}
+			if page, err = message.Of(to); err != nil || t.Scope.Allows(page) != nil {
+				break
+			}
+		}
+	}
+	session := false
+	for _, c := range req.Cookies() {
+		if !sessionName.MatchString(c.Name) && !random(c.Value) {
+			continue
+		}
+		if t.Noted("cookie strict "+c.Name) || t.Noted("cookie lax "+c.Name) && t.Request.Method != http.MethodGet {
+			return false, nil // one that is kept back is enough
+		}
+		session = true
+	}
+	return session, nil
+}
+
+var sessionName = lazyregexp.New(`(?i)sess|sid|auth|token|jwt|remember`)
