@@ -227,3 +227,31 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+func TestFormsKeepPasswords(t *testing.T) {
+	for name, c := range map[string]struct {
+		form string
+		same bool
+	}{
+		"change":   {`<form><input type=password name=a><input type=password name=b><input type=submit name=go value=go></form>`, false},
+		"register": {`<form method=post><input name=user><input type=password name=a><input type=password name=b></form>`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page, err := message.Parse("http://a.example/account")
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := crawl.Read(&message.Response{Request: page, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(c.form)})
+			if len(found.Requests) != 1 {
+				t.Fatalf("%d requests, want 1", len(found.Requests))
+			}
+			values := map[string]string{}
+			for _, p := range found.Requests[0].Points() {
+				values[p.Name] = p.Value
+			}
+			if values["a"] == "" || (values["a"] == values["b"]) != c.same {
+				t.Errorf("the passwords are %q and %q, want the same: %v", values["a"], values["b"], c.same)
+			}
+		})
+	}
+}

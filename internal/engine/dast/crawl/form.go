@@ -194,7 +194,27 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 		}
 		params = append(params, message.Param{Name: name, Value: value})
 	}
+	keepPassword(params, types)
 	return params, types, file
+}
+
+// keepPassword makes the new password of a form that changes it differ from its
+// confirmation: nobody shall be locked out, this scan neither. Such a form has two
+// passwords or more and nothing that a user types beside them; one that registers does.
+func keepPassword(params []message.Param, types map[string]string) {
+	var passwords []int
+	for i, p := range params {
+		switch types[p.Name] {
+		case "password":
+			passwords = append(passwords, i)
+		case "hidden", "button":
+		default:
+			return
+		}
+	}
+	if len(passwords) > 1 {
+		params[passwords[len(passwords)-1]].Value += "-other"
+	}
 }
 
 // option returns the value of the selected option, else of the first that has one.
