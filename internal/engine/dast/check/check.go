@@ -13,6 +13,7 @@ import (
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/ldapinjection"
+	"merlon/internal/engine/dast/check/leaks"
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
@@ -49,4 +50,5 @@ var All = []*attack.Check{
 	csrf.Check,
 	cookies.Check,
 	headers.Check,
+	leaks.Check,
 }
