@@ -293,9 +293,16 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		name = c.As.Name()
 	}
 	outcome, _ := site.Outcome(resp)
-	if (outcome != finding.NotReached && !c.missing(ctx, resp)) && !Static(resp) {
+	there := outcome != finding.NotReached && !c.missing(ctx, resp)
+	answer := resp
+	if !there {
+		if answer = c.behind(ctx, resp); answer != nil {
+			there = true
+		}
+	}
+	if there && !Static(answer) {
 		c.Surface.Add(r)
-		c.Surface.Answered(resp, name)
+		c.Surface.Answered(answer, name)
 		c.Surface.Count(r, 1)
 	}
 	c.keep(resp)
@@ -402,6 +409,39 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 		}
 	})
 	return s.page != nil && s.page.Text() == resp.Text() && len(r.Query) == 0
+}
+
+// behind tells a page that is there, and answers that what the query names is not, from
+// one that is not: asked without the query, once for each path, it answers. That answer
+// is returned, as one to the request; nil where there is none.
+func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.Response {
+	r := resp.Request
+	if resp.Status != http.StatusNotFound || r.Method != http.MethodGet || len(r.Query) == 0 || Static(resp) {
+		return nil
+	}
+	c.mu.Lock()
+	key := "bare " + r.Base() + r.Path
+	s := c.soft[key]
+	if s == nil {
+		s = &soft{}
+		c.soft[key] = s
+	}
+	c.mu.Unlock()
+	s.once.Do(func() {
+		bare := r.Clone()
+		bare.Query = nil
+		got, err := c.Client.Send(ctx, bare, c.As)
+		if err != nil {
+			return
+		}
+		if outcome, _ := site.Outcome(got); outcome == finding.Reached && got.Location() == nil && !c.missing(ctx, got) {
+			s.page = got
+		}
+	})
+	if s.page == nil {
+		return nil
+	}
+	return &message.Response{Request: r, Status: s.page.Status, Header: s.page.Header, Body: s.page.Body}
 }
 
 // Resolve returns the GET request of an address as it stands in a document; nil when

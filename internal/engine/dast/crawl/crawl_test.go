@@ -169,6 +169,46 @@ func TestCrawlStopsAtItsLimit(t *testing.T) {
 	}
 }
 
+// A page that answers 404 for what its query names is there; one that answers so
+// without a query too is not.
+func TestCrawlKeepsPagesThatMissWhatIsNamed(t *testing.T) {
+	bare := 0
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			_, _ = fmt.Fprint(w, `<a href="/show?file=old.txt">1</a> <a href="/show?page=x">2</a> <a href="/gone?file=old.txt">3</a>`)
+		case "/show":
+			if r.URL.RawQuery == "" {
+				mu.Lock()
+				bare++
+				mu.Unlock()
+				_, _ = fmt.Fprint(w, "<form><input name=file></form>")
+				return
+			}
+			http.NotFound(w, r)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	surface, _, _ := run(t, server.URL, crawl.Options{})
+	var got []string
+	for _, e := range surface.Entries() {
+		if e.Request.Path != "/" {
+			got = append(got, e.Request.URL().RequestURI()+" "+string(e.Seen.Outcome))
+		}
+	}
+	slices.Sort(got)
+	if text := strings.Join(got, "\n"); !strings.Contains(text, "/show?file=old.txt reached") || !strings.Contains(text, "/show?page=x reached") || strings.Contains(text, "/gone") {
+		t.Errorf("operations:\n%s", text)
+	}
+	if mu.Lock(); bare > 2 {
+		t.Errorf("the page was asked %d times without its query", bare)
+	}
+	mu.Unlock()
+}
+
 func TestCrawlOfDeadTarget(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	address := server.URL

@@ -13,6 +13,7 @@ import (
 	"html"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -117,7 +118,7 @@ var (
 	fileName  = regexp.MustCompile(`(?i)file|path|page|doc|folder|dir|template|include|inc$|view|load|read|download|content|layout|theme|lang|locale|style|img|image|pdf|report|log|name|src|target|resource|module|conf`)
 	fileValue = regexp.MustCompile(`[/\\]|\.[A-Za-z][A-Za-z0-9]{1,4}$`)
 	// fileError are texts of functions that open files.
-	fileError = regexp.MustCompile(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
+	fileError = regexp.MustCompile(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
 )
 
 // normalised reports whether "./value" is the same as the value, and a folder of a
@@ -156,6 +157,9 @@ var (
 	deepest = 12 // folders up that lead to the root of any usual path
 )
 
+// kept is what removing "../" once makes the way up of.
+const kept = "....//"
+
 // A try is a value with the file that it names.
 type try struct {
 	value string
@@ -176,10 +180,11 @@ func (s *prober) tries() []try {
 		out = append(out, try{strings.Repeat("../", depth) + webXML.name, webXML})
 	}
 	if d := s.depths(); len(d) > 0 {
-		out = append(out, try{"/" + webXML.name, webXML}, try{"/" + strings.Repeat("../", d[0]) + webXML.name, webXML})
+		out = append(out, try{"/" + webXML.name, webXML}, try{"/" + strings.Repeat("../", d[0]) + webXML.name, webXML},
+			try{"/" + strings.Repeat(kept, d[0]) + webXML.name, webXML})
 	}
 	out = append(out,
-		try{strings.Repeat("....//", deepest) + passwd.name, passwd},
+		try{"/" + strings.Repeat(kept, deepest) + passwd.name, passwd},
 		try{strings.Repeat("..%2f", deepest) + strings.ReplaceAll(passwd.name, "/", "%2f"), passwd},
 		try{"/" + strings.Repeat(`..\`, deepest) + strings.ReplaceAll(winIni.name, "/", `\`), winIni},
 		try{`C:\` + strings.ReplaceAll(winIni.name, "/", `\`), winIni})
@@ -285,10 +290,13 @@ var existing = []string{"etc", "usr", "var", "dev", "tmp", "bin", "lib", "opt"}
 func (s *prober) folders() error {
 	dir, _ := path.Split(s.At.Value)
 	i := s.Number(0, len(existing)-1)
-	for _, prefix := range []string{"/", dir, "...."} {
-		up := prefix + strings.Repeat("../", deepest)
-		if prefix == "...." {
-			up = strings.Repeat("....//", deepest)
+	ways := []string{"/" + strings.Repeat("../", deepest), dir + strings.Repeat("../", deepest), "/" + strings.Repeat(kept, deepest)}
+	if s.At.Value == "" || scheme.MatchString(s.At.Value) {
+		ways = append(ways, "file:///")
+	}
+	for n, up := range ways {
+		if slices.Contains(ways[:n], up) {
+			continue
 		}
 		device := func() (yes, no string) {
 			i++
@@ -308,11 +316,15 @@ func (s *prober) folders() error {
 	return nil
 }
 
-// tell reports a flaw when the application tells what exists from what does not.
+// scheme begins an address.
+var scheme = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:/`)
+
+// tell reports a flaw when the application tells what exists from what does not. What
+// exists and is answered as a name that names nothing is not asked about further.
 func (s *prober) tell(ask attack.Question) (found bool, err error) {
 	yes, no := ask()
 	first, err := s.Try(yes)
-	if err != nil {
+	if err != nil || s.Page(first, yes).Equal(s.missing) {
 		return false, err
 	}
 	second, err := s.Try(no)

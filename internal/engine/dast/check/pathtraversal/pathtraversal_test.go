@@ -153,3 +153,93 @@ func TestStandard(t *testing.T) {
 		t.Errorf("a file of the system was asked for %d times without an indication", asked)
 	}
 }
+
+// fill makes a web application with the files of one in Java.
+func fill(t *testing.T) (root string) {
+	t.Helper()
+	root = t.TempDir()
+	for name, content := range map[string]string{"WEB-INF/web.xml": `<?xml version="1.0"?><web-app version="4.0"></web-app>`, "shop/texts/terms.txt": "terms"} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// The forms in which applications open files, with answers to what is missing that tell
+// little, in the standard profile.
+func TestForms(t *testing.T) {
+	root := fill(t)
+	mux := http.NewServeMux()
+	serve := func(path string, status int, text string, open func(v string) ([]byte, error)) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			content, err := open(r.FormValue("target"))
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			if err != nil {
+				w.WriteHeader(status)
+				fmt.Fprint(w, text)
+				return
+			}
+			fmt.Fprintf(w, "<pre>%s</pre>", html.EscapeString(string(content)))
+		})
+	}
+	removed := func(v string) string { return strings.ReplaceAll(strings.ReplaceAll(v, "/../", ""), "../", "") }
+	// resource opens what is below the root of the application, as getResourceAsStream does.
+	resource := func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(root, filepath.Join("/", name))) }
+	address := func(v string) ([]byte, error) {
+		rest, ok := strings.CutPrefix(v, "file:/")
+		if !ok {
+			return nil, os.ErrInvalid
+		}
+		return os.ReadFile("/" + strings.TrimLeft(rest, "/"))
+	}
+	own := func(v string) ([]byte, error) {
+		return os.ReadFile(filepath.Join(root, "shop/texts", filepath.Base(v)))
+	}
+
+	serve("/app/shop/bad/removed.jsp", 200, "Try again later", func(v string) ([]byte, error) {
+		return os.ReadFile(root + "/shop/texts" + removed(v))
+	})
+	serve("/app/shop/bad/resource.jsp", 200, "Try again later", func(v string) ([]byte, error) { return resource("/shop/texts/" + removed(v)) })
+	serve("/app/shop/bad/named.jsp", 200, "Invalid file name", func(v string) ([]byte, error) { return resource("/shop/texts/" + v) })
+	serve("/app/shop/bad/notfound.jsp", 404, "File not found", resource)
+	serve("/app/bad/address", 302, "moved", address)
+	serve("/app/bad/malformed", 200, "java.net.MalformedURLException", address)
+	serve("/app/shop/good/removed.jsp", 200, "Try again later", func(v string) ([]byte, error) {
+		for strings.Contains(v, "..") {
+			v = strings.ReplaceAll(v, "..", "")
+		}
+		return os.ReadFile(root + "/shop/texts/" + v)
+	})
+	serve("/app/shop/good/named.jsp", 200, "Invalid file name", own)
+	serve("/app/shop/good/notfound.jsp", 404, "File not found", own)
+	serve("/app/good/address", 302, "moved", func(v string) ([]byte, error) {
+		if !strings.HasPrefix(v, "https://") {
+			return nil, os.ErrInvalid
+		}
+		return []byte("terms"), nil
+	})
+	serve("/app/good/malformed", 200, "java.net.MalformedURLException", func(string) ([]byte, error) { return nil, os.ErrInvalid })
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{
+		"GET /app/shop/bad/removed.jsp?target=%2Fterms.txt", "GET /app/shop/bad/resource.jsp?target=terms.txt", "GET /app/shop/bad/named.jsp?target=",
+		"GET /app/shop/bad/notfound.jsp?target=old.txt", "GET /app/bad/address?target=file:%2Fold.txt", "GET /app/bad/malformed?target=",
+		"GET /app/shop/good/removed.jsp?target=terms.txt", "GET /app/shop/good/named.jsp?target=", "GET /app/shop/good/notfound.jsp?target=old.txt",
+		"GET /app/good/address?target=https:%2F%2Fhome.example%2Fterms", "GET /app/good/malformed?target=",
+	}, attacktest.Profile(scan.Standard))
+	attacktest.Expect(t, got, "dast/pathtraversal/read GET /app/shop/bad/removed.jsp query:target", "dast/pathtraversal/read GET /app/shop/bad/resource.jsp query:target",
+		"dast/pathtraversal/read GET /app/shop/bad/named.jsp query:target", "dast/pathtraversal/read GET /app/shop/bad/notfound.jsp query:target",
+		"dast/pathtraversal/folder GET /app/bad/address query:target", "dast/pathtraversal/read GET /app/bad/malformed query:target")
+}
+
+// A parameter that looks like that of a file and is none costs little.
+func TestEconomy(t *testing.T) {
+	got := attacktest.Attack(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "always the same") }),
+		[]*attack.Check{Check}, []string{"GET /list?file=terms.txt"}, attacktest.Profile(scan.Standard))
+	attacktest.Expect(t, got)
+	if got.Requests > 12 {
+		t.Errorf("%d requests", got.Requests)
+	}
+}
