@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/api/authz"
 	"merlon/internal/engine/api/conform"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/attack"
@@ -20,6 +21,7 @@ import (
 func (e *examination) checks() []*attack.Check {
 	return []*attack.Check{
 		{ID: "look", Site: e.look},
+		{ID: "authorization", Rules: authz.Rules(), Profile: scan.Safe, Site: e.authorized},
 		{ID: "conformance", Rules: conformance, Request: e.conforms},
 		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe, Request: e.authenticated},
 		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe, Request: e.validated},

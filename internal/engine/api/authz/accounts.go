@@ -1,0 +1,482 @@
+package authz
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/scan"
+)
+
+// This file examines accounts: how they are made, and how users sign in.
+
+// An account is a user that the examination has made.
+type account struct {
+	name, email, password string
+	request               *message.Request // that made it
+	answer                *message.Response
+}
+
+// credentials returns the account's values for properties of a body.
+func (a *account) credentials(in, name string, _ *describe.Schema) (any, bool) {
+	switch {
+	case in != "body":
+		return nil, false
+	case isPassword(name):
+		return a.password, true
+	case mail(name):
+		return a.email, true
+	case identifies(name):
+		return a.name, true
+	}
+	return nil, false
+}
+
+// drawn makes up credentials.
+func (e *examination) drawn() *account {
+	name := "mx" + e.Random(10)
+	return &account{name: name, email: name + "@example.com", password: "Mx1-" + e.Random(12)}
+}
+
+// join registers an account and signs in with it. Without an error, a nil user says that
+// it did not work.
+func (e *examination) join(extra map[string]any) (*User, error) {
+	a := e.drawn()
+	for _, optional := range []bool{true, false} {
+		r, err := e.request(e.register, optional, a.credentials, extra)
+		if err != nil {
+			return nil, nil // the description does not allow to make one
+		}
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return nil, err
+		}
+		if a.request, a.answer = r, resp; ok(resp) {
+			break
+		}
+	}
+	if !ok(a.answer) {
+		return nil, nil
+	}
+	u := &User{account: a}
+	var err error
+	if u.Session, err = e.enter(a, a.password); u.Session == nil {
+		return nil, err
+	}
+	e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": a.name}})
+	return u, nil
+}
+
+// enter signs in with a password; nil: it does not work.
+func (e *examination) enter(a *account, password string) (*session.Session, error) {
+	r, err := e.signIn(a.name, a.email, password)
+	if err != nil {
+		return nil, nil
+	}
+	content, kind := r.Content()
+	s, err := session.New(scan.Identity{Name: a.name, JSON: &scan.JSONLogin{URL: r.Address(), Body: string(content), Type: kind}}, e.Session)
+	if err != nil {
+		return nil, nil
+	}
+	if err := s.SignIn(e.Context); traffic.Over(err) {
+		return nil, err
+	} else if err != nil {
+		return nil, nil
+	}
+	return s, nil
+}
+
+// signIn is the request of a sign-in.
+func (e *examination) signIn(name, email, password string) (*message.Request, error) {
+	a := account{name: name, email: email, password: password}
+	return e.request(e.login, true, a.credentials, nil)
+}
+
+// accounts examines registration and sign-in.
+func (e *examination) accounts() error {
+	if e.login == nil {
+		return nil
+	}
+	var first, second *User
+	if e.register != nil && e.changes() {
+		var err error
+		if first, err = e.join(nil); err != nil {
+			return err
+		}
+		if first != nil {
+			if err := e.assigned(first); err != nil {
+				return err
+			}
+			if second, err = e.join(nil); err != nil {
+				return err
+			}
+		}
+	}
+	if second != nil {
+		if err := e.passwords(first, second); err != nil {
+			return err
+		}
+	}
+	if err := e.enumerated(first); err != nil {
+		return err
+	}
+	if err := e.limited(first); err != nil {
+		return err
+	}
+	for _, u := range []*User{first, second} {
+		if u != nil && len(e.Users) < 2 {
+			e.Users = append(e.Users, u)
+		}
+	}
+	return nil
+}
+
+// privileged are names of properties that decide what a user may do, or what he has.
+var privileged = regexp.MustCompile(`^(is|has)?(super|site|sys)?(admin|administrator|superuser|root|staff|moderator|privileged|verified|emailverified|approved|trusted|premium|vip)$` +
+	`|^(user|account)?(role|roles|roleid|group|groups|permission|permissions|privilege|privileges|scope|scopes|accesslevel|usertype|accounttype|plan|tier)$` +
+	`|^(account|wallet)?(balance|credit|credits|points)$`)
+
+// more returns a value of the same type that gives more than v; nil: none is known.
+func more(name string, v any) any {
+	switch v := v.(type) {
+	case bool:
+		if !v {
+			return true
+		}
+	case string:
+		switch {
+		case strings.EqualFold(v, "admin"):
+		case v != "" && strings.ToUpper(v) == v && strings.ToLower(v) != v:
+			return "ADMIN"
+		case strings.Trim(v, "0123456789.") != "":
+			return "admin"
+		}
+	case json.Number:
+		for _, word := range []string{"balance", "credit", "point"} {
+			if strings.Contains(plain(name), word) && v.String() != enough.String() {
+				return enough
+			}
+		}
+	}
+	return nil
+}
+
+// enough is a sum that nobody begins with.
+const enough = json.Number("10007")
+
+// gains are the properties of the object that users should not set: that the operation's
+// body does not name, or only shows, each with a value that gives more.
+func gains(o *Operation, shown map[string]any) map[string]any {
+	out := map[string]any{}
+	body := o.body()
+	for name, v := range shown {
+		if !privileged.MatchString(plain(name)) {
+			continue
+		}
+		if p := body.Property(name); p != nil && !p.ReadOnly {
+			continue
+		}
+		if with := more(name, v); with != nil {
+			out[name] = with
+		}
+	}
+	return out
+}
+
+// maxShown bounds the operations that are asked for what the API shows of one object.
+const maxShown = 12
+
+// shown is what the API tells the user about himself: the scalars of the objects that
+// hold his name, by name, with the answers that showed them.
+func (e *examination) shown(u *User) (map[string]any, []*message.Response, error) {
+	out := map[string]any{}
+	var answers []*message.Response
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || asked == maxShown {
+			continue
+		}
+		if i := strings.IndexByte(o.Path, '{'); i >= 0 {
+			_, parameter := o.collection()
+			if strings.Count(o.Path, "{") > 1 || parameter == "" || !identifies(parameter) {
+				continue
+			}
+		}
+		r, err := e.request(o, false, func(in, name string, _ *describe.Schema) (any, bool) {
+			switch {
+			case in != "path" || !identifies(name):
+				return nil, false
+			case mail(name):
+				return u.account.email, true
+			}
+			return u.account.name, true
+		}, nil)
+		if err != nil {
+			continue
+		}
+		asked++
+		resp, err := e.send(r, u)
+		if traffic.Over(err) {
+			return nil, nil, err
+		}
+		if err != nil || !ok(resp) {
+			continue
+		}
+		v := decode(resp.Body)
+		list := append(holding(v, u.account.name), holding(v, u.account.email)...)
+		news := false
+		for _, object := range list {
+			for name, value := range object {
+				if _, known := out[name]; !known {
+					out[name] = value
+					news = true
+				}
+			}
+		}
+		if news {
+			answers = append(answers, resp)
+		}
+	}
+	return out, answers, nil
+}
+
+// assigned registers an account with properties that the registration does not take but
+// that the API shows of accounts, and reads them back.
+func (e *examination) assigned(plainly *User) error {
+	before, _, err := e.shown(plainly)
+	if err != nil {
+		return err
+	}
+	extra := gains(e.register, before)
+	if len(extra) == 0 {
+		return nil
+	}
+	u, err := e.join(extra)
+	if u == nil || err != nil {
+		return err
+	}
+	after, answers, err := e.shown(u)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
+			continue
+		}
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: "/" + message.EscapePointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method, e.register.Path, name),
+			Answers: append([]*message.Response{u.account.answer}, answers...), Notes: []string{"an account is registered with the property", "the account is read"},
+			Proof: []string{
+				fmt.Sprintf("An account that was registered without the property has %s = %v.", name, before[name]),
+				fmt.Sprintf("An account that was registered with %s = %v has that value when it is read.", name, extra[name]),
+			}})
+	}
+	return nil
+}
+
+// passwords sets the password of one account of the examination as another one: it is
+// proven by signing in.
+func (e *examination) passwords(owner, stranger *User) error {
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost || !o.takes(isPassword) || site.Dangerous(o.Path) {
+			continue
+		}
+		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
+			continue
+		}
+		if err := e.password(o, owner, stranger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *examination) password(o *Operation, owner, stranger *User) error {
+	shown, _, err := e.shown(owner)
+	if err != nil {
+		return err
+	}
+	changed := e.drawn().password
+	found := false
+	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		a := owner.account
+		switch {
+		case in == "body" && isPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
+			return stranger.account.password, true
+		case in == "body":
+			return (&account{name: a.name, email: a.email, password: changed}).credentials(in, name, s)
+		case in != "path":
+			return nil, false
+		case mail(name):
+			found = true
+			return a.email, true
+		case identifies(name) && !strings.HasSuffix(plain(name), "id"):
+			found = true
+			return a.name, true
+		}
+		v, known := identifier(shown, name)
+		found = found || known
+		return v, known
+	}, nil)
+	if err != nil || !found { // whose account it is could not be told: nobody else's is touched
+		return nil
+	}
+	resp, err := e.send(r, stranger)
+	if err != nil || !ok(resp) {
+		return err
+	}
+	with, err := e.enter(owner.account, changed)
+	if with == nil || err != nil {
+		return err
+	}
+	without, err := e.enter(owner.account, owner.account.password)
+	if without != nil || err != nil {
+		return err // every password will do: that proves nothing
+	}
+	old := owner.account.password
+	owner.account.password, owner.Session = changed, with
+	login, err := e.signIn(owner.account.name, owner.account.email, old)
+	if err != nil {
+		return nil
+	}
+	control, err := e.send(login, nil)
+	if err != nil {
+		return err
+	}
+	e.Flaw(attack.Flaw{Rule: passwordChange, Request: r, Answers: []*message.Response{resp, control},
+		Notes:   []string{"another account sets the password", "the old password is refused"},
+		Message: fmt.Sprintf("%s %s sets the password of another user", o.Method, o.Path),
+		Proof: []string{
+			fmt.Sprintf("The accounts %s and %s were registered.", owner.account.name, stranger.account.name),
+			fmt.Sprintf("As %s, a new password was set for %s: the answer is %d.", stranger.account.name, owner.account.name, resp.Status),
+			fmt.Sprintf("%s signs in with the new password, and no longer with the old one.", owner.account.name),
+		}})
+	return nil
+}
+
+// masked is what an answer says, without the words and without digits.
+func masked(resp *message.Response, words ...string) string {
+	text := resp.Text()
+	for _, w := range words {
+		text = strings.ReplaceAll(text, w, "…")
+	}
+	return fmt.Sprintf("%d %s ", resp.Status, resp.Header.Get("Location")) + digits.ReplaceAllString(text, "0")
+}
+
+var digits = regexp.MustCompile(`[0-9]+`)
+
+// enumerated signs in with wrong passwords, as a user who exists and as users who do
+// not, in turns. One of the examination's accounts is preferred: no other is locked.
+func (e *examination) enumerated(u *User) error {
+	var known account
+	switch {
+	case u != nil:
+		known = *u.account
+	case len(e.Users) > 0:
+		for _, name := range e.Users[0].names() {
+			if strings.Contains(name, "@") {
+				known.email = name
+			} else {
+				known.name = name
+			}
+		}
+		known.name, known.email = cmp.Or(known.name, known.email), cmp.Or(known.email, known.name)
+	}
+	if known.name == "" {
+		return nil
+	}
+	var answers []*message.Response
+	var says []string
+	for i := range 4 {
+		a := *e.drawn()
+		if i%2 == 0 {
+			a.name, a.email = known.name, known.email
+		}
+		r, err := e.signIn(a.name, a.email, a.password)
+		if err != nil {
+			return nil
+		}
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return err
+		}
+		answers = append(answers, resp)
+		says = append(says, masked(resp, a.password, a.email, a.name))
+	}
+	if says[0] != says[2] || says[1] != says[3] || says[0] == says[1] || slices.ContainsFunc(answers, func(a *message.Response) bool { return a.Status >= 500 || a.Status == http.StatusTooManyRequests }) {
+		return nil
+	}
+	e.Flaw(attack.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
+		Notes:   []string{"a user who exists", "one who does not", "the one who exists again", "another one who does not"},
+		Message: fmt.Sprintf("%s %s tells whether a user exists", e.login.Method, e.login.Path),
+		Proof: []string{
+			"Wrong passwords were sent four times, in turns for a user who exists and for users with random names.",
+			fmt.Sprintf("The user who exists gets the same answer twice (%d), the others another one (%d), also twice.", answers[0].Status, answers[1].Status),
+		}})
+	return nil
+}
+
+// attempts is how often a wrong password is sent.
+const attempts = 15
+
+// limited sends wrong passwords: for an account of the examination where there is one, so
+// that limits of accounts are seen as well, else for a name that nobody has.
+func (e *examination) limited(u *User) error {
+	a := e.drawn()
+	if u != nil {
+		a = u.account
+	}
+	var answers []*message.Response
+	first := ""
+	for range attempts {
+		password := "Mx1-" + e.Random(12)
+		r, err := e.signIn(a.name, a.email, password)
+		if err != nil {
+			return nil
+		}
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return err
+		}
+		says := masked(resp, password, a.email, a.name)
+		if len(answers) == 0 {
+			first = says
+		}
+		if answers = append(answers, resp); says != first || limits(resp) || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound {
+			return nil
+		}
+	}
+	proof := []string{fmt.Sprintf("%d wrong passwords were sent in a row; every answer is the same (%d), and none tells of a limit.", attempts, answers[0].Status)}
+	if u != nil {
+		still, err := e.enter(a, a.password)
+		if still == nil || err != nil {
+			return err
+		}
+		u.Session = still
+		proof = append(proof, "After that the right password is still accepted: the account is not locked.")
+	}
+	e.Flaw(attack.Flaw{Rule: rateLimit, Request: answers[0].Request, Answers: []*message.Response{answers[0], answers[attempts-1]}, Notes: []string{"the first attempt", "the last one"},
+		Message: fmt.Sprintf("%s %s does not limit attempts to sign in", e.login.Method, e.login.Path), Proof: proof})
+	return nil
+}
+
+// limits reports whether headers tell of a limit.
+func limits(resp *message.Response) bool {
+	for name := range resp.Header {
+		if n := strings.ToLower(name); strings.Contains(n, "ratelimit") || strings.Contains(n, "rate-limit") || n == "retry-after" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,465 @@
+package authz
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+)
+
+// This file examines objects: who sees and changes what one user has made.
+
+// An object is something that the examination has made.
+type object struct {
+	of     *Operation // that made it
+	as     *User
+	words  map[string]string // random values that it was made with, by property: nobody else knows them
+	sent   map[string]any
+	answer *message.Response
+	gone   bool
+}
+
+// maxObjects bounds the kinds of objects that are examined.
+const maxObjects = 40
+
+// fresh returns random words for the free texts of an object.
+func (e *examination) fresh(words map[string]string) func(in, name string, s *describe.Schema) (any, bool) {
+	return func(in, name string, s *describe.Schema) (any, bool) {
+		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" && (len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) && (s.MaxLength < 0 || s.MaxLength >= 8)
+		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || isPassword(n) || strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
+			return nil, false
+		}
+		length := 12
+		if s.MaxLength >= 0 {
+			length = min(length, s.MaxLength)
+		}
+		if words[name] == "" {
+			words[name] = e.Random(max(length, s.MinLength))
+		}
+		return words[name], true
+	}
+}
+
+// make makes an object as the user; nil: it was refused, or nothing tells it from others.
+func (e *examination) create(o *Operation, as *User, extra map[string]any) (*object, error) {
+	for _, optional := range []bool{true, false} {
+		words := map[string]string{}
+		r, err := e.request(o, optional, e.fresh(words), extra)
+		if err != nil || len(words) == 0 {
+			continue
+		}
+		resp, err := e.send(r, as)
+		if err != nil {
+			return nil, err
+		}
+		if ok(resp) {
+			sent, _ := decode(r.Body.Text).(map[string]any)
+			made := &object{of: o, as: as, words: words, sent: sent, answer: resp}
+			e.made = append(e.made, made)
+			return made, nil
+		}
+	}
+	return nil, nil
+}
+
+// seen are the object's words that the answer holds.
+func (m *object) seen(resp *message.Response) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(m.words)) {
+		if holds(resp, m.words[name]) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// in finds the object in an answer.
+func (m *object) in(resp *message.Response) map[string]any {
+	v := decode(resp.Body)
+	for _, name := range slices.Sorted(maps.Keys(m.words)) {
+		if list := holding(v, m.words[name]); len(list) > 0 {
+			return list[0]
+		}
+	}
+	return nil
+}
+
+// identifier finds the value of a parameter among an object's properties.
+func identifier(of map[string]any, parameter string) (any, bool) {
+	want := plain(parameter)
+	short := want
+	for _, end := range []string{"uuid", "guid", "id", "key", "slug", "name", "number", "title"} {
+		if strings.HasSuffix(want, end) {
+			short = end
+			break
+		}
+	}
+	for _, try := range []string{want, short, "id", "_id", "uuid", "guid"} {
+		for name, v := range of {
+			if plain(name) == plain(try) && scalar(v) && fmt.Sprint(v) != "" {
+				return v, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func scalar(v any) bool {
+	switch v.(type) {
+	case string, json.Number:
+		return true
+	}
+	return false
+}
+
+// id tells by which value the parameter names the object: of the answer that made it, of
+// what was sent, or of the list.
+func (e *examination) id(m *object, parameter string) (any, error) {
+	if at := m.in(m.answer); at != nil {
+		if v, found := identifier(at, parameter); found {
+			return v, nil
+		}
+	} else if whole, is := decode(m.answer.Body).(map[string]any); is {
+		if v, found := identifier(whole, parameter); found {
+			return v, nil
+		}
+	}
+	for name, v := range m.sent {
+		if plain(name) == plain(parameter) && scalar(v) {
+			return v, nil
+		}
+	}
+	if to := m.answer.Header.Get("Location"); to != "" {
+		return to[strings.LastIndexByte(strings.TrimRight(to, "/"), '/')+1:], nil
+	}
+	list, err := e.list(m.of, m.as)
+	if list == nil || err != nil {
+		return nil, err
+	}
+	if v, found := identifier(m.in(list), parameter); found {
+		return v, nil
+	}
+	return nil, nil
+}
+
+// list asks for the collection that the operation adds to; nil: there is none, or it is
+// refused.
+func (e *examination) list(o *Operation, as *User) (*message.Response, error) {
+	all := e.at(http.MethodGet, o.Path)
+	if all == nil {
+		return nil, nil
+	}
+	r, err := e.request(all, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+	if err != nil {
+		return nil, nil
+	}
+	resp, err := e.send(r, as)
+	if err != nil || !ok(resp) {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// item makes the request of an operation about one object.
+func (e *examination) item(o *Operation, id any, words map[string]string) (*message.Request, error) {
+	_, parameter := o.collection()
+	text := e.fresh(words)
+	return e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		if in == "path" && name == parameter {
+			return id, true
+		}
+		return text(in, name, s)
+	}, nil)
+}
+
+// objects makes an object of each kind as one user, and asks for it as another one.
+func (e *examination) objects() error {
+	if len(e.Users) < 2 || !e.changes() {
+		return nil
+	}
+	owner, stranger := e.Users[0], e.Users[1]
+	kinds := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || strings.Contains(o.Path, "{") || kinds == maxObjects {
+			continue
+		}
+		var about []*Operation
+		for _, item := range e.Operations {
+			if path, _ := item.collection(); item.Call == nil && path == o.Path {
+				about = append(about, item)
+			}
+		}
+		read := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == http.MethodGet })
+		if read < 0 {
+			continue
+		}
+		kinds++
+		if err := e.kind(o, about[read], about, owner, stranger); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// kind examines one kind of object.
+func (e *examination) kind(o, read *Operation, about []*Operation, owner, stranger *User) error {
+	mine, err := e.create(o, owner, nil)
+	if mine == nil || err != nil {
+		return err
+	}
+	_, parameter := read.collection()
+	id, err := e.id(mine, parameter)
+	if id == nil || err != nil {
+		return err
+	}
+	r, err := e.item(read, id, nil)
+	if err != nil {
+		return nil
+	}
+	own, err := e.send(r, owner)
+	if err != nil || !ok(own) || len(mine.seen(own)) == 0 {
+		return err
+	}
+	if err := e.stored(o, mine, mine.in(own), read, owner); err != nil {
+		return err
+	}
+	private, err := e.private(mine, read, own, owner, stranger)
+	if private == "" || err != nil {
+		return err
+	}
+	if err := e.foreign(mine, read, r, own, private, stranger); err != nil {
+		return err
+	}
+	return e.changed(mine, about, r, id, private, stranger)
+}
+
+// owns are names of properties that tell whose an object is.
+var owns = regexp.MustCompile(`^(owner|user|author|creator|createdby|account|customer|member|belongsto|seller|buyer)(id|name|uuid|email)?$|^(userid|username|email)$`)
+
+// secrets are names of properties that are for their owner alone.
+var secrets = regexp.MustCompile(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
+
+// private says how the API shows that an object is its owner's alone; empty: it does not
+// show that, so that others may well see it.
+func (e *examination) private(mine *object, read *Operation, own *message.Response, owner, stranger *User) (string, error) {
+	if nobody, err := e.send(own.Request, nil); err != nil || ok(nobody) && len(mine.seen(nobody)) > 0 {
+		return "", err // it is public, or lacks any sign-in: that is told elsewhere
+	}
+	his, err := e.list(mine.of, owner)
+	if err != nil {
+		return "", err
+	}
+	others, err := e.list(mine.of, stranger)
+	if err != nil {
+		return "", err
+	}
+	if his != nil && others != nil && len(mine.seen(his)) > 0 && len(mine.seen(others)) == 0 {
+		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path), nil
+	}
+	object := mine.in(own)
+	named := ""
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if text := fmt.Sprint(object[name]); owns.MatchString(plain(name)) && slices.Contains(owner.names(), text) {
+			named = fmt.Sprintf("The object names %s as its %s", text, name)
+		}
+	}
+	for _, name := range mine.seen(own) {
+		if named != "" && secrets.MatchString(plain(name)) && (others == nil || !holds(others, mine.words[name])) {
+			return fmt.Sprintf("%s, and its %q is shown in no list.", named, name), nil
+		}
+	}
+	return "", nil
+}
+
+// foreign asks for the object as another user. Controls: that user's own object, and one
+// that does not exist.
+func (e *examination) foreign(mine *object, read *Operation, r *message.Request, own *message.Response, private string, stranger *User) error {
+	resp, err := e.send(r, stranger)
+	if err != nil || !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
+		return err
+	}
+	absent, err := e.item(read, e.absent(mine, read, own), nil)
+	if err != nil {
+		return nil
+	}
+	none, err := e.send(absent, stranger)
+	if err != nil || ok(none) && len(mine.seen(none)) > 0 {
+		return err
+	}
+	proof := []string{
+		fmt.Sprintf("As %s an object was made with random values; %s answers %s with them.", mine.as.Name(), r.Path, mine.as.Name()),
+		private,
+		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seen(resp), ", ")),
+		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a sign-in.", none.Status),
+	}
+	answers, notes := []*message.Response{own, resp, none}, []string{"the owner reads the object", "another user reads it", "an object that does not exist"}
+	if theirs, err := e.create(mine.of, stranger, nil); err != nil {
+		return err
+	} else if theirs != nil {
+		if other, err := e.theirs(theirs, read); err != nil {
+			return err
+		} else if other != nil {
+			if len(mine.seen(other)) > 0 {
+				return nil // one answer for all identifiers
+			}
+			proof = append(proof, fmt.Sprintf("The other user's own object is another one: the answer depends on the identifier alone (%d).", other.Status))
+			answers, notes = append(answers, other), append(notes, "the other user's own object")
+		}
+	}
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: r, Answers: answers, Notes: notes, Proof: proof, Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path)})
+	return nil
+}
+
+// theirs reads the other user's own object.
+func (e *examination) theirs(theirs *object, read *Operation) (*message.Response, error) {
+	_, parameter := read.collection()
+	id, err := e.id(theirs, parameter)
+	if id == nil || err != nil {
+		return nil, err
+	}
+	r, err := e.item(read, id, nil)
+	if err != nil {
+		return nil, nil
+	}
+	return e.send(r, theirs.as)
+}
+
+// absent is an identifier of the same kind that names nothing.
+func (e *examination) absent(mine *object, read *Operation, own *message.Response) any {
+	_, parameter := read.collection()
+	if v, found := identifier(mine.in(own), parameter); found {
+		if _, number := v.(json.Number); number {
+			return json.Number(fmt.Sprint(e.Number(700_000_000, 900_000_000)))
+		}
+	}
+	return e.Random(14)
+}
+
+// changed changes and removes the object as another user, and reads it as its owner.
+func (e *examination) changed(mine *object, about []*Operation, r *message.Request, id any, private string, stranger *User) error {
+	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete} {
+		i := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == method })
+		if i < 0 {
+			continue
+		}
+		words := map[string]string{}
+		write, err := e.item(about[i], id, words)
+		if err != nil || method != http.MethodDelete && len(words) == 0 {
+			continue
+		}
+		resp, err := e.send(write, stranger)
+		if err != nil {
+			return err
+		}
+		if !ok(resp) {
+			continue
+		}
+		after, err := e.send(r, mine.as)
+		if err != nil {
+			return err
+		}
+		now := object{words: words}
+		what := ""
+		switch {
+		case method == http.MethodDelete && (after.Status == http.StatusNotFound || after.Status == http.StatusGone):
+			what, mine.gone = "removes", true
+		case method != http.MethodDelete && ok(after) && len(now.seen(after)) > 0:
+			what = "changes"
+		default:
+			continue
+		}
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: write, Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+			Message: fmt.Sprintf("%s %s %s the objects of other users", method, about[i].Path, what),
+			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), private,
+				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).", stranger.Name(), what, resp.Status, mine.as.Name(), after.Status)}})
+	}
+	return nil
+}
+
+// stored makes the object again with properties that users should not set, and reads
+// them back.
+func (e *examination) stored(o *Operation, mine *object, shown map[string]any, read *Operation, owner *User) error {
+	extra := gains(o, shown)
+	if len(extra) == 0 {
+		return nil
+	}
+	with, err := e.create(o, owner, extra)
+	if with == nil || err != nil {
+		return err
+	}
+	resp, err := e.theirs(with, read)
+	if resp == nil || err != nil || !ok(resp) {
+		return err
+	}
+	after := with.in(resp)
+	for _, name := range slices.Sorted(maps.Keys(extra)) {
+		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
+			continue
+		}
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request, Point: &message.Point{In: message.InJSON, Name: "/" + message.EscapePointer(name)}, Payload: fmt.Sprint(extra[name]),
+			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the property", "it is read"},
+			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", o.Method, o.Path, name),
+			Proof: []string{fmt.Sprintf("An object that was made without the property has %s = %v.", name, shown[name]),
+				fmt.Sprintf("One that was made with %s = %v has that value when it is read.", name, extra[name])}})
+	}
+	return nil
+}
+
+// tidy removes what the examination has made, as the user who made it, and tells what
+// stays.
+func (e *examination) tidy() error {
+	for _, m := range e.made {
+		if m.gone {
+			continue
+		}
+		gone, err := e.remove(m)
+		if traffic.Over(err) {
+			return err
+		}
+		if !gone && e.Created != nil {
+			e.Created(fmt.Sprintf("%s %s as %s: %s", m.of.Method, m.of.Path, m.as.Name(), strings.Join(slices.Sorted(maps.Values(m.words)), ", ")))
+		}
+	}
+	return nil
+}
+
+// remove removes an object, and reports whether the API says so.
+func (e *examination) remove(m *object) (bool, error) {
+	for _, o := range e.Operations {
+		path, parameter := o.collection()
+		if o.Call != nil || o.Method != http.MethodDelete || site.Dangerous(o.Path) {
+			continue
+		}
+		var id any
+		switch {
+		case m.of == e.register && identifies(parameter) && strings.HasPrefix(m.of.Path, path) && m.as.account != nil:
+			if id = m.as.account.name; mail(parameter) {
+				id = m.as.account.email
+			}
+		case m.of != e.register && path == m.of.Path:
+			var err error
+			if id, err = e.id(m, parameter); err != nil {
+				return false, err
+			}
+		}
+		if id == nil {
+			continue
+		}
+		r, err := e.item(o, id, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.send(r, m.as)
+		return err == nil && ok(resp), err
+	}
+	return false, nil
+}

@@ -1,0 +1,54 @@
+package authz
+
+import "merlon/internal/finding"
+
+// rule makes a rule. The texts are what it finds, why that matters and how to prevent it.
+func rule(id, name string, severity finding.Severity, texts [3]string, class [2]string) *finding.Rule {
+	return &finding.Rule{
+		ID: "api/operations/" + id, Analysis: finding.API, Name: name, ShortDescription: texts[0], Description: texts[0] + " " + texts[1], HowToPrevent: texts[2],
+		CWE: []string{class[0]}, OWASP: []string{class[1]}, Severity: severity, Confidence: finding.Certain, Language: "HTTP",
+	}
+}
+
+var (
+	objectRead = rule("object-level-authorization", "Another user's object is shown", finding.High, [3]string{
+		"An operation shows an object of one user to another one who knows its identifier.",
+		"Identifiers can be guessed, listed or found in links, so that every user's data is open to every other one.",
+		"Look objects up by the signed-in user and the identifier together, in one place that all operations use.",
+	}, [2]string{"CWE-639", "API1:2023"})
+	objectWrite = rule("object-level-authorization-write", "Another user's object can be changed", finding.High, [3]string{
+		"An operation changes or removes an object of one user for another one who knows its identifier.",
+		"Every user can overwrite or delete what belongs to every other one.",
+		"Look objects up by the signed-in user and the identifier together, in one place that all operations use.",
+	}, [2]string{"CWE-639", "API1:2023"})
+	passwordChange = rule("password-of-another-user", "Another user's password can be changed", finding.Critical, [3]string{
+		"A user can set the password of another one.",
+		"Whoever has an account can take over every other one.",
+		"Take whose password is changed from the session, not from the request, and ask for the old password.",
+	}, [2]string{"CWE-639", "API1:2023"})
+	function = rule("function-level-authorization", "Operation for administrators answers other users", finding.High, [3]string{
+		"An operation that is meant for a higher role gives a user of a lower one the same answer.",
+		"Ordinary users can do what administrators can.",
+		"Deny by default, and name for each operation the roles that may use it, in one place.",
+	}, [2]string{"CWE-285", "API5:2023"})
+	massAssignment = rule("mass-assignment", "Property that users may not set is accepted", finding.High, [3]string{
+		"An operation stores a property that its description does not take and that decides what a user may do.",
+		"Users can give themselves roles, mark themselves as verified or set their own balance.",
+		"Copy named properties from the request into the object, instead of the whole request.",
+	}, [2]string{"CWE-915", "API3:2023"})
+	enumeration = rule("user-enumeration", "Sign-in tells whether a user exists", finding.Medium, [3]string{
+		"Signing in with a wrong password is answered differently for a user who exists and one who does not.",
+		"Lists of valid names make guessing of passwords and phishing cheap.",
+		"Answer both with the same status and text, and take the same time for both.",
+	}, [2]string{"CWE-204", "API2:2023"})
+	rateLimit = rule("sign-in-without-limit", "Sign-in does not limit attempts", finding.Medium, [3]string{
+		"Signing in with wrong passwords is answered many times in a row as the first time.",
+		"Passwords can be guessed as fast as the application answers.",
+		"Slow down or refuse after a few failures, by account and by address, and answer 429.",
+	}, [2]string{"CWE-307", "API4:2023"})
+)
+
+// Rules lists what is found.
+func Rules() []*finding.Rule {
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit}
+}
