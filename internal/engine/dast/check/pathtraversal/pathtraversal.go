@@ -106,12 +106,17 @@ func point(p *attack.Probe) error {
 	return s.folders()
 }
 
-// name looks at the name of a parameter, where the page tells of a file.
+// name looks at the name of a parameter, where the page tells of a file; where only the
+// name itself does, in the commonest way alone.
 func (s *prober) name() error {
-	if !s.error {
-		return nil
+	switch {
+	case s.error:
+		return s.folders()
+	case fileName.MatchString(s.At.Name):
+		_, err := s.tell(s.device("/" + strings.Repeat("../", deepest)))
+		return err
 	}
-	return s.folders()
+	return nil
 }
 
 var (
@@ -298,22 +303,27 @@ func (s *prober) folders() error {
 		if slices.Contains(ways[:n], up) {
 			continue
 		}
-		device := func() (yes, no string) {
-			i++
-			folder := "dev/" + strings.Repeat("./", i%3)
-			return up + folder + "null", up + s.Random(3) + folder[3:] + "null"
-		}
 		directory := func() (yes, no string) {
 			i++
 			return up + existing[i%len(existing)] + "/.", up + s.Random(3) + "/."
 		}
-		for _, ask := range []attack.Question{device, directory} {
+		for _, ask := range []attack.Question{s.device(up), directory} {
 			if found, err := s.tell(ask); found || err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// device asks for the empty device, and for the same below a folder that does not exist.
+func (s *prober) device(up string) attack.Question {
+	i := s.Number(0, 2)
+	return func() (yes, no string) {
+		i++
+		folder := "dev/" + strings.Repeat("./", i%3)
+		return up + folder + "null", up + s.Random(3) + folder[3:] + "null"
+	}
 }
 
 // scheme begins an address.

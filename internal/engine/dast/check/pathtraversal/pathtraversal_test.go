@@ -243,3 +243,22 @@ func TestEconomy(t *testing.T) {
 		t.Errorf("%d requests", got.Requests)
 	}
 }
+
+// Names of parameters are opened too; nothing is shown where that fails.
+func TestNames(t *testing.T) {
+	dir := folder(t)
+	mux := http.NewServeMux()
+	open := func(path string, file func(string) string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			for name := range r.URL.Query() {
+				if _, err := os.ReadFile(file(name)); err == nil {
+					fmt.Fprintf(w, "This is %s/%s", dir, html.EscapeString(name))
+				}
+			}
+		})
+	}
+	open("/bad", func(v string) string { return dir + "/" + v })
+	open("/good", func(v string) string { return filepath.Join(dir, filepath.Base(v)) })
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad?fileName=show", "GET /good?fileName=show"}, attacktest.Profile(scan.Standard))
+	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad query-name:fileName")
+}
