@@ -6,6 +6,7 @@ package ldapinjection
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -74,7 +75,12 @@ func point(p *attack.Probe) error {
 		if err != nil {
 			return err
 		}
-		if c != nil {
+		if c == nil {
+			continue
+		}
+		if ok, err := negated(p, c); err != nil {
+			return err
+		} else if ok {
 			p.Mark("ldap")
 			p.Flaw(attack.Flaw{Rule: rule, Payload: c.Yes, Request: p.Request.With(p.At, c.Yes), Answers: c.Answers, Notes: c.Notes,
 				Proof: []string{"The value " + c.Yes + " is true as part of a filter, " + c.No + " is not, or is no filter; the pages follow that.", fmt.Sprintf("So it was in %d rounds.", attack.Rounds)}})
@@ -100,6 +106,29 @@ func ask(p *attack.Probe, q attack.Question, missing, breaking *attack.Page) (*a
 		return nil, nil
 	}
 	return p.Contrast(q, nil, nil)
+}
+
+// negated asks once more for what is true, with a word that nobody has sent before: an
+// application that searches what it has stored finds the constant payloads of an earlier
+// attack, and would be taken for one that evaluates them. A question without parts of a
+// filter needs none.
+func negated(p *attack.Probe, c *attack.Contrast) (bool, error) {
+	i := strings.LastIndex(c.Yes, ")(")
+	if i < 0 {
+		return true, nil
+	}
+	var was *attack.Page
+	for n, note := range c.Notes {
+		if note == "true" { // the last one is of the last round
+			was = p.Page(c.Answers[n], c.Yes)
+		}
+	}
+	yes := c.Yes[:i] + ")(!(objectClass=" + p.Random(8) + ")"
+	resp, err := p.Try(yes)
+	if err != nil || was == nil {
+		return false, err
+	}
+	return p.Page(resp, yes).Equal(was), nil
 }
 
 // escaped writes one letter of the value as RFC 4515 escapes it; only a filter that

@@ -160,3 +160,16 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
 }
+
+// A search over what an earlier attack has left finds its payloads, and evaluates none.
+func TestTraces(t *testing.T) {
+	stored := []string{"hello", "*)(objectClass=*", "hello)(objectClass=*"}
+	find := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, s := range stored {
+			if strings.Contains(strings.ToLower(s), strings.ToLower(r.FormValue("q"))) {
+				fmt.Fprintln(w, "<p>an entry</p>")
+			}
+		}
+	})
+	attacktest.Expect(t, attacktest.Attack(t, find, []*attack.Check{Check}, []string{"GET /find?q=hello", "GET /find?q=x"}))
+}
