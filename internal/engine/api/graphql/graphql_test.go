@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -24,7 +25,12 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/api/operations"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -473,5 +479,41 @@ func TestHardened(t *testing.T) {
 	}
 	if len(got.operations) != 8 {
 		t.Errorf("%d operations", len(got.operations))
+	}
+}
+
+// A query that takes long does so again, alone; one that is late by chance does not.
+func TestCost(t *testing.T) {
+	late := map[string]int{}
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "report") {
+			time.Sleep(5100 * time.Millisecond)
+		}
+		fmt.Fprint(w, `{"data":{"__typename":"Query"}}`)
+	})
+	for _, field := range []string{"report", "busy"} {
+		var run *attack.Run
+		var checks []*attack.Check
+		for _, c := range graphql.Checks(func() []*graphql.Endpoint {
+			at, err := message.Of(run.Scope.Base())
+			if err != nil {
+				t.Error(err)
+			}
+			at.Method = http.MethodPost
+			asked := at.Clone()
+			asked.Body = message.Body{Kind: message.JSON, Text: []byte(`{"query":"{ ` + field + ` }"}`)}
+			return []*graphql.Endpoint{{At: at, Operations: []*graphql.Operation{{
+				Operation: &describe.Operation{Call: &describe.Call{Kind: "query", Field: field, Text: "{ " + field + " }"}}, Request: asked, Late: true}}}}
+		}) {
+			if c.Slow {
+				checks = append(checks, c)
+			}
+		}
+		got := attacktest.Attack(t, h, checks, nil, func(r *attack.Run) { run = r })
+		late[field] = len(got.Findings)
+	}
+	if late["report"] != 1 || late["busy"] != 0 {
+		t.Errorf("found %v", late)
 	}
 }

@@ -71,7 +71,7 @@ var (
 		"With lists in the circle the work grows with every level: a query of a few hundred bytes keeps the service busy.",
 		"Limit the depth and the cost of a query before it is executed.",
 	})
-	expensive = rule("expensive-operation", "A query is resource-intensive", finding.Medium, [2]string{"CWE-400", "API4:2023"}, [3]string{
+	expensive = rule("resource-intensive-query", "A query is resource-intensive", finding.Medium, [2]string{"CWE-400", "API4:2023"}, [3]string{
 		"A short query keeps the service busy for seconds.",
 		"A few of them at once, or one that asks for the field under many aliases, leave nothing for others.",
 		"Do long work in the background and answer with its number; limit how often and by whom it is begun, and give it a cost that counts.",
