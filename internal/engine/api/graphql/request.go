@@ -29,7 +29,8 @@ var (
 	noSuchName    = regexp.MustCompile(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
 )
 
-// requests asks operations that take an address with one of ours.
+// requests asks operations that take an address with one of ours. Where somebody listens,
+// arguments that take a whole address are the business of the check of all parameters.
 func (a *asker) requests() error {
 	for _, o := range a.Operations {
 		if o.Answer == nil {
@@ -37,7 +38,7 @@ func (a *asker) requests() error {
 		}
 		for name, v := range o.variables() {
 			_, text := v.(string)
-			if !text || !addressed.MatchString(name) && !hosted.MatchString(name) {
+			if whole := addressed.MatchString(name); !text || !whole && !hosted.MatchString(name) || whole && a.Callback != nil {
 				continue
 			}
 			if done, err := a.reach(o, name); err != nil {
