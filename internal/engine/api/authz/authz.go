@@ -112,7 +112,7 @@ func Examine(t *attack.Trial, a *API) error {
 			e.login = o
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.functions, e.objects} {
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.objects} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}
