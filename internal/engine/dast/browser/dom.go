@@ -478,10 +478,28 @@ func (p *prober) post(ctx context.Context, page *Page, text string) error {
 // payloads returns texts in which F() is our function, for a value with the canary as
 // a sink got it; none when nothing is left that could break out.
 func payloads(kind, value, canary string) []string {
-	before, after, ok := strings.Cut(value, canary)
-	if !ok {
-		return nil
+	var out []string
+	for from := 0; from < len(value) && len(out) < maxPayloads; { // a script may write it twice, encoded once
+		i := strings.Index(value[from:], canary)
+		if i < 0 {
+			break
+		}
+		i += from
+		from = i + len(canary)
+		for _, p := range breakOuts(kind, value[:i], value[from:]) {
+			if !slices.Contains(out, p) {
+				out = append(out, p)
+			}
+		}
 	}
+	return out
+}
+
+// maxPayloads bounds the payloads for one text that has reached a sink.
+const maxPayloads = 8
+
+// breakOuts returns payloads for one place of the canary.
+func breakOuts(kind, before, after string) []string {
 	switch kind {
 	case "TrustedHTML":
 		return htmlPayloads(before, after)
@@ -549,6 +567,9 @@ func htmlPayloads(before, after string) []string {
 		if strings.LastIndex(lower, "<"+raw) > strings.LastIndex(lower, "</"+raw) {
 			return []string{"</" + raw + ">" + image}
 		}
+	}
+	if strings.LastIndex(lower, "<option") > strings.LastIndex(lower, "</option") {
+		return []string{"</option></select>" + image, "<script>F()</script>"}
 	}
 	return []string{image, "<svg/onload=F()>"}
 }

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,4 +140,14 @@ func FuzzBody(f *testing.F) {
 		_ = shape(content)
 		_, _, _ = splitFragment(content)
 	})
+}
+
+func TestPayloadsForATextThatIsWrittenTwice(t *testing.T) {
+	got := payloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry'"<</option>`, "cnry")
+	if !slices.ContainsFunc(got, func(p string) bool { return strings.HasPrefix(p, "</option></select><img") }) {
+		t.Errorf("payloads %q", got)
+	}
+	if got := payloads("TrustedHTML", `<option value='cnry%27%22%3C'>cnry&#39;&quot;&lt;</option>`, "cnry"); len(got) != 0 {
+		t.Errorf("payloads of an encoded text %q", got)
+	}
 }

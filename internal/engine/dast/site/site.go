@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/message"
@@ -151,22 +152,24 @@ func Never(r *message.Request) string {
 	if Dangerous(r.Address()) {
 		return "it ends the session or cannot be taken back: never asked"
 	}
-	passwords, fresh := 0, false
+	fresh := false
+	var passwords []string
 	for _, p := range r.Points() {
 		switch p.In {
 		case message.InQuery, message.InForm, message.InMultipart, message.InJSON:
 		default:
 			continue
 		}
-		if r.Types[p.Key()] == "password" {
-			passwords++
+		isNew := newPassword.MatchString(p.Name)
+		if isNew || r.Types[p.Key()] == "password" {
+			passwords = append(passwords, p.Value)
 		}
-		fresh = fresh || newPassword.MatchString(p.Name)
+		fresh = fresh || isNew
 		if person.MatchString(p.Name) && !newPassword.MatchString(p.Name) {
 			return ""
 		}
 	}
-	if fresh || passwords > 1 {
+	if (fresh || len(passwords) > 1) && len(slices.Compact(passwords)) == 1 { // different ones are refused
 		return "it changes the password of the identity: never asked"
 	}
 	return ""

@@ -50,6 +50,7 @@ func TestNever(t *testing.T) {
 		"http://a.example/account/delete-account":                   true,
 		"http://a.example/createdb":                                 true,
 		"http://a.example/csrf/?password_new=x&password_conf=x&c=1": true,
+		"http://a.example/csrf/?password_new=x&password_conf=y&c=1": false,
 		"http://a.example/login?username=a&password=b":              false,
 		"http://a.example/blog/outlook":                             false,
 		"http://a.example/catalogue?page=2":                         false,
