@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +15,7 @@ import (
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -143,7 +143,7 @@ func (e *examination) accounts() error {
 }
 
 // privileged are names of properties that decide what a user may do, or what he has.
-var privileged = regexp.MustCompile(`^(is|has)?(super|site|sys)?(admin|administrator|superuser|root|staff|moderator|privileged|verified|emailverified|approved|trusted|premium|vip)$` +
+var privileged = lazyregexp.New(`^(is|has)?(super|site|sys)?(admin|administrator|superuser|root|staff|moderator|privileged|verified|emailverified|approved|trusted|premium|vip)$` +
 	`|^(user|account)?(role|roles|roleid|group|groups|permission|permissions|privilege|privileges|scope|scopes|accesslevel|usertype|accounttype|plan|tier)$` +
 	`|^(account|wallet)?(balance|credit|credits|points)$`)
 
@@ -374,7 +374,7 @@ func masked(resp *message.Response, words ...string) string {
 	return fmt.Sprintf("%d %s ", resp.Status, resp.Header.Get("Location")) + digits.ReplaceAllString(text, "0")
 }
 
-var digits = regexp.MustCompile(`[0-9]+`)
+var digits = lazyregexp.New(`[0-9]+`)
 
 // enumerated signs in with wrong passwords, as a user who exists and as users who do
 // not, in turns. One of the examination's accounts is preferred: no other is locked.

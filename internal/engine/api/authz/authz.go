@@ -13,7 +13,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -24,6 +23,7 @@ import (
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -232,9 +232,9 @@ func isPassword(name string) bool {
 }
 
 var (
-	joins = regexp.MustCompile(`(?i)regist(er|ration)|sign[-_]?up|(create|add|new)[-_]?(user|account|customer|member)|enrol`)
-	users = regexp.MustCompile(`(?i)/(users?|accounts?|customers?|members?)/?$`)
-	logs  = regexp.MustCompile(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
+	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|(create|add|new)[-_]?(user|account|customer|member)|enrol`)
+	users = lazyregexp.New(`(?i)/(users?|accounts?|customers?|members?)/?$`)
+	logs  = lazyregexp.New(`(?i)log[-_]?in|sign[-_]?in|authenticat|/(auth|token|sessions?)\b`)
 )
 
 func registers(o *Operation) bool {

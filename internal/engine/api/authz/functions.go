@@ -3,7 +3,6 @@ package authz
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/api/describe"
@@ -11,12 +10,13 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
 )
 
 // This file examines operations that are meant for a higher role.
 
 // elevated are words of paths and tags of operations that administrators use.
-var elevated = regexp.MustCompile(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
+var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
 
 // higher says why the operation is meant for a higher role; empty: nothing says that.
 func higher(o *Operation) string {

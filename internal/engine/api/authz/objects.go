@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
 )
 
 // This file examines objects: who sees and changes what one user has made.
@@ -243,10 +243,10 @@ func (e *examination) kind(o, read *Operation, about []*Operation, owner, strang
 }
 
 // owns are names of properties that tell whose an object is.
-var owns = regexp.MustCompile(`^(owner|user|author|creator|createdby|account|customer|member|belongsto|seller|buyer)(id|name|uuid|email)?$|^(userid|username|email)$`)
+var owns = lazyregexp.New(`^(owner|user|author|creator|createdby|account|customer|member|belongsto|seller|buyer)(id|name|uuid|email)?$|^(userid|username|email)$`)
 
 // secrets are names of properties that are for their owner alone.
-var secrets = regexp.MustCompile(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
+var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
 
 // private says how the API shows that an object is its owner's alone; empty: it does not
 // show that, so that others may well see it.

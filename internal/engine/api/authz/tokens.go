@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"hash"
 	"net/http"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 )
 
 // This file examines the tokens that users sign in with.
@@ -26,7 +26,7 @@ var common = strings.Fields(`secret secret123 secretkey secret_key secret-key my
 	your-256-bit-secret your-secret-key your_secret_key yoursecretkey YOUR_SECRET SECRET SECRET_KEY JWT_SECRET JWT_SECRET_KEY secretOrPrivateKey shhhhh keyboardcat notasecret none null undefined`)
 
 // token is a JSON Web Token in a header (RFC 7519, compact).
-var token = regexp.MustCompile(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}`)
+var token = lazyregexp.New(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{20,}`)
 
 // weakKey finds the key that a token is signed with among the common ones, and the
 // algorithm; the key is empty when it is none of them.

@@ -2,7 +2,6 @@ package describe
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"merlon/internal/engine/api/tree"
 	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads schemas of GraphQL (https://spec.graphql.org/October2021/), as text
@@ -47,7 +47,7 @@ type graphField struct {
 }
 
 // keyword begins a definition of the language.
-var keyword = regexp.MustCompile(`(?m)^[ \t]*(?:extend[ \t]+)?(?:type|interface|union|enum|input|scalar|schema|directive)\b[ \t]*(?:[A-Za-z_@{]|$)`)
+var keyword = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:type|interface|union|enum|input|scalar|schema|directive)\b[ \t]*(?:[A-Za-z_@{]|$)`)
 
 // IsSDL reports whether the text looks like a schema in GraphQL's language.
 func IsSDL(text []byte) bool {
@@ -59,7 +59,7 @@ func IsSDL(text []byte) bool {
 }
 
 // definition is a whole head of a definition: no YAML has such a line.
-var definition = regexp.MustCompile(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interface|enum|input)[ \t]+[A-Za-z_]\w*[^:\n]*\{|schema\b[^:\n]*\{|union[ \t]+\w+[^:\n]*=|scalar[ \t]+\w+)`)
+var definition = lazyregexp.New(`(?m)^[ \t]*(?:extend[ \t]+)?(?:(?:type|interface|enum|input)[ \t]+[A-Za-z_]\w*[^:\n]*\{|schema\b[^:\n]*\{|union[ \t]+\w+[^:\n]*=|scalar[ \t]+\w+)`)
 
 // readSDL reads a schema in GraphQL's language.
 func readSDL(text []byte) (*API, error) {
@@ -83,7 +83,7 @@ func newGraph(r *reader) *graph {
 
 // pieces reads a text that cannot be read as a whole, one definition after the other.
 func (g *graph) pieces(text []byte, whole error) {
-	starts := keyword.FindAllIndex(text, maxTokens/4)
+	starts := keyword.Compiled().FindAllIndex(text, maxTokens/4)
 	bad := 0
 	for i, s := range starts {
 		end := len(text)

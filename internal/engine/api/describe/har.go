@@ -2,21 +2,21 @@ package describe
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/tree"
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads HTTP archives, format 1.2
 // (http://www.softwareishard.com/blog/har-12-spec/).
 
 // passive are the types of answers that pages are made of and that no API gives.
-var passive = regexp.MustCompile(`^(image|font|audio|video)/|^text/css|javascript|font-woff`)
+var passive = lazyregexp.New(`^(image|font|audio|video)/|^text/css|javascript|font-woff`)
 
 // own are the headers that a client sets by itself.
-var own = regexp.MustCompile(`(?i)^(:.*|host|connection|content-length|content-type|cookie|user-agent|accept.*|origin|referer|sec-.*|upgrade-insecure-requests|cache-control|pragma|dnt|te|priority|if-.*|authorization|x-forwarded-.*)$`)
+var own = lazyregexp.New(`(?i)^(:.*|host|connection|content-length|content-type|cookie|user-agent|accept.*|origin|referer|sec-.*|upgrade-insecure-requests|cache-control|pragma|dnt|te|priority|if-.*|authorization|x-forwarded-.*)$`)
 
 func (r *reader) har() {
 	log := r.root.Get("log")
@@ -101,7 +101,7 @@ func (r *reader) sent(o *Operation, in, name, value string) {
 
 // object is how a segment of a path looks that names one of many: a number, a UUID, a
 // long hexadecimal text.
-var object = regexp.MustCompile(`^(\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,64})$`)
+var object = lazyregexp.New(`^(\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-f]{24,64})$`)
 
 // segments reads the path; a segment that names one of many becomes a parameter.
 func (r *reader) segments(o *Operation, address *url.URL) {

@@ -1,11 +1,11 @@
 package describe
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/tree"
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads OpenAPI 2.0, 3.0 and 3.1 (https://spec.openapis.org/oas/).
@@ -153,7 +153,7 @@ func (r *reader) example(n *tree.Node) any {
 	return nil
 }
 
-var braces = regexp.MustCompile(`\{([^{}/]+)\}`)
+var braces = lazyregexp.New(`\{([^{}/]+)\}`)
 
 func (r *reader) operation(o *Operation, n *tree.Node, common []located) {
 	o.ID, o.Summary = n.Get("operationId").Text(), n.Get("summary").Text()

@@ -2,11 +2,11 @@ package describe
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/tree"
+	"merlon/internal/lazyregexp"
 )
 
 // This file reads Postman collections of the formats 2.0 and 2.1
@@ -102,7 +102,7 @@ func (p *postman) request(item *tree.Node, at string, auth *tree.Node, tags []st
 	p.add(o)
 }
 
-var variable = regexp.MustCompile(`\{\{([^{}]+)\}\}`)
+var variable = lazyregexp.New(`\{\{([^{}]+)\}\}`)
 
 // expand replaces variables that the collection gives a value; the others stay.
 func (p *postman) expand(s string) string {

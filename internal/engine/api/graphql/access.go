@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 )
 
 // This file asks who may send what from where, and whom the service believes.
@@ -57,8 +57,8 @@ func (a *asker) forgery() error {
 // tools are where consoles usually are, beside the endpoint, and what their pages hold.
 var (
 	tools   = []string{"", "graphiql", "playground", "graphql/playground", "graphql/console", "altair", "voyager", "console", "explorer"}
-	toolOf  = regexp.MustCompile(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
-	refused = regexp.MustCompile(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
+	toolOf  = lazyregexp.New(`(?i)<script[^>]{0,300}\bsrc\s*=[^>]{0,300}(graphiql|graphql-playground|altair|voyager|embeddable-(?:sandbox|explorer))[^>]{0,200}>|(GraphQLPlayground\.init|GraphiQL\.createFetcher|AltairGraphQL\.init|GraphQLVoyager\.init|new EmbeddedSandbox)`)
+	refused = lazyregexp.New(`(?i)reject|den(?:y|ied)|disabled|forbidden|not allowed|not permitted|block`)
 )
 
 // consoles opens the pages of consoles as nobody, and tries whether what protects them
@@ -149,8 +149,8 @@ func (a *asker) access() error {
 
 // tokenName is how arguments are named that take a token.
 var (
-	tokenName = regexp.MustCompile(`(?i)^(?:jwt|(?:access|auth|id|bearer|session)?_?token)$`)
-	userName  = regexp.MustCompile(`(?i)^(?:user_?name|login|user|name|email)$`)
+	tokenName = lazyregexp.New(`(?i)^(?:jwt|(?:access|auth|id|bearer|session)?_?token)$`)
+	userName  = lazyregexp.New(`(?i)^(?:user_?name|login|user|name|email)$`)
 )
 
 // maxUsers bounds the users whose names are tried.
@@ -251,7 +251,7 @@ func (a *asker) forge(o *Operation, name string) error {
 }
 
 // unsignedIn are words of errors that ask for a sign-in.
-var unsignedIn = regexp.MustCompile(`(?i)unauth|not (?:logged|signed) in|(?:log|sign)[ -]?in\b|authenticat|credential|permission|\btoken\b`)
+var unsignedIn = lazyregexp.New(`(?i)unauth|not (?:logged|signed) in|(?:log|sign)[ -]?in\b|authenticat|credential|permission|\btoken\b`)
 
 // denied writes queries that are denied in other ways.
 func (a *asker) denied() error {
@@ -309,7 +309,7 @@ func (a *asker) rewrite(o *Operation, said string) error {
 }
 
 // public are names of mutations that nobody can be signed in for.
-var public = regexp.MustCompile(`(?i)log_?(?:in|out)|sign_?(?:in|up|out)|regist|auth|token|password|forgot|reset|verify|confirm|refresh|subscribe|contact|feedback|create_?(?:user|account|customer|session)|captcha|track`)
+var public = lazyregexp.New(`(?i)log_?(?:in|out)|sign_?(?:in|up|out)|regist|auth|token|password|forgot|reset|verify|confirm|refresh|subscribe|contact|feedback|create_?(?:user|account|customer|session)|captcha|track`)
 
 // minDemanding is how many mutations must ask for a sign-in before one that does not
 // stands out.

@@ -3,12 +3,12 @@ package graphql
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 )
 
 // This file asks what the service tells of itself.
@@ -73,8 +73,8 @@ func some(names []string) string {
 
 // corrected finds the names that a message suggests.
 var (
-	corrected = regexp.MustCompile(`(?i)did you mean([^?]{1,300})\?`)
-	quoted    = regexp.MustCompile("[\"'`]([A-Za-z_][A-Za-z0-9_]*)[\"'`]")
+	corrected = lazyregexp.New(`(?i)did you mean([^?]{1,300})\?`)
+	quoted    = lazyregexp.New("[\"'`]([A-Za-z_][A-Za-z0-9_]*)[\"'`]")
 )
 
 // usual are names of root fields that many services have.
@@ -149,7 +149,7 @@ func misspelt(name string) string {
 }
 
 // internals are what stack traces of the usual platforms look like.
-var internals = regexp.MustCompile(`Traceback \(most recent call last\)|File \\?"[^"\\]{1,200}\\?", line \d+|\bat [\w$.<> ]{1,120} \(?[^()\s"]{1,200}:\d+:\d+\)?|\bat [\w$.]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|` +
+var internals = lazyregexp.New(`Traceback \(most recent call last\)|File \\?"[^"\\]{1,200}\\?", line \d+|\bat [\w$.<> ]{1,120} \(?[^()\s"]{1,200}:\d+:\d+\)?|\bat [\w$.]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|` +
 	`goroutine \d+ \[running\]|#\d+ [^"\s]{1,200}\.php\(\d+\)|\bin [^"\s]{1,200}\.cs:line \d+|\.rb:\d+:in `)
 
 // traced returns the internals that errors hold; empty: none.

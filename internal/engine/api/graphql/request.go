@@ -3,12 +3,12 @@ package graphql
 import (
 	"fmt"
 	"net/url"
-	"regexp"
 	"strings"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 )
 
 // This file makes the server send requests.
@@ -16,17 +16,17 @@ import (
 // addressed are names of arguments that take an address; hosted those that take its
 // parts.
 var (
-	addressed = regexp.MustCompile(`(?i)(?:^|_)(?:ur[il]|href|link|webhook|callback|endpoint|feed|src|source)$|(?:Ur[il]|URL|URI|Href|Link|Webhook|Callback|Endpoint|Feed)$`)
-	hosted    = regexp.MustCompile(`(?i)^(?:host(?:_?name)?|domain|server)$`)
-	portName  = regexp.MustCompile(`(?i)^port$`)
-	pathName  = regexp.MustCompile(`(?i)^path$`)
-	scheme    = regexp.MustCompile(`(?i)^(?:scheme|protocol)$`)
+	addressed = lazyregexp.New(`(?i)(?:^|_)(?:ur[il]|href|link|webhook|callback|endpoint|feed|src|source)$|(?:Ur[il]|URL|URI|Href|Link|Webhook|Callback|Endpoint|Feed)$`)
+	hosted    = lazyregexp.New(`(?i)^(?:host(?:_?name)?|domain|server)$`)
+	portName  = lazyregexp.New(`(?i)^port$`)
+	pathName  = lazyregexp.New(`(?i)^path$`)
+	scheme    = lazyregexp.New(`(?i)^(?:scheme|protocol)$`)
 )
 
 // Errors of networks: nobody listens, and there is no such name.
 var (
-	nobodyListens = regexp.MustCompile(`(?i)connection refused|ECONNREFUSED|refused (?:the|to) connect|failed to connect|couldn't connect`)
-	noSuchName    = regexp.MustCompile(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
+	nobodyListens = lazyregexp.New(`(?i)connection refused|ECONNREFUSED|refused (?:the|to) connect|failed to connect|couldn't connect`)
+	noSuchName    = lazyregexp.New(`(?i)no such host|ENOTFOUND|getaddrinfo|name or service not known|could not resolve|UnknownHost|nodename nor servname|EAI_AGAIN|name resolution`)
 )
 
 // requests asks operations that take an address with one of ours. Where somebody listens,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -75,10 +75,10 @@ func (e *examination) offer(c *call) {
 
 // sensitive are operations that may change what the scan itself needs: who is changed
 // is not always who is named in the path.
-var sensitive = regexp.MustCompile(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
+var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
 
 // removes is how the names of operations begin that remove something.
-var removes = regexp.MustCompile(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
+var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
 
 // removing reports whether an operation of another method than DELETE is named as one
 // that removes.

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"merlon/internal/lazyregexp"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -73,7 +74,7 @@ func decode(d *yaml.Decoder) (n *yaml.Node, err error) {
 	return n, d.Decode(n)
 }
 
-var atLine = regexp.MustCompile(`line (\d+): `)
+var atLine = lazyregexp.New(`line (\d+): `)
 
 // yamlFault makes an Error of what the library says.
 func yamlFault(err error) *Error {

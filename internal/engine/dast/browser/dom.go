@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	cdppage "github.com/chromedp/cdproto/page"
 
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 )
 
 const (
@@ -320,7 +320,7 @@ func (p *prober) parameter(name, text string) {
 }
 
 // place is a line of a stack that names a script: its address, query, line and column.
-var place = regexp.MustCompile(`(https?://[^\s()?#]+)([^\s()]*?)(:\d+:\d+)`)
+var place = lazyregexp.New(`(https?://[^\s()?#]+)([^\s()]*?)(:\d+:\d+)`)
 
 // caller returns the first place of a stack, without a query.
 func caller(stack string) string {
@@ -421,10 +421,10 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, e
 // What a listener for messages looks at: its data's properties, and the values that
 // they are compared with.
 var (
-	property = regexp.MustCompile(`\bdata(?:\?)?(?:\.(\w+)|\[["'](\w+)["']\])`)
-	anyProp  = regexp.MustCompile(`\b\w+\.(\w+)`)
-	compared = regexp.MustCompile(`\.(\w+)\s*===?\s*["']([^"']{1,100})["']`)
-	cased    = regexp.MustCompile(`case\s*["']([^"']{1,100})["']`)
+	property = lazyregexp.New(`\bdata(?:\?)?(?:\.(\w+)|\[["'](\w+)["']\])`)
+	anyProp  = lazyregexp.New(`\b\w+\.(\w+)`)
+	compared = lazyregexp.New(`\.(\w+)\s*===?\s*["']([^"']{1,100})["']`)
+	cased    = lazyregexp.New(`case\s*["']([^"']{1,100})["']`)
 )
 
 // post sends messages of another window to the page: the text, and objects of the
@@ -436,7 +436,7 @@ func (p *prober) post(ctx context.Context, page *Page, text string) error {
 	all := []any{text}
 	for _, l := range listeners {
 		object := map[string]any{}
-		for _, expression := range []*regexp.Regexp{property, anyProp} {
+		for _, expression := range []*lazyregexp.Regexp{property, anyProp} {
 			for _, m := range expression.FindAllStringSubmatch(l, 40) {
 				if name := m[1]; name != "" {
 					object[name] = text
@@ -550,7 +550,7 @@ func htmlPayloads(before, after string) []string {
 		case quote == "":
 			return []string{"x onmouseover=F() onfocus=F() autofocus tabindex=1 ", "x>" + image}
 		case !strings.Contains(left, quote):
-			if at := regexp.MustCompile(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`); at.MatchString(before) {
+			if at := lazyregexp.New(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`); at.MatchString(before) {
 				return []string{"javascript:F()"}
 			}
 			return nil

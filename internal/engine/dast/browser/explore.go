@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +15,7 @@ import (
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
 )
 
 const (
@@ -89,10 +89,10 @@ func (e *Exploration) defaults() {
 }
 
 // harmful are words on controls that take something away or cost something.
-var harmful = regexp.MustCompile(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now)?|purchase|buy( now)?|place order|order now|empty|discard|löschen|entfernen|bezahlen|supprimer|eliminar)\b`)
+var harmful = lazyregexp.New(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now)?|purchase|buy( now)?|place order|order now|empty|discard|löschen|entfernen|bezahlen|supprimer|eliminar)\b`)
 
 // static are files that are no pages.
-var static = regexp.MustCompile(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)
+var static = lazyregexp.New(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)
 
 // A snapshot is what a page offers, as hook.js collects it.
 type snapshot struct {
@@ -527,7 +527,7 @@ func (b *Browser) Routes(r *message.Request, n int) []string {
 }
 
 // words are the fragments that look like routes; others are places in a text.
-var words = regexp.MustCompile(`^#!?/`)
+var words = lazyregexp.New(`^#!?/`)
 
 // shape is the same for addresses of the same page: identifiers in the path and
 // values of parameters do not count, nor do fragments that are no routes.

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -48,7 +48,7 @@ type Trial struct {
 }
 
 // identifier is a marker that is a name of a function.
-var identifier = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
+var identifier = lazyregexp.New(`^[a-zA-Z_][a-zA-Z0-9_]{3,63}$`)
 
 // Run opens a page, lets what holds the marker and waits for a person happen, and
 // returns what was executed, nothing when nothing was. A dialog counts when it shows

@@ -6,12 +6,12 @@ package deserialization
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -39,14 +39,14 @@ func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
 // formats are how objects begin: their own magic numbers, also in base 64.
 var formats = []struct {
 	name string
-	text *regexp.Regexp // of the value
-	raw  string         // of the decoded value
+	text *lazyregexp.Regexp // of the value
+	raw  string             // of the decoded value
 }{
 	{"Java", nil, "\xac\xed\x00\x05"},
 	{".NET", nil, "\x00\x01\x00\x00\x00\xff\xff\xff\xff"},
 	{"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"}, {"Python", nil, "\x80\x05\x95"},
 	{"Ruby", nil, "\x04\x08"},
-	{"PHP", regexp.MustCompile(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
+	{"PHP", lazyregexp.New(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
 }
 
 // format names the language whose object the value is; empty: none.
@@ -75,7 +75,7 @@ func decode(value string) string {
 }
 
 // complaint are texts of errors of readers of objects.
-var complaint = regexp.MustCompile(`java\.io\.(?:StreamCorrupted|InvalidClass|OptionalData|EOF|UTFDataFormat)Exception|java\.lang\.ClassNotFoundException|invalid (?:type code|stream header)|unserialize\(\)|Error at offset \d+ of \d+ bytes|System\.Runtime\.Serialization|SerializationException|UnpicklingError|invalid load key|pickle data was truncated|marshal data too short|incompatible marshal file format|dump format error`)
+var complaint = lazyregexp.New(`java\.io\.(?:StreamCorrupted|InvalidClass|OptionalData|EOF|UTFDataFormat)Exception|java\.lang\.ClassNotFoundException|invalid (?:type code|stream header)|unserialize\(\)|Error at offset \d+ of \d+ bytes|System\.Runtime\.Serialization|SerializationException|UnpicklingError|invalid load key|pickle data was truncated|marshal data too short|incompatible marshal file format|dump format error`)
 
 func point(p *attack.Probe) error {
 	base, err := p.Baseline()

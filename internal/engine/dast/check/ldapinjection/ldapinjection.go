@@ -5,12 +5,12 @@ package ldapinjection
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -91,7 +91,7 @@ func point(p *attack.Probe) error {
 }
 
 // ldapError are texts of errors of libraries for directories.
-var ldapError = regexp.MustCompile(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPException|ldap_search\(\)|Bad search filter|InvalidSearchFilter|filter error|Protocol error occurred|IPWorksASP\.LDAP|ldap\.FILTER_ERROR|unbalanced parenthesis`)
+var ldapError = lazyregexp.New(`(?i)javax\.naming\.|com\.sun\.jndi\.ldap|LDAPException|ldap_search\(\)|Bad search filter|InvalidSearchFilter|filter error|Protocol error occurred|IPWorksASP\.LDAP|ldap\.FILTER_ERROR|unbalanced parenthesis`)
 
 // ask spends further requests only where the first answer is neither that of a broken
 // value nor of one that finds nothing.

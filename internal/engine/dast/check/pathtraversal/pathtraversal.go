@@ -12,13 +12,13 @@ import (
 	"fmt"
 	"html"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -120,10 +120,10 @@ func (s *prober) name() error {
 }
 
 var (
-	fileName  = regexp.MustCompile(`(?i)file|path|page|doc|folder|dir|template|include|inc$|view|load|read|download|content|layout|theme|lang|locale|style|img|image|pdf|report|log|name|src|target|resource|module|conf`)
-	fileValue = regexp.MustCompile(`[/\\]|\.[A-Za-z][A-Za-z0-9]{1,4}$`)
+	fileName  = lazyregexp.New(`(?i)file|path|page|doc|folder|dir|template|include|inc$|view|load|read|download|content|layout|theme|lang|locale|style|img|image|pdf|report|log|name|src|target|resource|module|conf`)
+	fileValue = lazyregexp.New(`[/\\]|\.[A-Za-z][A-Za-z0-9]{1,4}$`)
 	// fileError are texts of functions that open files.
-	fileError = regexp.MustCompile(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
+	fileError = lazyregexp.New(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
 )
 
 // normalised reports whether "./value" is the same as the value, and a folder of a
@@ -152,13 +152,13 @@ func (s *prober) normalised() (bool, error) {
 // A file is one that systems have, with what it holds.
 type file struct {
 	name string
-	text *regexp.Regexp
+	text *lazyregexp.Regexp
 }
 
 var (
-	passwd  = file{"etc/passwd", regexp.MustCompile(`root:[^:\n]{0,100}:0:0:`)}
-	winIni  = file{"windows/win.ini", regexp.MustCompile(`(?i)\[(?:fonts|extensions|mci extensions)\]\s*\r?\n`)}
-	webXML  = file{"WEB-INF/web.xml", regexp.MustCompile(`<web-app[\s>]`)}
+	passwd  = file{"etc/passwd", lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)}
+	winIni  = file{"windows/win.ini", lazyregexp.New(`(?i)\[(?:fonts|extensions|mci extensions)\]\s*\r?\n`)}
+	webXML  = file{"WEB-INF/web.xml", lazyregexp.New(`<web-app[\s>]`)}
 	deepest = 12 // folders up that lead to the root of any usual path
 )
 
@@ -218,7 +218,7 @@ func (s *prober) depths() []int {
 	return []int{1}
 }
 
-var likelyJava = regexp.MustCompile(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;jsessionid|/servlet`)
+var likelyJava = lazyregexp.New(`(?i)\.(?:jsp|jspx|do|action|jsf|faces|xhtml)$|;jsessionid|/servlet`)
 
 // read looks for the content of files.
 func (s *prober) read() (found bool, err error) {
@@ -262,7 +262,7 @@ func holds(resp *message.Response, f file, base *attack.Baseline) bool {
 
 // include sends PHP a stream that holds a program, harmless: it prints a product.
 func (s *prober) include() (found bool, err error) {
-	if !regexp.MustCompile(`(?i)\.php$|php`).MatchString(s.Request.Path + s.base.First.Header.Get("X-Powered-By")) {
+	if !lazyregexp.New(`(?i)\.php$|php`).MatchString(s.Request.Path + s.base.First.Header.Get("X-Powered-By")) {
 		return false, nil
 	}
 	var answers []*message.Response
@@ -327,7 +327,7 @@ func (s *prober) device(up string) attack.Question {
 }
 
 // scheme begins an address.
-var scheme = regexp.MustCompile(`(?i)^[a-z][a-z0-9+.-]*:/`)
+var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 
 // tell reports a flaw when the application tells what exists from what does not. What
 // exists and is answered as a name that names nothing is not asked about further.

@@ -9,12 +9,12 @@ package sqlinjection
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -281,7 +281,7 @@ func (s *prober) questions() []attack.Question {
 
 // writes are words in addresses and names of what changes data: a condition that is true
 // for every row is not sent there.
-var writes = regexp.MustCompile(`(?i)delete|remove|update|edit|save|destroy|reset|change|insert|clear|purge|cancel|transfer|pay`)
+var writes = lazyregexp.New(`(?i)delete|remove|update|edit|save|destroy|reset|change|insert|clear|purge|cancel|transfer|pay`)
 
 // widen asks conditions that are added with OR, for statements that find nothing for the
 // value. One value that fits several places tells first whether there is a difference.

@@ -4,7 +4,6 @@
 package ssrf
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -37,7 +37,7 @@ func wants(p message.Point) bool {
 	return false
 }
 
-var address = regexp.MustCompile(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
+var address = lazyregexp.New(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
 
 // arrival is how long a call may take to arrive.
 const arrival = 500 * time.Millisecond

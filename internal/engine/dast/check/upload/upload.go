@@ -153,9 +153,9 @@ const maxCandidates = 8
 func candidates(answer *message.Response, name string) []*message.Request {
 	text := strings.ReplaceAll(answer.Text(), `\/`, "/")
 	extension := name[strings.LastIndexByte(name, '.'):]
-	told := regexp.MustCompile(`[\w./:%~@+-]*`+regexp.QuoteMeta(name)).FindAllString(text, 10)
+	told := lazyregexp.New(`[\w./:%~@+-]*`+regexp.QuoteMeta(name)).FindAllString(text, 10)
 	if len(told) == 0 { // under a name of its own
-		told = regexp.MustCompile(`[\w./:%~@+-]*[0-9a-fA-F]{8,}[\w-]*`+regexp.QuoteMeta(extension)+`\b`).FindAllString(text, 10)
+		told = lazyregexp.New(`[\w./:%~@+-]*[0-9a-fA-F]{8,}[\w-]*`+regexp.QuoteMeta(extension)+`\b`).FindAllString(text, 10)
 	}
 	paths := []string{}
 	for _, p := range told {

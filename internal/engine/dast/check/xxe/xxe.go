@@ -5,13 +5,13 @@ package xxe
 
 import (
 	"html"
-	"regexp"
 	"strings"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -34,7 +34,7 @@ var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal},
 // maxPoints bounds the elements that are tried.
 const maxPoints = 5
 
-var passwd = regexp.MustCompile(`root:[^:\n]{0,100}:0:0:`)
+var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
 func request(t *attack.Trial) error {
 	if t.Request.Body.Kind != message.XML {
