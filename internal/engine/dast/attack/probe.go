@@ -187,11 +187,15 @@ func (t *Trial) Flaw(f Flaw) {
 	if f.Request == nil {
 		f.Request = t.Request
 	}
+	op := f.Request // the operation, without a payload in its path
+	if f.Point != nil && f.Point.In == message.InPath {
+		op = op.With(*f.Point, f.Point.Value)
+	}
 	place := f.Place
 	if place == "" {
-		place = f.Request.Base() + site.PathShape(f.Request)
+		place = op.Base() + site.PathShape(op)
 	}
-	live := &finding.Live{URL: f.Request.Place(), Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
+	live := &finding.Live{URL: op.Place(), Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
 	identity := f.Request.Method + " " + place + " " + f.Key
 	if f.Place != "" { // whichever request showed it
 		identity = place + " " + f.Key
@@ -225,7 +229,8 @@ func (t *Trial) Flaw(f Flaw) {
 		}
 		live.Exchanges = append(live.Exchanges, a.Exchange(note))
 	}
-	at := f.Request.URL()
+	at := op.URL()
+	at.Path, at.RawPath = site.PathShape(op), "" // the same in the next scan, whatever it finds
 	if strings.HasPrefix(f.Place, "/") {
 		at.Path, at.RawPath, at.RawQuery = f.Place, "", ""
 		live.URL = f.Request.Base() + f.Place

@@ -58,7 +58,7 @@ func TestCheck(t *testing.T) {
 	}
 	plain := form(nil, "email=jane.roe@example.com", "name=Jane")
 	get := form(nil)
-	get.Method, get.Body, get.Query = http.MethodGet, message.Body{}, []message.Param{{Name: "password_new", Value: "x"}, {Name: "password_conf", Value: "x"}}
+	get.Method, get.Body, get.Query = http.MethodGet, message.Body{}, []message.Param{{Name: "password_new", Value: "x"}, {Name: "password_conf", Value: "y"}}
 	search := form(nil, "query=shoes", "order=price")
 	link := plain.Clone()
 	link.Origin = "script"
