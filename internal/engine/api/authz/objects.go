@@ -26,6 +26,8 @@ type object struct {
 	sent   map[string]any
 	answer *message.Response
 	gone   bool
+	// private says why it is its owner's alone; empty: that is not known.
+	private string
 }
 
 // maxObjects bounds the kinds of objects that are examined.
@@ -232,14 +234,13 @@ func (e *examination) kind(o, read *Operation, about []*Operation, owner, strang
 	if err := e.stored(o, mine, mine.in(own), read, owner); err != nil {
 		return err
 	}
-	private, err := e.private(mine, read, own, owner, stranger)
-	if private == "" || err != nil {
+	if mine.private, err = e.private(mine, read, own, owner, stranger); mine.private == "" || err != nil {
 		return err
 	}
-	if err := e.foreign(mine, read, r, own, private, stranger); err != nil {
+	if err := e.foreign(mine, read, r, own, stranger); err != nil {
 		return err
 	}
-	return e.changed(mine, about, r, id, private, stranger)
+	return e.changed(mine, about, r, id, stranger)
 }
 
 // owns are names of properties that tell whose an object is.
@@ -282,7 +283,7 @@ func (e *examination) private(mine *object, read *Operation, own *message.Respon
 
 // foreign asks for the object as another user. Controls: that user's own object, and one
 // that does not exist.
-func (e *examination) foreign(mine *object, read *Operation, r *message.Request, own *message.Response, private string, stranger *User) error {
+func (e *examination) foreign(mine *object, read *Operation, r *message.Request, own *message.Response, stranger *User) error {
 	resp, err := e.send(r, stranger)
 	if err != nil || !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
 		return err
@@ -297,7 +298,7 @@ func (e *examination) foreign(mine *object, read *Operation, r *message.Request,
 	}
 	proof := []string{
 		fmt.Sprintf("As %s an object was made with random values; %s answers %s with them.", mine.as.Name(), r.Path, mine.as.Name()),
-		private,
+		mine.private,
 		fmt.Sprintf("As %s the same request gives the same object (%d), with values that only %s has sent: %s.", stranger.Name(), resp.Status, mine.as.Name(), strings.Join(mine.seen(resp), ", ")),
 		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a sign-in.", none.Status),
 	}
@@ -345,7 +346,7 @@ func (e *examination) absent(mine *object, read *Operation, own *message.Respons
 }
 
 // changed changes and removes the object as another user, and reads it as its owner.
-func (e *examination) changed(mine *object, about []*Operation, r *message.Request, id any, private string, stranger *User) error {
+func (e *examination) changed(mine *object, about []*Operation, r *message.Request, id any, stranger *User) error {
 	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete} {
 		i := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == method })
 		if i < 0 {
@@ -379,7 +380,7 @@ func (e *examination) changed(mine *object, about []*Operation, r *message.Reque
 		}
 		e.Flaw(attack.Flaw{Rule: objectWrite, Request: write, Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
 			Message: fmt.Sprintf("%s %s %s the objects of other users", method, about[i].Path, what),
-			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), private,
+			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
 				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).", stranger.Name(), what, resp.Status, mine.as.Name(), after.Status)}})
 	}
 	return nil
