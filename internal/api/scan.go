@@ -257,7 +257,7 @@ type ScanSummary struct {
 	TargetID   string             `json:"targetId,omitempty" format:"uuid" doc:"The running application that is scanned."`
 	TargetURL  string             `json:"targetUrl,omitempty" doc:"Its address."`
 	Profile    scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far the scan of a running application goes."`
-	Paused     bool               `json:"paused" doc:"Only of a running application: the scan waits until somebody resumes it."`
+	Paused     *bool              `json:"paused,omitempty" doc:"Only of a running application: the scan waits until somebody resumes it."`
 	Branch     string             `json:"branch"`
 	SourceType run.Source         `json:"sourceType"`
 	Analyses   []finding.Analysis `json:"analyses" doc:"What was asked for when the scan started."`
@@ -316,7 +316,7 @@ func scanSummary(r *run.Run) ScanSummary {
 	}
 	if t := r.Target; t != nil {
 		s.Name, s.ScanType, s.TargetID, s.TargetURL, s.Profile = "Scan of "+t.Name, "live", t.ID, t.URL, t.Profile
-		s.Paused = r.Paused
+		s.Paused = &r.Paused
 	}
 	if !r.StartedAt.IsZero() {
 		s.StartTime = &r.StartedAt

@@ -302,6 +302,9 @@ func (s *service) me(args map[string]any) (any, error) {
 	if len(parts) != 3 {
 		return nil, errors.New("this is no token")
 	}
+	if head, err := base64.RawURLEncoding.DecodeString(parts[0]); err != nil || !json.Valid(head) {
+		return nil, errors.New("this is no token")
+	}
 	signature := hmac.New(sha256.New, []byte("a key of this test"))
 	signature.Write([]byte(parts[0] + "." + parts[1]))
 	if !s.flawed && base64.RawURLEncoding.EncodeToString(signature.Sum(nil)) != parts[2] {
