@@ -87,6 +87,9 @@ func (e *examination) prepare() (err error) {
 			return errs.E(errs.Invalid, "there is no check %.100q", name)
 		}
 	}
+	if n := len(t.Templates); n > 0 {
+		e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d templates were not run: this build has no interpreter for them", n)})
+	}
 	var identity scan.Identity
 	if len(t.Identities) > 0 {
 		identity = t.Identities[0]

@@ -216,3 +216,13 @@ func TestScriptsOfPages(t *testing.T) {
 		t.Errorf("found %v, status %+v", where, got.Statuses)
 	}
 }
+
+func TestTemplatesAreNotForgotten(t *testing.T) {
+	got := examine(t, shop(), func(o *scan.Options) {
+		o.Live.BrowserReason, o.Live.Target.Profile = "", scan.Passive
+		o.Live.Target.Templates = []scan.Description{{Name: "a.yaml", Text: "id: a"}}
+	})
+	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "templates") {
+		t.Errorf("status %+v", s)
+	}
+}
