@@ -15,14 +15,14 @@ import (
 
 // authorized signs the other identities in and examines who may do what.
 func (e *examination) authorized(t *attack.Trial) error {
-	o := session.Options{Client: e.client, Scope: e.scope, WalkReason: e.BrowserReason}
-	a := &authz.API{Base: e.scope.Base(), Seed: e.seed, Session: o, Created: func(what string) {
+	o := e.Session()
+	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: o, Created: func(what string) {
 		e.Progress(40, "made for the comparison of users and not removed: "+what)
 	}}
 	for i, identity := range e.Target.Identities {
 		if i == 0 {
-			if !e.as.State().Lost {
-				a.Users = append(a.Users, &authz.User{Identity: identity, Session: e.as})
+			if !e.As.State().Lost {
+				a.Users = append(a.Users, &authz.User{Identity: identity, Session: e.As})
 			}
 			continue
 		}

@@ -35,7 +35,7 @@ func (e *examination) call(t *attack.Trial) *call { return e.byShape[site.Shape(
 func (e *examination) look(t *attack.Trial) error {
 	for _, c := range e.calls {
 		if c.answer != nil {
-			e.run.Look(t.Context, c.answer)
+			e.Run.Look(t.Context, c.answer)
 		}
 	}
 	return nil
@@ -102,7 +102,7 @@ func (e *examination) authenticated(t *attack.Trial) error {
 	}
 	// An application that answers everything alike says nothing by it.
 	other := t.Request.Clone()
-	other.Path = strings.TrimRight(e.scope.Base().Path, "/") + "/" + t.Random(12)
+	other.Path = strings.TrimRight(e.Scope.Base().Path, "/") + "/" + t.Random(12)
 	other.Template = ""
 	control, err := t.Nobody(other)
 	if err != nil {
@@ -196,7 +196,7 @@ func (e *examination) validated(t *attack.Trial) error {
 		if strings.HasPrefix(v.At, "header:") || strings.HasPrefix(v.At, "cookie:") || kinds[v.Kind] == perKind || kinds[""] == maxWrong {
 			continue
 		}
-		r, err := v.Input.Request(e.scope.Base(), c.origin)
+		r, err := v.Input.Request(e.Scope.Base(), c.origin)
 		if err != nil {
 			continue
 		}

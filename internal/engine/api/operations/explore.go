@@ -47,7 +47,7 @@ func (e *examination) explore(ctx context.Context) error {
 			}
 			return err
 		}
-		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d requests", i+1, len(order), e.client.Sent()))
+		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d requests", i+1, len(order), e.Client.Sent()))
 	}
 	// What needed an identifier that was not there yet may have one now.
 	for _, c := range order {
@@ -68,7 +68,7 @@ func (e *examination) offer(c *call) {
 	if c.answer == nil || c.operation.Method == http.MethodDelete && !e.Target.Profile.Allows(scan.Full) {
 		return
 	}
-	if e.surface.Add(c.request) {
+	if e.Surface.Add(c.request) {
 		e.byShape[site.Shape(c.request)] = c
 	}
 }
@@ -128,7 +128,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 	}{{0, true}, {0, false}, {1, true}, {2, true}} {
 		c.created = false
 		input := generate.Valid(c.operation, e.options(c, a.n, a.optional))
-		r, err := input.Request(e.scope.Base(), c.origin)
+		r, err := input.Request(e.Scope.Base(), c.origin)
 		if err != nil {
 			c.seen.Reason = err.Error()
 			return nil
@@ -145,7 +145,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 			}
 			return nil
 		}
-		resp, err := e.client.Send(ctx, r, e.as)
+		resp, err := e.Client.Send(ctx, r, e.As)
 		c.seen.Requests++
 		if err != nil {
 			if c.answer == nil {
@@ -172,7 +172,7 @@ func (e *examination) keep(c *call, r *message.Request, resp *message.Response) 
 	}
 	c.request, c.answer = r, resp
 	c.seen.Outcome, c.seen.Reason = outcome(c, resp)
-	c.seen.Status, c.seen.As = resp.Status, e.as.Name()
+	c.seen.Status, c.seen.As = resp.Status, e.As.Name()
 	c.seen.Parameters = []string{}
 	for _, p := range r.Points() {
 		if k := p.Key(); !slices.Contains(c.seen.Parameters, k) {

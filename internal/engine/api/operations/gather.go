@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -101,7 +102,7 @@ func (e *examination) fetch(ctx context.Context, address string) (string, error)
 
 // locate returns the request of an address below the base.
 func (e *examination) locate(address string) (*message.Request, error) {
-	base := *e.scope.Base()
+	base := *e.Scope.Base()
 	if !strings.HasSuffix(base.Path, "/") {
 		base.Path += "/"
 		base.RawPath = ""
@@ -115,7 +116,7 @@ func (e *examination) locate(address string) (*message.Request, error) {
 
 // load returns what the request is answered with.
 func (e *examination) load(ctx context.Context, r *message.Request) (string, error) {
-	resp, err := e.client.Send(ctx, r, e.as)
+	resp, err := e.Client.Send(ctx, r, e.As)
 	switch {
 	case err != nil:
 		return "", err
@@ -149,12 +150,12 @@ func (e *examination) read(text []byte, where, service string) error {
 	for _, c := range e.calls {
 		known[key(c.operation)] = true
 	}
-	base := e.scope.Base()
+	base := e.Scope.Base()
 	for _, o := range api.Operations {
 		if o.Call != nil && o.Path == "" {
 			e.place(o, service)
 		}
-		if known[key(o)] || len(e.calls) == maxOperations {
+		if known[key(o)] || len(e.calls) == visit.MaxOperations {
 			continue
 		}
 		known[key(o)] = true
@@ -166,7 +167,7 @@ func (e *examination) read(text []byte, where, service string) error {
 
 // place gives an operation of GraphQL the path of its service.
 func (e *examination) place(o *describe.Operation, service string) {
-	base := strings.TrimSuffix(e.scope.Base().Path, "/")
+	base := strings.TrimSuffix(e.Scope.Base().Path, "/")
 	if r, err := e.locate(service); err == nil && service != "" {
 		if below, ok := strings.CutPrefix(r.Path, base+"/"); ok && below != "" {
 			o.Path = "/" + below

@@ -7,22 +7,15 @@ package operations
 import (
 	"context"
 	_ "embed" // the manual
-	"errors"
-	"fmt"
-	"hash/fnv"
 	"net/http"
 	"slices"
-	"time"
 
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/graphql"
-	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
-	"merlon/internal/engine/dast/traffic"
-	"merlon/internal/errs"
+	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -36,19 +29,9 @@ var Analyzer = &scan.Analyzer{
 	Needs: scan.Needs{Network: true}, Live: examine,
 }
 
-// maxOperations bounds the operations of one target.
-const maxOperations = 20_000
-
 // An examination is one scan of one API.
 type examination struct {
-	*scan.LivePass
-	scope   *site.Scope
-	client  *traffic.Client
-	surface *site.Surface
-	as      *session.Session
-	run     *attack.Run
-	seed    uint64
-
+	*visit.Visit
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
@@ -65,123 +48,42 @@ type call struct {
 	late      bool // no answer came in time
 }
 
-// examine runs the phases. What ends one of them early is a reason; the operations are
-// told in any case.
+// examine visits the target.
 func examine(p *scan.LivePass) error {
-	e := &examination{LivePass: p, surface: site.NewSurface(maxOperations), byShape: map[string]*call{}, store: newStore()}
-	if err := e.prepare(); err != nil {
+	e := &examination{byShape: map[string]*call{}, store: newStore()}
+	v, err := visit.New(p, slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All))
+	if err != nil {
 		return err
 	}
-	defer e.client.Close()
-	ctx, cancel := context.WithDeadline(p.Context, p.Deadline)
-	defer cancel()
-	err := e.phases(ctx)
-	e.tell()
-	switch {
-	case err == nil, p.Context.Err() != nil:
-		return p.Context.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		p.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not examined"})
-		return nil
-	case traffic.Over(err) && e.reached():
-		p.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
-		return nil
-	}
-	return err
+	defer v.Close()
+	e.Visit = v
+	return v.Do(visit.Plan{Discover: e.discover, Found: 40, Tell: e.tell})
 }
 
-// prepare makes what the phases need.
-func (e *examination) prepare() (err error) {
-	t := &e.Target
-	if e.scope, err = site.NewScope(t); err != nil {
-		return err
-	}
-	e.client = traffic.New(traffic.Options{Scope: e.scope, Dial: e.Dial, ID: e.ID, Agent: traffic.DefaultAgent, Headers: t.Headers, Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests})
-	var identity scan.Identity
-	if len(t.Identities) > 0 {
-		identity = t.Identities[0]
-	}
-	if e.as, err = session.New(identity, session.Options{Client: e.client, Scope: e.scope, WalkReason: e.BrowserReason}); err != nil {
-		return err
-	}
-	seed := fnv.New64a()
-	_, _ = seed.Write([]byte(t.URL + e.ID)) // a hash takes everything
-	e.seed = seed.Sum64()
-	e.run = &attack.Run{Client: e.client, As: e.as, Surface: e.surface, Target: t, Scope: e.scope, Checks: slices.Concat(e.checks(), graphql.Checks(e.endpoints), check.All), Callback: e.Callback,
-		Parallel: max(t.Parallel, 4), Seed: e.seed, Report: e.Report, Degrade: e.Degrade,
-		Progress: func(done, all int) {
-			e.Progress(40+60*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, e.client.Sent()))
-		}}
-	return nil
-}
-
-// phases are the scan.
-func (e *examination) phases(ctx context.Context) error {
-	if err := e.knock(ctx); err != nil {
-		return err
-	}
-	if err := e.as.SignIn(ctx); err != nil {
-		if traffic.Over(err) {
-			return err
-		}
-		e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
-	}
+// discover reads the descriptions and asks every operation of them.
+func (e *examination) discover(ctx context.Context) error {
 	e.Progress(5, "read descriptions")
 	if err := e.gather(ctx); err != nil {
 		return err
 	}
 	if len(e.calls) == 0 {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and none is where descriptions usually are"})
+		e.Run.Checks = nil // there is nothing to attack
 		return nil
 	}
 	if err := e.explore(ctx); err != nil {
 		return err
 	}
-	e.Progress(40, fmt.Sprintf("asked %d operations, %d requests", len(e.calls), e.client.Sent()))
-	if slices.ContainsFunc(e.surface.Entries(), func(s site.Entry) bool { return s.Request.Method != http.MethodGet }) {
-		e.run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
+	if slices.ContainsFunc(e.Surface.Entries(), func(s site.Entry) bool { return s.Request.Method != http.MethodGet }) {
+		e.Run.Parallel = 1 // what one operation changes, another one shows: comparisons need it to stand still
 	}
-	err := e.run.Do(ctx)
-	if state := e.as.State(); state.Lost {
-		e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",
-			e.as.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
-	}
-	return err
-}
-
-// knock asks the target once: one that does not answer cannot be examined.
-func (e *examination) knock(ctx context.Context) error {
-	base, err := message.Of(e.scope.Base())
-	if err != nil {
-		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
-	}
-	for attempt := range 3 {
-		if _, err = e.client.Send(ctx, base, nil); err == nil || traffic.Over(err) || errs.Is(err, errs.Forbidden) {
-			return err
-		}
-		select {
-		case <-time.After(time.Duration(attempt+1) * time.Second):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return errs.Wrap(errs.Unavailable, err, "the target does not answer")
-}
-
-// reached reports whether any operation answered.
-func (e *examination) reached() bool {
-	for _, c := range e.calls {
-		if c.answer != nil {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // tell reports what became of each operation, with the requests of the attack.
 func (e *examination) tell() {
 	attacked := map[string]int{}
-	for _, entry := range e.surface.Entries() {
+	for _, entry := range e.Surface.Entries() {
 		attacked[site.Shape(entry.Request)] = entry.Seen.Requests
 	}
 	for _, c := range e.calls {
@@ -192,8 +94,5 @@ func (e *examination) tell() {
 			}
 		}
 		e.Operation(c.seen)
-	}
-	if n := e.client.Slowed(); n > 0 {
-		e.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
 }

@@ -267,7 +267,7 @@ func fit(s *describe.Schema, v any) (any, bool) {
 // n-th ones, and for references to other objects.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
 	own := c.operation.Method == "DELETE" && !e.Target.Profile.Allows(scan.Full)
-	return generate.Options{Optional: optional, Seed: e.seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
+	return generate.Options{Optional: optional, Seed: e.Seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
 		if !reference || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {

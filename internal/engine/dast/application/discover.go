@@ -12,61 +12,10 @@ import (
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
-	"merlon/internal/errs"
 	"merlon/internal/scan"
 )
 
 // This file finds operations: by asking, by a browser, and by what the code declares.
-
-// startBrowser starts the browser, if there is one. Without it script does not run,
-// which is a reason.
-func (e *examination) startBrowser(ctx context.Context) error {
-	if e.Browser == "" {
-		if e.BrowserReason != "" {
-			e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + e.BrowserReason})
-		}
-		return nil
-	}
-	b, err := browser.Start(ctx, browser.Options{Path: e.Browser, User: e.BrowserUser, Dial: browser.Dial(e.Dial), Gate: e.client, IgnoreCertificates: true,
-		Within: func(r *message.Request) bool { return e.scope.Allows(r) == nil }, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: e.ID}}, e.Target.Headers...)})
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + err.Error()})
-		return nil
-	}
-	e.browser = b
-	e.run.Browser = browser.Prover{Browser: b, As: e.as}
-	return nil
-}
-
-// closeBrowser ends the browser, and says when it died.
-func (e *examination) closeBrowser() {
-	if e.browser == nil {
-		return
-	}
-	if n, err := e.browser.Crashes(); n > 0 {
-		e.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the browser died %d times: %v", n, err)})
-	}
-	e.browser.Close()
-}
-
-// walk signs in by recorded steps.
-func (e *examination) walk(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error) {
-	if e.browser == nil {
-		return nil, nil, errs.E(errs.Unavailable, "recorded steps need a browser")
-	}
-	state, err := e.browser.SignIn(ctx, browser.Login{Steps: steps})
-	if err != nil {
-		return nil, nil, err
-	}
-	var header []scan.Header
-	if state.Authorization != "" {
-		header = append(header, scan.Header{Name: "Authorization", Value: state.Authorization})
-	}
-	return state.Cookies, header, nil
-}
 
 // discover finds operations.
 func (e *examination) discover(ctx context.Context) error {
@@ -74,10 +23,10 @@ func (e *examination) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if e.browser == nil {
+	if e.Browser == nil {
 		return nil
 	}
-	e.Progress(20, fmt.Sprintf("running script, %d requests", e.client.Sent()))
+	e.Progress(20, fmt.Sprintf("running script, %d requests", e.Client.Sent()))
 	found, err := e.explore(ctx, result.Pages)
 	if err != nil {
 		return err
@@ -94,7 +43,7 @@ const (
 // explore lets the browser walk through the application, and returns the requests that
 // it saw.
 func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]*message.Request, error) {
-	seeds := []string{e.scope.Base().String()}
+	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
 	for _, p := range pages {
 		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened && !site.Dangerous(p.Address()) {
@@ -104,10 +53,10 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 	}
 	var mu sync.Mutex
 	var found []*message.Request
-	walk, err := e.browser.Explore(ctx, browser.Exploration{As: e.as, Seeds: seeds, Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
+	walk, err := e.Browser.Explore(ctx, browser.Exploration{As: e.As, Seeds: seeds, Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
 		Time: min(exploreTime, time.Until(e.Deadline)/4),
 		Found: func(o browser.Observation) {
-			if o.Request == nil || o.Foreign || e.scope.Allows(o.Request) != nil {
+			if o.Request == nil || o.Foreign || e.Scope.Allows(o.Request) != nil {
 				return
 			}
 			r := o.Request.Clone()
@@ -134,7 +83,7 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 func (e *examination) seeds() []*message.Request {
 	var out []*message.Request
 	for _, s := range e.Target.Seeds {
-		if r := crawl.Resolve(e.scope.Base(), s, "seed"); r != nil {
+		if r := crawl.Resolve(e.Scope.Base(), s, "seed"); r != nil {
 			out = append(out, r)
 			continue
 		}
@@ -149,7 +98,7 @@ func (e *examination) seeds() []*message.Request {
 // route is the request of a route that the code declares: with "1" for what its path
 // leaves open.
 func (e *examination) route(route scan.Route) *message.Request {
-	base := e.scope.Base()
+	base := e.Scope.Base()
 	template := strings.TrimSuffix(base.EscapedPath(), "/") + "/" + strings.TrimPrefix(route.Path, "/")
 	segments := strings.Split(template, "/")
 	for i, s := range segments {

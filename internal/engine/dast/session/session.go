@@ -28,9 +28,8 @@ type Options struct {
 	Scope  *site.Scope
 	Now    func() time.Time
 	// Walk plays recorded steps in a browser and returns the cookies and the headers
-	// that the session consists of; nil: there is no browser, with the reason.
-	Walk       func(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error)
-	WalkReason string
+	// that the session consists of; nil: there is no browser.
+	Walk func(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error)
 }
 
 // A Session is an identity signed in. It implements traffic.Session and is safe for
@@ -346,7 +345,7 @@ func (s *Session) enter(ctx context.Context) (*message.Response, error) {
 // walk plays recorded steps.
 func (s *Session) walk(ctx context.Context) error {
 	if s.o.Walk == nil {
-		return errs.E(errs.Unavailable, "recorded steps need a browser: %s", s.o.WalkReason)
+		return errs.E(errs.Unavailable, "recorded steps need a browser")
 	}
 	steps := make([]scan.BrowserStep, len(s.identity.Steps))
 	for i, step := range s.identity.Steps {

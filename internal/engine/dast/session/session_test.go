@@ -79,7 +79,7 @@ func open(t *testing.T, a http.Handler, identity scan.Identity) (*Session, *traf
 	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
 	t.Cleanup(client.Close)
 	identity.Name = "jane"
-	s, err := New(identity, Options{Client: client, Scope: scope, Now: func() time.Time { return time.Unix(59, 0) }, WalkReason: "none is there"})
+	s, err := New(identity, Options{Client: client, Scope: scope, Now: func() time.Time { return time.Unix(59, 0) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,228 @@
+// Package visit is what every analysis of a running target shares. A Visit asks
+// whether the target answers, signs in, lets the analysis find operations, attacks
+// them, and ends in time with what it has. What it could not do is a reason, never an
+// end without a word.
+package visit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// MaxOperations bounds the operations of one target.
+const MaxOperations = 20_000
+
+// A Visit is one scan of one target.
+type Visit struct {
+	*scan.LivePass
+	Scope   *site.Scope
+	Client  *traffic.Client
+	Surface *site.Surface
+	As      *session.Session // the first identity, or nobody
+	Run     *attack.Run
+	Browser *browser.Browser // nil: there is none
+	Seed    uint64           // of all that is random
+
+	answered bool // the target has answered once
+}
+
+// A Plan is what an analysis does itself.
+type Plan struct {
+	// Script says that a browser is wanted whatever the identities are; otherwise one
+	// is started for those that sign in with it.
+	Script bool
+	// Discover finds operations and adds them to the surface.
+	Discover func(context.Context) error
+	// Found is the percentage of the work at which Discover ends.
+	Found int
+	// Tell reports what became of each operation. It is called however the visit ends.
+	Tell func()
+}
+
+// New prepares the visit of the target of p with the checks, and sends nothing. Close
+// ends what it holds. Its errors are those of a target that cannot be visited.
+func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
+	t := &p.Target
+	for _, name := range t.Checks {
+		if !slices.ContainsFunc(checks, func(c *attack.Check) bool { return c.ID == name }) {
+			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
+		}
+	}
+	v := &Visit{LivePass: p, Surface: site.NewSurface(MaxOperations)}
+	var err error
+	if v.Scope, err = site.NewScope(t); err != nil {
+		return nil, err
+	}
+	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent, Headers: t.Headers,
+		Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests})
+	var identity scan.Identity
+	if len(t.Identities) > 0 {
+		identity = t.Identities[0]
+	}
+	if v.As, err = session.New(identity, v.Session()); err != nil {
+		v.Client.Close()
+		return nil, err
+	}
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
+	v.Seed = seed.Sum64()
+	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback,
+		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade}
+	if n := len(t.Templates); n > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d templates were not run: this build has no interpreter for them", n)})
+	}
+	return v, nil
+}
+
+// Session is what identities of the target sign in with.
+func (v *Visit) Session() session.Options {
+	return session.Options{Client: v.Client, Scope: v.Scope, Walk: v.walk}
+}
+
+// Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
+func (v *Visit) Do(plan Plan) error {
+	ctx, cancel := context.WithDeadline(v.Context, v.Deadline)
+	defer cancel()
+	err := v.phases(ctx, plan)
+	plan.Tell()
+	if n := v.Client.Slowed(); n > 0 {
+		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
+	}
+	switch {
+	case err == nil, v.Context.Err() != nil:
+		return v.Context.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not examined"})
+		return nil
+	case traffic.Over(err) && v.answered:
+		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error()})
+		return nil
+	}
+	return err
+}
+
+// phases are the visit.
+func (v *Visit) phases(ctx context.Context, plan Plan) error {
+	if err := v.knock(ctx); err != nil {
+		return err
+	}
+	if err := v.startBrowser(ctx, plan.Script); err != nil {
+		return err
+	}
+	if err := v.As.SignIn(ctx); err != nil {
+		if traffic.Over(err) {
+			return err
+		}
+		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
+	}
+	if err := plan.Discover(ctx); err != nil {
+		return err
+	}
+	v.Progress(plan.Found, fmt.Sprintf("found %d operations, %d requests", len(v.Surface.Entries()), v.Client.Sent()))
+	v.Run.Progress = func(done, all int) {
+		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, v.Client.Sent()))
+	}
+	err := v.Run.Do(ctx)
+	if state := v.As.State(); state.Lost {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",
+			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
+	}
+	return err
+}
+
+// knock asks the target once: one that does not answer cannot be examined.
+func (v *Visit) knock(ctx context.Context) error {
+	base, err := message.Of(v.Scope.Base())
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+	}
+	for attempt := range 3 {
+		select {
+		case <-time.After(time.Duration(attempt) * time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if _, err = v.Client.Send(ctx, base, nil); err == nil || traffic.Over(err) || errs.Is(err, errs.Forbidden) {
+			v.answered = err == nil
+			return err
+		}
+	}
+	return errs.Wrap(errs.Unavailable, err, "the target does not answer")
+}
+
+// startBrowser starts the browser, if there is one and it is wanted. Without it script
+// does not run, which is a reason where it matters.
+func (v *Visit) startBrowser(ctx context.Context, script bool) error {
+	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool { return len(i.Steps) > 0 })
+	if !script && !signs {
+		return nil
+	}
+	unavailable := func(reason string) {
+		if script {
+			v.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + reason})
+		}
+	}
+	if v.LivePass.Browser == "" {
+		if v.BrowserReason != "" {
+			unavailable(v.BrowserReason)
+		}
+		return nil
+	}
+	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true,
+		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		unavailable(err.Error())
+		return nil
+	}
+	v.Browser = b
+	v.Run.Browser = browser.Prover{Browser: b, As: v.As}
+	return nil
+}
+
+// walk signs in by recorded steps.
+func (v *Visit) walk(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error) {
+	if v.Browser == nil {
+		reason := v.BrowserReason
+		if reason == "" {
+			reason = "it did not start"
+		}
+		return nil, nil, errs.E(errs.Unavailable, "recorded steps need a browser: %s", reason)
+	}
+	state, err := v.Browser.SignIn(ctx, browser.Login{Steps: steps})
+	if err != nil {
+		return nil, nil, err
+	}
+	var header []scan.Header
+	if state.Authorization != "" {
+		header = append(header, scan.Header{Name: "Authorization", Value: state.Authorization})
+	}
+	return state.Cookies, header, nil
+}
+
+// Close ends the browser, and says when it died, and closes all connections.
+func (v *Visit) Close() {
+	if v.Browser != nil {
+		if n, err := v.Browser.Crashes(); n > 0 {
+			v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the browser died %d times: %v", n, err)})
+		}
+		v.Browser.Close()
+	}
+	v.Client.Close()
+}

@@ -1,0 +1,88 @@
+package visit_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/engine/dast/visit"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// run visits the target with an analysis that only discovers.
+func run(t *testing.T, target scan.Target, discover func(context.Context, *visit.Visit) error) (scan.Summary, bool) {
+	t.Helper()
+	told := false
+	a := &scan.Analyzer{ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: "# Visits\n\nA test.\n", Needs: scan.Needs{Network: true}, Live: func(p *scan.LivePass) error {
+		v, err := visit.New(p, []*attack.Check{{ID: "nothing"}})
+		if err != nil {
+			return err
+		}
+		defer v.Close()
+		return v.Do(visit.Plan{Found: 30, Discover: func(ctx context.Context) error { return discover(ctx, v) }, Tell: func() { told = true }})
+	}}
+	var dialer net.Dialer
+	var got scan.Summary
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{a}}
+	if err := scan.Run(t.Context(), o, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got, told
+}
+
+func TestVisit(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	ask := func(ctx context.Context, v *visit.Visit) error {
+		r, err := message.Of(v.Scope.Base())
+		if err != nil {
+			return err
+		}
+		_, err = v.Client.Send(ctx, r, v.As)
+		return err
+	}
+	dies := func(ctx context.Context, v *visit.Visit) error {
+		server.Close()
+		for {
+			if err := ask(ctx, v); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	for _, test := range []struct {
+		name     string
+		target   scan.Target
+		discover func(context.Context, *visit.Visit) error
+		state    scan.State
+		told     bool
+		reason   string
+	}{
+		{"all is well", scan.Target{URL: server.URL}, ask, scan.Succeeded, true, ""},
+		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false, `there is no check "nosuch"`},
+		{"no address", scan.Target{URL: "ftp://x"}, ask, scan.Failed, false, "ftp"},
+		{"steps without a browser", scan.Target{URL: server.URL, Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,
+			scan.Degraded, true, "recorded steps need a browser: none in this test"},
+		{"a target that dies", scan.Target{URL: server.URL, Parallel: 1}, dies, scan.Degraded, true, "in a row"},
+		{"a target that is dead", scan.Target{URL: server.URL}, ask, scan.Failed, true, "does not answer"},
+	} {
+		got, told := run(t, test.target, test.discover)
+		if len(got.Statuses) != 1 {
+			t.Fatalf("%s: %d analyzers", test.name, len(got.Statuses))
+		}
+		status := got.Statuses[0]
+		var reasons []string
+		for _, r := range status.Reasons {
+			reasons = append(reasons, r.Message)
+		}
+		if status.State != test.state || told != test.told || !strings.Contains(strings.Join(reasons, "\n"), test.reason) {
+			t.Errorf("%s: %s, told %t: %q", test.name, status.State, told, reasons)
+		}
+	}
+}
