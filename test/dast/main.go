@@ -15,7 +15,7 @@
 // Everything is asked through a proxy that counts requests. What is true of each
 // target is known here only, and from files of the target. A measure whose target
 // or scanner is not there says so. What each case got is written into a folder,
-// one file of JSON lines for each measure.
+// one file of JSON lines for each measure, and what each scanner asked.
 package main
 
 import (

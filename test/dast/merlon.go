@@ -103,9 +103,10 @@ var reported = []int{0, 1, 2}
 
 // A run is one run of merlon on a target.
 type run struct {
-	command string // dast or api
-	name    string // of its files in the folder of results
-	browser string // for --browser; empty: as the bench says
+	command string   // dast or api
+	name    string   // of its files in the folder of results
+	browser string   // for --browser; empty: as the bench says
+	checks  []string // for --check; none: all
 	plan    plan
 }
 
@@ -121,8 +122,12 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 		return nil, err
 	}
 	s.counted() // what was asked before is not the scanner's
-	out, err := process.Command{Timeout: b.timeout, Args: []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
-		"--browser", cmp.Or(r.browser, b.browser), "--time", (b.timeout * 9 / 10).String()}}.Run(ctx) // a scan that is too long still reports
+	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
+		"--browser", cmp.Or(r.browser, b.browser), "--time", (b.timeout * 9 / 10).String()} // a scan that is too long still reports
+	for _, check := range r.checks {
+		args = append(args, "--check", check)
+	}
+	out, err := process.Command{Timeout: b.timeout, Args: args}.Run(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -136,9 +141,17 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("merlon %s %s: %w: %s", r.command, r.name, err, process.Tail(out.Stderr))
 	}
-	got.Requests, got.Asked = s.counted()
+	if err := got.count(s.counted(), filepath.Join(b.out, r.name+".asked")); err != nil {
+		return nil, err
+	}
 	got.Cost = out.Cost
 	return got, nil
+}
+
+// count takes the requests of the scan, and keeps their first lines in a file.
+func (s *scan) count(lines []string, file string) error {
+	s.Requests, s.Asked = len(lines), places(lines)
+	return os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o644)
 }
 
 // readReport reads merlon's JSON report.

@@ -83,7 +83,9 @@ func (b *bench) peerScan(ctx context.Context, s *server, name string, j job) (*s
 	if err != nil {
 		return nil, err
 	}
-	got.Requests, got.Asked = s.counted()
+	if err := got.count(s.counted(), filepath.Join(b.out, j.name+"."+name+".asked")); err != nil {
+		return nil, err
+	}
 	for k := range got.Flaws {
 		got.Flaws[k].Scanner, got.Flaws[k].CWE = name, j.section.class[:1] // it was told to look for nothing else
 	}

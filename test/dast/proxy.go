@@ -23,9 +23,8 @@ type proxy struct {
 	listener net.Listener
 	backend  string // host:port of the target
 
-	mu       sync.Mutex
-	requests int
-	asked    map[string]bool // "GET /path", without the query
+	mu    sync.Mutex
+	lines []string // first lines of the requests, in the order of coming
 }
 
 // newProxy listens on a free port of loopback.
@@ -34,7 +33,7 @@ func newProxy(backend string) (*proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &proxy{listener: l, backend: backend, asked: map[string]bool{}}
+	p := &proxy{listener: l, backend: backend}
 	go p.accept()
 	return p, nil
 }
@@ -42,13 +41,29 @@ func newProxy(backend string) (*proxy, error) {
 // base is the address that takes the place of the target's.
 func (p *proxy) base() string { return "http://" + p.listener.Addr().String() }
 
-// counted returns how many requests passed, and forgets them.
-func (p *proxy) counted() (int, map[string]bool) {
+// counted returns the first lines of the requests that passed, and forgets them.
+func (p *proxy) counted() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n, asked := p.requests, p.asked
-	p.requests, p.asked = 0, map[string]bool{}
-	return n, asked
+	lines := p.lines
+	p.lines = nil
+	return lines
+}
+
+// places are "GET /path" of first lines, without the query.
+func places(lines []string) map[string]bool {
+	out := map[string]bool{}
+	for _, line := range lines {
+		method, rest, _ := strings.Cut(line, " ")
+		target, _, _ := strings.Cut(rest, " ")
+		if u, err := url.Parse(target); err == nil {
+			target = u.Path
+		} else {
+			target, _, _ = strings.Cut(target, "?")
+		}
+		out[method+" "+target] = true
+	}
+	return out
 }
 
 func (p *proxy) accept() {
@@ -179,15 +194,7 @@ func copyChunks(in *bufio.Reader, up io.Writer) error {
 
 // count keeps the first line of a request.
 func (p *proxy) count(line string) {
-	method, rest, _ := strings.Cut(line, " ")
-	target, _, _ := strings.Cut(rest, " ")
-	if u, err := url.Parse(target); err == nil {
-		target = u.Path
-	} else {
-		target, _, _ = strings.Cut(target, "?")
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.requests++
-	p.asked[method+" "+target] = true
+	p.lines = append(p.lines, line)
 }

@@ -23,15 +23,16 @@ type section struct {
 	class    class
 	tpr      float64 // at least
 	wrong    int     // at most
+	check    string  // merlon's check for the class
 	wapiti   string  // its modules for the class
 	template string  // nuclei's folder of templates below dast/vulnerabilities
 }
 
 var sections = []section{
-	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"}, class: crossSiteScripting, tpr: .74, wapiti: "xss", template: "xss"},
-	{name: "SQL injection", folder: "SQL-Injection", seeds: []string{"index-sql.jsp", "index-sql-exotic.jsp", "index-false.jsp"}, class: sqlInjection, tpr: 1, wapiti: "sql", template: "sqli"},
-	{name: "file inclusion", folder: "LFI", seeds: []string{"index-lfi.jsp", "index-false.jsp"}, class: pathTraversal, tpr: .6, wrong: 1, wapiti: "file", template: "lfi"},
-	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"}, class: openRedirect, tpr: .95, wapiti: "redirect", template: "redirect"},
+	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"}, class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss"},
+	{name: "SQL injection", folder: "SQL-Injection", seeds: []string{"index-sql.jsp", "index-sql-exotic.jsp", "index-false.jsp"}, class: sqlInjection, tpr: 1, check: "sqlinjection", wapiti: "sql", template: "sqli"},
+	{name: "file inclusion", folder: "LFI", seeds: []string{"index-lfi.jsp", "index-false.jsp"}, class: pathTraversal, tpr: .6, wrong: 1, check: "pathtraversal", wapiti: "file", template: "lfi"},
+	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"}, class: openRedirect, tpr: .95, check: "redirect", wapiti: "redirect", template: "redirect"},
 }
 
 // wavsepBase is where its pages are.
@@ -57,8 +58,10 @@ func wavsep(ctx context.Context, b *bench) ([]table.Row, error) {
 	return rows, table.Keep(filepath.Join(b.out, "wavsep.jsonl"), cases)
 }
 
-// wavsepSection scans one section with merlon and the other scanners. The database
-// is made anew for each: attacks fill it.
+// wavsepSection scans one section with merlon and the other scanners. Each looks
+// for the section's kind of flaw only, and none runs script: the others cannot, or do
+// not unless they are told. The database is made anew for each:
+// attacks fill it.
 func (b *bench) wavsepSection(ctx context.Context, sec section) ([]table.Row, []page, error) {
 	pages, err := sec.pages(filepath.Join(b.targets, "wavsep", "app", "WebContent", "active"))
 	if err != nil {
@@ -109,7 +112,7 @@ func (b *bench) attackWavsep(ctx context.Context, scanner string, sec section, p
 		}
 	}
 	if scanner == "merlon" {
-		return b.scan(ctx, s, run{command: "dast", name: job.name, plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
+		return b.scan(ctx, s, run{command: "dast", name: job.name, browser: "none", checks: []string{sec.check}, plan: plan{URL: job.base, Seeds: job.seeds, Exclude: job.exclude}})
 	}
 	return b.peerScan(ctx, s, scanner, job)
 }
