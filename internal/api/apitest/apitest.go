@@ -20,6 +20,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -117,14 +118,39 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	}
 	r.API = api.New(c)
 	r.handler = r.API.Handler()
-	text, err := r.API.OpenAPI()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.document, err = NewDocument(text); err != nil {
+	if r.document, err = document(r.API, len(options) == 0); err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// plain is the document of an API without options: writing and reading one takes
+// longer than most tests.
+var plain struct {
+	sync.Mutex
+	document *Document
+}
+
+// document reads the API's own document; that of a plain API once.
+func document(a *api.API, isPlain bool) (*Document, error) {
+	read := func() (*Document, error) {
+		text, err := a.OpenAPI()
+		if err != nil {
+			return nil, err
+		}
+		return NewDocument(text)
+	}
+	if !isPlain {
+		return read()
+	}
+	plain.Lock()
+	defer plain.Unlock()
+	if plain.document != nil {
+		return plain.document, nil
+	}
+	var err error
+	plain.document, err = read()
+	return plain.document, err
 }
 
 // testWriter shows the API's log where the test's is.

@@ -77,7 +77,7 @@ func Each(t *testing.T, test func(t *testing.T, db *store.DB, clock *Clock)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
 		clock := NewClock()
-		db := open(t)(sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "merlon.db"), options(clock)))
+		db := open(t)(sqlite.Open(t.Context(), SQLite(t), options(clock)))
 		test(t, db, clock)
 	})
 	t.Run("postgres", func(t *testing.T) {
@@ -102,6 +102,39 @@ func open(t testing.TB) func(*store.DB, error) *store.DB {
 		})
 		return db
 	}
+}
+
+// migrated makes the content of a SQLite database that is migrated and empty, once:
+// the migrations are half of a short test's time.
+var migrated = sync.OnceValues(func() (content []byte, err error) {
+	dir, err := os.MkdirTemp("", "merlon-sqlite")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, "merlon.db")
+	db, err := sqlite.Open(context.Background(), path, store.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// SQLite returns the path of a new, migrated and empty SQLite database.
+func SQLite(t testing.TB) string {
+	t.Helper()
+	content, err := migrated()
+	if err != nil {
+		t.Fatalf("make a database: %v", err)
+	}
+	path := filepath.Join(t.TempDir(), "merlon.db")
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // cluster is the PostgreSQL cluster of this test process.
