@@ -48,7 +48,8 @@ var mayImport = map[string]string{
 	"internal/project":         "internal/errs internal/tenant internal/finding",
 	"internal/run":             "internal/errs internal/tenant internal/project internal/finding internal/scan",
 
-	"internal/tunnel":           "internal/errs internal/scan",
+	"internal/callback":         "internal/errs internal/scan",
+	"internal/tunnel":           "internal/errs internal/scan internal/callback",
 	"internal/target/ownership": "internal/errs internal/tenant internal/scan internal/outbound internal/target",
 	"internal/target":           "internal/errs internal/tenant internal/finding internal/scan internal/seal",
 
@@ -69,18 +70,19 @@ var mayImport = map[string]string{
 
 	"internal/registry/aws/awstest": "internal/registry/aws",
 
-	"internal/scan/scantest":  "internal/scan internal/finding",
-	"internal/engine/sast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/secrets": "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/sca":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
-	"internal/engine/iac":     "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/cicd":    "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/dast":    "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/api":     "internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
-	"internal/engine/all":     "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
-	"internal/sbom":           "internal/finding internal/license",
-	"internal/vex":            "internal/errs internal/finding internal/scan",
-	"internal/report":         "internal/errs internal/finding internal/scan internal/sbom",
+	"internal/scan/scantest":                 "internal/scan internal/finding",
+	"internal/engine/sast":                   "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/secrets":                "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/sca":                    "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
+	"internal/engine/iac":                    "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/cicd":                   "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/dast":                   "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/dast/attack/attacktest": "internal/callback internal/finding internal/scan internal/engine/dast",
+	"internal/engine/api":                    "internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
+	"internal/engine/all":                    "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
+	"internal/sbom":                          "internal/finding internal/license",
+	"internal/vex":                           "internal/errs internal/finding internal/scan",
+	"internal/report":                        "internal/errs internal/finding internal/scan internal/sbom",
 
 	"internal/engine/container": "internal/errs internal/finding internal/scan internal/image internal/engine/secrets internal/engine/sca",
 
@@ -99,13 +101,13 @@ var mayImport = map[string]string{
 	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential internal/outbound internal/target/ownership",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
-	"internal/worker":      vocabulary + " internal/tunnel internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+	"internal/worker":      vocabulary + " internal/tunnel internal/callback internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
-		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker" +
+		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker internal/callback" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
-	"internal/cli": "internal/tunnel examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
+	"internal/cli": "internal/tunnel internal/callback examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }

@@ -37,6 +37,8 @@ type dastCommand struct {
 	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
 	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
 
+	callbackOptions `embed:""`
+
 	Format string `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
 
 	reportOptions `embed:""`
@@ -58,7 +60,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
 }
 
 // target reads the options.
@@ -185,6 +187,7 @@ type liveScan struct {
 	analysis finding.Analysis
 	time     time.Duration
 	browser  string
+	callback callbackOptions
 	format   string
 	report   reportOptions
 }
@@ -202,6 +205,15 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	}
 	live := &scan.Live{Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
 	live.Browser, live.BrowserReason = findBrowser(s.browser)
+	l, reason, err := s.callback.open(ctx, &s.target)
+	if err != nil {
+		return err
+	}
+	live.CallbackReason = reason
+	if l != nil {
+		defer func() { _ = l.Close() }() // nobody waits for it any more
+		live.Callback, live.Dial = l.Scan(), apart(l, live.Dial)
+	}
 	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis}, Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
 	return s.report.present(host, s.format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {

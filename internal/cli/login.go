@@ -92,7 +92,7 @@ func (c *loginCommand) byBrowser(ctx context.Context, host Host, id *client.Iden
 		return client.Tokens{}, err
 	}
 	in := client.SignIn{Redirect: "http://" + listener.Addr().String() + "/callback", State: rand.Text(), Verifier: rand.Text() + rand.Text()}
-	back := &callback{state: in.State, result: make(chan url.Values, 1)}
+	back := &returning{state: in.State, result: make(chan url.Values, 1)}
 	server := &http.Server{Handler: back, ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = server.Serve(listener) }() // ends with Shutdown
 	defer func() {
@@ -135,14 +135,14 @@ func openBrowser(page string) {
 	}
 }
 
-// callback takes the browser back. Only the first answer with the right state
+// returning takes the browser back. Only the first answer with the right state
 // counts; anything else on this machine may call the port as well.
-type callback struct {
+type returning struct {
 	state  string
 	result chan url.Values
 }
 
-func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *returning) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	query := r.URL.Query()
 	if r.Method != http.MethodGet || r.URL.Path != "/callback" || subtle.ConstantTimeCompare([]byte(query.Get("state")), []byte(c.state)) != 1 {
 		http.NotFound(w, r)

@@ -201,8 +201,11 @@ type Live struct {
 	BrowserReason string
 	// BrowserUser is the user and group that the browser runs as; 0: this one.
 	BrowserUser int
-	// Callback receives what the target sends elsewhere; nil: nothing is listening.
-	Callback Callback
+	// Callback receives what the target sends elsewhere; nil: nothing is listening, with
+	// the reason in CallbackReason, which is empty where that is wanted.
+	Callback       Callback
+	CallbackReason string
+	Patience       time.Duration // how long a proof waits for a call; 0: 2 s
 	// Resume is what an earlier attempt of the same scan kept, and Keep keeps
 	// something for a later one, at most MaxKept bytes; both may be nil.
 	Resume []byte
@@ -236,20 +239,33 @@ func (t *Target) Path(address *url.URL) string {
 // A Callback is a listener of ours that a target which can be made to send
 // requests reaches.
 type Callback interface {
+	// Token returns a new token, which nobody else can know: lower-case letters and
+	// digits.
+	Token() string
 	// Address returns an address (URL) and a host name that stand for the token
-	// alone; the token holds lower-case letters and digits. The host is empty when
-	// no name leads to the listener.
+	// alone. The host is empty when no name leads to the listener.
 	Address(token string) (url, host string)
-	// Calls returns what has arrived for the token so far.
-	Calls(token string) []Call
+	// Text is what the listener answers at the token's address.
+	Text(token string) CallbackText
+	// Calls returns what has arrived for tokens of the scan, in order, without the
+	// first n.
+	Calls(n int) []Call
+}
+
+// A CallbackText is what a Callback answers: a text that runs nothing.
+type CallbackText struct {
+	Whole    string // as it is sent
+	Included string // as a program of PHP shows it that includes it
+	First    string // the word that it begins with
 }
 
 // A Call is something that arrived at a Callback.
 type Call struct {
-	At       time.Time
-	Protocol string // "http", "dns"
-	From     string // address of the caller
-	Text     string // the request as text, cut
+	Token    string    `json:"token"`
+	At       time.Time `json:"at"`
+	Protocol string    `json:"protocol"` // "http", "dns", "ldap"
+	From     string    `json:"from"`     // address of the caller
+	Text     string    `json:"text"`     // what was asked, as text, cut
 }
 
 // A LivePass is a running target.

@@ -25,6 +25,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
+	"merlon/internal/callback"
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/api/operations"
@@ -386,36 +387,18 @@ func reference(t *ast.Type) object {
 	return object{"kind": kind, "name": t.NamedType}
 }
 
-// calls is a listener for what the service can be made to send.
-type calls struct {
-	server *httptest.Server
-	mu     sync.Mutex
-	seen   []string
-}
-
-func listen(t *testing.T) *calls {
-	c := &calls{}
-	c.server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.seen = append(c.seen, r.URL.String())
-	}))
-	t.Cleanup(c.server.Close)
-	return c
-}
-
-func (c *calls) Address(token string) (string, string) { return c.server.URL + "/" + token, "" }
-
-func (c *calls) Calls(token string) []scan.Call {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var out []scan.Call
-	for _, u := range c.seen {
-		if strings.Contains(u, token) {
-			out = append(out, scan.Call{Protocol: "http", Text: "GET " + u})
-		}
+// listen starts a listener for what the service can be made to send.
+func listen(t *testing.T) scan.Callback {
+	l, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return out
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Scan()
 }
 
 // told keeps what a scan says.
@@ -437,14 +420,14 @@ func (k *told) Operation(o *finding.Operation) error {
 
 // examine scans the service and returns the rules of this package that told of it, with
 // the places.
-func examine(t *testing.T, h http.Handler, callback scan.Callback, d ...scan.Description) ([]string, *told) {
+func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Description) ([]string, *told) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
 	var dialer net.Dialer
 	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Descriptions: d, Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
 	got := &told{}
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: callback}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: listener, Patience: 100 * time.Millisecond}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}

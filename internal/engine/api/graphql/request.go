@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -92,31 +91,17 @@ func (a *asker) towards(o *Operation, name string, to *url.URL) *message.Request
 // two addresses why it cannot reach them, and each time rightly.
 func (a *asker) reach(o *Operation, name string) (bool, error) {
 	at := &message.Point{In: message.InJSON, Name: "/variables/" + name}
-	if a.Callback != nil {
-		word := a.Random(20)
-		address, _ := a.Callback.Address(word)
-		to, err := url.Parse(address)
-		if err != nil || address == "" {
-			return false, nil
+	called, err := a.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		b := bait()
+		to, err := url.Parse(b.URL)
+		if err != nil { // the listener has checked it
+			return a.Request, nil
 		}
-		r := a.towards(o, name, to)
-		resp, err := a.Send(r)
-		if err != nil {
-			return false, err
-		}
-		for range 10 {
-			if calls := a.Callback.Calls(word); len(calls) > 0 {
-				a.Flaw(attack.Flaw{Rule: serverForgery, Request: r, Point: at, Payload: address, Answers: []*message.Response{resp},
-					Message: fmt.Sprintf("%s of %s makes the server send a request", name, o.Call.Field),
-					Proof:   []string{fmt.Sprintf("The argument named an address that exists for this request alone; it was asked for over %s: %.200q.", calls[0].Protocol, calls[0].Text)}})
-				return true, nil
-			}
-			select {
-			case <-time.After(200 * time.Millisecond):
-			case <-a.Context.Done():
-				return false, a.Context.Err()
-			}
-		}
+		return a.towards(o, name, to), []attack.Hook{{Bait: b, Rule: serverForgery, At: at, Payload: b.URL, Fetch: true,
+			Proof: fmt.Sprintf("The argument %s of %s names an address of a listener; the server asked for it.", name, o.Call.Field)}}
+	})
+	if called || err != nil {
+		return called, err
 	}
 	return a.differ(o, name, at)
 }

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
@@ -64,6 +65,7 @@ type Run struct {
 	Scope    *site.Scope
 	Checks   []*Check
 	Callback scan.Callback // nil: nobody listens
+	Patience time.Duration // how long a proof waits for a call; 0: 2 s
 	Browser  Browser       // nil: there is none
 	Parallel int           // operations at once; 4
 	Seed     uint64        // of payloads' random parts
@@ -84,6 +86,7 @@ type Run struct {
 	found    map[string]map[string]bool // by operation; see operation.found
 	notes    map[string]bool            // see Note
 	counter  atomic.Uint64
+	lures    lures
 }
 
 // A Browser proves that script runs.
@@ -210,6 +213,9 @@ func (r *Run) Do(ctx context.Context) error {
 		}
 	}
 	if err := r.sweep(ctx); err != nil {
+		return r.ended(ctx, err)
+	}
+	if err := r.late(ctx); err != nil {
 		return r.ended(ctx, err)
 	}
 	return nil
@@ -339,7 +345,10 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
 			return err
 		}
 	}
-	return r.extra(ctx, op, slow)
+	if err := r.extra(ctx, op, slow); err != nil {
+		return err
+	}
+	return r.harvest(ctx, false)
 }
 
 // extra runs the checks on points that only they want.

@@ -80,8 +80,11 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
 	v.Seed = seed.Sum64()
-	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback,
+	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback, Patience: p.Patience,
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade}
+	if p.Callback == nil && p.CallbackReason != "" && t.Profile.Allows(scan.Standard) {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
+	}
 	if n := len(t.Templates); n > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d templates were not run: this build has no interpreter for them", n)})
 	}

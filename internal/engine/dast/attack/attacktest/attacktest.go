@@ -3,6 +3,7 @@ package attacktest
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,7 +11,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"merlon/internal/callback"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
@@ -31,6 +34,43 @@ type Setting func(*attack.Run)
 
 // Profile sets the profile; without it, a run is a full one.
 func Profile(p scan.Profile) Setting { return func(r *attack.Run) { r.Target.Profile = p } }
+
+// Listening gives the run a listener for calls, on loopback.
+func Listening(t *testing.T) Setting {
+	t.Helper()
+	l, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return func(r *attack.Run) { r.Callback, r.Patience = l.Scan(), 100*time.Millisecond }
+}
+
+// Fetch returns what an application of the test asks for an address with: the body of
+// the answer, or nothing.
+func Fetch(t *testing.T) func(address string) string {
+	t.Helper()
+	return func(address string) string {
+		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, address, nil)
+		if err != nil {
+			return ""
+		}
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			return ""
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		if err != nil || resp.StatusCode != http.StatusOK {
+			return ""
+		}
+		return string(body)
+	}
+}
 
 // Attack runs the checks against the handler. Each operation is a request line with
 // an optional body: "GET /a?x=1", "POST /b x=1&y=2" (a form), "POST /c {"x":1}".

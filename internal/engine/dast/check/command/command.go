@@ -7,7 +7,6 @@ package command
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -190,39 +189,4 @@ func slow(p *attack.Probe) error {
 		}
 	}
 	return nil
-}
-
-// arrival is how long a call may take to arrive.
-const arrival = 500 * time.Millisecond
-
-// calls makes the target ask our listener, if there is one, with programs that most
-// systems have.
-func calls(p *attack.Probe) (found bool, err error) {
-	if p.Callback == nil {
-		return false, nil
-	}
-	token := p.Random(16)
-	address, host := p.Callback.Address(token)
-	command := "curl -m 3 " + address + "||wget -T 3 -qO- " + address
-	if host != "" {
-		command += "||nslookup " + host
-	}
-	payload := closing(";")(p.Value(), "("+command+")")
-	resp, err := p.Try(payload)
-	if err != nil {
-		return false, err
-	}
-	select {
-	case <-time.After(arrival):
-	case <-p.Context.Done():
-		return false, p.Context.Err()
-	}
-	got := p.Callback.Calls(token)
-	if len(got) == 0 {
-		return false, nil
-	}
-	p.Mark(Mark)
-	p.Flaw(attack.Flaw{Rule: byCall, Payload: payload, Request: p.Request.With(p.At, payload), Answers: []*message.Response{resp}, Notes: []string{"a command that calls a listener"},
-		Proof: []string{fmt.Sprintf("The value made %s send a request (%s) to an address that was made for this one value.", got[0].From, got[0].Protocol)}})
-	return true, nil
 }

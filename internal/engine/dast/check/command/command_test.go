@@ -12,7 +12,6 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
-	"merlon/internal/scan"
 )
 
 // run runs a program in an empty environment and returns what it prints.
@@ -101,19 +100,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// A listener holds what the commands of a test ask for.
-type listener struct{ asked map[string]bool }
-
-func (l *listener) Address(token string) (address, host string) {
-	return "http://127.0.0.1:9/" + token, ""
-}
-
-func (l *listener) Calls(token string) []scan.Call {
-	if l.asked[token] {
-		return []scan.Call{{Protocol: "http", From: "127.0.0.1"}}
-	}
-	return nil
-}
+var called = regexp.MustCompile(`called curl -m 3 (\S+)`)
 
 func TestSlow(t *testing.T) {
 	mux := http.NewServeMux()
@@ -122,15 +109,15 @@ func TestSlow(t *testing.T) {
 	}
 	silent("/bad", func(v string) string { return run("sh", "-c", "echo '"+v+"'") })
 	silent("/good", func(v string) string { return run("echo", v) })
-	called := &listener{asked: map[string]bool{}}
-	silent("/calls", func(v string) string { // a shell without the programs: what it would ask is noted
-		if _, rest, ok := strings.Cut(v, ";(curl -m 3 http://127.0.0.1:9/"); ok {
-			called.asked[rest[:16]] = true
+	client := attacktest.Fetch(t)
+	silent("/calls", func(v string) string { // shells without the programs: what they would ask for is asked for here
+		for _, m := range called.FindAllStringSubmatch(run("sh", "-c", "curl() { echo called curl $*; exit; }; echo '"+v+"'"), -1) {
+			client(m[1])
 		}
 		return ""
 	})
 	got := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
 	attacktest.Expect(t, got, "dast/command/time GET /bad query:q")
-	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, func(r *attack.Run) { r.Callback = called })
+	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/command/callback GET /calls query:q")
 }

@@ -6,7 +6,6 @@ package ssrf
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -14,6 +13,14 @@ import (
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
+
+var inclusion = &finding.Rule{
+	ID: "dast/ssrf/inclusion", Analysis: finding.DAST, Name: "Remote file inclusion",
+	ShortDescription: "A parameter names a program that is read from another host and run.",
+	Description:      "The application includes a file as a part of its program, and the request says where the file is: any address of the network will do. Whoever sends the request runs programs of his own on the server.",
+	HowToPrevent:     "Include files of a fixed list only, and switch off that files are read from addresses (`allow_url_include` and `allow_url_fopen` of PHP).",
+	CWE:              []string{"CWE-98"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+}
 
 var rule = &finding.Rule{
 	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery",
@@ -26,45 +33,29 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Profile: scan.Standard, Wants: wants, Point: point}
 
 // wants chooses points that are about addresses.
 func wants(p message.Point) bool {
 	switch p.In {
 	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
-		return address.MatchString(p.Name) || strings.Contains(p.Value, "://")
+		return address.MatchString(p.Name) || strings.Contains(p.Value, "://") || file.MatchString(p.Value)
 	}
 	return false
 }
 
 var address = lazyregexp.New(`(?i)ur[li]|link|href|src|host|domain|site|feed|callback|hook|proxy|fetch|import|load|target|dest|image|img|avatar|file|path|page|endpoint|server|origin`)
 
-// arrival is how long a call may take to arrive.
-const arrival = 500 * time.Millisecond
-
 func point(p *attack.Probe) error {
-	if p.Callback == nil {
-		return own(p)
-	}
-	token := p.Random(16)
-	to, _ := p.Callback.Address(token)
-	resp, err := p.Try(to)
-	if err != nil {
+	called, err := calls(p)
+	if called || err != nil {
 		return err
 	}
-	select {
-	case <-time.After(arrival):
-	case <-p.Context.Done():
-		return p.Context.Err()
-	}
-	calls := p.Callback.Calls(token)
-	if len(calls) == 0 {
-		return nil
-	}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: to, Request: p.Request.With(p.At, to), Answers: []*message.Response{resp}, Notes: []string{"the address of a listener"},
-		Proof: []string{"The server asked for " + to + ", an address made for this one value (" + calls[0].Protocol + " from " + calls[0].From + ")."}})
-	return nil
+	return own(p)
 }
+
+// file is a name with an ending.
+var file = lazyregexp.New(`^[\w./-]{1,200}\.[A-Za-z]{2,5}$`)
 
 // own asks for the target's own page through the parameter.
 func own(p *attack.Probe) error {

@@ -3,56 +3,29 @@ package ssrf
 import (
 	"fmt"
 	"html"
-	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
-	"merlon/internal/scan"
 )
 
 const home = "<html><title>The shop of the test</title>\n<h1>Welcome to the shop of the test, dear visitor</h1>\n<p>Nothing of this stands on another page.</p></html>"
 
-// A listener is asked by the application of the test, which has no network.
-type listener struct{ asked []string }
-
-func (l *listener) Address(token string) (url, host string) {
-	return "http://listener.example/" + token, ""
-}
-
-func (l *listener) Calls(token string) []scan.Call {
-	for _, a := range l.asked {
-		if strings.HasSuffix(a, token) {
-			return []scan.Call{{Protocol: "http", From: "192.0.2.1"}}
-		}
-	}
-	return nil
-}
-
 func TestCheck(t *testing.T) {
-	l := &listener{}
+	fetch := attacktest.Fetch(t)
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, home) })
 	get := func(address string) string {
-		if strings.HasPrefix(address, "http://listener.example/") {
-			l.asked = append(l.asked, address)
-			return ""
-		}
 		if !strings.HasPrefix(address, "http://127.0.0.1:") {
 			return "no such host"
 		}
-		resp, err := http.Get(address) //nolint:gosec,noctx // the flaw of the test
-		if err != nil {
-			return "error"
+		if body := fetch(address); body != "" {
+			return body
 		}
-		defer func() { _ = resp.Body.Close() }()
-		if resp.StatusCode != http.StatusOK {
-			return "error"
-		}
-		body, _ := io.ReadAll(resp.Body)
-		return string(body)
+		return "error"
 	}
 	var operations []string
 	page := func(path string, f func(v string) string) {
@@ -72,6 +45,21 @@ func TestCheck(t *testing.T) {
 	})
 	page("/good/list", func(v string) string { return fmt.Sprint(v == "http://site.example/") })
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url")
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, func(r *attack.Run) { r.Callback, r.Parallel = l, 1 })
-	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url", "dast/ssrf/request GET /bad/silent query:url")
+	page("/bad/included", func(v string) string { return strings.ReplaceAll(get(v), "<?php ?>", "") })
+	page("/bad/host", func(v string) string { // takes a host
+		if strings.Contains(v, "://") {
+			return "bad host"
+		}
+		get("http://" + v)
+		return "thank you"
+	})
+	operations[len(operations)-1] = "GET /bad/host?url=shop.example"
+	page("/bad/ending", func(v string) string { get(v + ".php"); return "" })
+	page("/good/stripped", func(v string) string { return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]") })
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
+	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url", "dast/ssrf/request GET /bad/silent query:url",
+		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url", "dast/ssrf/request GET /bad/ending query:url")
+	if got.Requests > 11*len(operations) {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
 }

@@ -6,7 +6,6 @@ package xxe
 import (
 	"html"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -82,7 +81,7 @@ func point(t *attack.Trial, at message.Point) (found bool, err error) {
 	if expanded {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they stand for, joined."}
 	}
-	if called, err := call(t, at, &flaw); called || err != nil {
+	if called, err := call(t, at); called || err != nil {
 		return called, err
 	}
 	if !expanded {
@@ -104,33 +103,15 @@ func point(t *attack.Trial, at message.Point) (found bool, err error) {
 	return true, nil
 }
 
-// arrival is how long a call may take to arrive.
-const arrival = 500 * time.Millisecond
-
-// call makes the parser ask our listener.
-func call(t *attack.Trial, at message.Point, flaw *attack.Flaw) (bool, error) {
-	if t.Callback == nil {
-		return false, nil
-	}
-	token := t.Random(16)
-	address, _ := t.Callback.Address(token)
-	r := document(t, at, `<!ENTITY c SYSTEM "`+address+`">`, "&c;")
-	resp, err := t.Send(r)
-	if err != nil {
-		return false, err
-	}
-	select {
-	case <-time.After(arrival):
-	case <-t.Context.Done():
-		return false, t.Context.Err()
-	}
-	calls := t.Callback.Calls(token)
-	if len(calls) == 0 {
-		return false, nil
-	}
-	flaw.Rule, flaw.Request, flaw.Payload = external, r, `<!ENTITY c SYSTEM "`+address+`">`
-	flaw.Answers, flaw.Notes = append(flaw.Answers, resp), append(flaw.Notes, "an entity at a listener")
-	flaw.Proof = append(flaw.Proof, "The parser asked for "+address+", an address made for this one document ("+calls[0].Protocol+" from "+calls[0].From+").")
-	t.Flaw(*flaw)
-	return true, nil
+// call makes the parser ask our listener: with an entity of the text, and with one of the
+// type definition, which is read even where the text's are not expanded.
+func call(t *attack.Trial, at message.Point) (bool, error) {
+	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		b := []attack.Bait{bait(), bait()}
+		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
+		hook := attack.Hook{Rule: external, At: &at, Fetch: true, Proof: "An entity of the document is at an address of a listener; the parser read it."}
+		one, two := hook, hook
+		one.Bait, one.Payload, two.Bait, two.Payload = b[0], general, b[1], parameter
+		return document(t, at, general+parameter+"%d;", "&c;"), []attack.Hook{two, one}
+	})
 }

@@ -13,14 +13,13 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
-	"merlon/internal/scan"
 )
 
-var entity = regexp.MustCompile(`<!ENTITY (\w+) (SYSTEM )?"([^"]*)">`)
+var entity = regexp.MustCompile(`<!ENTITY (?:% )?(\w+) (SYSTEM )?"([^"]*)">`)
 
 // parse reads the name of an order. Entities of the document are expanded as a parser
-// does that is not told otherwise; those at addresses are noted.
-func parse(body []byte, files bool, asked *[]string) string {
+// does that is not told otherwise; those at addresses are asked for.
+func parse(body []byte, files bool, fetch func(string) string) string {
 	dec := xml.NewDecoder(strings.NewReader(string(body)))
 	dec.Entity = map[string]string{}
 	for _, m := range entity.FindAllStringSubmatch(string(body), -1) {
@@ -31,7 +30,7 @@ func parse(body []byte, files bool, asked *[]string) string {
 				content, _ := os.ReadFile(name)
 				value = string(content)
 			} else if files {
-				*asked = append(*asked, m[3])
+				fetch(m[3])
 			}
 		}
 		dec.Entity[m[1]] = value
@@ -45,22 +44,8 @@ func parse(body []byte, files bool, asked *[]string) string {
 	return order.Name
 }
 
-// A listener knows what the parser of the test asked for.
-type listener struct{ asked *[]string }
-
-func (l listener) Address(token string) (url, host string) { return "http://127.0.0.1:9/" + token, "" }
-
-func (l listener) Calls(token string) []scan.Call {
-	for _, a := range *l.asked {
-		if strings.HasSuffix(a, token) {
-			return []scan.Call{{Protocol: "http", From: "127.0.0.1"}}
-		}
-	}
-	return nil
-}
-
 func TestCheck(t *testing.T) {
-	var asked []string
+	fetch := attacktest.Fetch(t)
 	mux := http.NewServeMux()
 	page := func(path string, f func(body []byte) string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -68,23 +53,22 @@ func TestCheck(t *testing.T) {
 			fmt.Fprintf(w, "<p>Thank you for %s</p>", html.EscapeString(f(body)))
 		})
 	}
-	page("/bad/external", func(b []byte) string { return parse(b, true, &asked) })
-	page("/bad/silent", func(b []byte) string { parse(b, true, &asked); return "your order" })
-	page("/bad/internal", func(b []byte) string { return parse(b, false, &asked) })
+	page("/bad/external", func(b []byte) string { return parse(b, true, fetch) })
+	page("/bad/silent", func(b []byte) string { parse(b, true, fetch); return "your order" })
+	page("/bad/internal", func(b []byte) string { return parse(b, false, fetch) })
 	page("/good/none", func(b []byte) string {
 		if strings.Contains(string(b), "<!DOCTYPE") {
 			return "no document types"
 		}
-		return parse(b, false, &asked)
+		return parse(b, false, fetch)
 	})
 	page("/good/echo", func(b []byte) string { return string(b) })
-	page("/good/plain", func(b []byte) string { return parse(entity.ReplaceAll(b, nil), false, &asked) })
+	page("/good/plain", func(b []byte) string { return parse(entity.ReplaceAll(b, nil), false, fetch) })
 	var operations []string
 	for _, p := range []string{"/bad/external", "/bad/silent", "/bad/internal", "/good/none", "/good/echo", "/good/plain"} {
 		operations = append(operations, "POST "+p+" <order><name>tea</name></order>")
 	}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/xxe/external POST /bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
-	asked = nil
-	called := attacktest.Attack(t, mux, []*attack.Check{Check}, operations[1:2], func(r *attack.Run) { r.Callback = listener{&asked} })
+	called := attacktest.Attack(t, mux, []*attack.Check{Check}, operations[1:2], attacktest.Listening(t))
 	attacktest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+
+	"merlon/internal/callback"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// This file listens for what a running application sends elsewhere when it is attacked.
+
+// callbackOptions say where to listen.
+type callbackOptions struct {
+	Callback       string `default:"auto" placeholder:"ADDR" help:"Where to listen for what the application sends elsewhere when it is attacked, host:port; auto: where an application on this machine or in a private network reaches it, none: nowhere."`
+	CallbackURL    string `name:"callback-url" placeholder:"URL" help:"The address at which the application reaches that. Default: http:// and the address."`
+	CallbackDomain string `placeholder:"DOMAIN" help:"A domain of which the listener is the name server."`
+	CallbackDNS    string `name:"callback-dns" placeholder:"ADDR" help:"Where to listen for questions of DNS, host:port. Default: at the same address."`
+}
+
+// open starts to listen for a scan of the target, or says why not: an empty reason means
+// that it is not wanted.
+func (o *callbackOptions) open(ctx context.Context, t *scan.Target) (l *callback.Listener, reason string, err error) {
+	settings := callback.Options{Listen: o.Callback, URL: o.CallbackURL, Domain: o.CallbackDomain, DNS: o.CallbackDNS}
+	switch o.Callback {
+	case "auto", "none":
+		if o.CallbackURL+o.CallbackDomain+o.CallbackDNS != "" {
+			return nil, "", errs.E(errs.Invalid, "--callback-url, --callback-domain and --callback-dns need the address to listen at in --callback")
+		}
+		if o.Callback == "none" || t.Profile == scan.Passive {
+			return nil, "", nil
+		}
+		at, reason := reachable(ctx, t)
+		if reason != "" {
+			return nil, reason, nil
+		}
+		settings.Listen = net.JoinHostPort(at.String(), "0")
+	}
+	if l, err = callback.Listen(settings); err != nil {
+		return nil, "", err
+	}
+	return l, "", nil
+}
+
+// reachable returns this machine's address on the way to the target, if the target is
+// likely to reach it: it is here, or both are in a private network.
+func reachable(ctx context.Context, t *scan.Target) (at netip.Addr, reason string) {
+	u, err := url.Parse(t.URL)
+	if err != nil {
+		return at, "the target is no address"
+	}
+	port := u.Port()
+	if port == "" {
+		port = "443"
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "udp", net.JoinHostPort(u.Hostname(), port)) // sends nothing
+	if err != nil {
+		return at, "the target has no address that can be reached from here"
+	}
+	defer func() { _ = conn.Close() }()
+	here, err := netip.ParseAddrPort(conn.LocalAddr().String())
+	there, otherErr := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil || otherErr != nil {
+		return at, "the way to the target has no address"
+	}
+	if to := there.Addr().Unmap(); !to.IsLoopback() && !to.IsPrivate() {
+		return at, "the target is not in a private network, and --callback does not say where it reaches this machine (none: it is not wanted)"
+	}
+	return here.Addr().Unmap().WithZone(""), ""
+}
+
+// apart makes connections to everything but the listener: what a target says leads there
+// is not followed.
+func apart(l *callback.Listener, dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string, string) (net.Conn, error) {
+	own := l.Addr().String()
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if conn.RemoteAddr().String() == own {
+			return nil, errors.Join(errs.E(errs.Forbidden, "%s is refused: the listener for calls of the target is there", own), conn.Close())
+		}
+		return conn, nil
+	}
+}

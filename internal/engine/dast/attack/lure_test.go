@@ -1,0 +1,120 @@
+package attack_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var fetches = &finding.Rule{ID: "dast/test/fetches"}
+
+// lured asks each point with an address.
+func lured(fetch bool) *attack.Check {
+	return &attack.Check{ID: "test", Rules: []*finding.Rule{fetches}, Point: func(p *attack.Probe) error {
+		_, err := p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+			b := bait()
+			return p.Request.With(p.At, b.URL), []attack.Hook{{Bait: b, Rule: fetches, At: &p.At, Payload: b.URL, Fetch: fetch, Proof: "It was asked for."}}
+		})
+		return err
+	}}
+}
+
+// named is a listener of which names are looked up, and nothing else.
+type named struct {
+	mu    sync.Mutex
+	count int
+	calls []scan.Call
+}
+
+func (n *named) Token() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count++
+	return fmt.Sprintf("token%d", n.count)
+}
+func (n *named) Address(token string) (url, host string) { return "http://" + token + ".example/", "" }
+func (n *named) Text(token string) (t scan.CallbackText) { return t }
+func (n *named) Calls(from int) []scan.Call {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.calls[min(from, len(n.calls)):]
+}
+
+// look notes that the host of an address was looked up.
+func (n *named) look(address string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	token, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ".")
+	n.calls = append(n.calls, scan.Call{Token: token, Protocol: "dns", From: "192.0.2.53", Text: "A " + token + ".example"})
+}
+
+func TestLure(t *testing.T) {
+	fetch := attacktest.Fetch(t)
+	var later sync.WaitGroup
+	defer later.Wait()
+	mux := http.NewServeMux()
+	page := func(path string, f func(v string)) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { f(r.FormValue("v")); fmt.Fprint(w, "thank you") })
+	}
+	page("/now", func(v string) { fetch(v) })
+	page("/later", func(v string) {
+		later.Go(func() { time.Sleep(150 * time.Millisecond); fetch(v) }) // longer than a proof waits
+	})
+	page("/never", func(string) {})
+	operations := []string{"GET /now?v=a", "GET /later?v=a", "GET /never?v=a"}
+	got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, operations, attacktest.Listening(t))
+	attacktest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
+	for _, f := range got.Findings {
+		proof := strings.Join(f.Live.Proof, " ")
+		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) || !strings.Contains(proof, "from 127.0.0.1") || late && len(f.Live.Exchanges) != 1 || !late && len(f.Live.Exchanges) != 2 {
+			t.Errorf("%+v %+v", f, f.Live)
+		}
+	}
+	if got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, operations); len(got.Findings) > 0 || got.Requests != len(operations) {
+		t.Errorf("nobody listens: %+v", got)
+	}
+}
+
+// TestLureBehindADevice tells nothing where every address that is seen is asked for.
+func TestLureBehindADevice(t *testing.T) {
+	fetch := attacktest.Fetch(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		for _, values := range r.URL.Query() {
+			fetch(values[0])
+		}
+		fmt.Fprint(w, "hello")
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, []string{"GET /a?v=a"}, attacktest.Listening(t))
+	if len(got.Findings) != 0 || len(got.Reasons) != 1 || !strings.Contains(got.Reasons[0].Message, "before the target") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestLureByName makes flaws likely that only a name shows, where a request should have
+// come.
+func TestLureByName(t *testing.T) {
+	for _, wanted := range []bool{true, false} {
+		n := &named{}
+		mux := http.NewServeMux()
+		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
+			if v := r.FormValue("v"); v != "a" {
+				n.look(v)
+			}
+		})
+		got := attacktest.Attack(t, mux, []*attack.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *attack.Run) { r.Callback, r.Patience = n, 20*time.Millisecond })
+		attacktest.Expect(t, got, "dast/test/fetches GET /a query:v")
+		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
+			t.Errorf("%+v", f)
+		}
+	}
+}

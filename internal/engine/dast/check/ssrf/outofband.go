@@ -1,0 +1,50 @@
+package ssrf
+
+import (
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+// This file proves requests of the server by a call to a listener of ours.
+
+// hostLike are values and names of parameters that take a host, not an address.
+var hostLike = lazyregexp.New(`(?i)^(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/.*)?$|^(?:host|hostname|host_name|domain|server|site|ip|addr)$`)
+
+// calls makes the target ask our listener, if there is one.
+func calls(p *attack.Probe) (bool, error) {
+	called, err := call(p, func(b attack.Bait) string { return b.URL })
+	if called || err != nil || strings.Contains(p.At.Value, "://") || !hostLike.MatchString(p.At.Value) && !hostLike.MatchString(p.At.Name) {
+		return called, err
+	}
+	return call(p, func(b attack.Bait) string {
+		_, rest, _ := strings.Cut(b.URL, "://")
+		return rest
+	})
+}
+
+func call(p *attack.Probe, payload func(attack.Bait) string) (bool, error) {
+	return p.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		b := bait()
+		value := payload(b)
+		return p.Request.With(p.At, value), []attack.Hook{{Bait: b, Rule: rule, At: &p.At, Payload: value, Fetch: true,
+			Proof: "The value is an address of a listener; the server asked for it.",
+			Judge: func(resp *message.Response) (*finding.Rule, string) { return shown(p, resp, b) }}}
+	})
+}
+
+// shown tells what becomes of the listener's text: whoever runs it as a program of PHP
+// leaves out one of its two elements, and nobody else does.
+func shown(p *attack.Probe, resp *message.Response, b attack.Bait) (*finding.Rule, string) {
+	text := p.Callback.Text(b.Token)
+	switch {
+	case strings.Contains(resp.Text(), text.Included):
+		return inclusion, "The listener's text holds an empty element of PHP; the answer holds the text without it, so that it was run as a program."
+	case strings.Contains(resp.Text(), text.First):
+		return nil, "The answer holds the listener's text."
+	}
+	return nil, ""
+}
