@@ -32,6 +32,8 @@ type Options struct {
 	// Submit sends forms that may store something; without it only those that the
 	// method GET sends.
 	Submit bool
+	// Remove sends requests of the method DELETE; without it they are told, and not sent.
+	Remove bool
 	// Look sees every answer.
 	Look     func(*message.Response)
 	Progress func(asked, known int)
@@ -46,6 +48,7 @@ type Result struct {
 	Asked    int
 	Sockets  []string            // addresses of WebSockets
 	Outside  []string            // addresses of other sites, at most maxOutside
+	Routes   []string            // that script shows in the browser, in the order of finding
 	Pages    []*message.Request  // that answered with a page, in the order of asking
 	Describe []*message.Response // answers that look like a description of an API
 	left     int                 // that found no room
@@ -53,6 +56,7 @@ type Result struct {
 
 const (
 	maxOutside  = 1000
+	maxRoutes   = 300
 	maxPerShape = 4   // requests that differ in values only
 	maxPerPlace = 300 // pages of one folder
 	maxDepth    = 30  // links from a seed
@@ -275,6 +279,11 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Failed(r, "the profile sends no forms that may store something")
 		return nil
 	}
+	if r.Method == http.MethodDelete && !c.Remove {
+		c.Surface.Add(r)
+		c.Surface.Failed(r, "the profile removes nothing")
+		return nil
+	}
 	resp, err := c.Client.Send(ctx, r, c.As)
 	if err != nil {
 		if !traffic.Over(err) {
@@ -342,6 +351,11 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 	for _, s := range f.Sockets {
 		if len(c.sockets) < maxOutside {
 			c.sockets[s] = true
+		}
+	}
+	for _, route := range f.Routes {
+		if len(c.result.Routes) < maxRoutes && !slices.Contains(c.result.Routes, route) {
+			c.result.Routes = append(c.result.Routes, route)
 		}
 	}
 	c.mu.Unlock()

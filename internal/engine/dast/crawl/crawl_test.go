@@ -103,7 +103,7 @@ func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.R
 
 func TestCrawl(t *testing.T) {
 	server, asked := serve(t)
-	surface, result, reasons := run(t, server.URL+"/", crawl.Options{Submit: true})
+	surface, result, reasons := run(t, server.URL+"/", crawl.Options{Submit: true, Remove: true})
 	got := asked()
 	for _, want := range []string{"GET /one", "GET /deep/two?x=1&y=2", "GET /img/a.png", "GET /img/b.png", "GET /commented", "GET /inside", "GET /search?q=test&kind=b",
 		"POST /comment", "GET /from/js", "GET /app.js", "GET /app.js.map", "GET /data/url", "GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",

@@ -22,6 +22,7 @@ import (
 type Found struct {
 	Requests []*message.Request
 	Sockets  []string
+	Routes   []string // that script shows in the browser: paths
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -199,7 +200,9 @@ func (r *reader) addresses(text, origin string) {
 
 // script mines code.
 func (r *reader) script(code string) {
-	for _, call := range script.Mine(code) {
+	mined := script.Mine(code)
+	r.found.Routes = append(r.found.Routes, mined.Routes...)
+	for _, call := range mined.Calls {
 		q := Resolve(r.base, call.Address, "script")
 		switch {
 		case strings.HasPrefix(call.Address, "ws"):
@@ -211,17 +214,36 @@ func (r *reader) script(code string) {
 		if call.Method != "" {
 			q.Method = call.Method
 		}
+		for _, name := range call.Query {
+			q.Query = append(q.Query, message.Param{Name: name, Value: valueFor(name, "")})
+		}
 		if q.Method != http.MethodGet && len(call.Body) > 0 {
-			q.Body = message.Body{Kind: message.JSON, Text: jsonBody(call.Body)}
-			if call.Form {
-				q.Body = message.Body{Kind: message.Form}
-				for _, name := range call.Body {
-					q.Body.Params = append(q.Body.Params, message.Param{Name: name, Value: valueFor(name, "")})
-				}
-			}
+			q.Body = body(&call)
 		}
 		r.found.Requests = append(r.found.Requests, q)
 	}
+}
+
+// fileName are names of fields that take a file.
+var fileName = lazyregexp.New(`(?i)file|image|photo|picture|avatar|upload|attachment|document`)
+
+// body is what a call sends, with plausible values.
+func body(call *script.Call) message.Body {
+	if call.Kind == script.JSON {
+		return message.Body{Kind: message.JSON, Text: jsonBody(call.Body)}
+	}
+	out := message.Body{Kind: message.Form}
+	for _, name := range call.Body {
+		p := message.Param{Name: name, Value: valueFor(name, "")}
+		if call.Kind == script.Multipart && fileName.MatchString(name) {
+			p = message.Param{Name: name, Value: "test\n", File: "test.txt", Type: "text/plain"}
+		}
+		out.Params = append(out.Params, p)
+	}
+	if call.Kind == script.Multipart {
+		out.Kind = message.Multipart
+	}
+	return out
 }
 
 // jsonBody is an object with the names and plausible values.

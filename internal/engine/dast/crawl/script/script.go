@@ -15,25 +15,43 @@ import (
 	"github.com/tdewolff/parse/v2/js"
 )
 
+// A Kind is how the body of a request is written.
+type Kind int
+
+// Kinds of bodies.
+const (
+	JSON Kind = iota
+	Form
+	Multipart
+)
+
 // A Call is an address in code.
 type Call struct {
 	Address string   // as it stands there; what is not constant in it is "1"
 	Method  string   // upper case; empty: unknown
+	Query   []string // names of parameters that are handed over beside the address, sorted
 	Body    []string // names of the members that are sent, sorted
-	Form    bool     // they are sent as a form
+	Kind    Kind     // of the body
+}
+
+// Mined is what code tells.
+type Mined struct {
+	Calls []Call // each address and method once
+	// Routes are the paths that the tables of routers in the code show in a browser, with
+	// "1" for their parameters, each once.
+	Routes []string
 }
 
 // maxSource bounds the code that is parsed as a whole, in bytes; of more, only the
 // strings are looked at.
 const maxSource = 8 << 20
 
-// Mine returns the addresses in the code, each once.
-func Mine(code string) []Call {
-	m := &miner{seen: map[string]int{}}
+// Mine returns the addresses and routes in the code.
+func Mine(code string) *Mined {
+	m := &miner{environment: newEnvironment(), seen: map[string]int{}, routed: map[js.INode]bool{}, shown: map[string]bool{}}
 	if len(code) <= maxSource {
 		if ast, err := js.Parse(parse.NewInputString(code), js.Options{}); err == nil {
-			m.constants = map[string]string{}
-			js.Walk(&declared{m.constants}, &ast.BlockStmt)
+			js.Walk(m.environment, &ast.BlockStmt)
 			js.Walk(m, &ast.BlockStmt)
 		} else {
 			m.strings(code)
@@ -42,66 +60,62 @@ func Mine(code string) []Call {
 		m.strings(code)
 	}
 	m.markup(code)
-	return m.out
+	return &m.out
 }
-
-// declared collects variables with a constant text.
-type declared struct{ to map[string]string }
-
-// Enter implements js.IVisitor.
-func (d *declared) Enter(n js.INode) js.IVisitor {
-	if b, ok := n.(*js.BindingElement); ok && b.Default != nil {
-		if v, isVar := b.Binding.(*js.Var); isVar {
-			if s, ok := literal(b.Default); ok && len(s) < 500 {
-				d.to[string(v.Data)] = s
-			}
-		}
-	}
-	return d
-}
-
-// Exit implements js.IVisitor.
-func (d *declared) Exit(js.INode) {}
 
 type miner struct {
-	constants map[string]string
-	seen      map[string]int // index in out by address and method
-	out       []Call
+	*environment
+	seen   map[string]int    // index in out by address
+	routed map[js.INode]bool // objects whose routes were told with those around them
+	shown  map[string]bool   // routes
+	out    Mined
 }
 
 // maxCalls bounds what is taken from one piece of code.
 const maxCalls = 5000
 
+// add keeps a call. An address without a method is one that stands somewhere, and says
+// nothing beside a call that sends it.
 func (m *miner) add(c Call) {
 	c.Address = strings.TrimSpace(c.Address)
-	if len(m.out) == maxCalls || c.Address == "" {
+	if len(m.out.Calls) == maxCalls || c.Address == "" {
 		return
 	}
-	if i, ok := m.seen[c.Address]; ok {
-		if known := &m.out[i]; known.Method == "" || known.Method == c.Method {
-			if c.Method != "" {
-				known.Method = c.Method
-			}
-			if len(known.Body) == 0 {
-				known.Body, known.Form = c.Body, c.Form
-			}
-			return
-		}
-		if c.Method == "" {
-			return
+	i, ok := m.seen[c.Method+" "+c.Address]
+	if !ok && c.Method != "" {
+		if i, ok = m.seen[" "+c.Address]; ok {
+			delete(m.seen, " "+c.Address)
+			m.out.Calls[i].Method, m.seen[c.Method+" "+c.Address] = c.Method, i
 		}
 	}
-	m.seen[c.Address] = len(m.out)
-	m.out = append(m.out, c)
+	if !ok {
+		if _, sent := m.seen[c.Address]; sent && c.Method == "" {
+			return
+		}
+		m.seen[c.Method+" "+c.Address], m.seen[c.Address] = len(m.out.Calls), 0
+		m.out.Calls = append(m.out.Calls, c)
+		return
+	}
+	known := &m.out.Calls[i]
+	if len(known.Body) == 0 {
+		known.Body, known.Kind = c.Body, c.Kind
+	}
+	if len(known.Query) == 0 {
+		known.Query = c.Query
+	}
 }
 
 // Enter implements js.IVisitor.
 func (m *miner) Enter(n js.INode) js.IVisitor {
 	switch n := n.(type) {
+	case *js.ClassDecl:
+		m.enterClass(n)
+	case *js.ObjectExpr:
+		m.route("", n, 0)
 	case *js.CallExpr:
 		m.call(n)
 	case *js.NewExpr:
-		if callee := source(n.X); n.Args != nil && len(n.Args.List) > 0 && (callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" || callee == "Worker" || callee == "SharedWorker") {
+		if callee := name(n.X); n.Args != nil && len(n.Args.List) > 0 && (callee == "WebSocket" || callee == "EventSource" || callee == "Request" || callee == "URL" || callee == "Worker" || callee == "SharedWorker") {
 			if s := m.text(n.Args.List[0].Value); s != "" && plausible(s) {
 				m.add(Call{Address: s})
 			}
@@ -113,7 +127,7 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 			}
 		}
 		if n.Op == js.EqToken {
-			m.assigned(n)
+			m.property(n)
 		}
 	case *js.TemplateExpr:
 		if s := m.text(n); Address(s) {
@@ -127,12 +141,9 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 	return m
 }
 
-// Exit implements js.IVisitor.
-func (m *miner) Exit(js.INode) {}
-
-// assigned reads assignments to properties that are addresses.
-func (m *miner) assigned(n *js.BinaryExpr) {
-	name := source(n.X)
+// property reads assignments to properties that are addresses.
+func (m *miner) property(n *js.BinaryExpr) {
+	name := name(n.X)
 	for _, property := range []string{"location", ".href", ".src", ".action", "location.hash", ".data"} {
 		if strings.HasSuffix(name, property) {
 			if s := m.text(n.Y); s != "" && plausible(s) {
@@ -149,7 +160,7 @@ var methods = map[string]string{"get": http.MethodGet, "post": http.MethodPost, 
 
 // call reads a call of a function that sends a request or leads the browser.
 func (m *miner) call(c *js.CallExpr) {
-	name := source(c.X)
+	name := name(c.X)
 	short := name[strings.LastIndexByte(name, '.')+1:]
 	args := c.Args.List
 	if len(args) == 0 {
@@ -158,19 +169,18 @@ func (m *miner) call(c *js.CallExpr) {
 	firstText := m.text(args[0].Value)
 	lower := strings.ToLower(short)
 	switch {
-	case lower == "open" && len(args) > 1 && verb(firstText): // XMLHttpRequest
-		if at := m.text(args[1].Value); plausible(at) {
-			m.add(Call{Address: at, Method: strings.ToUpper(firstText)})
+	case len(args) > 1 && verb(firstText): // XMLHttpRequest.open, and request of many clients
+		if at := m.text(args[1].Value); plausible(at) && (lower == "open" || strings.Contains(at, "/")) {
+			m.sent(Call{Address: at, Method: strings.ToUpper(firstText)}, args[2:], false)
 		}
 	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" || lower == "$http":
 		m.fetch(firstText, args)
 	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") || strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
-		call := Call{Address: firstText, Method: methods[lower]}
-		if len(args) > 1 && call.Method != http.MethodGet {
-			call.Body = members(args[1].Value)
-			call.Form = strings.HasPrefix(name, "$.") || strings.HasPrefix(name, "jQuery.")
+		m.sent(Call{Address: firstText, Method: methods[lower]}, args[1:], strings.HasPrefix(name, "$.") || strings.HasPrefix(name, "jQuery."))
+	case lower == "when" && len(args) > 1 && strings.HasPrefix(firstText, "/"):
+		if object, ok := m.value(args[1].Value).(*js.ObjectExpr); ok && shows(object) {
+			m.show(firstText)
 		}
-		m.add(call)
 	case lower == "open", lower == "assign", lower == "replace" && strings.Contains(name, "location"), lower == "pushstate", lower == "replacestate", lower == "navigate",
 		lower == "importscripts", lower == "import", lower == "load", lower == "register", lower == "getscript":
 		for _, a := range args {
@@ -185,31 +195,65 @@ func (m *miner) call(c *js.CallExpr) {
 	}
 }
 
-// fetch reads fetch(address, options), axios(options) and $.ajax(options).
-func (m *miner) fetch(address string, args []js.Arg) {
-	call := Call{Address: address}
-	for i, a := range args {
-		object, ok := a.Value.(*js.ObjectExpr)
-		if !ok {
+// sent adds a call with what is handed over behind its address: a body where the
+// method has one, then options.
+func (m *miner) sent(call Call, rest []js.Arg, form bool) {
+	if len(rest) > 0 && call.Method != http.MethodGet && call.Method != http.MethodHead {
+		if object, ok := m.value(rest[0].Value).(*js.ObjectExpr); call.Method == http.MethodDelete && ok {
+			m.options(&call, object)
+		} else {
+			call.Body, call.Kind = m.names(rest[0].Value)
+		}
+		rest = rest[1:]
+	}
+	for _, a := range rest {
+		if object, ok := m.value(a.Value).(*js.ObjectExpr); ok {
+			m.options(&call, object)
+		}
+	}
+	if form && call.Kind == JSON {
+		call.Kind = Form
+	}
+	m.add(call)
+}
+
+// names are the sorted names of what is sent.
+func (m *miner) names(e js.IExpr) ([]string, Kind) {
+	names, kind := m.members(e)
+	slices.Sort(names)
+	return slices.Compact(names), kind
+}
+
+// options reads what says how to send: fetch(address, options), axios(options),
+// $.ajax(options), the last argument of many clients.
+func (m *miner) options(call *Call, object *js.ObjectExpr) {
+	for _, p := range object.List {
+		if p.Name == nil {
 			continue
 		}
-		for _, p := range object.List {
-			if p.Name == nil {
-				continue
+		switch strings.Trim(p.Name.String(), `"'`) {
+		case "method", "type":
+			if v := m.text(p.Value); verb(v) {
+				call.Method = strings.ToUpper(v)
 			}
-			switch strings.Trim(p.Name.String(), `"'`) {
-			case "method", "type":
-				if v := m.text(p.Value); verb(v) {
-					call.Method = strings.ToUpper(v)
-				}
-			case "url":
-				if i == 0 {
-					call.Address = m.text(p.Value)
-				}
-			case "body", "data":
-				call.Body = members(p.Value)
-				call.Form = strings.Contains(source(p.Value), "URLSearchParams") || strings.Contains(source(p.Value), "FormData")
+		case "url":
+			if call.Address == "" {
+				call.Address = m.text(p.Value)
 			}
+		case "params":
+			call.Query, _ = m.names(p.Value)
+		case "body", "data":
+			call.Body, call.Kind = m.names(p.Value)
+		}
+	}
+}
+
+// fetch reads calls that say everything in their options.
+func (m *miner) fetch(address string, args []js.Arg) {
+	call := Call{Address: address}
+	for _, a := range args {
+		if object, ok := m.value(a.Value).(*js.ObjectExpr); ok {
+			m.options(&call, object)
 		}
 	}
 	if plausible(call.Address) {
@@ -226,82 +270,42 @@ func verb(s string) bool {
 	return false
 }
 
-// members returns the names of an object, also of one that JSON.stringify is given.
-func members(e js.IExpr) []string {
-	if c, ok := e.(*js.CallExpr); ok && len(c.Args.List) > 0 {
-		e = c.Args.List[0].Value
-	}
-	object, ok := e.(*js.ObjectExpr)
-	if !ok {
-		return nil
-	}
-	var out []string
-	for _, p := range object.List {
-		if p.Name != nil && !p.Name.IsComputed() {
-			out = append(out, strings.Trim(p.Name.String(), `"'`))
-		} else if v, isVar := p.Value.(*js.Var); isVar {
-			out = append(out, string(v.Data))
+// name is the name of a variable or a member with those around it, such as
+// "this.http.get"; what is neither of them, such as a call, is "()".
+func name(n js.INode) string {
+	var parts []string
+	for range maxDepth {
+		switch e := n.(type) {
+		case *js.DotExpr:
+			parts = append(parts, member(e))
+			n = e.X
+			continue
+		case *js.Var:
+			parts = append(parts, string(e.Data))
+		case *js.LiteralExpr:
+			if e.TokenType == js.ThisToken {
+				parts = append(parts, "this")
+				break
+			}
+			parts = append(parts, "()")
+		default:
+			parts = append(parts, "()")
 		}
+		break
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	slices.Reverse(parts)
+	return strings.Join(parts, ".")
 }
 
-// source is the code of a node.
-func source(n js.INode) string {
-	var b strings.Builder
-	n.JS(&b)
-	return b.String()
-}
-
-// text is the value of an expression, with "1" for what is not constant; empty when
-// nothing of it is.
-func (m *miner) text(e js.IExpr) string {
-	switch e := e.(type) {
-	case *js.LiteralExpr:
-		s, _ := literal(e)
-		return s
-	case *js.GroupExpr:
-		return m.text(e.X)
+// member is the name of the member that a dot is followed by.
+func member(e *js.DotExpr) string {
+	switch y := e.Y.(type) {
 	case *js.Var:
-		return m.constants[string(e.Data)]
-	case *js.BinaryExpr:
-		if e.Op == js.AddToken {
-			x, y := m.text(e.X), m.text(e.Y)
-			if x == "" && y == "" {
-				return ""
-			}
-			return unknown(x) + unknown(y)
-		}
-	case *js.TemplateExpr:
-		var b strings.Builder
-		for _, part := range e.List {
-			b.WriteString(templateText(part.Value))
-			b.WriteString(unknown(m.text(part.Expr)))
-		}
-		b.WriteString(templateText(e.Tail))
-		return b.String()
-	case *js.CallExpr:
-		if callee := source(e.X); strings.HasSuffix(callee, ".concat") || strings.HasSuffix(callee, "resolve") {
-			var b strings.Builder
-			if d, ok := e.X.(*js.DotExpr); ok {
-				b.WriteString(m.text(d.X))
-			}
-			for _, a := range e.Args.List {
-				b.WriteString(unknown(m.text(a.Value)))
-			}
-			return b.String()
-		}
+		return string(y.Data)
+	case js.LiteralExpr:
+		return string(y.Data)
 	}
 	return ""
-}
-
-// unknown stands for a text that is not constant.
-func unknown(s string) string {
-	if s == "" {
-		return "1"
-	}
-	return s
 }
 
 // templateText is a part of a template literal without its marks.

@@ -1,0 +1,87 @@
+package script
+
+import (
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// This file finds the tables of the routers of Angular, AngularJS, React and Vue: objects
+// with a path and with what is shown there.
+
+const (
+	maxRoutes = 1000
+	maxNested = 8 // tables within tables
+)
+
+// showing are members by which an object with a path is a route.
+var showing = map[string]bool{"component": true, "components": true, "Component": true, "element": true, "loadChildren": true, "loadComponent": true, "redirectTo": true,
+	"redirect": true, "lazy": true, "canActivate": true, "templateUrl": true, "controller": true, "getComponent": true}
+
+// shows reports whether an object says what a route shows.
+func shows(object *js.ObjectExpr) bool {
+	for _, key := range keys(object) {
+		if showing[key] {
+			return true
+		}
+	}
+	return false
+}
+
+// route adds the route that an object is, with those below it.
+func (m *miner) route(above string, object *js.ObjectExpr, depth int) {
+	if m.routed[object] || depth > maxNested {
+		return
+	}
+	path, has := "", false
+	var children *js.ArrayExpr
+	for _, p := range object.List {
+		if p.Name == nil {
+			continue
+		}
+		switch strings.Trim(p.Name.String(), `"'`) {
+		case "path":
+			path, has = m.text(p.Value), true
+		case "children", "childRoutes":
+			children, _ = m.value(p.Value).(*js.ArrayExpr)
+		}
+	}
+	if !has || !shows(object) && children == nil {
+		return
+	}
+	m.routed[object] = true
+	at := path
+	if !strings.HasPrefix(path, "/") {
+		at = strings.TrimSuffix(above, "/") + "/" + path
+	}
+	if shows(object) {
+		m.show(at)
+	}
+	if children == nil {
+		return
+	}
+	for _, e := range children.List {
+		if child, ok := e.Value.(*js.ObjectExpr); ok {
+			m.route(at, child, depth+1)
+		}
+	}
+}
+
+// show adds a path as routers write it: ":id" stands for any segment, "*" for anything.
+func (m *miner) show(path string) {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i, s := range segments {
+		if strings.ContainsAny(s, `*\:`) && !strings.HasPrefix(s, ":") {
+			return
+		}
+		if strings.HasPrefix(s, ":") {
+			segments[i] = "1"
+		}
+	}
+	at := "/" + strings.Join(segments, "/")
+	if at == "/" || !plausible(at) || m.shown[at] || len(m.out.Routes) >= maxRoutes {
+		return
+	}
+	m.shown[at] = true
+	m.out.Routes = append(m.out.Routes, at)
+}
