@@ -38,7 +38,7 @@ func examine(p *scan.LivePass) error {
 	defer v.Close()
 	e := &examination{Visit: v}
 	v.Run.Renew = crawl.Renewer(v.Client, v.As)
-	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard),
+	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
 		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))

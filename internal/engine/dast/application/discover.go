@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,7 +28,7 @@ func (e *examination) discover(ctx context.Context) error {
 		return nil
 	}
 	e.Progress(20, fmt.Sprintf("running script, %d requests", e.Client.Sent()))
-	found, err := e.explore(ctx, result.Pages)
+	found, err := e.explore(ctx, result)
 	if err != nil {
 		return err
 	}
@@ -42,10 +43,10 @@ const (
 
 // explore lets the browser walk through the application, and returns the requests that
 // it saw.
-func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]*message.Request, error) {
+func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*message.Request, error) {
 	seeds := []string{e.Scope.Base().String()}
 	shapes := map[string]bool{}
-	for _, p := range pages {
+	for _, p := range known.Pages {
 		if shape := site.Shape(p); !shapes[shape] && p.Method == http.MethodGet && len(seeds) < maxOpened && !site.Dangerous(p.Address()) {
 			shapes[shape] = true
 			seeds = append(seeds, p.Address())
@@ -53,13 +54,13 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 	}
 	var mu sync.Mutex
 	var found []*message.Request
-	walk, err := e.Browser.Explore(ctx, browser.Exploration{As: e.As, Seeds: seeds, Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
+	walk, err := e.Browser.Explore(ctx, browser.Exploration{As: e.As, Seeds: seeds, Routes: known.Routes, Login: e.As.Login(), Follow: true, Submit: e.Target.Profile.Allows(scan.Standard), Bold: e.Target.Profile.Allows(scan.Full),
 		Time: min(exploreTime, time.Until(e.Deadline)/4),
 		Found: func(o browser.Observation) {
 			if o.Request == nil || o.Foreign || e.Scope.Allows(o.Request) != nil {
 				return
 			}
-			r := o.Request.Clone()
+			r := e.anonymous(o.Request.Clone())
 			r.Origin = "browser"
 			mu.Lock()
 			defer mu.Unlock()
@@ -71,12 +72,33 @@ func (e *examination) explore(ctx context.Context, pages []*message.Request) ([]
 		}
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run to its end: " + err.Error()})
 	}
+	if walk.Entered != nil {
+		e.As.Adopt(walk.Entered)
+	}
 	if walk.Left != "" {
 		e.Degrade(scan.Reason{Code: "timeout", Message: "script was not run to its end: " + walk.Left})
 	}
 	mu.Lock()
 	defer mu.Unlock()
 	return found, nil
+}
+
+// anonymous puts others' credentials in the place of the identity's into a request that
+// the browser has signed in with: what is attacked must not lock the account.
+func (e *examination) anonymous(r *message.Request) *message.Request {
+	user, password := e.As.Secrets()
+	if password == "" || !slices.ContainsFunc(r.Points(), func(p message.Point) bool { return p.Value == password }) {
+		return r
+	}
+	for _, p := range r.Points() {
+		switch p.Value {
+		case user:
+			r = r.With(p, "scan@example.com")
+		case password:
+			r = r.With(p, "Scan-1234!x")
+		}
+	}
+	return r
 }
 
 // seeds are the addresses that the target names, and what the code declares.

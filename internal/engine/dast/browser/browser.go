@@ -81,7 +81,8 @@ type Browser struct {
 	now     *instance // nil: not running
 	crashes int
 	foreign int
-	routes  map[string][]string // fragments that were seen, by the shape of their document
+	kept    map[Session][]Storage // what pages of sessions begin with
+	routes  map[string][]string   // fragments that were seen, by the shape of their document
 	closed  bool
 	last    error // why it ended the last time
 }
@@ -105,7 +106,7 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the browser's proxy cannot listen: %w", err)
 	}
-	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}}
+	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}, kept: map[Session][]Storage{}}
 	if _, err := b.instance(ctx); err != nil {
 		g.close()
 		return nil, err

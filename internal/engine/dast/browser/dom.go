@@ -32,7 +32,6 @@ const (
 // A DOMTrial is a page whose scripts are examined.
 type DOMTrial struct {
 	As       Session
-	Storage  []Storage
 	Request  *message.Request // GET
 	Fragment string           // with "#"; may be empty
 	// Parameters are names that the page may read, beside those in its address and
@@ -214,7 +213,7 @@ func (p *prober) find(kind, name string) source {
 
 // load opens the page with the values.
 func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, error) {
-	o.As, o.Storage, o.windowName = p.t.As, p.t.Storage, v[p.find("name", "")]
+	o.As, o.windowName = p.t.As, v[p.find("name", "")]
 	page, err := p.b.Page(ctx, o)
 	if err != nil {
 		return nil, err

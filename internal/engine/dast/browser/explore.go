@@ -29,9 +29,13 @@ const (
 // An Exploration says how far to walk through an application. Zero numbers stand for
 // the defaults.
 type Exploration struct {
-	As      Session   // nil: nobody
-	Storage []Storage // what the scripts of a signed-in user hold
-	Seeds   []string  // addresses to begin with, with fragments
+	As    Session  // nil: nobody
+	Seeds []string // addresses to begin with, with fragments
+	// Routes are paths that a router of the application is known to show.
+	Routes []string
+	// Login is filled in where the application asks for a password; nil: nothing is.
+	// Its form needs no address, and it has no steps.
+	Login *Login
 	// Follow opens links to other pages too; without it only the seeds are opened, and
 	// routes within them.
 	Follow bool
@@ -69,6 +73,8 @@ type Walk struct {
 	States, Events, Pages int
 	// Left says why it ended before everything was tried; empty: everything was.
 	Left string
+	// Entered is what the browser held after it had signed in; nil: it has not.
+	Entered *State
 }
 
 func (e *Exploration) defaults() {
@@ -103,6 +109,7 @@ type snapshot struct {
 	Address   string    `json:"address"`
 	Signature string    `json:"signature"`
 	Document  string    `json:"document"`
+	Secrets   int       `json:"secrets"` // visible fields for passwords
 }
 
 // formed is a form of a page.
@@ -185,6 +192,9 @@ func (b *Browser) Explore(ctx context.Context, o Exploration) (Walk, error) {
 	}
 	err := e.renew(limited)
 	if err == nil {
+		err = e.begin(limited)
+	}
+	if err == nil {
 		err = e.run(limited)
 	}
 	if e.p != nil {
@@ -208,7 +218,7 @@ func (e *explorer) renew(ctx context.Context) error {
 	if e.p != nil {
 		e.p.Close()
 	}
-	p, err := e.b.Page(ctx, PageOptions{As: e.As, Storage: e.Storage, Observe: e.event, report: e.report, allow: e.allow, hurry: true})
+	p, err := e.b.Page(ctx, PageOptions{As: e.As, Observe: e.event, report: e.report, allow: e.allow, hurry: true})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.p = p
@@ -285,6 +295,9 @@ func (e *explorer) visit(ctx context.Context, s state) error {
 	}
 	if s.other != nil && now.Signature != s.looks {
 		return e.visit(ctx, *s.other)
+	}
+	if e.walk.Entered != nil && now.Secrets == 1 {
+		return nil // to sign in again as somebody else would end the session
 	}
 	return e.exhaust(ctx, s, now)
 }

@@ -299,7 +299,7 @@
   let found = [];
   const collect = () => {
     found = [];
-    const out = {links: [], forms: [], elements: [], storage: [], title: short(document.title, 200), address: location.href, signature: "", document: birth};
+    const out = {links: [], forms: [], elements: [], storage: [], title: short(document.title, 200), address: location.href, signature: "", document: birth, secrets: 0};
     const links = new Set();
     const link = (value, base) => {
       if (typeof value !== "string" || !value || links.size >= 3000) return;
@@ -311,6 +311,7 @@
         if (element.hasAttribute?.(name)) link(element.getAttribute(name), base);
       }
       if (element.srcset) for (const part of element.srcset.split(",")) link(part.trim().split(/\s+/)[0], base);
+      if (element.tagName === "INPUT" && element.type === "password" && visible(element)) out.secrets++;
       if (element.tagName === "FORM") {
         found.push(element);
         out.forms.push(form(element, found.length - 1));

@@ -36,8 +36,6 @@ var hookScript string
 // PageOptions say what a page is for.
 type PageOptions struct {
 	As Session // nil: nobody
-	// Storage is put into the storage of scripts before they run.
-	Storage []Storage
 	// Agree answers questions of the page (confirm, prompt, leaving it) with yes.
 	Agree bool
 	// Observe is told of what the page does, one at a time, in order; it must not call
@@ -199,7 +197,7 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "storage": storageConfig(p.o.Storage)})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}

@@ -153,13 +153,9 @@ func (p *Page) form(ctx context.Context, l Login) error {
 		return err
 	}
 	_ = p.Eval(ctx, p.ours("dismiss"), nil) // nothing may lie over the page
-	fields := map[string]string{}
-	for name, value := range l.Form.Fields {
-		value, err := oneTime(value, l.TOTP)
-		if err != nil {
-			return err
-		}
-		fields[name] = value
+	fields, err := l.fields()
+	if err != nil {
+		return err
 	}
 	asked, err := p.login(ctx, l, fields, false)
 	if err == nil && asked == "user" { // the password is asked for next
@@ -168,19 +164,39 @@ func (p *Page) form(ctx context.Context, l Login) error {
 	return err
 }
 
+// fields are the further values of the form.
+func (l Login) fields() (map[string]string, error) {
+	fields := map[string]string{}
+	for name, value := range l.Form.Fields {
+		value, err := oneTime(value, l.TOTP)
+		if err != nil {
+			return nil, err
+		}
+		fields[name] = value
+	}
+	return fields, nil
+}
+
+// fillLogin fills in and sends the fields of a sign-in, if the page has them now. It
+// returns "password", "user" when only the name was asked for, or nothing.
+func (p *Page) fillLogin(ctx context.Context, l Login, fields map[string]string, password bool) (asked string, err error) {
+	if err := p.Eval(ctx, p.ours("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil {
+		return "", p.alive(ctx)
+	}
+	if asked != "" {
+		return asked, p.Settle(ctx, stepLimit/2)
+	}
+	return "", nil
+}
+
 // login waits for fields of a sign-in, fills them in and sends them. It returns
 // "password", or "user" when only the name was asked for.
 func (p *Page) login(ctx context.Context, l Login, fields map[string]string, password bool) (asked string, err error) {
 	limited, cancel := context.WithTimeout(ctx, stepLimit)
 	defer cancel()
 	for {
-		if err := p.Eval(limited, p.ours("login", l.Form.User, l.Form.Password, fields, password), &asked); err != nil && limited.Err() == nil {
-			if err := p.alive(ctx); err != nil {
-				return "", err
-			}
-		}
-		if asked != "" {
-			return asked, p.Settle(ctx, stepLimit/2)
+		if asked, err := p.fillLogin(limited, l, fields, password); asked != "" || err != nil && limited.Err() == nil {
+			return asked, err
 		}
 		select {
 		case <-time.After(stepPeriod):

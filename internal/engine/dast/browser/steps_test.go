@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -84,7 +85,9 @@ func TestSignIn(t *testing.T) {
 // checkStored opens a page that holds what the sign-in has left.
 func checkStored(t *testing.T, w *world, s *State) {
 	t.Helper()
-	p, err := w.Page(t.Context(), PageOptions{Storage: s.Storage})
+	as := &silent{}
+	w.Keep(as, s.Storage)
+	p, err := w.Page(t.Context(), PageOptions{As: as})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,3 +100,8 @@ func checkStored(t *testing.T, w *world, s *State) {
 		t.Errorf("a page holds the token %q, %v", token, err)
 	}
 }
+
+// silent is a session without headers.
+type silent struct{ _ int }
+
+func (*silent) Prepare(context.Context, *http.Request) error { return nil }

@@ -314,17 +314,17 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Answered(answer, name)
 		c.Surface.Count(r, 1)
 	}
-	c.keep(resp)
+	c.keep(resp, there)
 	f := Read(resp)
 	c.take(f, resp, it.depth+1)
 	return nil
 }
 
 // keep remembers what later phases want.
-func (c *Crawler) keep(resp *message.Response) {
+func (c *Crawler) keep(resp *message.Response, there bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if resp.IsHTML() && resp.Status == http.StatusOK {
+	if there && resp.IsHTML() && resp.Status == http.StatusOK {
 		c.result.Pages = append(c.result.Pages, resp.Request)
 	}
 	if describes(resp) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/errs"
@@ -26,11 +27,20 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 	if err != nil {
 		return nil, err
 	}
+	_, fragment, _ := strings.Cut(l.URL, "#")
+	if fragment != "" {
+		fragment = "#" + fragment
+	}
 	resp, err := s.follow(ctx, page, 5)
 	if err != nil {
 		return nil, err
 	}
 	f := loginForm(resp)
+	if f == nil && s.o.Browse != nil && resp.Status == http.StatusOK { // script may show it
+		whole := *l
+		whole.URL = page.Address() + fragment
+		return nil, s.browse(ctx, browser.Login{Form: &whole})
+	}
 	if f == nil {
 		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name, page.Place())
 	}

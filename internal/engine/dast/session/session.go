@@ -10,10 +10,12 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -27,9 +29,9 @@ type Options struct {
 	Client *traffic.Client
 	Scope  *site.Scope
 	Now    func() time.Time
-	// Walk plays recorded steps in a browser and returns the cookies and the headers
-	// that the session consists of; nil: there is no browser.
-	Walk func(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error)
+	// Browse signs in with a browser: by recorded steps, or by a form that script shows;
+	// nil: there is no browser.
+	Browse func(context.Context, *Session, browser.Login) (*browser.State, error)
 }
 
 // A Session is an identity signed in. It implements traffic.Session and is safe for
@@ -337,33 +339,9 @@ func (s *Session) enter(ctx context.Context) (*message.Response, error) {
 	case i.OAuth != nil:
 		return nil, s.oauth(ctx, i.OAuth)
 	case len(i.Steps) > 0:
-		return nil, s.walk(ctx)
+		return nil, s.browse(ctx, browser.Login{Steps: slices.Clone(i.Steps)})
 	}
 	return nil, nil
-}
-
-// walk plays recorded steps.
-func (s *Session) walk(ctx context.Context) error {
-	if s.o.Walk == nil {
-		return errs.E(errs.Unavailable, "recorded steps need a browser")
-	}
-	steps := make([]scan.BrowserStep, len(s.identity.Steps))
-	for i, step := range s.identity.Steps {
-		var err error
-		if step.Value, err = s.fill(step.Value); err != nil {
-			return err
-		}
-		steps[i] = step
-	}
-	cookies, header, err := s.o.Walk(ctx, steps)
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.jar.SetCookies(s.o.Scope.Base(), cookies)
-	s.header = append(s.header, header...)
-	return nil
 }
 
 // fill puts a one-time password in the place of {{totp}}.

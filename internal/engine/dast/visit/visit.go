@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"net/http"
 	"slices"
 	"time"
 
@@ -93,7 +92,7 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 
 // Session is what identities of the target sign in with.
 func (v *Visit) Session() session.Options {
-	return session.Options{Client: v.Client, Scope: v.Scope, Walk: v.walk}
+	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse}
 }
 
 // Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
@@ -199,24 +198,21 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 	return nil
 }
 
-// walk signs in by recorded steps.
-func (v *Visit) walk(ctx context.Context, steps []scan.BrowserStep) ([]*http.Cookie, []scan.Header, error) {
+// browse signs in with the browser. Pages of the session begin with what scripts hold
+// then.
+func (v *Visit) browse(ctx context.Context, s *session.Session, l browser.Login) (*browser.State, error) {
 	if v.Browser == nil {
 		reason := v.BrowserReason
 		if reason == "" {
 			reason = "it did not start"
 		}
-		return nil, nil, errs.E(errs.Unavailable, "recorded steps need a browser: %s", reason)
+		return nil, errs.E(errs.Unavailable, "to sign in needs a browser: %s", reason)
 	}
-	state, err := v.Browser.SignIn(ctx, browser.Login{Steps: steps})
-	if err != nil {
-		return nil, nil, err
+	state, err := v.Browser.SignIn(ctx, l)
+	if err == nil {
+		v.Browser.Keep(s, state.Storage)
 	}
-	var header []scan.Header
-	if state.Authorization != "" {
-		header = append(header, scan.Header{Name: "Authorization", Value: state.Authorization})
-	}
-	return state.Cookies, header, nil
+	return state, err
 }
 
 // Close ends the browser, and says when it died, and closes all connections.

@@ -1,0 +1,172 @@
+package browser
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file begins an exploration: it finds out how the application writes its routes,
+// and signs in by its own form, since its scripts show little to who they do not know.
+
+// Keep makes the pages of a session begin with what scripts of a signed-in user hold.
+func (b *Browser) Keep(as Session, storage []Storage) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept[as] = storage
+}
+
+// storageOf is what was kept for a session.
+func (b *Browser) storageOf(as Session) []Storage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept[as]
+}
+
+// begin opens the first address, plans the routes and signs in.
+func (e *explorer) begin(ctx context.Context) error {
+	if len(e.Seeds) == 0 || len(e.Routes) == 0 && e.Login == nil {
+		return nil
+	}
+	if err := e.p.Open(ctx, e.Seeds[0], openLimit); err != nil {
+		return e.p.alive(ctx)
+	}
+	s, err := e.collect(ctx)
+	if err != nil {
+		return err
+	}
+	var routes []string
+	for _, r := range e.Routes {
+		routes = append(routes, e.routeAddress(s, r))
+	}
+	if e.Login != nil {
+		if err := e.enter(ctx, slices.Concat([]string{e.Seeds[0]}, routes, s.Links)); err != nil {
+			return err
+		}
+	}
+	for _, r := range slices.Backward(routes) { // those with fragments are put in front
+		e.enqueue(r, false)
+	}
+	return nil
+}
+
+// routeAddress is where the router of the application shows a path: in the fragment
+// when the page that it shows now, or one that it links to, is there, in the path
+// below the first address otherwise.
+func (e *explorer) routeAddress(s *snapshot, route string) string {
+	here, _, err := split(s.Address)
+	if err != nil {
+		return s.Address
+	}
+	for _, address := range slices.Concat([]string{s.Address}, s.Links) {
+		there, fragment, err := split(address)
+		if mark := words.FindString(fragment); err == nil && mark != "" && there.Address() == here.Address() {
+			return here.Address() + mark + strings.TrimPrefix(route, "/")
+		}
+	}
+	base, _, err := split(e.Seeds[0])
+	if err != nil {
+		return s.Address
+	}
+	folder := &message.Request{Scheme: base.Scheme, Host: base.Host, Path: base.Path[:strings.LastIndexByte(base.Path, '/')+1]}
+	return folder.Address() + strings.TrimPrefix(route, "/")
+}
+
+// entrance are addresses of pages that ask for a sign-in.
+var entrance = lazyregexp.New(`(?i)(log|sign)[-_]?in([^a-z]|$)|[/#]auth([^a-z]|$)`)
+
+// maxEntrances bounds the pages that are tried.
+const maxEntrances = 4
+
+// enter looks for a page that asks for a password, and signs in there, once. An
+// application that cannot be entered is explored as it is.
+func (e *explorer) enter(ctx context.Context, addresses []string) error {
+	tried := map[string]bool{}
+	for i, address := range addresses {
+		r, fragment, err := split(address)
+		if err != nil || !e.b.o.Within(r) || tried[address] || len(tried) > maxEntrances || i > 0 && !entrance.MatchString(r.Path+fragment) {
+			continue
+		}
+		tried[address] = true
+		if err := e.p.Open(ctx, address, openLimit); err == nil {
+			err = e.try(ctx, entrance.MatchString(r.Path+fragment))
+			if err == nil && e.walk.Entered != nil {
+				return nil
+			}
+		}
+		if err := e.p.alive(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// try signs in at the page that is open, if it asks for it. A page that is named like
+// one may ask for the name alone first.
+func (e *explorer) try(ctx context.Context, named bool) error {
+	if err := e.p.Eval(ctx, e.p.ours("dismiss"), nil); err != nil {
+		return err
+	}
+	fields, err := e.Login.fields()
+	if err != nil {
+		return err
+	}
+	before, err := e.p.state(ctx)
+	if err != nil {
+		return err
+	}
+	asked, err := e.p.fillLogin(ctx, *e.Login, fields, !named)
+	if err != nil || asked == "" {
+		return err
+	}
+	if asked == "user" {
+		if _, err := e.p.login(ctx, *e.Login, fields, true); err != nil {
+			return err
+		}
+	}
+	after, err := e.p.state(ctx)
+	if err != nil {
+		return err
+	}
+	still := false
+	if err := e.p.Eval(ctx, e.p.ours("present", "input[type=password]"), &still); err != nil || still || !after.holdsMore(before) {
+		return err
+	}
+	e.walk.Entered = after
+	if e.As != nil {
+		e.b.Keep(e.As, after.Storage)
+	}
+	return nil
+}
+
+// holdsMore reports whether cookies or storage have something that they had not before.
+func (s *State) holdsMore(before *State) bool {
+	held := before.held()
+	for name, value := range s.held() {
+		if held[name] != value {
+			return true
+		}
+	}
+	return false
+}
+
+// held are the names and values of cookies and storage.
+func (s *State) held() map[string]string {
+	out := map[string]string{}
+	for _, c := range s.Cookies {
+		out["cookie "+c.Name] = c.Value
+	}
+	for _, kept := range s.Storage {
+		for name, value := range maps.All(kept.Local) {
+			out["local "+kept.Origin+" "+name] = value
+		}
+		for name, value := range maps.All(kept.Session) {
+			out["session "+kept.Origin+" "+name] = value
+		}
+	}
+	return out
+}
