@@ -105,3 +105,7 @@ func checkStored(t *testing.T, w *world, s *State) {
 type silent struct{ _ int }
 
 func (*silent) Prepare(context.Context, *http.Request) error { return nil }
+
+func formLogin(user, password string) *scan.FormLogin {
+	return &scan.FormLogin{User: user, Password: password}
+}
