@@ -11,6 +11,7 @@ import (
 
 	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
@@ -181,7 +182,7 @@ func (b *Browser) launch(ctx context.Context) (*instance, error) {
 }
 
 // attached gives a new target to the page that it belongs to. A second tab of a
-// page's profile was opened by the page: it is held, and closed before it runs.
+// page's profile was opened by the page: it is held, and closed before it sends.
 func (i *instance) attached(ev any) {
 	e, ok := ev.(*target.EventAttachedToTarget)
 	if !ok {
@@ -198,7 +199,7 @@ func (i *instance) attached(ev any) {
 		if e.TargetInfo.URL != "" && e.TargetInfo.URL != "about:blank" {
 			p.popup(e.TargetInfo.URL)
 		}
-		go i.closeTarget(e.TargetInfo.TargetID)
+		go i.turnAway(s, e.TargetInfo.TargetID)
 	default: // the tab that the browser begins with, or a part of its window
 		go s.serve(func(any) {})
 		go func() {
@@ -207,6 +208,19 @@ func (i *instance) attached(ev any) {
 			_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
 		}()
 	}
+}
+
+// turnAway closes a window that a page has opened. It lets it begin first, with all of
+// its requests held: the opener is often of the same process, and stands still for as
+// long as the window waits, for ever if that is closed meanwhile.
+func (i *instance) turnAway(s *session, id target.ID) {
+	go s.serve(func(any) {})
+	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	defer cancel()
+	if _, err := call(ctx, s, fetch.Enable, fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*"}}}); err == nil {
+		_, _ = call(ctx, s, runtime.RunIfWaitingForDebugger, cdp.Empty{})
+	}
+	i.closeTarget(id)
 }
 
 func (i *instance) closeTarget(id target.ID) {

@@ -120,3 +120,39 @@ func TestExploreEndless(t *testing.T) {
 		t.Errorf("%+v, %v", walk, err)
 	}
 }
+
+// TestExploreWindows goes on behind windows that a page opens, and gives a new password
+// nowhere.
+func TestExploreWindows(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", html(`<!doctype html><body><input type=button value=Help onclick="open('/help','_blank').focus()"><a href="/terms" target=terms>Terms</a>
+<button onclick="const w = open('', 'own'); w.document.write('<script>fetch(\'/written\')</'+'script>'); this.remove()">Own</button>
+<form action=/change><input type=password name=new1><input type=password name=new2><button>Change</button></form>
+<form action=/join method=post><input name=email><input type=password name=p1><input type=password name=p2><button>Join</button></form>
+<button onclick="fetch('/last')">Last</button></body>`))
+	mux.HandleFunc("/help", html("<p>help"))
+	w := newWorld(t, mux)
+	var forms []string
+	var mu sync.Mutex
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 60 * time.Second, Found: func(o Observation) {
+		mu.Lock()
+		defer mu.Unlock()
+		if o.Kind == "form" {
+			content, _ := o.Request.Content()
+			forms = append(forms, strings.TrimPrefix(o.Request.Address(), w.server.URL)+" "+string(content))
+		}
+	}})
+	if err != nil || walk.Left != "" {
+		t.Fatalf("%+v, %v", walk, err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	slices.Sort(forms)
+	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x"}
+	if !slices.Equal(forms, want) {
+		t.Errorf("forms %q", forms)
+	}
+	if !slices.Contains(w.gate.asked, "GET /last") || slices.Contains(w.gate.asked, "GET /written") {
+		t.Errorf("asked for %q", w.gate.asked)
+	}
+}

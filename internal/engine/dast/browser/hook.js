@@ -184,6 +184,17 @@
     fire(element, "change");
   };
 
+  // What is added to the value of a field for a password, so that a form that gives the
+  // user another one is refused: nothing, or the number of the field. A form that asks
+  // who somebody is signs him in or registers him.
+  const newPassword = (element) => {
+    const root = element.form || element.closest("form, section, main");
+    const own = root ? fields(root) : [];
+    if (own.some((e) => e.type !== "password" && /user|login|mail|account|nick|(^|[-_])name/i.test(e.name || e.id || ""))) return "";
+    const at = own.filter((e) => e.type === "password").indexOf(element);
+    return at > 0 ? at : "";
+  };
+
   // A value that a form is likely to take.
   const plausible = (element) => {
     const type = (element.type || "").toLowerCase();
@@ -214,7 +225,7 @@
       case "week": return "2001-W05";
       case "time": return "04:05";
       case "color": return "#336699";
-      case "password": return "Scan-1234!x";
+      case "password": return "Scan-1234!x" + newPassword(element);
     }
     if (element.value && type !== "search") return element.value;
     for (const [pattern, value] of [
