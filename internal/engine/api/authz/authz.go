@@ -19,6 +19,7 @@ import (
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
@@ -118,6 +119,21 @@ func Examine(t *attack.Trial, a *API) error {
 		}
 	}
 	return e.tidy()
+}
+
+// tokens examines the token of an account that the examination has made, when no user
+// was given whose token the check looks at anyway.
+func (e *examination) tokens() error {
+	if len(e.Users) == 0 || e.Users[0].account == nil {
+		return nil
+	}
+	var pages []*message.Request
+	for _, o := range e.Operations {
+		if o.Call == nil && o.Method == http.MethodGet && o.Answer != nil {
+			pages = append(pages, o.Answer.Request)
+		}
+	}
+	return jwt.Examine(e.Trial, e.Users[0].Session, pages)
 }
 
 // changes reports whether the profile allows to make objects and to change them.

@@ -41,11 +41,6 @@ var (
 		"Lists of valid names make guessing of passwords and phishing cheap.",
 		"Answer both with the same status and text, and take the same time for both.",
 	}, [2]string{"CWE-204", "API2:2023"})
-	weakSigning = rule("weak-token-key", "Tokens are signed with a weak key", finding.Critical, [3]string{
-		"The key that signs tokens is a common word.",
-		"Whoever has one token can find the key, and sign tokens for any user and role.",
-		"Use a random key of at least 256 bits from a secret store, and replace the one that is used now.",
-	}, [2]string{"CWE-1391", "API2:2023"})
 	rateLimit = rule("sign-in-without-limit", "Sign-in does not limit attempts", finding.Medium, [3]string{
 		"Signing in with wrong passwords is answered many times in a row as the first time.",
 		"Passwords can be guessed as fast as the application answers.",
@@ -55,5 +50,5 @@ var (
 
 // Rules lists what is found.
 func Rules() []*finding.Rule {
-	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit, weakSigning}
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit}
 }

@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
+	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
 	"merlon/internal/engine/dast/check/nosqlinjection"
@@ -51,4 +52,6 @@ var All = []*attack.Check{
 	cookies.Check,
 	headers.Check,
 	leaks.Check,
+	jwt.Check,
+	jwt.Slow,
 }

@@ -1,0 +1,402 @@
+// Package jwt finds JSON Web Tokens (RFC 7519) that the target believes although nobody
+// who may has signed them, or although they are over. It looks at the tokens that a
+// session sends in its headers and cookies. The proof is a page that the user gets and
+// nobody else: a forged token gets it too, a text that is no token does not.
+package jwt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// Check is the check. Slow looks at the end of the scan whether tokens that are over by
+// then still count.
+var (
+	Check = &attack.Check{ID: "jwt", Rules: Rules, Site: func(t *attack.Trial) error { return examine(t, false) }}
+	Slow  = &attack.Check{ID: "jwt", Rules: Rules[3:4], Slow: true, Site: func(t *attack.Trial) error { return examine(t, true) }}
+)
+
+// examine looks at the tokens of the run's own session, or late only at those that are
+// over.
+func examine(t *attack.Trial, late bool) error {
+	if t.As == nil {
+		return nil
+	}
+	var pages []*message.Request
+	for _, e := range t.Surface.Entries() {
+		pages = append(pages, e.Request)
+	}
+	return each(t, t.As, pages, late)
+}
+
+// Examine looks at the tokens of another session than the run's own, with the requests
+// that it may be tried on.
+func Examine(t *attack.Trial, as traffic.Session, pages []*message.Request) error {
+	return each(t, as, pages, false)
+}
+
+// each examines each token that the session sends.
+func each(t *attack.Trial, as traffic.Session, pages []*message.Request, late bool) error {
+	req, err := http.NewRequestWithContext(t.Context, http.MethodGet, t.Request.Address(), nil)
+	if err != nil {
+		return nil
+	}
+	if err := as.Prepare(t.Context, req); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(req.Header)) {
+		for _, text := range form.FindAllString(strings.Join(req.Header[name], " "), 4) {
+			found := parse(text)
+			if found == nil || found.algorithm() == "" {
+				continue
+			}
+			e := &examination{Trial: t, as: as, place: name, token: found, at: time.Now()}
+			if late && !e.over() {
+				continue
+			}
+			if err := e.find(pages); err != nil {
+				return err
+			}
+			next := e.forge
+			if late {
+				next = e.late
+			}
+			if err := next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// An examination is that of one token.
+type examination struct {
+	*attack.Trial
+	as    traffic.Session
+	place string // the header that holds it
+	token *token
+	at    time.Time
+
+	page    *message.Request // that only the user gets; nil: none was found
+	own     *message.Response
+	refused []*message.Response // for nobody, and with a text that is no token
+	any     *message.Response   // an answer to the user, of whatever page
+}
+
+// A carrier is the session with another token in the place of its own.
+type carrier struct {
+	traffic.Session
+	old, new string
+}
+
+// Prepare implements traffic.Session.
+func (c carrier) Prepare(ctx context.Context, req *http.Request) error {
+	if err := c.Session.Prepare(ctx, req); err != nil {
+		return err
+	}
+	replaced := false
+	for _, values := range req.Header {
+		for i, v := range values {
+			if strings.Contains(v, c.old) {
+				values[i], replaced = strings.ReplaceAll(v, c.old, c.new), true
+			}
+		}
+	}
+	if !replaced { // it was renewed: what would be sent is no forgery
+		return errs.E(errs.Invalid, "the session has another token now")
+	}
+	return nil
+}
+
+// Seen implements traffic.Session: what the target says to a forged token does not
+// concern the session.
+func (carrier) Seen(*message.Response) {}
+
+// send asks for a page with another token.
+func (e *examination) send(page *message.Request, text string) (*message.Response, error) {
+	e.Surface.Count(page, 1)
+	return e.Client.Send(e.Context, page, carrier{Session: e.as, old: e.token.text, new: text})
+}
+
+const (
+	maxPages = 20   // that are tried
+	alike    = 0.95 // pages that are the same
+	other    = 0.8  // at most, of a page that is not
+)
+
+// personal are words of pages that everybody has one of his own of.
+var personal = lazyregexp.New(`(?i)/(me|self|whoami|profile|account|userinfo|current[-_]?user|dashboard|settings|orders|user)([/.?]|$)`)
+
+// find looks for a page that the user gets and nobody else.
+func (e *examination) find(pages []*message.Request) error {
+	var list []*message.Request
+	for _, first := range []bool{true, false} {
+		for _, r := range pages {
+			if r.Method == http.MethodGet && site.Never(r) == "" && personal.MatchString(r.Address()) == first {
+				list = append(list, r)
+			}
+		}
+	}
+	for _, r := range list[:min(len(list), maxPages)] {
+		own, err := e.Client.Send(e.Context, r, carrier{Session: e.as, old: e.token.text, new: e.token.text})
+		if err != nil {
+			if ended(err) {
+				return err
+			}
+			continue
+		}
+		if own.Status >= 300 || len(own.Body) == 0 {
+			continue
+		}
+		e.any = own
+		if !e.Target.Profile.Allows(scan.Safe) {
+			return nil // what follows sends what no user sends
+		}
+		found, err := e.demands(r, own)
+		if err != nil && ended(err) {
+			return err
+		}
+		if found && err == nil {
+			e.page, e.own = r, own
+			return nil
+		}
+	}
+	return nil
+}
+
+// ended reports whether nothing more can be sent with the token.
+func ended(err error) bool { return traffic.Over(err) || errs.Is(err, errs.Invalid) }
+
+// demands reports whether the page is there for the token alone.
+func (e *examination) demands(r *message.Request, own *message.Response) (bool, error) {
+	page := attack.NewPage(own)
+	nobody, err := e.Client.Send(e.Context, r, nil)
+	if err != nil || page.Like(attack.NewPage(nobody)) > other {
+		return false, err
+	}
+	garbage, err := e.send(r, e.Random(30))
+	if err != nil || page.Like(attack.NewPage(garbage)) > other {
+		return false, err
+	}
+	again, err := e.send(r, e.token.text)
+	if err != nil || page.Like(attack.NewPage(again)) < alike {
+		return false, err
+	}
+	e.refused = []*message.Response{nobody, garbage}
+	return true, nil
+}
+
+// accepted asks for the page with a token, twice, and returns the answer when it is the
+// user's page both times; else nil.
+func (e *examination) accepted(t *token) (*message.Response, error) {
+	var resp *message.Response
+	for range 2 {
+		var err error
+		if resp, err = e.send(e.page, t.text); err != nil {
+			return nil, err
+		}
+		if attack.NewPage(e.own).Like(attack.NewPage(resp)) < alike {
+			return nil, nil
+		}
+	}
+	return resp, nil
+}
+
+// claim is a claim that no token has.
+func (e *examination) claim() map[string]any { return map[string]any{"mx": e.Random(8)} }
+
+// A forgery is a token that the target should not believe.
+type forgery struct {
+	*token
+	how string // "whose claims were changed and whose signature was left"
+}
+
+// forge looks at what the token says, and tries forged ones.
+func (e *examination) forge() error {
+	if e.any == nil {
+		return nil
+	}
+	key := e.token.weak(e.words())
+	if e.page == nil {
+		if key != "" {
+			e.weak(key, e.any, nil)
+		}
+		return nil
+	}
+	if _, ends := e.token.expires(); !ends {
+		e.flaw(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and no exp.", e.place, strings.Join(slices.Sorted(maps.Keys(e.token.claims)), ", "))})
+	}
+	steps := []func() (bool, error){e.unsigned, func() (bool, error) { return e.guessed(key) }, e.confused, e.named}
+	for _, step := range steps {
+		if done, err := step(); done || err != nil {
+			return err
+		}
+	}
+	return e.late()
+}
+
+// try tries forgeries, and tells of the first that is accepted.
+func (e *examination) try(list []forgery) (bool, error) {
+	for _, f := range list {
+		resp, err := e.accepted(f.token)
+		if err != nil {
+			return false, err
+		}
+		if resp == nil {
+			continue
+		}
+		e.flaw(unverified, resp, f.how, []string{"A token " + f.how + " gives the page of the user, twice."})
+		return true, nil
+	}
+	return false, nil
+}
+
+// unsigned tries tokens without a signature of their own.
+func (e *examination) unsigned() (bool, error) {
+	changed := e.token.with(nil, e.claim())
+	list := []forgery{
+		{changed.signed(e.token.signature), "with another claim and the signature of the old ones"},
+		{changed, "with another claim and without a signature"},
+	}
+	for _, name := range []string{"none", "None", "NONE", "nOnE", ""} {
+		c := e.token.with(map[string]any{"alg": name}, e.claim())
+		list = append(list, forgery{c, fmt.Sprintf("with another claim, the algorithm %q and no signature", name)})
+	}
+	return e.try(list)
+}
+
+// guessed signs with a key that was guessed.
+func (e *examination) guessed(key string) (bool, error) {
+	if key == "" {
+		return false, nil
+	}
+	resp, err := e.accepted(e.token.with(nil, e.claim()).mac([]byte(key)))
+	if err != nil {
+		return false, err
+	}
+	if resp == nil {
+		e.weak(key, e.own, nil)
+		return true, nil
+	}
+	e.weak(key, resp, []string{"A token with another claim that was signed with this key gives the page of the user, twice."})
+	if at, ends := e.token.expires(); ends && at.After(e.at) {
+		past := json.Number(fmt.Sprint(e.at.Add(-48 * time.Hour).Unix()))
+		claims := map[string]any{"exp": past}
+		if _, is := e.token.claims["iat"]; is {
+			claims["iat"] = json.Number(fmt.Sprint(e.at.Add(-72 * time.Hour).Unix()))
+		}
+		old, err := e.accepted(e.token.with(nil, claims).mac([]byte(key)))
+		if old == nil || err != nil {
+			return true, err
+		}
+		e.flaw(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended two days ago, gives the page of the user, twice."})
+	}
+	return true, nil
+}
+
+// weak tells of a key that was guessed.
+func (e *examination) weak(key string, resp *message.Response, proof []string) {
+	e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature is that of a word of %d characters from a list of %d common ones.",
+		e.place, e.token.algorithm(), len(key), len(common))}, proof...))
+}
+
+// words are names of the target, which keys are often made of.
+func (e *examination) words() []string {
+	var out []string
+	for _, s := range []string{e.Scope.Base().Hostname(), e.Scope.Base().Path, fmt.Sprint(e.token.claims["iss"]), fmt.Sprint(e.token.claims["aud"])} {
+		for word := range strings.FieldsFuncSeq(s, func(c rune) bool { return strings.ContainsRune("./:-_ []", c) }) {
+			if len(word) > 2 && len(word) < 40 && len(out) < 60 {
+				out = append(out, word, word+"secret", word+"-secret", word+"_secret", word+"key", word+"123")
+			}
+		}
+	}
+	return out
+}
+
+// sets are where targets publish their keys, below their root.
+var sets = []string{"/.well-known/jwks.json", "/jwks.json", "/.well-known/openid-configuration/jwks", "/oauth2/jwks", "/oauth/jwks", "/.well-known/keys"}
+
+// confused signs with a public key as if it were a shared one.
+func (e *examination) confused() (bool, error) {
+	if a := e.token.algorithm(); !strings.HasPrefix(a, "RS") && !strings.HasPrefix(a, "PS") && !strings.HasPrefix(a, "ES") {
+		return false, nil
+	}
+	for _, path := range sets {
+		r := e.Request.Clone()
+		r.Path, r.Query, r.Template = path, nil, ""
+		if e.Scope.Allows(r) != nil {
+			continue
+		}
+		resp, err := e.Nobody(r)
+		if err != nil {
+			return false, err
+		}
+		if resp.Status != http.StatusOK {
+			continue
+		}
+		var list []forgery
+		for _, key := range published(resp.Body) {
+			list = append(list, forgery{e.token.with(map[string]any{"alg": "HS256"}, e.claim()).mac(key), "with another claim that was signed by HS256, with the public key of " + path + " as if it were a secret,"})
+		}
+		if len(list) > 0 {
+			return e.try(list)
+		}
+	}
+	return false, nil
+}
+
+// named tries tokens that say themselves which key they are signed with.
+func (e *examination) named() (bool, error) {
+	var list []forgery
+	if own := e.token.with(nil, e.claim()).own(); own != nil {
+		list = append(list, forgery{own, "with another claim that was signed with a key of ours, which its header holds,"})
+	}
+	if _, has := e.token.header["kid"].(string); has && e.Target.Profile.Allows(scan.Standard) {
+		sign := func(kid, key string) *token {
+			return e.token.with(map[string]any{"alg": "HS256", "kid": kid}, e.claim()).mac([]byte(key))
+		}
+		list = append(list, forgery{sign(strings.Repeat("../", 12)+"dev/null", ""), "with another claim whose header names the empty file /dev/null as its key, and that was signed with an empty key,"})
+		key := e.Random(12)
+		for _, end := range []string{"-- ", "#"} {
+			list = append(list, forgery{sign(e.Random(8)+"' UNION SELECT '"+key+"' "+end, key), "with another claim whose header names its key by a statement of SQL that gives one of ours, and that was signed with it,"})
+		}
+	}
+	return e.try(list)
+}
+
+// over reports whether the token has ended.
+func (e *examination) over() bool {
+	at, ends := e.token.expires()
+	return ends && e.at.After(at.Add(skew))
+}
+
+// late tries whether the token counts after its end.
+func (e *examination) late() error {
+	if e.page == nil || !e.over() {
+		return nil
+	}
+	at, _ := e.token.expires()
+	resp, err := e.accepted(e.token)
+	if resp == nil || err != nil {
+		return err
+	}
+	e.flaw(expired, resp, "", []string{fmt.Sprintf("The token in %s ended %s before this request, and gives the page of the user, twice.", e.place, e.at.Sub(at).Round(time.Second))})
+	return nil
+}
+
+// skew is by how much clocks may differ.
+const skew = 90 * time.Second

@@ -1,0 +1,239 @@
+package jwt
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/sha512"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"hash"
+	"maps"
+	"math"
+	"math/big"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads and writes tokens (RFC 7515, compact; RFC 7519).
+
+// form is a token in a header or a cookie; one that is not signed has an empty end.
+var form = lazyregexp.New(`eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]{2,}\.[A-Za-z0-9_-]*`)
+
+// A token is a signed token. Its maps are never changed: with makes another one.
+type token struct {
+	text      string
+	header    map[string]any
+	claims    map[string]any
+	signature string // as it is written
+}
+
+// parse reads a token; nil: it is none.
+func parse(text string) *token {
+	parts := strings.Split(text, ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	t := &token{text: text, signature: parts[2]}
+	for i, into := range []*map[string]any{&t.header, &t.claims} {
+		b, err := base64.RawURLEncoding.DecodeString(parts[i])
+		if err != nil {
+			return nil
+		}
+		d := json.NewDecoder(strings.NewReader(string(b)))
+		d.UseNumber()
+		if d.Decode(into) != nil || *into == nil {
+			return nil
+		}
+	}
+	return t
+}
+
+// algorithm is what the header names.
+func (t *token) algorithm() string {
+	name, _ := t.header["alg"].(string)
+	return name
+}
+
+// with returns a token without a signature whose header and claims have more members,
+// or other values.
+func (t *token) with(header, claims map[string]any) *token {
+	c := &token{header: maps.Clone(t.header), claims: maps.Clone(t.claims)}
+	maps.Copy(c.header, header)
+	maps.Copy(c.claims, claims)
+	return c.signed("")
+}
+
+// signed returns the token with this signature, as it is written.
+func (t *token) signed(signature string) *token {
+	c := *t
+	c.signature = signature
+	c.text = c.content() + "." + signature
+	return &c
+}
+
+// content is what is signed.
+func (t *token) content() string { return part(t.header) + "." + part(t.claims) }
+
+func part(v map[string]any) string {
+	b, err := json.Marshal(v)
+	if err != nil { // what was decoded from JSON can be encoded
+		panic(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(b)
+}
+
+// expires is when the token ends; false: it does not say.
+func (t *token) expires() (time.Time, bool) {
+	n, ok := t.claims["exp"].(json.Number)
+	if !ok {
+		return time.Time{}, false
+	}
+	seconds, err := n.Float64()
+	if err != nil || math.Abs(seconds) > 1e14 {
+		return time.Time{}, false
+	}
+	if seconds > 1e11 { // milliseconds, against the standard
+		seconds /= 1000
+	}
+	return time.Unix(int64(seconds), 0), true
+}
+
+// hashes are those of the algorithms with a shared key.
+var hashes = map[string]func() hash.Hash{"HS256": sha256.New, "HS384": sha512.New384, "HS512": sha512.New}
+
+// mac signs with a shared key; the algorithm has to be one of hashes.
+func (t *token) mac(key []byte) *token {
+	m := hmac.New(hashes[t.algorithm()], key)
+	m.Write([]byte(t.content()))
+	return t.signed(base64.RawURLEncoding.EncodeToString(m.Sum(nil)))
+}
+
+// common are keys that examples, frameworks and hurry put into applications.
+var common = strings.Fields(`secret secret123 secretkey secret_key secret-key mysecret mysecretkey my_secret_key my-secret-key supersecret super-secret supersecretkey super_secret_key
+	super-secret-key topsecret jwt jwtsecret jwt_secret jwt-secret jwtkey jwt_key key mykey privatekey private_key private password password1 password123 passw0rd admin admin123
+	root test test123 testing demo dev development debug example changeme change_me change-me changeit default random token tokensecret token_secret auth authsecret auth_secret
+	session app application api apikey api_key hmac signature signing signingkey qwerty letmein welcome hello 123 1234 12345 123456 12345678 123456789 1234567890 abc123 abcdef
+	your-256-bit-secret your-secret-key your_secret_key yoursecretkey YOUR_SECRET SECRET SECRET_KEY JWT_SECRET JWT_SECRET_KEY secretOrPrivateKey shhhhh keyboardcat notasecret none null undefined`)
+
+// weak finds the key that the token is signed with among the common ones, and words of
+// the target's own name; empty: it is none of them.
+func (t *token) weak(words []string) string {
+	sum := hashes[t.algorithm()]
+	signature, err := base64.RawURLEncoding.DecodeString(t.signature)
+	if sum == nil || err != nil {
+		return ""
+	}
+	signed := t.text[:strings.LastIndexByte(t.text, '.')]
+	for _, word := range slices.Concat(common, words) {
+		m := hmac.New(sum, []byte(word))
+		m.Write([]byte(signed))
+		if hmac.Equal(m.Sum(nil), signature) {
+			return word
+		}
+	}
+	return ""
+}
+
+// own signs with a key pair that was made for this, and puts the public key into the
+// header (RFC 7515, 4.1.3); nil: not for this algorithm.
+func (t *token) own() *token {
+	encode := base64.RawURLEncoding.EncodeToString
+	switch t.algorithm() {
+	case "RS256":
+		key, err := rsa.GenerateKey(rand.Reader, 2048)
+		if err != nil {
+			return nil
+		}
+		c := t.with(map[string]any{"jwk": map[string]any{"kty": "RSA", "use": "sig", "alg": "RS256", "n": encode(key.N.Bytes()), "e": "AQAB"}}, nil)
+		sum := sha256.Sum256([]byte(c.content()))
+		signature, err := rsa.SignPKCS1v15(nil, key, crypto.SHA256, sum[:])
+		if err != nil {
+			return nil
+		}
+		return c.signed(base64.RawURLEncoding.EncodeToString(signature))
+	case "ES256":
+		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			return nil
+		}
+		point, err := key.PublicKey.Bytes()
+		if err != nil || len(point) != 65 {
+			return nil
+		}
+		c := t.with(map[string]any{"jwk": map[string]any{"kty": "EC", "crv": "P-256", "use": "sig", "alg": "ES256", "x": encode(point[1:33]), "y": encode(point[33:])}}, nil)
+		sum := sha256.Sum256([]byte(c.content()))
+		r, s, err := ecdsa.Sign(rand.Reader, key, sum[:])
+		if err != nil {
+			return nil
+		}
+		return c.signed(encode(append(r.FillBytes(make([]byte, 32)), s.FillBytes(make([]byte, 32))...)))
+	}
+	return nil
+}
+
+// maxKeys bounds the keys of a set that are tried.
+const maxKeys = 4
+
+// published reads a set of public keys (RFC 7517) and returns each in the forms in which
+// programs hold such keys as text.
+func published(set []byte) [][]byte {
+	var doc struct {
+		Keys []struct {
+			Type string `json:"kty"`
+			N    string `json:"n"`
+			E    string `json:"e"`
+			Crv  string `json:"crv"`
+			X    string `json:"x"`
+			Y    string `json:"y"`
+		} `json:"keys"`
+	}
+	if json.Unmarshal(set, &doc) != nil {
+		return nil
+	}
+	var out [][]byte
+	add := func(kind string, der []byte) {
+		text := pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
+		out = append(out, text, []byte(strings.TrimSpace(string(text))))
+	}
+	for _, k := range doc.Keys[:min(len(doc.Keys), maxKeys)] {
+		switch k.Type {
+		case "RSA":
+			n, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.N, "="))
+			e, bad := base64.RawURLEncoding.DecodeString(strings.TrimRight(k.E, "="))
+			exponent := new(big.Int).SetBytes(e)
+			if err != nil || bad != nil || len(n) > 2048 || len(n) < 32 || !exponent.IsInt64() || exponent.Int64() > math.MaxInt32 || exponent.Int64() < 2 {
+				continue
+			}
+			key := &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())}
+			if der, err := x509.MarshalPKIXPublicKey(key); err == nil {
+				add("PUBLIC KEY", der)
+			}
+			add("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(key))
+		case "EC":
+			x, err := base64.RawURLEncoding.DecodeString(k.X)
+			y, bad := base64.RawURLEncoding.DecodeString(k.Y)
+			curve := map[string]elliptic.Curve{"P-256": elliptic.P256(), "P-384": elliptic.P384(), "P-521": elliptic.P521()}[k.Crv]
+			if err != nil || bad != nil || curve == nil || len(x) != len(y) {
+				continue
+			}
+			key, err := ecdsa.ParseUncompressedPublicKey(curve, slices.Concat([]byte{4}, x, y))
+			if err != nil {
+				continue
+			}
+			if der, err := x509.MarshalPKIXPublicKey(key); err == nil {
+				add("PUBLIC KEY", der)
+			}
+		}
+	}
+	return out
+}
