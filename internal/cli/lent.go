@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"merlon/internal/callback"
 	"merlon/internal/config"
 	"merlon/internal/engine/all"
 	"merlon/internal/finding"
@@ -32,10 +33,30 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 			Keep: func(kept []byte) { _ = lender.Keep(kept) }, // without it the next attempt begins anew
 		},
 	}
+	options.Live.CallbackReason = job.NoCallback
+	if job.Callback != nil {
+		options.Live.Callback = lentCallback{*job.Callback, lender}
+	}
 	return c.present(host, c.Format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, h); err != nil {
 			return fmt.Errorf("scan %s: %w", job.ID, err)
 		}
 		return nil
 	})
+}
+
+// A lentCallback is the listener of the worker.
+type lentCallback struct {
+	callback.Names
+	lender *tunnel.Program
+}
+
+// Calls implements scan.Callback. A worker that does not answer any more ends the scan
+// by other ways.
+func (c lentCallback) Calls(n int) []scan.Call {
+	calls, err := c.lender.Calls(n)
+	if err != nil {
+		return nil
+	}
+	return calls
 }

@@ -52,9 +52,14 @@ type Outbound struct {
 }
 
 // Dast says which running applications may be scanned besides public ones whose owners
-// are known.
+// are known, and where this process listens for what they send elsewhere.
 type Dast struct {
 	DastAllow []string `placeholder:"CIDR|HOST" group:"Scans of running applications" help:"Networks, addresses and host names (.example.org: every host below it) that scans of every organization may reach and attack although they are private, and without a proof of who owns them. Each use is recorded in the audit log."`
+
+	DastCallback       string `placeholder:"ADDR" group:"Scans of running applications" help:"Where the scans of this process listen for what a target sends elsewhere when it is attacked, host:port. Each worker has its own. Default: nowhere, and scans say what they did not look for."`
+	DastCallbackURL    string `name:"dast-callback-url" placeholder:"URL" group:"Scans of running applications" help:"The address at which targets reach that. Default: http:// and the address."`
+	DastCallbackDomain string `placeholder:"DOMAIN" group:"Scans of running applications" help:"A domain of which that listener is the name server; each worker has another one."`
+	DastCallbackDNS    string `name:"dast-callback-dns" placeholder:"ADDR" group:"Scans of running applications" help:"Where it listens for questions of DNS, host:port. Default: at the same address."`
 }
 
 // Registries says as whom this process acts at Amazon.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"merlon/internal/callback"
 	"merlon/internal/config"
 	"merlon/internal/errs"
 	"merlon/internal/outbound"
@@ -39,10 +40,38 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger, 
 	return ownership.New(ownership.Owners{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}), nil
 }
 
+// newListener starts to listen for what targets send elsewhere; nil: it is not wanted.
+func newListener(c config.Dast, log *slog.Logger) (*callback.Listener, error) {
+	if c.DastCallback == "" {
+		if c.DastCallbackURL+c.DastCallbackDomain+c.DastCallbackDNS != "" {
+			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the address to listen at in dast-callback")
+		}
+		return nil, nil
+	}
+	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL, Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Log: log})
+	if err != nil {
+		return nil, fmt.Errorf("dast-callback: %w", err)
+	}
+	return l, nil
+}
+
+func closeListener(l *callback.Listener, log *slog.Logger) {
+	if l == nil {
+		return
+	}
+	if err := l.Close(); err != nil {
+		log.LogAttrs(context.Background(), slog.LevelWarn, "closing the listener for calls of targets", slog.String("error", err.Error()))
+	}
+}
+
 // dastClosed lists where the parts of the service answer: the database, the storage of
-// uploads, and the listener, if there is one.
-func dastClosed(c config.Store, listen ...string) []string {
+// uploads, the listener for calls of targets, and that of the service, as far as they
+// are there.
+func dastClosed(c config.Store, calls *callback.Listener, listen ...string) []string {
 	out := listen
+	if calls != nil {
+		out = append(out, calls.Addr().String())
+	}
 	database, _ := c.URL() // one that cannot be read has stopped the program before
 	for _, text := range []string{database, c.BlobURL} {
 		u, err := url.Parse(text)

@@ -66,11 +66,16 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	owners, err := newOwners(d, c.Dast, dastClosed(c.Store, l.Addr().String()), log, at.BaseURL, at.AuthURL)
+	calls, err := newListener(c.Dast, log)
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners}, log)
+	defer closeListener(calls, log)
+	owners, err := newOwners(d, c.Dast, dastClosed(c.Store, calls, l.Addr().String()), log, at.BaseURL, at.AuthURL)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls}, log)
 	if err != nil {
 		return err
 	}
@@ -109,11 +114,16 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	owners, err := newOwners(d, c.Dast, dastClosed(c.Store), log)
+	calls, err := newListener(c.Dast, log)
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners}, log)
+	defer closeListener(calls, log)
+	owners, err := newOwners(d, c.Dast, dastClosed(c.Store, calls), log)
+	if err != nil {
+		return err
+	}
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls}, log)
 	if err != nil {
 		return err
 	}

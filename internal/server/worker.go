@@ -6,6 +6,7 @@ import (
 
 	"merlon/internal/advisory"
 	"merlon/internal/archive"
+	"merlon/internal/callback"
 	"merlon/internal/config"
 	"merlon/internal/sandbox"
 	"merlon/internal/target/ownership"
@@ -16,7 +17,8 @@ import (
 // subjects are what scans look at besides uploads.
 type subjects struct {
 	images images
-	owners *ownership.Owners // of running applications; nil without the master key
+	owners *ownership.Owners  // of running applications; nil without the master key
+	calls  *callback.Listener // for what they send elsewhere; nil: nobody listens
 }
 
 // newWorker returns what runs scans in this process. With no slots it only
@@ -31,7 +33,7 @@ func newWorker(d *deployment, c config.Store, w config.Work, s subjects, log *sl
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners), LiveTime: w.LiveTimeout, Sealed: d.box != nil,
+		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners), LiveTime: w.LiveTimeout, Listener: s.calls, Sealed: d.box != nil,
 		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"merlon/internal/errs"
+	"merlon/internal/scan"
 )
 
 // A Program is the program's side.
@@ -66,6 +67,20 @@ func (p *Program) Job() (*Job, error) {
 		return nil, fmt.Errorf("read the job: %w", err)
 	}
 	return j, nil
+}
+
+// Calls returns what has arrived at the listener without the first n.
+func (p *Program) Calls(n int) ([]scan.Call, error) {
+	stream, err := p.ask(request{Calls: n + 1})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = stream.Close() }()
+	var calls []scan.Call
+	if err := json.NewDecoder(stream).Decode(&calls); err != nil {
+		return nil, fmt.Errorf("read calls: %w", err)
+	}
+	return calls, nil
 }
 
 // Keep stores what the program wants to find again.

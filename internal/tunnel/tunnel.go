@@ -2,7 +2,7 @@
 //
 // The program has no network. It holds one end of a pair of sockets, the lender the
 // other, and asks for what it needs: what it is to do, a connection to a host, a place
-// to keep something. The lender decides about each connection, makes it, and copies
+// to keep something, what its target has sent elsewhere. The lender decides about each connection, makes it, and copies
 // bytes between it and a pair of sockets whose other end is the program's. No socket of
 // the network ever reaches the program: even a program that was taken over has no more
 // than what the lender lets through, and everything of it ends when the lender says so.
@@ -16,6 +16,7 @@ import (
 	"net"
 	"time"
 
+	"merlon/internal/callback"
 	"merlon/internal/scan"
 )
 
@@ -27,6 +28,10 @@ type Job struct {
 	Limit     time.Duration `json:"limit"` // nanoseconds after which the scan ends by itself
 	Resume    []byte        `json:"resume,omitempty"`
 	NoBrowser string        `json:"noBrowser,omitempty"` // why there is no browser
+	// Callback makes addresses of the listener for what the target sends elsewhere; nil:
+	// nobody listens, with the reason in NoCallback.
+	Callback   *callback.Names `json:"callback,omitempty"`
+	NoCallback string          `json:"noCallback,omitempty"`
 }
 
 // A Host is what the lender does for the program.
@@ -36,6 +41,9 @@ type Host struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Keep stores what the program wants to find again when it is started once more.
 	Keep func(ctx context.Context, kept []byte) error
+	// Calls returns what has arrived at the listener without the first n; nil: nothing
+	// listens.
+	Calls func(n int) []scan.Call
 }
 
 // maxConnections bounds the connections that are open at once.
@@ -54,6 +62,8 @@ type request struct {
 	Job  bool         `json:"job,omitempty"`
 	Dial *dialRequest `json:"dial,omitempty"`
 	Keep bool         `json:"keep,omitempty"`
+	// Calls is how many calls the program knows, and 1.
+	Calls int `json:"calls,omitempty"`
 }
 
 type dialRequest struct {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -126,6 +127,21 @@ func TestJobAndKeep(t *testing.T) {
 	}
 	if err := p.Keep([]byte("no room")); err == nil {
 		t.Error("a failure to keep was not told")
+	}
+}
+
+// TestCalls hands over what the target has sent elsewhere.
+func TestCalls(t *testing.T) {
+	all := []scan.Call{{Token: "a", Protocol: "dns", At: time.Unix(1, 0).UTC()}, {Token: "b", Protocol: "http", Text: strings.Repeat("x", 1000)}}
+	p, _, _ := begin(t, Host{Calls: func(n int) []scan.Call { return all[min(n, len(all)):] }})
+	for n := range 3 {
+		if got, err := p.Calls(n); err != nil || !slices.Equal(got, all[n:]) {
+			t.Errorf("from %d: %v, %v", n, got, err)
+		}
+	}
+	p, _, _ = begin(t, Host{})
+	if got, err := p.Calls(0); err != nil || len(got) != 0 {
+		t.Errorf("nothing listens: %v, %v", got, err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"merlon/internal/errs"
+	"merlon/internal/scan"
 )
 
 // A Lender serves one program.
@@ -32,6 +33,9 @@ func Open(int) (*Program, error) { return nil, errLinux }
 
 // Job fails.
 func (*Program) Job() (*Job, error) { return nil, errLinux }
+
+// Calls fails.
+func (*Program) Calls(int) ([]scan.Call, error) { return nil, errLinux }
 
 // Keep fails.
 func (*Program) Keep([]byte) error { return errLinux }

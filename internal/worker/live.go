@@ -34,6 +34,9 @@ type Target struct {
 // noBrowser is why scans of the service have no browser.
 const noBrowser = "scans of the service run in a sandbox in which no browser can be started: use merlon dast where one is installed"
 
+// noListener is why nobody hears what a target sends elsewhere.
+const noListener = "the worker has no listener for calls of targets: set dast-callback"
+
 // live examines the run's target.
 func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
 	if w.OpenTarget == nil {
@@ -96,12 +99,20 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 	host := tunnel.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &tunnel.Job{
 		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10), Resume: c.live.Resume, NoBrowser: noBrowser,
 	}}
+	forget := func() {}
+	if w.Listener == nil {
+		host.Job.NoCallback = noListener
+	} else {
+		heard := w.Listener.Scan()
+		host.Job.Callback, host.Calls, forget = &heard.Names, heard.Calls, heard.Close
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	served := make(chan error, 1)
 	go func() { served <- lender.Serve(ctx, host) }()
 	return func() {
 		cancel()
 		err := <-served
+		forget()
 		_ = theirs.Close() // the child is gone
 		t := lender.Traffic()
 		attrs := []slog.Attr{slog.String("scan", string(c.run.ID)), slog.Int64("connections", t.Connections), slog.Int64("refused", t.Refused),

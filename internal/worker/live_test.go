@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"merlon/internal/callback"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/run"
@@ -48,6 +49,22 @@ func pretendLive(descriptor string) int {
 	}
 	if _, err := net.DialTimeout("tcp", strings.TrimPrefix(strings.TrimSuffix(job.Target.URL, "/"), "http://"), time.Second); err == nil {
 		message += " and there is another way out"
+	}
+	if job.Callback != nil { // the application sends what it is told to
+		token := job.Callback.Token()
+		address, _ := job.Callback.Address(token)
+		resp, err := client.Get(job.Target.URL + "?to=" + address)
+		check(err)
+		check(resp.Body.Close())
+		calls, err := lender.Calls(0)
+		check(err)
+		none, err := lender.Calls(1)
+		check(err)
+		if len(calls) != 1 || len(none) != 0 || calls[0].Token != token {
+			message += fmt.Sprintf(" and wrong calls %v %v", calls, none)
+		}
+	} else {
+		message += " and " + job.NoCallback
 	}
 	if len(job.Target.Seeds) > 0 && len(job.Resume) == 0 {
 		check(lender.Keep([]byte("so far")))
@@ -88,8 +105,13 @@ type application struct {
 
 func newApplication(t *testing.T) *application {
 	a := &application{}
-	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	a.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.asked.Add(1)
+		if to := r.FormValue("to"); to != "" {
+			if resp, err := http.Get(to); err == nil { //nolint:gosec,noctx // the flaw of the test
+				_ = resp.Body.Close()
+			}
+		}
 		_, _ = fmt.Fprint(w, "hello")
 	}))
 	t.Cleanup(a.Close)
@@ -119,6 +141,10 @@ func TestWorkerScansATarget(t *testing.T) {
 		a := newApplication(t)
 		b.config.Sealed = true
 		b.config.OpenTarget = func(context.Context, *run.Run) (*worker.Target, error) { return a.target(), nil }
+		listener, err := callback.Listen(callback.Options{Listen: "127.0.0.1:0"})
+		b.must(err)
+		defer func() { b.must(listener.Close()) }()
+		b.config.Listener = listener
 		stop := b.start()
 		r := b.await(b.readyTarget(a.URL+"/"), "ended", ended)
 		stop()
@@ -181,7 +207,7 @@ func TestPause(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = b.await(id, "ended", ended)
-		if r.State != run.Completed || a.asked.Load() != 2 || !strings.Contains(b.ingested[0].paths[0], "|so far|") {
+		if r.State != run.Completed || a.asked.Load() != 2 || !strings.Contains(b.ingested[0].paths[0], "|so far|") || !strings.Contains(b.ingested[0].paths[0], "set dast-callback") {
 			t.Errorf("ended as %s after %d requests: %q", r.State, a.asked.Load(), b.ingested[0].paths)
 		}
 	})

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/archive"
+	"merlon/internal/callback"
 	"merlon/internal/errs"
 	"merlon/internal/job"
 	"merlon/internal/run"
@@ -50,6 +51,8 @@ type Config struct {
 	// has no master key, and leaves such runs to others. Errors are of the kind that
 	// FetchImage returns.
 	OpenTarget func(ctx context.Context, r *run.Run) (*Target, error)
+	// Listener takes what targets send elsewhere; nil: nobody listens.
+	Listener *callback.Listener
 	// LiveTime is how long a scan of a running application may take; 0 for
 	// DefaultLiveTime.
 	LiveTime time.Duration
