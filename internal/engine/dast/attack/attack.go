@@ -4,7 +4,8 @@
 // send by itself, follow redirects unasked, or report what one answer alone suggests.
 //
 // Order: for each operation its baselines, then its points one after another, every
-// check on a point before the next point; several operations at once. Checks that
+// check on a point before the next point; several operations at once, those that take
+// long to answer alone and last (see Limits). Checks that
 // measure time come last, one request at a time. In the end pages are asked again for
 // what was stored.
 package attack
@@ -23,6 +24,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -70,6 +72,7 @@ type Run struct {
 	Browser  Browser       // nil: there is none
 	Parallel int           // operations at once; 4
 	Seed     uint64        // of payloads' random parts
+	Limits   Limits        // of operations that take long to answer
 	// Renew returns the request with fresh tokens against forgery; nil: as it is.
 	Renew func(ctx context.Context, r *message.Request) *message.Request
 	// Report takes a flaw.
@@ -79,6 +82,7 @@ type Run struct {
 	// Progress is told after each operation.
 	Progress func(done, all int)
 
+	renewing sync.RWMutex // held while a request with a fresh token is under way
 	mu       sync.Mutex
 	once     map[string]bool
 	counts   map[string]int
@@ -146,6 +150,7 @@ type operation struct {
 	once  sync.Once
 	base  *Baseline
 	err   error
+	wait  waited
 	mu    sync.Mutex
 	found map[string]bool // by point and what was found; kept for the slow checks
 	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
@@ -262,11 +267,16 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 		parallel = 1
 	}
 	entries := r.Surface.Entries()
+	var aside asides
 	for range parallel {
 		workers.Go(func() {
 			for e := range work {
-				if err := r.operation(ctx, e, slow); traffic.Over(err) {
+				over, err := r.operation(ctx, e, slow, slow)
+				if traffic.Over(err) {
 					cancel(err)
+				} else if over && !slow {
+					aside.add(e)
+					continue
 				}
 				if n := int(done.Add(1)); r.Progress != nil && !slow {
 					r.Progress(n, len(entries))
@@ -288,6 +298,14 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	}
 	close(work)
 	workers.Wait()
+	for _, e := range aside.list {
+		if _, err := r.operation(ctx, e, false, true); traffic.Over(err) {
+			cancel(err)
+		}
+		if n := int(done.Add(1)); r.Progress != nil {
+			r.Progress(n, len(entries))
+		}
+	}
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -320,16 +338,29 @@ func (r *Run) known(e site.Entry) *operation {
 
 func newOperation(e site.Entry) *operation { return &operation{entry: e, found: map[string]bool{}} }
 
-// operation attacks one operation. Its error is one that ends the run.
-func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
+// operation attacks one operation, alone or beside others. Its error is one that ends
+// the run; over tells that it takes too long to answer.
+func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (over bool, err error) {
 	if why := site.Never(e.Request); why != "" {
 		r.Surface.Failed(e.Request, why)
-		return nil
+		return false, nil
 	}
 	if e.Request.Method == http.MethodDelete && !r.Target.Profile.Allows(scan.Full) {
-		return nil // an attack may remove what the operation as it stands does not
+		return false, nil // an attack may remove what the operation as it stands does not
 	}
 	op := r.known(e)
+	op.wait.alone = alone
+	err = r.checks(ctx, op, slow)
+	over = op.wait.over.Load()
+	if over && alone {
+		r.left(op)
+	}
+	return over, err
+}
+
+// checks runs the quick or the slow checks on an operation.
+func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
+	e := op.entry
 	for _, c := range r.Checks {
 		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
 			continue
@@ -339,7 +370,14 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow bool) error {
 			return err
 		}
 	}
+	var renewed []string // what is sent there is replaced
+	if r.Renew != nil {
+		renewed = crawl.Tokens(e.Request)
+	}
 	for _, at := range e.Request.Points() {
+		if slices.Contains(renewed, at.Key()) {
+			continue
+		}
 		if err := r.point(ctx, op, at, slow); err != nil {
 			return err
 		}

@@ -1,11 +1,14 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
+	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 )
@@ -106,26 +109,30 @@ func (p *Probe) Ask(value string) (*message.Response, error) {
 
 // Send sends a request as the run's identity, with fresh tokens.
 func (t *Trial) Send(r *message.Request) (*message.Response, error) {
-	if t.Renew != nil {
-		r = t.Renew(t.Context, r)
-	}
-	t.Surface.Count(t.Request, 1)
-	return t.Client.Send(t.Context, r, t.As)
+	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.Send) })
 }
 
 // SendAlone is Send while nothing else is under way, for measuring time.
 func (t *Trial) SendAlone(r *message.Request) (*message.Response, error) {
-	if t.Renew != nil {
-		r = t.Renew(t.Context, r)
-	}
-	t.Surface.Count(t.Request, 1)
-	return t.Client.SendAlone(t.Context, r, t.As)
+	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.SendAlone) })
 }
 
 // Nobody sends a request without any identity.
 func (t *Trial) Nobody(r *message.Request) (*message.Response, error) {
-	t.Surface.Count(t.Request, 1)
-	return t.Client.Send(t.Context, r, nil)
+	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, nil) })
+}
+
+// renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
+// applications have one token for each session, and every page makes it another one.
+func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response, error) {
+	if t.Renew == nil || len(crawl.Tokens(r)) == 0 {
+		t.renewing.RLock()
+		defer t.renewing.RUnlock()
+		return send(t.Context, r, t.As)
+	}
+	t.renewing.Lock()
+	defer t.renewing.Unlock()
+	return send(t.Context, t.Renew(t.Context, r), t.As)
 }
 
 // Follow sends a request and follows redirects inside of the scope, up to 5.

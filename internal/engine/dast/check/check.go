@@ -18,6 +18,7 @@ import (
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
+	"merlon/internal/engine/dast/check/sessionid"
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
@@ -50,6 +51,7 @@ var All = []*attack.Check{
 	upload.Check,
 	csrf.Check,
 	cookies.Check,
+	sessionid.Check,
 	headers.Check,
 	leaks.Check,
 	jwt.Check,

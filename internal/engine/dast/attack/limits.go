@@ -1,0 +1,94 @@
+package attack
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// This file bounds what one operation may cost that takes long to answer: one that
+// sleeps, works, or waits for another system. Many applications answer the requests of
+// a session one after the other, so that such an operation holds up all others.
+
+// Limits say how long operations may keep the scan waiting.
+type Limits struct {
+	// First is how long an operation whose answers take Slow on average is waited for
+	// beside others. It is set aside then, and begun again when nothing else is under
+	// way: it may have waited for others itself.
+	First time.Duration // 15 s
+	Slow  time.Duration // 1 s
+	// Last is how long it is waited for when it is alone. What is left is a reason.
+	Last time.Duration // 2 min
+}
+
+// orDefault fills in what is not set.
+func (p Limits) orDefault() Limits {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&p.First, 15 * time.Second}, {&p.Slow, time.Second}, {&p.Last, 2 * time.Minute}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	return p
+}
+
+// errAside ends the checks of an operation that is waited for no longer. It is Invalid,
+// so that it is no reason by itself.
+var errAside = errs.E(errs.Invalid, "the operation takes too long to answer")
+
+// waited is how long an operation was waited for.
+type waited struct {
+	alone bool // nothing else is under way
+	asked atomic.Int64
+	spent atomic.Int64 // nanoseconds
+	over  atomic.Bool
+}
+
+// asides are operations that are left for later. Several workers add them.
+type asides struct {
+	mu   sync.Mutex
+	list []site.Entry
+}
+
+func (a *asides) add(e site.Entry) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, e)
+}
+
+// timed sends by the function, as long as the operation is worth waiting for.
+func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response, error) {
+	w := &t.op.wait
+	if w.over.Load() {
+		return nil, errAside
+	}
+	t.Surface.Count(t.Request, 1)
+	began := time.Now()
+	resp, err := send()
+	took := time.Since(began)
+	if resp != nil {
+		took = resp.Took // without what the limits of the scan have cost
+	}
+	asked, spent := w.asked.Add(1), time.Duration(w.spent.Add(int64(took)))
+	limit := t.Limits.orDefault()
+	if w.alone && spent > limit.Last || !w.alone && spent > limit.First && spent > limit.Slow*time.Duration(asked) {
+		w.over.Store(true)
+	}
+	return resp, err
+}
+
+// left says of an operation that was waited for in vain that it was not examined to
+// the end.
+func (r *Run) left(op *operation) {
+	asked, spent := op.wait.asked.Load(), time.Duration(op.wait.spent.Load())
+	r.Degrade(scan.Reason{Code: "timeout", Path: r.Target.Path(op.entry.Request.URL()), Message: fmt.Sprintf("%s %s takes %s to answer: after %d requests the rest of its checks was left out",
+		op.entry.Request.Method, site.PathShape(op.entry.Request), (spent / time.Duration(max(asked, 1))).Round(100*time.Millisecond), asked)})
+}

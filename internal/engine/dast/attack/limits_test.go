@@ -1,0 +1,120 @@
+package attack_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+)
+
+// An operation that takes long to answer is set aside, begun again alone, and left in
+// the end; one that has only waited for it is examined.
+func TestLimits(t *testing.T) {
+	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", Severity: finding.Low}
+	check := &attack.Check{ID: "test", Rules: []*finding.Rule{rule}, Point: func(p *attack.Probe) error {
+		for range 5 {
+			resp, err := p.Try(p.Random(5))
+			if err != nil {
+				return err
+			}
+			if resp.Request.Path == "/sleeps" && resp.Request.Query[0].Name == "b" {
+				t.Error("it was waited for too long")
+			}
+		}
+		p.Flaw(attack.Flaw{Rule: rule, Proof: []string{"it was examined"}})
+		return nil
+	}}
+	var busy, asked atomic.Int64
+	h := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.URL.Path == "/sleeps" {
+			busy.Add(1)
+			time.Sleep(40 * time.Millisecond)
+			busy.Add(-1)
+		}
+		for r.URL.Path == "/waits" && busy.Load() > 0 { // as behind the lock of a session
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	limits := func(r *attack.Run) {
+		r.Limits = attack.Limits{First: 60 * time.Millisecond, Slow: 20 * time.Millisecond, Last: 110 * time.Millisecond}
+	}
+	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"}, limits)
+	if len(got.Findings) != 1 || got.Findings[0].Live.Parameter != "a" || !strings.HasSuffix(got.Findings[0].Live.URL, "/waits") {
+		t.Errorf("found %+v", got.Findings)
+	}
+	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" || !strings.Contains(got.Reasons[0].Message, "GET /sleeps takes") {
+		t.Errorf("reasons %+v", got.Reasons)
+	}
+	if n := asked.Load(); n > 25 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// A token that is renewed with every request is no point.
+func TestRenewed(t *testing.T) {
+	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
+		if p.At.Name == "user_token" {
+			t.Errorf("asked about %s", p.At.Key())
+		}
+		_, err := p.Try("x")
+		return err
+	}}
+	form := &message.Request{Method: http.MethodPost, Scheme: "http", Path: "/send", Origin: "form", Types: map[string]string{"form:user_token": "hidden"}}
+	form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "user_token", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") })
+	attacktest.Attack(t, h, []*attack.Check{check}, nil, func(r *attack.Run) {
+		form.Host = r.Scope.Base().Host
+		form.Referer = r.Scope.Base().String()
+		r.Surface.Add(form)
+		r.Renew = func(_ context.Context, r *message.Request) *message.Request { return r }
+	})
+}
+
+// Nobody else gets a token between the page that gives one and the form that takes it.
+func TestOneToken(t *testing.T) {
+	var mu sync.Mutex
+	token := ""
+	var refused atomic.Int64
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method == http.MethodPost && r.PostFormValue("csrf") != token {
+			refused.Add(1)
+		}
+		token = rand.Text()
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, "<form method=post action=%s><input type=hidden name=csrf value=%s><input name=text></form>", r.URL.Path, token)
+	})
+	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
+		for range 10 {
+			if _, err := p.Try("x"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /page?a=1"}, func(r *attack.Run) {
+		r.Renew = crawl.Renewer(r.Client, nil)
+		for _, path := range []string{"/a", "/b", "/c"} {
+			form := &message.Request{Method: http.MethodPost, Scheme: "http", Host: r.Scope.Base().Host, Path: path, Origin: "form", Types: map[string]string{"form:csrf": "hidden"}}
+			form.Body = message.Body{Kind: message.Form, Params: []message.Param{{Name: "csrf", Value: "0123456789abcdef"}, {Name: "text", Value: "a"}}}
+			form.Referer = form.Address()
+			r.Surface.Add(form)
+		}
+	})
+	if n := refused.Load(); n > 3 { // as they were found, when the surface is looked at
+		t.Errorf("%d requests had an old token", n)
+	}
+}

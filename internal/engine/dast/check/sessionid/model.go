@@ -1,0 +1,285 @@
+package sessionid
+
+import (
+	"crypto/md5"  //nolint:gosec // what applications take
+	"crypto/sha1" //nolint:gosec // likewise
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/lazyregexp"
+)
+
+// This file says what values are made from.
+
+// A form is how a value is written: its text is the number, or the number's digest, in
+// an encoding.
+type form struct {
+	name   string
+	encode func(string) string
+}
+
+// forms returns the texts that a value could stand for, with the ways back.
+func forms(text string) map[string]form {
+	out := map[string]form{text: {"", func(s string) string { return s }}}
+	if plain, err := url.QueryUnescape(text); err == nil && plain != text {
+		out[plain] = form{" in URL encoding", url.QueryEscape}
+	}
+	for name, e := range map[string]*base64.Encoding{"base 64": base64.StdEncoding, "base 64 without padding": base64.RawStdEncoding, "base 64 for URLs": base64.RawURLEncoding} {
+		if decoded, err := e.DecodeString(text); err == nil && len(decoded) > 0 && readable.Match(decoded) {
+			out[string(decoded)] = form{" in " + name, func(s string) string { return e.EncodeToString([]byte(s)) }}
+		}
+	}
+	if decoded, err := hex.DecodeString(text); err == nil && len(decoded) > 0 && readable.Match(decoded) {
+		out[string(decoded)] = form{" in hexadecimal", func(s string) string { return hex.EncodeToString([]byte(s)) }}
+	}
+	return out
+}
+
+// readable are texts with a number.
+var readable = lazyregexp.New(`^[\x20-\x7e]*\d[\x20-\x7e]*$`)
+
+// A digest is a function that hides a number by nothing but its size.
+type digest struct {
+	name string
+	sum  func(string) string
+}
+
+// digests are told by the length of their text in hexadecimal.
+var digests = map[int]digest{
+	32: {"MD5", func(s string) string { b := md5.Sum([]byte(s)); return hex.EncodeToString(b[:]) }},    //nolint:gosec // see the import
+	40: {"SHA-1", func(s string) string { b := sha1.Sum([]byte(s)); return hex.EncodeToString(b[:]) }}, //nolint:gosec // see the import
+	64: {"SHA-256", func(s string) string { b := sha256.Sum256([]byte(s)); return hex.EncodeToString(b[:]) }},
+}
+
+var (
+	hexText = lazyregexp.New(`^[0-9a-f]+$`)
+	// numbered are texts that could hold a number that grows: few words, and digits.
+	numbered = lazyregexp.New(`^[A-Za-z_.:-]{0,24}(\d{1,18}|[0-9a-f]{1,15})[A-Za-z_.:-]{0,24}$`)
+)
+
+// plain reports whether a value could be a number or a digest by its form.
+func plain(text string) bool {
+	for inner := range forms(text) {
+		if numbered.MatchString(inner) || digests[len(inner)].sum != nil && hexText.MatchString(strings.ToLower(inner)) {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	maxStep   = 1000    // between a value of a counter and the next
+	maxHidden = 200_000 // numbers behind a digest that are tried
+	lag       = 2       // seconds between the clock of a value and the date of its answer
+)
+
+// A maker is what values are made from.
+type maker struct {
+	what string // for people: "the MD5 digest of a counter"
+	// after is the next value of a counter; nil: it is the clock.
+	after func(last string) (string, bool)
+	// tells reports whether a value is the time.
+	tells func(s sample) bool
+}
+
+// next says what the next value will be. For a clock it waits until that has moved on.
+func (m *maker) next(t *attack.Trial, last sample) (string, error) {
+	if m.after != nil {
+		text, _ := m.after(last.text)
+		return text, nil
+	}
+	if wait := time.Until(last.clock().Add(time.Second)); wait > 0 {
+		select {
+		case <-time.After(min(wait, 2*time.Second)):
+		case <-t.Context.Done():
+			return "", t.Context.Err()
+		}
+	}
+	return "the time of the answer, and another one than before", nil
+}
+
+// fits reports whether a value is the one that was predicted.
+func (m *maker) fits(last, got sample) bool {
+	if m.after != nil {
+		want, ok := m.after(last.text)
+		return ok && want == got.text
+	}
+	return got.text != last.text && m.tells(got)
+}
+
+// model returns what two values in a row are made from; nil: it is not known.
+func model(a, b sample) *maker {
+	back := forms(b.text)
+	for ia, f := range forms(a.text) {
+		for ib, g := range back {
+			if f.name != g.name {
+				continue
+			}
+			for _, m := range []*maker{clock(a, b, f, ia), counter(ia, ib, f), hidden(a.text, b.text, ia, ib, f)} {
+				if m != nil {
+					return m
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// units are how applications write the time, as parts of a second.
+var units = []struct {
+	name string
+	per  int64
+}{{"seconds", 1}, {"milliseconds", 1000}, {"microseconds", 1_000_000}}
+
+// clock recognises the time, or the digest of its seconds.
+func clock(a, b sample, f form, inner string) *maker {
+	decode := func(s sample) (string, bool) {
+		for text, g := range forms(s.text) {
+			if g.name == f.name {
+				return text, true
+			}
+		}
+		return "", false
+	}
+	var all []*maker
+	for _, u := range units {
+		all = append(all, &maker{what: "the time in " + u.name + f.name, tells: func(s sample) bool {
+			text, ok := decode(s)
+			n, err := strconv.ParseInt(text, 10, 64)
+			at := s.clock().Unix()
+			return ok && err == nil && n >= (at-lag)*u.per && n < (at+lag+1)*u.per
+		}})
+	}
+	if d := digests[len(inner)]; d.sum != nil {
+		all = append(all, &maker{what: "the " + d.name + " digest of the time in seconds" + f.name, tells: func(s sample) bool {
+			text, ok := decode(s)
+			for n := s.clock().Unix() - lag; ok && n <= s.clock().Unix()+lag; n++ {
+				if strings.EqualFold(d.sum(strconv.FormatInt(n, 10)), text) {
+					return true
+				}
+			}
+			return false
+		}})
+	}
+	for _, m := range all {
+		if m.tells(a) && m.tells(b) {
+			return m
+		}
+	}
+	return nil
+}
+
+// counter recognises texts that differ in a number by a small step.
+func counter(a, b string, f form) *maker {
+	for _, base := range []int{10, 16} {
+		before, x, y, behind, ok := difference(a, b, base)
+		if !ok || y == x || max(x, y)-min(x, y) > maxStep {
+			continue
+		}
+		if base == 10 && moment(y) {
+			return nil
+		}
+		step, width := y-x, len(b)-len(before)-len(behind)
+		what := "a counter"
+		if base == 16 {
+			what = "a counter in hexadecimal"
+		}
+		return &maker{what: what + f.name, after: func(last string) (string, bool) {
+			for text, g := range forms(last) {
+				number, ok := strings.CutPrefix(text, before)
+				number, ok2 := strings.CutSuffix(number, behind)
+				n, err := strconv.ParseInt(number, base, 64)
+				if g.name == f.name && ok && ok2 && err == nil {
+					return f.encode(before + padded(n+step, base, width) + behind), true
+				}
+			}
+			return "", false
+		}}
+	}
+	return nil
+}
+
+// moment reports whether a number is a time of these decades, which grows by itself.
+func moment(n int64) bool {
+	for _, u := range units {
+		if n > 1_400_000_000*u.per && n < 2_400_000_000*u.per {
+			return true
+		}
+	}
+	return false
+}
+
+// padded writes a number with zeros in front, where the width asks for them.
+func padded(n int64, base, width int) string {
+	text := strconv.FormatInt(n, base)
+	return strings.Repeat("0", max(0, width-len(text))) + text
+}
+
+// difference splits two texts into what they share and a number in which they differ.
+func difference(a, b string, base int) (before string, x, y int64, behind string, ok bool) {
+	digit := func(c byte) bool { return c >= '0' && c <= '9' || base == 16 && c >= 'a' && c <= 'f' }
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	for i > 0 && digit(a[i-1]) {
+		i--
+	}
+	j := 0
+	for j < min(len(a), len(b))-i && a[len(a)-1-j] == b[len(b)-1-j] {
+		j++
+	}
+	for j > 0 && digit(a[len(a)-j]) {
+		j--
+	}
+	x, errX := strconv.ParseInt(a[i:len(a)-j], base, 64)
+	y, errY := strconv.ParseInt(b[i:len(b)-j], base, 64)
+	return a[:i], x, y, a[len(a)-j:], errX == nil && errY == nil && len(a)-i-j > 0 && digit(a[i])
+}
+
+// hidden recognises digests of a counter.
+func hidden(textA, textB, a, b string, f form) *maker {
+	d := digests[len(a)]
+	if d.sum == nil || len(b) != len(a) || textA == textB || !hexText.MatchString(strings.ToLower(a)) {
+		return nil
+	}
+	x, y := int64(-1), int64(-1)
+	for n := range int64(maxHidden) {
+		switch sum := d.sum(strconv.FormatInt(n, 10)); {
+		case strings.EqualFold(sum, a):
+			x = n
+		case strings.EqualFold(sum, b):
+			y = n
+		}
+		if x >= 0 && y >= 0 {
+			break
+		}
+	}
+	if x < 0 || y < 0 {
+		return nil
+	}
+	step, n := y-x, y
+	write := func(n int64) string {
+		sum := d.sum(strconv.FormatInt(n, 10))
+		if a == strings.ToUpper(a) {
+			sum = strings.ToUpper(sum)
+		}
+		return f.encode(sum)
+	}
+	return &maker{what: fmt.Sprintf("the %s digest of a counter%s", d.name, f.name), after: func(last string) (string, bool) {
+		for range maxStep { // somebody else may have got some
+			if write(n) == last {
+				return write(n + step), true
+			}
+			n++
+		}
+		return "", false
+	}}
+}

@@ -1,0 +1,193 @@
+// Package sessionid finds identifiers of sessions and tokens from which the next one
+// can be computed: counters, the clock, and digests of either. The proof: values that
+// the application has not given yet are predicted, twice.
+package sessionid
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/sessionid/predictable", Analysis: finding.DAST, Name: "Predictable identifier of a session",
+	ShortDescription: "The next identifier or token can be computed from those before.",
+	Description: "The application makes a value that stands for a session, or that proves something, from a counter or from the time. " +
+		"Whoever has got one himself computes those of others, and is taken for them.",
+	HowToPrevent: "Let the framework make identifiers of sessions, or take at least 16 bytes of the system's generator for cryptography. " +
+		"A digest of something that can be guessed is guessed as easily.",
+	CWE: []string{"CWE-340", "CWE-330", "CWE-341"}, OWASP: []string{"A07:2021"}, Severity: finding.High, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "sessionid", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Response: learn, Request: try}
+
+// stands are names of values that stand for somebody, or prove who he is.
+var stands = lazyregexp.New(`(?i)sess(ion)?([^a-z]|$|[-_]?(id|key|token))|session|(^|[^a-z])sid($|[^a-z])|token|auth([^o]|$)|csrf|xsrf|remember`)
+
+// counts are names of values that count or tell a time, which are no secrets.
+var counts = lazyregexp.New(`(?i)time|date|expir|start|last|since|count|visit|hits|views|pages?|requests|version|length|size|used|limit|[-_](at|ts|no|nr)$|ttl`)
+
+// A kind says where in an answer a value stands.
+type kind string
+
+const (
+	cookie   kind = "cookie"
+	field    kind = "hidden field"
+	property kind = "property"
+)
+
+// A place is where answers give a value.
+type place struct {
+	kind kind
+	name string
+}
+
+func (p place) String() string { return string(p.kind) + " " + p.name }
+
+// maxText bounds the values that are looked at, in characters.
+const maxText = 200
+
+// values returns what an answer gives that stands for somebody.
+func values(resp *message.Response) map[place]string {
+	out := map[place]string{}
+	add := func(k kind, name, text string) {
+		if len(out) < 20 && len(text) <= maxText && stands.MatchString(name) && !counts.MatchString(name) {
+			out[place{k, name}] = text
+		}
+	}
+	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
+		if c.MaxAge >= 0 {
+			add(cookie, c.Name, c.Value)
+		}
+	}
+	switch {
+	case resp.IsHTML():
+		for _, r := range crawl.Read(resp).Requests {
+			for _, p := range r.Points() {
+				if r.Origin == "form" && r.Types[p.Key()] == "hidden" {
+					add(field, p.Name, p.Value)
+				}
+			}
+		}
+	case strings.HasSuffix(resp.MediaType(), "json"):
+		body := message.Request{Body: message.Body{Kind: message.JSON, Text: resp.Body}}
+		for _, p := range body.Points() {
+			add(property, p.Name[strings.LastIndexByte(p.Name, '/')+1:], p.Value)
+		}
+	}
+	return out
+}
+
+// learn remembers which operations give values that could be computed, by their form.
+func learn(t *attack.Trial, resp *message.Response) {
+	for at, text := range values(resp) {
+		if plain(text) {
+			t.Note(given(resp.Request, at))
+			t.Note("sessionid " + site.Shape(resp.Request))
+		}
+	}
+}
+
+func given(r *message.Request, at place) string {
+	return "sessionid " + site.Shape(r) + " " + at.String()
+}
+
+// try asks the operation again for the values that it gives, each name once in the run.
+func try(t *attack.Trial) error {
+	if !t.Noted("sessionid " + site.Shape(t.Request)) {
+		return nil
+	}
+	first, err := t.SendAlone(t.Request)
+	if err != nil {
+		return err
+	}
+	for at, text := range values(first) {
+		if !t.Noted(given(t.Request, at)) || !t.Once("sessionid "+at.String()) {
+			continue
+		}
+		if err := predict(t, at, sample{text: text, resp: first}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A sample is a value with the answer that gave it.
+type sample struct {
+	text string
+	resp *message.Response
+}
+
+// clock is the server's time when it answered, as far as is known.
+func (s sample) clock() time.Time {
+	if at, err := http.ParseTime(s.resp.Header.Get("Date")); err == nil {
+		return at
+	}
+	return time.Now()
+}
+
+const (
+	rounds = 3 // in which somebody else may get a value in between
+	proofs = 2 // predictions that have to come true in a row
+)
+
+// predict draws two values, finds what they are made from, and predicts the next.
+func predict(t *attack.Trial, at place, last sample) error {
+	for range rounds {
+		next, err := draw(t, at)
+		if err != nil || next == nil {
+			return err
+		}
+		m := model(last, *next)
+		last = *next
+		if m == nil {
+			return nil
+		}
+		answers, notes, proof := []*message.Response{last.resp}, []string{"a value that shows what it is made from"}, []string{"The value is " + m.what + "."}
+		for len(answers) <= proofs {
+			want, err := m.next(t, last)
+			if err != nil {
+				return err
+			}
+			got, err := draw(t, at)
+			if err != nil || got == nil {
+				return err
+			}
+			fits := m.fits(last, *got)
+			if last = *got; !fits {
+				break
+			}
+			answers, notes = append(answers, got.resp), append(notes, "a value that was predicted")
+			proof = append(proof, "Before the request was sent, its value was predicted: "+want+". The answer gave it.")
+		}
+		if len(answers) > proofs {
+			t.Flaw(attack.Flaw{Rule: rule, Answers: answers, Notes: notes, Proof: proof, Key: at.String(),
+				Message: fmt.Sprintf("The %s %s can be predicted: it is %s.", at.kind, at.name, m.what)})
+			return nil
+		}
+	}
+	return nil
+}
+
+// draw asks for one value more; nil: the operation gives none.
+func draw(t *attack.Trial, at place) (*sample, error) {
+	resp, err := t.SendAlone(t.Request)
+	if err != nil {
+		return nil, err
+	}
+	text, ok := values(resp)[at]
+	if !ok {
+		return nil, nil
+	}
+	return &sample{text, resp}, nil
+}
