@@ -4,6 +4,7 @@ package check
 
 import (
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/cipher"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
 	"merlon/internal/engine/dast/check/cookies"
@@ -49,6 +50,7 @@ var All = []*attack.Check{
 	deserialization.Check,
 	deserialization.Indicator,
 	upload.Check,
+	cipher.Check,
 	csrf.Check,
 	cookies.Check,
 	sessionid.Check,

@@ -1,0 +1,288 @@
+// Package cipher finds encryption that does not protect: texts that are encrypted by
+// the same stream of bytes each time, blocks that are encrypted each by itself, and
+// answers that tell whether the padding of a changed text is right. The proofs: the
+// ciphertext of a text is predicted; equal blocks of a text of ours come out equal,
+// twice; and the padding of changed texts is predicted.
+package cipher
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"html"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+const prevent = "Encrypt with an authenticated mode (AES-GCM, ChaCha20-Poly1305) of a library that chooses the nonce, with another nonce for each text. " +
+	"Answer every text that does not authenticate alike. A token that the user only brings back is better kept on the server, and named by a random number."
+
+var (
+	keystream = &finding.Rule{
+		ID: "dast/cipher/keystream", Analysis: finding.DAST, Name: "Texts encrypted by the same stream of bytes",
+		ShortDescription: "Whoever may have one text encrypted can read and write all others.",
+		Description: "The application combines every text with the same bytes (XOR with a key, or a stream cipher with a nonce that is used again). " +
+			"One text that is known together with its ciphertext gives these bytes away, and with them everything else.",
+		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-323"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	}
+	blocks = &finding.Rule{
+		ID: "dast/cipher/blocks", Analysis: finding.DAST, Name: "Blocks encrypted each by itself",
+		ShortDescription: "Equal blocks of a text are equal in the ciphertext, and can be moved about.",
+		Description: "The application encrypts with a block cipher in a mode (ECB) that makes equal blocks of equal ones. The ciphertext shows what repeats, " +
+			"blocks can be cut out and put elsewhere, and where the attacker chooses a part of the text he reads what stands behind it.",
+		HowToPrevent: prevent, CWE: []string{"CWE-327"}, OWASP: []string{"A02:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+	}
+	oracle = &finding.Rule{
+		ID: "dast/cipher/padding-oracle", Analysis: finding.DAST, Name: "Padding oracle",
+		ShortDescription: "Answers tell whether the padding of a changed ciphertext is right.",
+		Description: "A text that was encrypted in the mode CBC is taken back from the client and decrypted, and the answer is another one when its padding is wrong. " +
+			"By some thousand questions the attacker decrypts every text, and encrypts his own, without the key.",
+		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-209", "CWE-347"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	}
+)
+
+// Check is the check.
+var Check = &attack.Check{ID: "cipher", Rules: []*finding.Rule{keystream, blocks, oracle}, Profile: scan.Safe, Wants: wants, Point: point}
+
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InCookie:
+		return true
+	case message.InJSON:
+		return p.Type == "string"
+	}
+	return false
+}
+
+func point(p *attack.Probe) error {
+	if text, e := decode(p.At.Value); e != nil {
+		if size := blockSize(text); size > 0 && len(text) >= 2*size {
+			return padding(p, text, size, e)
+		}
+	}
+	base, err := p.Baseline()
+	if err != nil || !encrypts(base.First, len(p.Value())) {
+		return err
+	}
+	if found, err := stream(p, base); found || err != nil {
+		return err
+	}
+	return ecb(p, base)
+}
+
+// An encoding writes bytes as a text.
+type encoding struct {
+	read  func(string) ([]byte, error)
+	write func([]byte) string
+}
+
+// encodings in the order in which they are tried: hexadecimal texts are base 64 too.
+var encodings = []*encoding{
+	{hex.DecodeString, hex.EncodeToString},
+	{base64.StdEncoding.DecodeString, base64.StdEncoding.EncodeToString},
+	{base64.RawStdEncoding.DecodeString, base64.RawStdEncoding.EncodeToString},
+	{base64.URLEncoding.DecodeString, base64.URLEncoding.EncodeToString},
+	{base64.RawURLEncoding.DecodeString, base64.RawURLEncoding.EncodeToString},
+}
+
+// least is the shortest ciphertext that is looked at, in bytes.
+const least = 4
+
+// decode reads a text of one of the encodings; a nil encoding: it is of none.
+func decode(s string) ([]byte, *encoding) {
+	for _, e := range encodings {
+		if b, err := e.read(s); err == nil && len(b) >= least && e.write(b) == s {
+			return b, e
+		}
+	}
+	return nil, nil
+}
+
+// encoded are texts that may be of one of the encodings, and words.
+var encoded = lazyregexp.New(`[A-Za-z0-9+/_-]{6,}={0,2}`)
+
+// odd are characters that words do not have, or not in that order.
+var odd = lazyregexp.New(`[0-9+/=]|[a-z][A-Z].*[a-z][A-Z]`)
+
+// ciphertexts returns what in an answer could be encrypted: its body, where it leads,
+// and its cookies.
+func ciphertexts(resp *message.Response) map[string][]byte {
+	text := strings.Join(append([]string{strings.ReplaceAll(html.UnescapeString(resp.Text()), `\/`, "/"), resp.Header.Get("Location")}, resp.Header.Values("Set-Cookie")...), "\n")
+	out := map[string][]byte{}
+	for _, s := range encoded.FindAllString(text, 5000) {
+		if !odd.MatchString(s) || len(out) >= 500 {
+			continue
+		}
+		if b, e := decode(s); e != nil {
+			out[s] = b
+		}
+	}
+	return out
+}
+
+// encrypts reports whether an answer holds something that a value of the length could
+// have been made to.
+func encrypts(resp *message.Response, length int) bool {
+	for _, b := range ciphertexts(resp) {
+		if over := len(b) - length; over >= 0 && over <= 48 {
+			return true
+		}
+	}
+	return false
+}
+
+// text is a random one in which nothing repeats, of digits and letters of both cases,
+// so that a change of case is no constant.
+func text(p *attack.Probe) string {
+	var b strings.Builder
+	for i, c := range p.Random(24) + p.Random(24) {
+		switch (int(c) + i) % 3 {
+		case 0:
+			b.WriteRune('0' + (c-'a')%10)
+		case 1:
+			b.WriteRune(c - 'a' + 'A')
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}
+
+// A pad is the bytes that texts are combined with, at their beginning in a ciphertext.
+type pad struct {
+	key    string
+	offset int
+	length int // of the ciphertext
+}
+
+// pads returns the bytes that could have been combined with the text, for every new
+// ciphertext of an answer that is long enough.
+func pads(base, resp *message.Response, text string) map[pad]bool {
+	known := ciphertexts(base)
+	out := map[pad]bool{}
+	for s, b := range ciphertexts(resp) {
+		if known[s] != nil || len(b) < len(text) || len(b) > len(text)+48 {
+			continue
+		}
+		for _, offset := range []int{0, len(b) - len(text)} {
+			key := combine(b[offset:offset+len(text)], text)
+			if strings.Trim(key, "\x00") != "" { // else it is only written in another way
+				out[pad{key, offset, len(b)}] = true
+			}
+		}
+	}
+	return out
+}
+
+func combine(b []byte, text string) string {
+	key := make([]byte, len(text))
+	for i := range key {
+		key[i] = b[i] ^ text[i]
+	}
+	return string(key)
+}
+
+// stream looks for a stream of bytes that is used twice, and predicts two more texts.
+func stream(p *attack.Probe, base *attack.Baseline) (bool, error) {
+	first := text(p)
+	resp, err := p.Try(first)
+	if err != nil {
+		return false, err
+	}
+	candidates := pads(base.First, resp, first)
+	answers, notes := []*message.Response{resp}, []string{"shows the bytes that a text is combined with"}
+	for round := 0; len(candidates) > 0; round++ {
+		next := text(p)
+		if resp, err = p.Try(next); err != nil {
+			return false, err
+		}
+		again := pads(base.First, resp, next)
+		for c := range candidates {
+			if !again[c] {
+				delete(candidates, c)
+			}
+		}
+		answers, notes = append(answers, resp), append(notes, "another text: the same bytes")
+		if len(candidates) > 0 && round == 2 {
+			p.Flaw(attack.Flaw{Rule: keystream, Request: resp.Request, Payload: next, Answers: answers, Notes: notes,
+				Proof: []string{"The answer holds a ciphertext of the parameter; with the text it gives the bytes that the text was combined with (XOR).",
+					fmt.Sprintf("The ciphertexts of three other random texts of %d characters were predicted with these bytes, and came so.", len(next))}})
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// blockSize is the size of blocks that a ciphertext could consist of; 0: of none, or it
+// is a text.
+func blockSize(b []byte) int {
+	readable := 0
+	for _, c := range b {
+		if c >= 0x20 && c < 0x7f || c == '\n' {
+			readable++
+		}
+	}
+	switch {
+	case readable*10 > len(b)*8:
+		return 0
+	case len(b)%16 == 0:
+		return 16
+	case len(b)%8 == 0:
+		return 8
+	}
+	return 0
+}
+
+// runs is the most blocks in a row that are equal in any new ciphertext of an answer.
+func runs(base, resp *message.Response) int {
+	known := ciphertexts(base)
+	most := 0
+	for s, b := range ciphertexts(resp) {
+		size := blockSize(b)
+		if known[s] != nil || size == 0 {
+			continue
+		}
+		row := 1
+		for i := size; i+size <= len(b); i += size {
+			if string(b[i:i+size]) != string(b[i-size:i]) {
+				row = 0
+			}
+			row++
+			most = max(most, row)
+		}
+	}
+	return most
+}
+
+// ecb looks for equal blocks in the ciphertext of equal ones, with controls.
+func ecb(p *attack.Probe, base *attack.Baseline) error {
+	var answers []*message.Response
+	var notes []string
+	payload := ""
+	for range 2 {
+		letter := p.Random(1)
+		for _, equal := range []bool{true, false} {
+			payload = strings.Repeat(letter, 96)
+			note := "a text of equal blocks"
+			if !equal {
+				payload, note = text(p)+text(p), "a random text"
+			}
+			resp, err := p.Try(payload)
+			if err != nil {
+				return err
+			}
+			if n := runs(base.First, resp); equal && n < 4 || !equal && n > 1 {
+				return nil
+			}
+			answers, notes = append(answers, resp), append(notes, note)
+		}
+	}
+	p.Flaw(attack.Flaw{Rule: blocks, Request: answers[0].Request, Payload: payload, Answers: answers, Notes: notes,
+		Proof: []string{"The ciphertext of 96 equal characters has four equal blocks or more in a row; so has that of 96 others.", "Those of random texts of the same length have none."}})
+	return nil
+}

@@ -1,0 +1,110 @@
+package cipher
+
+import (
+	"fmt"
+	"slices"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file asks whether answers tell of the padding of a ciphertext (S. Vaudenay,
+// Security Flaws Induced by CBC Padding, 2002; padding of PKCS #7, RFC 5652 section
+// 6.3). A text that was encrypted ends with n bytes of the value n. Changing a byte of
+// the block before the last changes the same byte of the last block: with the right
+// guess of n the last byte becomes 1, which is a padding again. So 16 questions are
+// enough to find n, where 256 would be needed without knowing that the text was right.
+
+// maxOracles bounds the points of a run that are asked.
+const maxOracles = 4
+
+// padding asks with a ciphertext that the point holds.
+func padding(p *attack.Probe, text []byte, size int, e *encoding) error {
+	if !p.Once("padding "+p.At.Key()) || p.Count("padding") > maxOracles {
+		return nil
+	}
+	base, err := p.Baseline()
+	if err != nil || !base.Stable {
+		return err
+	}
+	o := &padded{Probe: p, text: text, size: size, encoding: e}
+	// Two bytes that are a padding by chance only: the answer to a wrong one.
+	for i, change := range []byte{0x80, 0xc5} {
+		page, resp, err := o.ask(map[int]byte{0: change, 1: 0x55})
+		if err != nil {
+			return err
+		}
+		if base.Same(resp, o.last) || i > 0 && !page.Equal(o.wrong) {
+			return nil
+		}
+		o.wrong = page
+	}
+	for n := 2; n <= size; n++ {
+		page, _, err := o.ask(map[int]byte{0: byte(n) ^ 1})
+		if err != nil {
+			return err
+		}
+		if !page.Equal(o.wrong) {
+			return o.prove(n)
+		}
+	}
+	return nil
+}
+
+// A padded is a ciphertext whose padding is asked about.
+type padded struct {
+	*attack.Probe
+	text     []byte
+	size     int
+	encoding *encoding
+	wrong    *attack.Page // answer to a wrong padding
+	last     string       // payload
+}
+
+// ask changes bytes of the last block, counted from its end.
+func (o *padded) ask(changes map[int]byte) (*attack.Page, *message.Response, error) {
+	changed := slices.Clone(o.text)
+	for at, change := range changes {
+		changed[len(changed)-o.size-1-at] ^= change
+	}
+	o.last = o.encoding.write(changed)
+	resp, err := o.Try(o.last)
+	if err != nil {
+		return nil, nil, err
+	}
+	return o.Page(resp, o.last), resp, nil
+}
+
+// prove predicts which changes keep the padding right, if it has n bytes.
+func (o *padded) prove(n int) error {
+	f := attack.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. Changes of the block before the last that break the padding of the last one get one answer, whatever they are.", o.size)}}
+	for range 2 {
+		for _, c := range []struct {
+			changes map[int]byte
+			right   bool
+			note    string
+		}{
+			{map[int]byte{0: byte(n) ^ 1, 2: o.change()}, true, "right: the padding is the last byte alone, another byte does not count"},
+			{map[int]byte{0: byte(n) ^ 1 ^ 0x40, 2: o.change()}, false, "wrong: the last byte is no padding"},
+			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2, 3: o.change()}, true, "right: the padding is two bytes"},
+			{map[int]byte{0: byte(n) ^ 2, 1: byte(n) ^ 2 ^ 0x40, 3: o.change()}, false, "wrong: the second byte of two is none"},
+		} {
+			page, resp, err := o.ask(c.changes)
+			if err != nil {
+				return err
+			}
+			if page.Equal(o.wrong) == c.right {
+				return nil
+			}
+			f.Request, f.Payload = resp.Request, o.last
+			f.Answers, f.Notes = append(f.Answers, resp), append(f.Notes, c.note)
+		}
+	}
+	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has %d bytes. By that, what four changes and then four others do to the padding was predicted: "+
+		"each that keeps it right gets another answer than those that break it.", n))
+	o.Flaw(f)
+	return nil
+}
+
+// change is a random change of a byte.
+func (o *padded) change() byte { return byte(o.Number(1, 255)) }
