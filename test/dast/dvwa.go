@@ -18,11 +18,11 @@ type module struct {
 	class class // what it is about
 }
 
-// modules lists those that the target can serve: captcha needs a key of an outer
-// service, and api a package manager of its own.
+// modules lists those of the application's menu that the target can serve: captcha
+// needs a key of an outer service. Another one (bac) is not in the menu.
 var modules = []module{
+	{"api", exposure},
 	{"authbypass", authorization},
-	{"bac", authorization},
 	{"brute", noLimit.or(sqlInjection...)},
 	{"cryptography", weakCrypto},
 	{"csp", contentPolicy.or(crossSiteScripting...)},

@@ -24,6 +24,7 @@ import (
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
 	"merlon/internal/engine/dast/check/upload"
+	"merlon/internal/engine/dast/check/versions"
 	"merlon/internal/engine/dast/check/xpathinjection"
 	"merlon/internal/engine/dast/check/xss"
 	"merlon/internal/engine/dast/check/xxe"
@@ -54,6 +55,7 @@ var All = []*attack.Check{
 	csrf.Check,
 	cookies.Check,
 	sessionid.Check,
+	versions.Check,
 	headers.Check,
 	leaks.Check,
 	jwt.Check,

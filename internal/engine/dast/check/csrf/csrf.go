@@ -30,7 +30,10 @@ var rule = &finding.Rule{
 var Check = &attack.Check{ID: "csrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Response: learn, Request: try}
 
 // changes are words of what a form changes, in its address and the names of its fields.
-var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|book|comment|sign|messag|mtx|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
+var changes = lazyregexp.New(`(?i)(^|[^a-z])(add|creat|updat|edit|chang|delet|remov|sav|post|transfer|pay|order|buy|profile|account|settings?|upload|password|passwd|pass|e?mail|role|admin|invite|grant|approve)`)
+
+// writes are words of forms that take a text. Not all of them keep it.
+var writes = lazyregexp.New(`(?i)(^|[^a-z])(book|comment|sign|messag|mtx|note|text)`)
 
 // asks are words of forms that only ask.
 var asks = lazyregexp.New(`(?i)search|query|filter|(log|sign)[-_]?(in|up|on)|register|forgot|captcha|(^|[^a-z])(q|lang|locale|sort)([^a-z]|$)`)
@@ -59,9 +62,21 @@ func try(t *attack.Trial) error {
 		return err
 	}
 	r := harmless(t, t.Request)
+	word := t.Random(8)
+	// A form whose words only say that it takes a text has to keep it: others answer
+	// with something made of it, and change nothing.
+	keeps := r.Method == http.MethodPost && !changes.MatchString(words(r))
+	if keeps {
+		r = written(r, word)
+	}
 	own, err := t.Send(r.SetHeader("Origin", r.Base()))
 	if err != nil || own.Status >= 400 {
 		return err
+	}
+	if keeps {
+		if kept, err := shown(t, r, word); !kept || err != nil {
+			return err
+		}
 	}
 	site := "https://" + t.Random(10) + ".example"
 	forged := r.SetHeader("Origin", site).SetHeader("Referer", site+"/")
@@ -69,15 +84,15 @@ func try(t *attack.Trial) error {
 	if err != nil {
 		return err
 	}
-	page := attack.NewPage(own)
-	if foreign.Status != own.Status || page.Like(attack.NewPage(foreign)) < same {
+	page := attack.NewPage(own, word)
+	if foreign.Status != own.Status || page.Like(attack.NewPage(foreign, word)) < same {
 		return nil
 	}
 	nobody, err := t.Nobody(forged)
 	if err != nil {
 		return err
 	}
-	if nobody.Status == own.Status && page.Like(attack.NewPage(nobody)) >= different {
+	if nobody.Status == own.Status && page.Like(attack.NewPage(nobody, word)) >= different {
 		return nil // it is nobody's: there is nothing to borrow
 	}
 	t.Flaw(attack.Flaw{Rule: rule, Request: forged, Answers: []*message.Response{own, foreign, nobody},
@@ -94,14 +109,47 @@ const (
 	different = 0.9
 )
 
-// forgeable reports whether the request is of a form that changes something, and whose
-// fields another site can fill in.
+// written puts the word into the texts of a form.
+func written(r *message.Request, word string) *message.Request {
+	for _, p := range r.Points() {
+		if (p.In == message.InForm || p.In == message.InMultipart) && (p.Type == "" || p.Type == "text") && writes.MatchString(" "+p.Name) {
+			r = r.With(p, word)
+		}
+	}
+	return r
+}
+
+// shown reports whether the page with the form shows the word, when it is asked for
+// again: then the form has stored it.
+func shown(t *attack.Trial, r *message.Request, word string) (bool, error) {
+	page, err := message.Parse(r.Referer)
+	if err != nil {
+		return false, nil //nolint:nilerr // nobody knows where it stands
+	}
+	resp, err := t.Follow(page)
+	if err != nil {
+		return false, err
+	}
+	return strings.Contains(resp.Text(), word), nil
+}
+
+// words are the path and the names of what a form sends.
+func words(r *message.Request) string {
+	out := r.Path
+	for _, p := range r.Points() {
+		if p.In == message.InQuery || p.In == message.InForm || p.In == message.InMultipart {
+			out += " " + p.Name
+		}
+	}
+	return out
+}
+
+// forgeable reports whether the request is of a form that changes something, or takes a
+// text, and whose fields another site can fill in.
 func forgeable(r *message.Request) bool {
 	if r.Origin != "form" || len(crawl.Tokens(r)) > 0 {
 		return false
 	}
-	var names strings.Builder
-	names.WriteString(r.Path)
 	passwords := 0
 	for _, p := range r.Points() {
 		if p.In != message.InQuery && p.In != message.InForm && p.In != message.InMultipart {
@@ -113,9 +161,9 @@ func forgeable(r *message.Request) bool {
 		if p.Type == "password" || secret.MatchString(p.Name) {
 			passwords++
 		}
-		names.WriteString(" " + p.Name)
 	}
-	if asks.MatchString(names.String()) {
+	names := words(r)
+	if asks.MatchString(names) {
 		return false
 	}
 	switch {
@@ -124,7 +172,7 @@ func forgeable(r *message.Request) bool {
 	case r.Method == http.MethodGet:
 		return passwords > 1
 	}
-	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && changes.MatchString(names.String())
+	return (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && (changes.MatchString(names) || writes.MatchString(names))
 }
 
 var secret = lazyregexp.New(`(?i)passw|(^|[-_])(pass|pwd)([-_]|$)`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ func TestCheck(t *testing.T) {
 	cookie := jane{"Cookie", "sid=" + id}
 	// site is an application; it may look at the origin.
 	site := func(set string, looks, open bool) http.HandlerFunc {
+		var book []string
 		return func(w http.ResponseWriter, r *http.Request) {
 			if set != "" {
 				w.Header().Set("Set-Cookie", set)
@@ -39,6 +41,13 @@ func TestCheck(t *testing.T) {
 				http.Redirect(w, r, "/login", http.StatusFound)
 			case looks && !strings.HasSuffix(r.Header.Get("Origin"), r.Host):
 				http.Error(w, "from elsewhere", http.StatusForbidden)
+			case r.URL.Path == "/book": // keeps what is written into it
+				if text := r.PostFormValue("comment"); text != "" {
+					book = append(book, text)
+				}
+				fmt.Fprint(w, "<p>The book of our guests, who wrote on many days and in many ways: ", book)
+			case r.URL.Path == "/encode":
+				fmt.Fprint(w, "<p>Your message in a form that can be sent by every way: ", url.QueryEscape(r.PostFormValue("comment")))
 			default:
 				fmt.Fprint(w, "<p>Your profile is as you wish, and we have sent you a message about it")
 			}
@@ -60,6 +69,8 @@ func TestCheck(t *testing.T) {
 	get := form(nil)
 	get.Method, get.Body, get.Query = http.MethodGet, message.Body{}, []message.Param{{Name: "password_new", Value: "x"}, {Name: "password_conf", Value: "y"}}
 	search := form(nil, "query=shoes", "order=price")
+	book, encode := form(nil, "comment=nice"), form(nil, "comment=nice")
+	book.Path, encode.Path = "/book", "/encode"
 	link := plain.Clone()
 	link.Origin = "script"
 	for name, c := range map[string]struct {
@@ -69,6 +80,8 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		"plain":    {site("", false, false), plain, cookie, "dast/csrf/forgery POST /profile/edit"},
+		"book":     {site("", false, false), book, cookie, "dast/csrf/forgery POST /book"},
+		"encode":   {site("", false, false), encode, cookie, ""},
 		"get":      {site("", false, false), get, cookie, "dast/csrf/forgery GET /profile/edit"},
 		"lax get":  {site("sid="+id+"; SameSite=Lax", false, false), get, cookie, "dast/csrf/forgery GET /profile/edit"},
 		"origin":   {site("", true, false), plain, cookie, ""},
@@ -86,6 +99,7 @@ func TestCheck(t *testing.T) {
 			got := attacktest.Attack(t, c.h, []*attack.Check{Check}, nil, attacktest.Profile(scan.Standard), func(r *attack.Run) {
 				r.As = c.as
 				c.r.Host = r.Scope.Base().Host
+				c.r.Referer = c.r.Address()
 				r.Surface.Add(c.r)
 			})
 			var want []string
