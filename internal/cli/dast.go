@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -28,6 +30,7 @@ type dastCommand struct {
 	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
 	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
+	Template []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
 	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
 	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
 	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
@@ -77,6 +80,11 @@ func (c *dastCommand) target(host Host) (scan.Target, error) {
 	}
 	t.Include, t.Exclude, t.Seeds = append(t.Include, c.Include...), append(t.Exclude, c.Exclude...), append(t.Seeds, c.Seed...)
 	t.Checks = append(t.Checks, c.Check...)
+	for _, name := range c.Template {
+		if err := addTemplates(&t, name); err != nil {
+			return t, err
+		}
+	}
 	if c.Rate > 0 {
 		t.Rate = c.Rate
 	}
@@ -98,6 +106,52 @@ func (c *dastCommand) target(host Host) (scan.Target, error) {
 		t.Identities = append(t.Identities, identities...)
 	}
 	return t, nil
+}
+
+// Limits of the templates of one scan.
+const (
+	maxTemplates     = 50_000
+	maxTemplateBytes = 256 << 20
+)
+
+// addTemplates adds the templates of a file or a folder to the target, with the files of
+// words that they may name.
+func addTemplates(t *scan.Target, name string) error {
+	size := 0
+	for _, d := range t.Templates {
+		size += len(d.Text)
+	}
+	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		switch ext := filepath.Ext(path); {
+		case path == name, ext == ".yaml", ext == ".yml", ext == ".txt":
+		default:
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		if size += int(min(info.Size(), maxTemplateBytes)); size > maxTemplateBytes || len(t.Templates) == maxTemplates {
+			return fmt.Errorf("there are more than %d templates, or they have more than %d MiB", maxTemplates, maxTemplateBytes>>20)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		shown, err := filepath.Rel(name, path)
+		if err != nil || shown == "." {
+			shown = filepath.Base(path)
+		}
+		t.Templates = append(t.Templates, scan.Description{Name: filepath.ToSlash(shown), Text: string(text)})
+		return nil
+	})
+	if err != nil {
+		return errs.Wrap(errs.Invalid, err, "cannot read the templates of %s", name)
+	}
+	return nil
 }
 
 // readIdentities reads one identity, or a list of them.

@@ -57,7 +57,17 @@ func TestDast(t *testing.T) {
 	if !found || len(report.Operations) < 2 || strings.Contains(out, "t0ken") {
 		t.Errorf("report %s", out)
 	}
-	for _, args := range [][]string{{"ftp://a"}, {server.URL, "--auth", filepath.Join(t.TempDir(), "none")}, {server.URL, "--header", "x"}, {server.URL, "--include", " "}} {
+	folder := t.TempDir()
+	for name, text := range map[string]string{"a.yaml": "id: gone\ninfo: {name: Gone, severity: high}\nhttp:\n  - path: [\"{{BaseURL}}/{{word}}\"]\n    payloads: {word: list.txt}\n    matchers:\n      - {type: status, status: [404]}\n",
+		"list.txt": "x\n", "README.md": "no template"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out, errs := run(server.URL, "--template", folder, "--check", "template", "--format", "json", "--fail-on", "high"); code != ExitFindings || !strings.Contains(out, "template/gone") || strings.Contains(out, "README") {
+		t.Errorf("templates: exit %d: %s%s", code, out, errs)
+	}
+	for _, args := range [][]string{{"ftp://a"}, {server.URL, "--template", filepath.Join(folder, "none")}, {server.URL, "--auth", filepath.Join(t.TempDir(), "none")}, {server.URL, "--header", "x"}, {server.URL, "--include", " "}} {
 		if code, out, _ := run(args...); code != ExitUsage && code != ExitFailed {
 			t.Errorf("%v: exit %d, %s", args, code, out)
 		}

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,6 +215,16 @@ func TestScriptsOfPages(t *testing.T) {
 	}
 	if len(where) != 1 || where[0] != "/bad fragment" {
 		t.Errorf("found %v, status %+v", where, got.Statuses)
+	}
+}
+
+func TestTemplatesAreRun(t *testing.T) {
+	got := examine(t, shop(), func(o *scan.Options) {
+		o.Live.BrowserReason, o.Live.Target.Profile = "", scan.Safe
+		o.Live.Target.Templates = []scan.Description{{Name: "a.yaml", Text: "id: answers\ninfo: {name: It answers, severity: medium}\nhttp:\n  - path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: status, status: [200]}\n"}}
+	})
+	if !slices.ContainsFunc(got.findings, func(f finding.Finding) bool { return f.RuleID == "template/answers" && f.Severity == finding.Medium }) {
+		t.Errorf("found %+v, status %+v", got.findings, got.Statuses)
 	}
 }
 

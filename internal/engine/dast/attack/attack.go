@@ -142,6 +142,8 @@ type Flaw struct {
 	Place string
 	// Key tells flaws of one rule at one point apart.
 	Key string
+	// Nobody says that it was shown without any identity.
+	Nobody bool
 }
 
 // operation is what is known of an operation while it is attacked.

@@ -68,8 +68,8 @@ const (
 	poll       = 50 * time.Millisecond
 )
 
-// wait is how long a call may take that a proof waits for.
-func (r *Run) wait() time.Duration {
+// Wait is how long a call may take that a proof waits for.
+func (r *Run) Wait() time.Duration {
 	if r.Patience > 0 {
 		return r.Patience
 	}
@@ -205,7 +205,7 @@ func (r *Run) late(ctx context.Context) error {
 		r.lures.mu.Lock()
 		left, last := len(r.lures.waiting), r.lures.last
 		r.lures.mu.Unlock()
-		over := left == 0 || time.Since(last) > 3*r.wait()
+		over := left == 0 || time.Since(last) > 3*r.Wait()
 		if err := r.harvest(ctx, over); err != nil || over {
 			return err
 		}
@@ -219,7 +219,7 @@ func (r *Run) late(ctx context.Context) error {
 
 // await waits for a call, for a while.
 func (t *Trial) await(w *waiting) bool {
-	for end := time.Now().Add(t.wait()); ; {
+	for end := time.Now().Add(t.Wait()); ; {
 		t.collect()
 		if t.take(w, false) {
 			return true
@@ -236,9 +236,9 @@ func (t *Trial) await(w *waiting) bool {
 	}
 }
 
-// quiet reports whether an address that nothing of the application reads stays unasked
+// Quiet reports whether an address that nothing of the application reads stays unasked
 // for: a device before the target may ask for whatever it sees. It is looked at once.
-func (t *Trial) quiet() bool {
+func (t *Trial) Quiet() bool {
 	t.lures.control.Do(func() {
 		base, err := message.Of(t.Scope.Base())
 		if err != nil {
@@ -258,7 +258,7 @@ func (t *Trial) quiet() bool {
 
 // settle repeats what was called for, with another address, and tells the flaw.
 func (w *waiting) settle(t *Trial, answers []*message.Response) error {
-	if !t.quiet() {
+	if !t.Quiet() {
 		return nil
 	}
 	h := w.hook

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
@@ -155,6 +156,38 @@ func (t *Trial) Follow(r *message.Request) (*message.Response, error) {
 	return resp, err
 }
 
+// Each calls f with 0 to n-1, as many at once as the run attacks operations, each as a
+// check of its own: a crash, or an error that ends nothing, concerns one call alone. The
+// error is one that ends the run.
+func (t *Trial) Each(n int, f func(i int) error) error {
+	var workers sync.WaitGroup
+	var mu sync.Mutex
+	var ended error
+	next := 0
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == n || ended != nil {
+			return 0, false
+		}
+		next++
+		return next - 1, true
+	}
+	for range min(n, max(1, t.Parallel)) {
+		workers.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				if err := t.guard(t, func() error { return f(i) }); err != nil {
+					mu.Lock()
+					ended = err
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return ended
+}
+
 // Try sends the request with the value at the point.
 func (p *Probe) Try(value string) (*message.Response, error) {
 	return p.Send(p.Request.With(p.At, value))
@@ -211,7 +244,7 @@ func (t *Trial) Flaw(f Flaw) {
 		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
 		identity += " " + f.Point.Key()
 	}
-	if t.As != nil {
+	if t.As != nil && !f.Nobody {
 		live.Identity = t.As.Name()
 	}
 	t.mu.Lock()

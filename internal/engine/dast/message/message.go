@@ -32,6 +32,9 @@ type Request struct {
 	Header  []Param
 	Cookies []Param
 	Body    Body
+	// RawQuery is a query that is sent as it is, in the place of Query: nothing in it
+	// is an insertion point.
+	RawQuery string
 
 	// Template names the operation where a description or the code does: the path
 	// with names in braces. Without one, two addresses are the same operation when
@@ -152,10 +155,18 @@ func (r *Request) Base() string { return r.Scheme + "://" + r.Host }
 
 // Address is the whole address.
 func (r *Request) Address() string {
-	if len(r.Query) == 0 {
-		return r.Base() + r.Path
+	if q := r.query(); q != "" {
+		return r.Base() + r.Path + "?" + q
 	}
-	return r.Base() + r.Path + "?" + EncodeQuery(r.Query)
+	return r.Base() + r.Path
+}
+
+// query is the query as it is sent.
+func (r *Request) query() string {
+	if r.RawQuery != "" {
+		return r.RawQuery
+	}
+	return EncodeQuery(r.Query)
 }
 
 // Place is the address without the query: what findings name.
@@ -168,7 +179,7 @@ func (r *Request) Place() string {
 
 // URL is the address, parsed.
 func (r *Request) URL() *url.URL {
-	u := &url.URL{Scheme: r.Scheme, Host: r.Host, RawQuery: EncodeQuery(r.Query)}
+	u := &url.URL{Scheme: r.Scheme, Host: r.Host, RawQuery: r.query()}
 	path, err := url.PathUnescape(r.Path)
 	if err != nil { // a payload that no server decodes either
 		u.Opaque = "//" + r.Host + r.Path

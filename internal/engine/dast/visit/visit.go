@@ -17,6 +17,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/template"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/scan"
@@ -52,10 +53,12 @@ type Plan struct {
 	Tell func()
 }
 
-// New prepares the visit of the target of p with the checks, and sends nothing. Close
+// New prepares the visit of the target of p with the checks and the templates that the
+// target brings, and sends nothing. Close
 // ends what it holds. Its errors are those of a target that cannot be visited.
 func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	t := &p.Target
+	checks = slices.Concat(checks, template.Checks(t, p.Callback != nil, p.Degrade))
 	for _, name := range t.Checks {
 		if !slices.ContainsFunc(checks, func(c *attack.Check) bool { return c.ID == name }) {
 			return nil, errs.E(errs.Invalid, "there is no check %.100q", name)
@@ -83,9 +86,6 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade}
 	if p.Callback == nil && p.CallbackReason != "" && t.Profile.Allows(scan.Standard) {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
-	}
-	if n := len(t.Templates); n > 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d templates were not run: this build has no interpreter for them", n)})
 	}
 	return v, nil
 }

@@ -1,0 +1,638 @@
+package template
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// This file turns a template as it is written into one that can be run: whatever of it
+// cannot be done is told now, by its name.
+
+// Limits of one template. The largest of the public collections stay below them, but
+// for those that try hundreds of passwords.
+const (
+	maxSections = 40
+	maxRequests = 5000   // of one run
+	maxMatchers = 10_000 // of one section
+)
+
+// A Template is a template that can be run.
+type Template struct {
+	ID        string
+	Rule      *finding.Rule
+	Needs     scan.Profile // the least that it needs
+	Why       string       // it needs that, for people
+	Listens   bool         // it waits for calls of the target
+	Fuzzes    bool         // it puts payloads into the operations that were found
+	Slow      bool         // it measures time
+	Anonymous bool         // it says what somebody may do who is not signed in
+
+	name     string // of its file
+	variable []pair
+	sections []*block
+	flow     *expression
+}
+
+// block is a section that can be run.
+type block struct {
+	id         string
+	shapes     []shape
+	payloads   []payload
+	attack     string
+	judge      judge
+	extractors []extractor
+	stop       bool
+	redirects  int  // that are followed
+	away       bool // also to other hosts, as far as they are in scope
+	cookies    bool
+	lenient    bool // names without a value are sent as they stand
+	merge      bool // paths of raw requests are below the target's
+	history    bool // matchers name answers by number
+	fuzz       []rule
+	pre        judge
+}
+
+// shape is a request before its names are filled in.
+type shape struct {
+	raw     string // the whole request as text, or
+	method  string
+	path    string
+	body    string
+	headers []pair
+}
+
+// payload are the values of a name.
+type payload struct {
+	name   string
+	values []string
+}
+
+// judge are matchers with how they are joined.
+type judge struct {
+	matchers []*matcher
+	all      bool
+}
+
+// matcher is a matcher that can be run.
+type matcher struct {
+	match
+	regex  []*regexp.Regexp
+	dsl    []*expression // nil where the text has names to fill in first
+	binary []string
+}
+
+// extractor is an extractor that can be run.
+type extractor struct {
+	extract
+	regex []*regexp.Regexp
+	dsl   []*expression
+	json  [][]step
+	xpath [][]place
+}
+
+// validID are names of templates.
+var validID = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,149}$`)
+
+// compileTemplate checks a template. files are texts that payloads may name.
+func compileTemplate(d *document, name string, files map[string]string) (*Template, error) {
+	switch {
+	case !validID.MatchString(d.ID):
+		return nil, fmt.Errorf("%.40q is no id of a template", d.ID)
+	case strings.TrimSpace(d.Info.Name) == "":
+		return nil, errors.New("info has no name")
+	case d.SelfContained:
+		return nil, unsupported(refused["self-contained"])
+	}
+	t := &Template{ID: d.ID, name: name, Rule: d.rule()}
+	t.Anonymous = slices.ContainsFunc(d.Info.Tags, func(tag string) bool {
+		return tag == "unauth" || tag == "unauthenticated" || tag == "default-login" || tag == "auth-bypass"
+	})
+	for _, n := range []*yaml.Node{&d.Constants, &d.Variables} {
+		more, err := pairs(n)
+		if err != nil {
+			return nil, fmt.Errorf("variables: %w", err)
+		}
+		t.variable = append(t.variable, more...)
+	}
+	sections := slices.Concat(d.HTTP, d.Requests)
+	if len(sections) == 0 || len(sections) > maxSections {
+		return nil, fmt.Errorf("%d sections of http, not 1 to %d", len(sections), maxSections)
+	}
+	for i := range sections {
+		b, err := compileBlock(&sections[i], files)
+		if err != nil {
+			return nil, err
+		}
+		b.stop = b.stop || d.StopAtFirst
+		t.sections = append(t.sections, b)
+	}
+	if d.Flow != "" {
+		if err := t.compileFlow(d.Flow); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.survey(d.Info.Tags); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// compileFlow reads the order of sections: http(1) && http(2). Anything beyond that is
+// a program.
+func (t *Template) compileFlow(flow string) error {
+	x, err := parseExpression(strings.TrimRight(strings.TrimSpace(flow), ";"), "http")
+	if err != nil {
+		return unsupported("a flow that is a program")
+	}
+	ok := true
+	walk(x.root, func(n node) {
+		c, is := n.(call)
+		ok = ok && (!is || c.name == "http" && len(c.args) <= 1)
+		if is && len(c.args) == 1 {
+			_, literal := c.args[0].(literal)
+			ok = ok && literal
+		}
+	})
+	if !ok || len(x.names) > 0 {
+		return unsupported("a flow that is a program")
+	}
+	t.flow = x
+	return nil
+}
+
+// walk calls f with every part of an expression.
+func walk(n node, f func(node)) {
+	f(n)
+	switch n := n.(type) {
+	case call:
+		for _, a := range n.args {
+			walk(a, f)
+		}
+	case list:
+		for _, a := range n.items {
+			walk(a, f)
+		}
+	case unary:
+		walk(n.x, f)
+	case binary:
+		walk(n.x, f)
+		walk(n.y, f)
+	case choice:
+		walk(n.test, f)
+		walk(n.yes, f)
+		walk(n.no, f)
+	}
+}
+
+// elsewhere are functions of the format that are not done here.
+var elsewhere = lazyregexp.New(`\b(generate_java_gadget|generate_dotnet_gadget|wait_for|aes_cbc|aes_gcm|zip|public_ip|llm_prompt|jarm|unpack|cookie_unsign|rsa_encrypt|resolve|ip_format|gzip_mtime)\s*\(`)
+
+// survey looks at all texts of the template: what they need, and what they use that is
+// not done.
+func (t *Template) survey(tags []string) error {
+	t.Needs, t.Why = scan.Safe, ""
+	needs := func(p scan.Profile, why string) {
+		if !t.Needs.Allows(p) {
+			t.Needs, t.Why = p, why
+		}
+	}
+	for _, tag := range tags {
+		if tag == "intrusive" || tag == "dos" {
+			needs(scan.Full, "its tags say "+tag)
+		}
+	}
+	for _, b := range t.sections {
+		t.Fuzzes = t.Fuzzes || len(b.fuzz) > 0
+		if combinations(b)*max(len(b.shapes), 1) > maxRequests {
+			return fmt.Errorf("makes more than %d requests", maxRequests)
+		}
+		for _, s := range b.shapes {
+			if m := s.verb(); m == http.MethodDelete || m == http.MethodPut || m == http.MethodPatch {
+				needs(scan.Full, "it sends "+m)
+			}
+			if !s.home() || len(b.payloads) > 0 {
+				needs(scan.Standard, "it asks for more than the base address")
+			}
+		}
+	}
+	if t.Fuzzes {
+		needs(scan.Standard, "it puts payloads into requests")
+	}
+	for _, s := range t.texts() {
+		t.Listens = t.Listens || strings.Contains(s, "interactsh")
+		t.Slow = t.Slow || duration.MatchString(s)
+		if m := elsewhere.FindStringSubmatch(s); m != nil {
+			return unsupported("the function " + m[1])
+		}
+	}
+	return nil
+}
+
+var duration = lazyregexp.New(`\bduration(_\d+)?\s*[<>=]`)
+
+// texts are all texts of the template that are filled in or evaluated.
+func (t *Template) texts() []string {
+	var out []string
+	for _, v := range t.variable {
+		out = append(out, v.text)
+	}
+	for _, b := range t.sections {
+		for _, s := range b.shapes {
+			out = append(out, s.raw, s.path, s.body)
+			for _, h := range s.headers {
+				out = append(out, h.name, h.text)
+			}
+		}
+		for _, p := range b.payloads {
+			if len(p.values) <= 100 { // longer ones are lists of words
+				out = append(out, p.values...)
+			}
+		}
+		for _, r := range b.fuzz {
+			out = append(out, r.texts()...)
+		}
+		for _, m := range slices.Concat(b.judge.matchers, b.pre.matchers) {
+			out = append(append(append(out, m.Part), m.Words...), m.DSL...)
+		}
+		for _, x := range b.extractors {
+			out = append(append(out, x.Part), x.DSL...)
+		}
+	}
+	return out
+}
+
+// verb is the method of the request.
+func (s *shape) verb() string {
+	if s.raw == "" {
+		return s.method
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(s.raw), " ")
+	return strings.ToUpper(first)
+}
+
+// home reports whether the request asks for the base address alone, as a browser does.
+func (s *shape) home() bool {
+	return s.raw == "" && s.method == http.MethodGet && s.body == "" && len(s.headers) == 0 && (s.path == "{{BaseURL}}" || s.path == "{{BaseURL}}/")
+}
+
+// compileBlock checks a section.
+func compileBlock(s *section, files map[string]string) (*block, error) {
+	b := &block{id: s.ID, attack: s.Attack, stop: s.Stop, cookies: !s.NoCookie && (s.CookieReuse == nil || *s.CookieReuse), lenient: s.SkipCheck, merge: !s.NoMerge,
+		history: s.ReqCondition}
+	if s.Redirects || s.Host {
+		b.redirects, b.away = 10, s.Redirects && !s.Host
+		if s.MaxRedirects > 0 {
+			b.redirects = min(s.MaxRedirects, 10)
+		}
+	}
+	var err error
+	if b.payloads, err = payloads(s.Payloads, files); err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]string{"", "batteringram", "pitchfork", "clusterbomb", "sniper"}, s.Attack) {
+		return nil, unsupported(fmt.Sprintf("the attack %.40q", s.Attack))
+	}
+	if b.judge, err = compileJudge(s.Matchers, s.Condition); err != nil {
+		return nil, err
+	}
+	if b.pre, err = compileJudge(slices.Concat(s.Pre, s.Filters), strings.ToLower(s.PreOperator+s.FiltersAll)); err != nil {
+		return nil, err
+	}
+	for i := range s.Extractors {
+		x, err := compileExtractor(&s.Extractors[i])
+		if err != nil {
+			if s.Extractors[i].Internal || len(s.Matchers) == 0 {
+				return nil, err
+			}
+			continue // what it shows beside the match is left out
+		}
+		b.extractors = append(b.extractors, x)
+	}
+	for i := range s.Fuzzing {
+		r, err := compileRule(&s.Fuzzing[i])
+		if err != nil {
+			return nil, err
+		}
+		b.fuzz = append(b.fuzz, r)
+	}
+	if err := b.compileShapes(s); err != nil {
+		return nil, err
+	}
+	b.history = b.history || len(b.shapes) > 1 && b.numbered()
+	return b, nil
+}
+
+// compileShapes checks the requests of a section.
+func (b *block) compileShapes(s *section) error {
+	for _, raw := range s.Raw {
+		sh := shape{raw: raw}
+		if err := sh.annotations(); err != nil {
+			return err
+		}
+		b.shapes = append(b.shapes, sh)
+	}
+	method := strings.ToUpper(s.Method)
+	if method == "" {
+		method = http.MethodGet
+	}
+	for _, path := range s.Path {
+		sh := shape{method: method, path: path, body: s.Body}
+		for name, value := range s.Headers {
+			sh.headers = append(sh.headers, pair{name, value})
+		}
+		slices.SortFunc(sh.headers, func(x, y pair) int { return strings.Compare(x.name, y.name) })
+		b.shapes = append(b.shapes, sh)
+	}
+	if len(b.shapes) == 0 && len(b.fuzz) == 0 {
+		return errors.New("a section without requests")
+	}
+	if len(b.fuzz) > 0 && len(b.shapes) > 0 {
+		return unsupported("requests beside fuzzing")
+	}
+	return nil
+}
+
+// annotations takes lines that begin with @ off a raw request.
+func (s *shape) annotations() error {
+	var kept []string
+	head := true
+	for line := range strings.Lines(s.raw) {
+		trimmed := strings.TrimSpace(line)
+		if head && strings.HasPrefix(trimmed, "@") {
+			name, _, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(trimmed, "@")), ":")
+			if name != "timeout" && name != "once" && !strings.HasPrefix(name, "timeout ") {
+				return unsupported(fmt.Sprintf("the annotation @%.20s", name))
+			}
+			continue
+		}
+		head = head && trimmed == ""
+		if !head || trimmed != "" {
+			kept = append(kept, line)
+		}
+	}
+	s.raw = strings.Join(kept, "")
+	if len(strings.Fields(s.raw)) < 2 {
+		return errors.New("a raw request without a method and a path")
+	}
+	return nil
+}
+
+// payloads reads the values of names: lists, texts of many lines, or names of files
+// that came with the templates.
+func payloads(of map[string]yaml.Node, files map[string]string) ([]payload, error) {
+	var out []payload
+	for name, n := range of {
+		p := payload{name: name}
+		if n.Kind == yaml.MappingNode { // lists by how far one wants to go
+			n = level(&n)
+		}
+		switch n.Kind {
+		case yaml.SequenceNode:
+			for _, v := range n.Content {
+				var text string
+				if err := v.Decode(&text); err != nil {
+					return nil, fmt.Errorf("payload %.40q: a list of texts is needed", name)
+				}
+				p.values = append(p.values, text)
+			}
+		case yaml.ScalarNode:
+			words, err := inFile(n.Value, files)
+			if err != nil {
+				return nil, err
+			}
+			p.values = words
+		default:
+			return nil, unsupported(fmt.Sprintf("the form of payload %.40q", name))
+		}
+		if len(p.values) == 0 {
+			return nil, fmt.Errorf("payload %.40q has no values", name)
+		}
+		out = append(out, p)
+	}
+	slices.SortFunc(out, func(a, b payload) int { return strings.Compare(a.name, b.name) })
+	return out, nil
+}
+
+// level is the first of the lists of a payload that are graded.
+func level(n *yaml.Node) yaml.Node {
+	for _, want := range []string{"low", "default", "medium"} {
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == want {
+				return *n.Content[i+1]
+			}
+		}
+	}
+	return *n
+}
+
+// inFile are the lines of a text, or of the file that it names.
+func inFile(content string, files map[string]string) (words []string, err error) {
+	if !strings.Contains(strings.TrimSpace(content), "\n") {
+		file, ok := named(files, content)
+		if !ok {
+			return nil, unsupported(fmt.Sprintf("the file %.100q, which was not given", content))
+		}
+		content = file
+	}
+	for line := range strings.Lines(content) {
+		if line = strings.TrimRight(line, "\r\n"); line != "" {
+			words = append(words, line)
+		}
+	}
+	return words, nil
+}
+
+// named finds a file by its name, or by the end of its path.
+func named(files map[string]string, name string) (string, bool) {
+	if content, ok := files[name]; ok {
+		return content, true
+	}
+	best := ""
+	for have := range files {
+		if (strings.HasSuffix(have, "/"+name) || strings.HasSuffix(name, "/"+have)) && (best == "" || have < best) {
+			best = have
+		}
+	}
+	return files[best], best != ""
+}
+
+// condition reads "and" and "or"; without any it is or.
+func condition(s string) (all bool, err error) {
+	switch strings.ToLower(strings.TrimSpace(s)) {
+	case "", "or":
+		return false, nil
+	case "and":
+		return true, nil
+	}
+	return false, fmt.Errorf("the condition %.40q is neither and nor or", s)
+}
+
+func compileJudge(list []match, joined string) (j judge, err error) {
+	if len(list) > maxMatchers {
+		return j, fmt.Errorf("%d matchers, more than %d", len(list), maxMatchers)
+	}
+	if j.all, err = condition(joined); err != nil {
+		return j, err
+	}
+	for i := range list {
+		m, err := compileMatcher(list[i])
+		if err != nil {
+			return j, err
+		}
+		j.matchers = append(j.matchers, m)
+	}
+	return j, nil
+}
+
+func compileMatcher(raw match) (*matcher, error) {
+	m := &matcher{match: raw}
+	if _, err := condition(raw.Condition); err != nil {
+		return nil, err
+	}
+	switch raw.Type {
+	case "word", "status", "size":
+		if raw.Encoding == "hex" {
+			for i, w := range raw.Words {
+				if b, err := hex.DecodeString(w); err == nil {
+					m.Words[i] = string(b)
+				}
+			}
+		}
+	case "regex":
+		for _, p := range raw.Regex {
+			if raw.NoCase {
+				p = "(?i)" + p
+			}
+			re, err := compile(p)
+			if err != nil {
+				return nil, err
+			}
+			m.regex = append(m.regex, re)
+		}
+	case "binary":
+		for _, text := range raw.Binary {
+			b, err := hex.DecodeString(text)
+			if err != nil {
+				return nil, fmt.Errorf("%.40q is not hexadecimal", text)
+			}
+			m.binary = append(m.binary, string(b))
+		}
+	case "dsl":
+		for _, text := range raw.DSL {
+			x, err := parseExpression(text)
+			if err != nil && !strings.Contains(text, "{{") {
+				return nil, fmt.Errorf("dsl: %w", err)
+			}
+			if strings.Contains(text, "{{") {
+				x = nil
+			}
+			m.dsl = append(m.dsl, x)
+		}
+	default:
+		return nil, unsupported(fmt.Sprintf("matchers of the type %.40q", raw.Type))
+	}
+	if len(m.Words)+len(m.Status)+len(m.Size)+len(m.regex)+len(m.binary)+len(m.dsl) == 0 {
+		return nil, fmt.Errorf("a matcher of the type %s without values", raw.Type)
+	}
+	return m, nil
+}
+
+func compileExtractor(raw *extract) (x extractor, err error) {
+	x.extract = *raw
+	switch raw.Type {
+	case "regex":
+		for _, p := range raw.Regex {
+			if raw.NoCase {
+				p = "(?i)" + p
+			}
+			re, err := compile(p)
+			if err != nil {
+				return x, err
+			}
+			x.regex = append(x.regex, re)
+		}
+	case "kval":
+	case "dsl":
+		for _, text := range raw.DSL {
+			e, err := parseExpression(text)
+			if err != nil {
+				return x, fmt.Errorf("dsl: %w", err)
+			}
+			x.dsl = append(x.dsl, e)
+		}
+	case "json":
+		for _, text := range raw.JSON {
+			steps, err := jsonPath(text)
+			if err != nil {
+				return x, err
+			}
+			x.json = append(x.json, steps)
+		}
+	case "xpath":
+		for _, text := range raw.XPath {
+			places, err := xmlPath(text)
+			if err != nil {
+				return x, err
+			}
+			x.xpath = append(x.xpath, places)
+		}
+	default:
+		return x, unsupported(fmt.Sprintf("extractors of the type %.40q", raw.Type))
+	}
+	return x, nil
+}
+
+// ofAnswer is the name of a part of an answer with its number.
+var ofAnswer = lazyregexp.New(`_\d+$`)
+
+// numbered reports whether matchers or extractors name answers by number.
+func (b *block) numbered() bool {
+	for _, m := range b.judge.matchers {
+		if ofAnswer.MatchString(m.Part) {
+			return true
+		}
+		for i, x := range m.dsl {
+			if x == nil {
+				if numberedText.MatchString(m.DSL[i]) {
+					return true
+				}
+			} else if slices.ContainsFunc(x.names, ofAnswer.MatchString) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(b.extractors, func(x extractor) bool {
+		return ofAnswer.MatchString(x.Part) || slices.ContainsFunc(x.dsl, func(e *expression) bool { return slices.ContainsFunc(e.names, ofAnswer.MatchString) })
+	})
+}
+
+var numberedText = lazyregexp.New(`\b(status_code|body|header|all_headers|duration|content_length|content_type|response|location)_\d+\b`)
+
+// combinations is how many sets of payloads a section has.
+func combinations(b *block) int {
+	n := 1
+	for i, p := range b.payloads {
+		switch {
+		case b.attack == "clusterbomb":
+			n = min(n*len(p.values), maxRequests+1)
+		case b.attack == "pitchfork" && i > 0:
+			n = min(n, len(p.values))
+		case b.attack == "pitchfork", i == 0:
+			n = len(p.values)
+		default:
+			n += len(p.values)
+		}
+	}
+	return n
+}

@@ -1,0 +1,549 @@
+package template
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// This file reads and evaluates expressions: the language of matchers of the kind dsl
+// and of what stands between {{ and }}. Values are float64, string, bool and []any.
+
+// Limits of one expression.
+const (
+	maxExpression = 64 << 10 // bytes
+	maxNesting    = 60
+	maxValue      = 4 << 20 // bytes of a string that is made
+)
+
+// An expression is one that was read: its functions exist.
+type expression struct {
+	root  node
+	names []string // of variables
+}
+
+// values are what expressions may name.
+type values map[string]any
+
+// node is a part of an expression.
+type node interface {
+	eval(e *evaluation) (any, error)
+}
+
+type (
+	literal  struct{ value any }
+	variable struct{ name string }
+	list     struct{ items []node }
+	call     struct {
+		name string
+		f    *function
+		args []node
+	}
+	unary struct {
+		op string
+		x  node
+	}
+	binary struct {
+		op   string
+		x, y node
+	}
+	choice struct{ test, yes, no node }
+)
+
+// evaluation is what an expression is evaluated with.
+type evaluation struct {
+	values values
+	number func(low, high int) int             // random, both included
+	extra  map[string]func([]any) (any, error) // of flows
+}
+
+// errUnknown names a variable that has no value.
+type errUnknown struct{ name string }
+
+func (e errUnknown) Error() string { return fmt.Sprintf("%q has no value", e.name) }
+
+// parseExpression reads an expression. Functions beside the known ones may be given.
+func parseExpression(text string, extra ...string) (*expression, error) {
+	if len(text) > maxExpression {
+		return nil, fmt.Errorf("an expression of %d bytes", len(text))
+	}
+	tokens, err := scanTokens(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &parser{tokens: tokens, extra: extra}
+	root, err := p.ternary()
+	if err != nil {
+		return nil, err
+	}
+	if p.at < len(p.tokens) {
+		return nil, fmt.Errorf("%q stands where the expression should end", p.tokens[p.at].text)
+	}
+	return &expression{root: root, names: p.names}, nil
+}
+
+// A token is a word of an expression.
+type token struct {
+	kind byte // 'n' number, 's' string, 'i' name, 'o' operator
+	text string
+}
+
+var operators = []string{"&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "**", "??", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")", ",", "?", ":"}
+
+func scanTokens(text string) ([]token, error) {
+	var out []token
+	for i := 0; i < len(text); {
+		c := text[i]
+		switch {
+		case c == ' ' || c == '\t' || c == '\n' || c == '\r':
+			i++
+		case c == '\'' || c == '"':
+			value, n, err := scanString(text[i:])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, token{'s', value})
+			i += n
+		case c == '[': // a name with any characters
+			end := strings.IndexByte(text[i:], ']')
+			if end < 2 {
+				return nil, fmt.Errorf("a [ without a name and a ]")
+			}
+			out = append(out, token{'i', text[i+1 : i+end]})
+			i += end + 1
+		case digit(c):
+			n := 1
+			for i+n < len(text) && (digit(text[i+n]) || text[i+n] == '.' || letter(text[i+n])) {
+				n++
+			}
+			out = append(out, token{'n', text[i : i+n]})
+			i += n
+		case letter(c):
+			n := 1
+			for i+n < len(text) && (letter(text[i+n]) || digit(text[i+n])) {
+				n++
+			}
+			out = append(out, token{'i', text[i : i+n]})
+			i += n
+		default:
+			at := slices.IndexFunc(operators, func(o string) bool { return strings.HasPrefix(text[i:], o) })
+			if at < 0 {
+				r, _ := utf8.DecodeRuneInString(text[i:])
+				return nil, fmt.Errorf("%q is no part of an expression", r)
+			}
+			out = append(out, token{'o', operators[at]})
+			i += len(operators[at])
+		}
+	}
+	return out, nil
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+func letter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+}
+
+// scanString reads a quoted string: a backslash makes the next character an ordinary
+// one, whatever it is.
+func scanString(text string) (value string, length int, err error) {
+	var b strings.Builder
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			if i++; i < len(text) {
+				b.WriteByte(text[i])
+			}
+		case text[0]:
+			return b.String(), i + 1, nil
+		default:
+			b.WriteByte(text[i])
+		}
+	}
+	return "", 0, fmt.Errorf("a string that does not end")
+}
+
+type parser struct {
+	tokens []token
+	at     int
+	depth  int
+	names  []string
+	extra  []string
+}
+
+// op takes the next token if it is one of the operators.
+func (p *parser) op(any ...string) string {
+	if p.at < len(p.tokens) && (p.tokens[p.at].kind == 'o' || p.tokens[p.at].kind == 'i') && slices.Contains(any, p.tokens[p.at].text) {
+		p.at++
+		return p.tokens[p.at-1].text
+	}
+	return ""
+}
+
+func (p *parser) ternary() (node, error) {
+	if p.depth++; p.depth > maxNesting {
+		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
+	}
+	defer func() { p.depth-- }()
+	x, err := p.level(0)
+	if err != nil || p.op("?") == "" {
+		return x, err
+	}
+	yes, err := p.ternary()
+	if err != nil {
+		return nil, err
+	}
+	if p.op(":") == "" {
+		return nil, fmt.Errorf("a ? without its other side")
+	}
+	no, err := p.ternary()
+	if err != nil {
+		return nil, err
+	}
+	return choice{x, yes, no}, nil
+}
+
+// levels are operators with two sides, the weakest first.
+var levels = [][]string{{"||", "??"}, {"&&"}, {"==", "!=", "<=", ">=", "<", ">", "=~", "!~", "in"}, {"+", "-"}, {"*", "/", "%"}, {"**"}}
+
+func (p *parser) level(n int) (node, error) {
+	if n == len(levels) {
+		return p.unary()
+	}
+	x, err := p.level(n + 1)
+	for err == nil {
+		op := p.op(levels[n]...)
+		if op == "" {
+			return x, nil
+		}
+		var y node
+		if y, err = p.level(n + 1); err == nil {
+			if l, ok := y.(literal); ok && (op == "=~" || op == "!~") {
+				if _, err := compile(text(l.value)); err != nil {
+					return nil, err
+				}
+			}
+			x = binary{op, x, y}
+		}
+	}
+	return nil, err
+}
+
+func (p *parser) unary() (node, error) {
+	if p.depth++; p.depth > maxNesting {
+		return nil, fmt.Errorf("an expression nested more than %d deep", maxNesting)
+	}
+	defer func() { p.depth-- }()
+	if op := p.op("!", "-"); op != "" {
+		x, err := p.unary()
+		return unary{op, x}, err
+	}
+	return p.primary()
+}
+
+func (p *parser) primary() (node, error) {
+	if p.at == len(p.tokens) {
+		return nil, fmt.Errorf("the expression ends too early")
+	}
+	t := p.tokens[p.at]
+	p.at++
+	switch {
+	case t.kind == 's':
+		return literal{t.text}, nil
+	case t.kind == 'n':
+		if v, err := strconv.ParseFloat(t.text, 64); err == nil {
+			return literal{v}, nil
+		}
+		v, err := strconv.ParseInt(t.text, 0, 64)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no number", t.text)
+		}
+		return literal{float64(v)}, nil
+	case t.kind == 'i' && (t.text == "true" || t.text == "false"):
+		return literal{t.text == "true"}, nil
+	case t.kind == 'i' && p.op("(") != "":
+		return p.call(t.text)
+	case t.kind == 'i':
+		p.names = append(p.names, t.text)
+		return variable{t.text}, nil
+	case t.text == "(":
+		items, err := p.items()
+		if err != nil {
+			return nil, err
+		}
+		if len(items) == 1 {
+			return items[0], nil
+		}
+		return list{items}, nil
+	}
+	return nil, fmt.Errorf("%q stands where a value should", t.text)
+}
+
+func (p *parser) call(name string) (node, error) {
+	f := functions[name]
+	if f == nil && !slices.Contains(p.extra, name) {
+		return nil, fmt.Errorf("the function %.40q is not known", name)
+	}
+	args, err := p.items()
+	if err != nil {
+		return nil, err
+	}
+	if f != nil && (len(args) < f.min || f.max >= 0 && len(args) > f.max) {
+		return nil, fmt.Errorf("the function %s does not take %d arguments", name, len(args))
+	}
+	if f != nil && f.pattern && len(args) > 0 {
+		if l, ok := args[0].(literal); ok {
+			if _, err := compile(text(l.value)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return call{name, f, args}, nil
+}
+
+// items reads values up to the closing parenthesis.
+func (p *parser) items() ([]node, error) {
+	var out []node
+	if p.op(")") != "" {
+		return out, nil
+	}
+	for {
+		x, err := p.ternary()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+		if p.op(",") != "" {
+			continue
+		}
+		if p.op(")") == "" {
+			return nil, fmt.Errorf("a ( without a )")
+		}
+		return out, nil
+	}
+}
+
+func (l literal) eval(*evaluation) (any, error) { return l.value, nil }
+
+func (v variable) eval(e *evaluation) (any, error) {
+	if x, ok := e.values[v.name]; ok {
+		return x, nil
+	}
+	return nil, errUnknown(v)
+}
+
+func (l list) eval(e *evaluation) (any, error) {
+	out, err := evalAll(e, l.items)
+	return out, err
+}
+
+func evalAll(e *evaluation, nodes []node) ([]any, error) {
+	out := make([]any, len(nodes))
+	for i, n := range nodes {
+		var err error
+		if out[i], err = n.eval(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c call) eval(e *evaluation) (any, error) {
+	args, err := evalAll(e, c.args)
+	if err != nil {
+		return nil, err
+	}
+	var out any
+	if c.f == nil {
+		own, ok := e.extra[c.name]
+		if !ok {
+			return nil, errUnknown{c.name}
+		}
+		return own(args)
+	}
+	if out, err = c.f.call(e, args); err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	if s, ok := out.(string); ok && len(s) > maxValue {
+		return nil, fmt.Errorf("%s makes %d bytes", c.name, len(s))
+	}
+	return out, nil
+}
+
+func (u unary) eval(e *evaluation) (any, error) {
+	x, err := u.x.eval(e)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.(type) {
+	case bool:
+		if u.op == "!" {
+			return !v, nil
+		}
+	case float64:
+		if u.op == "-" {
+			return -v, nil
+		}
+	}
+	return nil, fmt.Errorf("%s before a %T", u.op, x)
+}
+
+func (c choice) eval(e *evaluation) (any, error) {
+	test, err := c.test.eval(e)
+	if err != nil {
+		return nil, err
+	}
+	if test == true {
+		return c.yes.eval(e)
+	}
+	return c.no.eval(e)
+}
+
+func (b binary) eval(e *evaluation) (any, error) {
+	x, err := b.x.eval(e)
+	if b.op == "??" {
+		if err == nil {
+			return x, nil
+		}
+		return b.y.eval(e)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if b.op == "&&" || b.op == "||" {
+		if left, ok := x.(bool); !ok {
+			return nil, fmt.Errorf("%s behind a %T", b.op, x)
+		} else if left == (b.op == "||") {
+			return left, nil
+		}
+	}
+	y, err := b.y.eval(e)
+	if err != nil {
+		return nil, err
+	}
+	return operate(b.op, x, y)
+}
+
+// operate applies an operator with two sides.
+func operate(op string, x, y any) (any, error) {
+	switch op {
+	case "&&", "||":
+		if right, ok := y.(bool); ok {
+			return right, nil
+		}
+	case "==":
+		return equal(x, y), nil
+	case "!=":
+		return !equal(x, y), nil
+	case "=~", "!~":
+		re, err := compile(text(y))
+		if err != nil {
+			return nil, err
+		}
+		return re.MatchString(text(x)) == (op == "=~"), nil
+	case "in":
+		items, ok := y.([]any)
+		if !ok {
+			items = []any{y}
+		}
+		return slices.ContainsFunc(items, func(i any) bool { return equal(x, i) }), nil
+	}
+	a, ok := x.(float64)
+	b, also := y.(float64)
+	if ok && also {
+		return compute(op, a, b)
+	}
+	_, left := x.(string)
+	_, right := y.(string)
+	if op == "+" && (left || right) {
+		if s := text(x) + text(y); len(s) <= maxValue {
+			return s, nil
+		}
+		return nil, fmt.Errorf("a sum that is too long")
+	}
+	if left && right {
+		switch c := strings.Compare(text(x), text(y)); op {
+		case "<":
+			return c < 0, nil
+		case ">":
+			return c > 0, nil
+		case "<=":
+			return c <= 0, nil
+		case ">=":
+			return c >= 0, nil
+		}
+	}
+	return nil, fmt.Errorf("%s between a %T and a %T", op, x, y)
+}
+
+func compute(op string, a, b float64) (any, error) {
+	switch op {
+	case "+":
+		return a + b, nil
+	case "-":
+		return a - b, nil
+	case "*":
+		return a * b, nil
+	case "/":
+		return a / b, nil
+	case "%":
+		return math.Mod(a, b), nil
+	case "**":
+		return math.Pow(a, b), nil
+	case "<":
+		return a < b, nil
+	case ">":
+		return a > b, nil
+	case "<=":
+		return a <= b, nil
+	case ">=":
+		return a >= b, nil
+	}
+	return nil, fmt.Errorf("%s between numbers", op)
+}
+
+func equal(x, y any) bool {
+	a, ok := x.([]any)
+	b, also := y.([]any)
+	if ok || also {
+		return ok && also && slices.EqualFunc(a, b, equal)
+	}
+	return x == y
+}
+
+// text is a value as it stands in a request.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		parts := make([]string, len(v))
+		for i, item := range v {
+			parts[i] = text(item)
+		}
+		return strings.Join(parts, ",")
+	}
+	return ""
+}
+
+// maxPattern bounds a regular expression, in bytes.
+const maxPattern = 16 << 10
+
+// compile reads a regular expression (RE2, which takes time linear in the text).
+func compile(pattern string) (*regexp.Regexp, error) {
+	if len(pattern) > maxPattern {
+		return nil, fmt.Errorf("a regular expression of %d bytes", len(pattern))
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("regular expression %.60q: %w", pattern, err)
+	}
+	return re, nil
+}

@@ -1,0 +1,248 @@
+package template
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/lazyregexp"
+)
+
+// This file takes values out of answers.
+
+// maxExtracts bounds the values that one extractor takes.
+const maxExtracts = 100
+
+// extractFrom returns the values that an extractor takes out of an answer.
+func (x *extractor) extractFrom(e *evaluation) []string {
+	var out []string
+	add := func(s string) {
+		if s != "" && len(out) < maxExtracts && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	if x.Type == "kval" || x.Type == "dsl" {
+		for _, name := range x.KVal {
+			name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+			if v, ok := e.values[name]; ok {
+				add(text(v))
+			}
+		}
+		for _, d := range x.dsl {
+			if v, err := d.root.eval(e); err == nil {
+				add(text(v))
+			}
+		}
+		return out
+	}
+	from, ok := part(x.Part, e.values)
+	if !ok {
+		return nil
+	}
+	for _, re := range x.regex {
+		for _, m := range re.FindAllStringSubmatch(from, maxExtracts) {
+			if x.Group >= 0 && x.Group < len(m) {
+				add(m[x.Group])
+			}
+		}
+	}
+	if len(x.json) > 0 {
+		var root any
+		dec := json.NewDecoder(strings.NewReader(from))
+		dec.UseNumber()
+		if dec.Decode(&root) == nil {
+			for _, path := range x.json {
+				follow(root, path, add)
+			}
+		}
+	}
+	if len(x.xpath) > 0 {
+		if doc, err := html.Parse(bytes.NewReader([]byte(from))); err == nil {
+			for _, path := range x.xpath {
+				descend(doc, path, x.Attribute, add)
+			}
+		}
+	}
+	return out
+}
+
+// step is one step of a path in JSON: a member, an item, or all of them.
+type step struct {
+	name string
+	item int // -1 in a member or all
+	all  bool
+}
+
+var jsonStep = lazyregexp.New(`^(?:\.?\[(-?\d+)\]|\.?\[\]|\.?\["((?:[^"\\]|\\.){1,200})"\]|\."([^"]{1,200})"|\.([A-Za-z_][A-Za-z0-9_]*))\??`)
+
+// jsonPath reads the paths among the expressions of jq: .a.b[0].c[], ."x-y".
+func jsonPath(s string) ([]step, error) {
+	rest := strings.TrimSpace(s)
+	var out []step
+	for rest != "" && rest != "." {
+		m := jsonStep.FindStringSubmatch(rest)
+		if m == nil || len(out) == 50 {
+			return nil, unsupported(fmt.Sprintf("the JSON expression %.60q", s))
+		}
+		rest = rest[len(m[0]):]
+		switch {
+		case m[1] != "":
+			n, err := strconv.Atoi(m[1])
+			if err != nil {
+				return nil, unsupported(fmt.Sprintf("the JSON expression %.60q", s))
+			}
+			out = append(out, step{item: n})
+		case m[2]+m[3]+m[4] != "":
+			out = append(out, step{name: m[2] + m[3] + m[4], item: -1})
+		default:
+			out = append(out, step{all: true, item: -1})
+		}
+	}
+	return out, nil
+}
+
+// follow gives what is at the end of a path to add.
+func follow(v any, path []step, add func(string)) {
+	if len(path) == 0 {
+		switch v := v.(type) {
+		case nil:
+		case string:
+			add(v)
+		case json.Number:
+			add(v.String())
+		default:
+			if b, err := json.Marshal(v); err == nil {
+				add(string(b))
+			}
+		}
+		return
+	}
+	switch s := path[0]; at := v.(type) {
+	case map[string]any:
+		if s.all {
+			for _, inner := range at {
+				follow(inner, path[1:], add)
+			}
+		} else if s.name != "" {
+			follow(at[s.name], path[1:], add)
+		}
+	case []any:
+		n := s.item
+		if n < 0 {
+			n += len(at)
+		}
+		switch {
+		case s.all:
+			for _, inner := range at {
+				follow(inner, path[1:], add)
+			}
+		case s.name == "" && n >= 0 && n < len(at):
+			follow(at[n], path[1:], add)
+		}
+	}
+}
+
+// place is one step of a path in a page.
+type place struct {
+	deep      bool // at any depth
+	tag       string
+	nth       int // from 1; 0: each
+	attribute string
+	value     string
+	take      string // an attribute that ends the path
+}
+
+var xmlStep = lazyregexp.New(`^(//?)(?:@([A-Za-z][A-Za-z0-9_-]*)|(\*|[A-Za-z][A-Za-z0-9_-]*))((?:\[[^\]]{1,200}\])*)`)
+var predicate = lazyregexp.New(`\[(?:(\d{1,4})|@([A-Za-z][A-Za-z0-9_-]*)\s*=\s*(?:"([^"]*)"|'([^']*)'))\]`)
+
+// xmlPath reads the paths among the expressions of XPath: /html/body/div[1],
+// //input[@name='x']/@value.
+func xmlPath(s string) ([]place, error) {
+	fail := unsupported(fmt.Sprintf("the XPath expression %.60q", s))
+	rest := strings.TrimSpace(s)
+	var out []place
+	for rest != "" {
+		m := xmlStep.FindStringSubmatch(rest)
+		if m == nil || len(out) == 50 {
+			return nil, fail
+		}
+		rest = rest[len(m[0]):]
+		p := place{deep: m[1] == "//", tag: strings.ToLower(m[3]), take: strings.ToLower(m[2])}
+		if p.take != "" && (rest != "" || m[4] != "" || p.deep) {
+			return nil, fail
+		}
+		for m[4] != "" {
+			q := predicate.FindStringSubmatch(m[4])
+			if q == nil || !strings.HasPrefix(m[4], q[0]) {
+				return nil, fail
+			}
+			m[4] = m[4][len(q[0]):]
+			if q[1] != "" {
+				p.nth, _ = strconv.Atoi(q[1]) // digits
+			} else {
+				p.attribute, p.value = strings.ToLower(q[2]), q[3]+q[4]
+			}
+		}
+		out = append(out, p)
+	}
+	if len(out) == 0 {
+		return nil, fail
+	}
+	return out, nil
+}
+
+// descend gives the texts or attributes at the end of a path to add.
+func descend(n *html.Node, path []place, attribute string, add func(string)) {
+	if len(path) == 0 {
+		if attribute != "" {
+			add(attributeOf(n, attribute))
+			return
+		}
+		var b strings.Builder
+		for d := range n.Descendants() {
+			if d.Type == html.TextNode && b.Len() < maxText {
+				b.WriteString(d.Data)
+			}
+		}
+		add(strings.TrimSpace(b.String()))
+		return
+	}
+	p := path[0]
+	if p.take != "" {
+		add(attributeOf(n, p.take))
+		return
+	}
+	parents := []*html.Node{n}
+	if p.deep {
+		for d := range n.Descendants() {
+			if d.Type == html.ElementNode {
+				parents = append(parents, d)
+			}
+		}
+	}
+	for _, parent := range parents {
+		count := 0
+		for c := range parent.ChildNodes() {
+			if c.Type != html.ElementNode || p.tag != "*" && c.Data != p.tag || p.attribute != "" && attributeOf(c, p.attribute) != p.value {
+				continue
+			}
+			if count++; p.nth == 0 || p.nth == count {
+				descend(c, path[1:], attribute, add)
+			}
+		}
+	}
+}
+
+func attributeOf(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if strings.EqualFold(a.Key, name) {
+			return a.Val
+		}
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+package template
+
+import (
+	"errors"
+	"strings"
+
+	"merlon/internal/lazyregexp"
+)
+
+// This file puts values in the place of {{name}} and {{expression}}.
+
+// maxClosings bounds the }} that are tried for one {{.
+const maxClosings = 8
+
+// fill replaces what can be evaluated, and returns the first name that has no value;
+// what is no expression stays as it is, such as a payload of {{7*7}}. Values that are
+// put in are not looked at again: what a target answers is never evaluated.
+func fill(s string, e *evaluation) (filled, missing string) {
+	return fillAs(s, e, func(v string) string { return v })
+}
+
+// fillAs is fill with values written in another way.
+func fillAs(s string, e *evaluation, write func(string) string) (filled, missing string) {
+	if !strings.Contains(s, "{{") {
+		return s, ""
+	}
+	var out strings.Builder
+	for {
+		open := strings.Index(s, "{{")
+		if open < 0 {
+			break
+		}
+		out.WriteString(s[:open])
+		s = s[open:]
+		value, n, lacks := marked(s, e)
+		if n == 0 {
+			value, n = "{", 1
+		} else {
+			value = write(value)
+		}
+		out.WriteString(value)
+		s = s[n:]
+		if missing == "" {
+			missing = lacks
+		}
+	}
+	out.WriteString(s)
+	return out.String(), missing
+}
+
+// simple is the name of a variable.
+var simple = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+// marked evaluates the expression that begins the text, and returns how long it is;
+// 0: there is none.
+func marked(s string, e *evaluation) (value string, length int, missing string) {
+	end := 2
+	for range maxClosings {
+		i := strings.Index(s[end:], "}}")
+		if i < 0 {
+			return "", 0, missing
+		}
+		inner := s[2 : end+i]
+		end += i + 2
+		if v, ok := e.values[strings.TrimSpace(inner)]; ok {
+			return text(v), end, ""
+		}
+		if simple.MatchString(inner) && functions[inner] == nil {
+			return "", 0, inner
+		}
+		x, err := parseExpression(quoted(inner, e))
+		if err != nil || !x.means(e.values) {
+			continue
+		}
+		v, err := x.root.eval(e)
+		if err == nil {
+			return text(v), end, ""
+		}
+		var unknown errUnknown
+		if errors.As(err, &unknown) {
+			missing = unknown.name
+		}
+	}
+	return "", 0, missing
+}
+
+// means reports whether the text is meant as an expression: it calls a function or
+// names a value. {{7*7}} is a payload.
+func (x *expression) means(v values) bool {
+	for _, name := range x.names {
+		if _, ok := v[name]; ok {
+			return true
+		}
+	}
+	return calls(x.root)
+}
+
+func calls(n node) bool {
+	switch n := n.(type) {
+	case call:
+		return true
+	case unary:
+		return calls(n.x)
+	case binary:
+		return calls(n.x) || calls(n.y)
+	case choice:
+		return calls(n.test) || calls(n.yes) || calls(n.no)
+	case list:
+		for _, i := range n.items {
+			if calls(i) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// escaper keeps a value inside of the string that it is put into.
+var escaper = strings.NewReplacer(`\`, `\\`, `'`, `\'`, `"`, `\"`)
+
+var inner = lazyregexp.New(`\{\{([A-Za-z_][A-Za-z0-9_.-]*)\}\}`)
+
+// quoted fills in names inside of an expression, where they stand in strings.
+func quoted(s string, e *evaluation) string {
+	return inner.ReplaceAllStringFunc(s, func(m string) string {
+		if v, ok := e.values[m[2:len(m)-2]]; ok {
+			return escaper.Replace(text(v))
+		}
+		return m
+	})
+}

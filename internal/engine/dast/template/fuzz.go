@@ -1,0 +1,355 @@
+package template
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/errs"
+)
+
+// This file puts payloads into the requests of operations that were found.
+
+// rule is a rule of a fuzzing section.
+type rule struct {
+	parts    []string
+	kind     string // replace, prefix, postfix, infix, replace-regex
+	multiple bool   // all parameters at once
+	keys     []string
+	names    []*regexp.Regexp
+	values   []*regexp.Regexp
+	old      *regexp.Regexp // of replace-regex
+	list     []string
+	pairs    []pair // name and value, added where they are not there
+}
+
+// compileRule checks a rule.
+func compileRule(f *fuzzing) (r rule, err error) {
+	r.parts = f.Parts
+	if len(r.parts) == 0 {
+		r.parts = []string{f.Part}
+	}
+	for _, p := range r.parts {
+		if !slices.Contains([]string{"", "query", "header", "headers", "path", "cookie", "body", "request"}, p) {
+			return r, unsupported(fmt.Sprintf("fuzzing of the part %.40q", p))
+		}
+	}
+	r.kind = f.Type
+	if r.kind == "" {
+		r.kind = "replace"
+	}
+	if !slices.Contains([]string{"replace", "prefix", "postfix", "infix", "replace-regex"}, r.kind) {
+		return r, unsupported(fmt.Sprintf("fuzzing of the type %.40q", f.Type))
+	}
+	switch f.Mode {
+	case "", "multiple":
+		r.multiple = true
+	case "single":
+	default:
+		return r, unsupported(fmt.Sprintf("fuzzing in the mode %.40q", f.Mode))
+	}
+	for _, k := range f.Keys {
+		r.keys = append(r.keys, strings.ToLower(k))
+	}
+	for _, text := range f.KeysRegex {
+		re, err := compile("(?i)" + text)
+		if err != nil {
+			return r, err
+		}
+		r.names = append(r.names, re)
+	}
+	for _, text := range f.Values {
+		re, err := compile(text)
+		if err != nil {
+			return r, err
+		}
+		r.values = append(r.values, re)
+	}
+	if r.kind == "replace-regex" {
+		if r.old, err = compile(f.ReplaceRegex); err != nil {
+			return r, err
+		}
+	}
+	if f.Fuzz.Kind == yaml.MappingNode {
+		r.pairs, err = pairs(&f.Fuzz)
+		return r, err
+	}
+	if err := f.Fuzz.Decode(&r.list); err != nil || len(r.list) == 0 {
+		return r, fmt.Errorf("fuzz is neither a list nor a map of texts")
+	}
+	return r, nil
+}
+
+func (r *rule) texts() []string {
+	out := slices.Clone(r.list)
+	for _, p := range r.pairs {
+		out = append(out, p.text)
+	}
+	return out
+}
+
+// points are the points of a request that the rule wants.
+func (r *rule) points(req *message.Request) []message.Point {
+	var out []message.Point
+	for _, p := range req.Points() {
+		if slices.ContainsFunc(r.parts, func(name string) bool { return within(name, p.In) }) && r.wants(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func within(name string, in message.In) bool {
+	switch in {
+	case message.InQuery:
+		return name == "query" || name == "request" || name == ""
+	case message.InPath:
+		return name == "path" || name == "request" || name == ""
+	case message.InHeader:
+		return name == "header" || name == "headers" || name == "request"
+	case message.InCookie:
+		return name == "cookie" || name == "request"
+	case message.InForm, message.InMultipart, message.InJSON, message.InXML:
+		return name == "body" || name == "request"
+	}
+	return false
+}
+
+func (r *rule) wants(p message.Point) bool {
+	if len(r.keys)+len(r.names) > 0 && !slices.Contains(r.keys, strings.ToLower(p.Name)) &&
+		!slices.ContainsFunc(r.names, func(re *regexp.Regexp) bool { return re.MatchString(p.Name) }) {
+		return false
+	}
+	return len(r.values) == 0 || slices.ContainsFunc(r.values, func(re *regexp.Regexp) bool { return re.MatchString(p.Value) })
+}
+
+// apply puts a payload to a value.
+func (r *rule) apply(value, payload string) string {
+	switch r.kind {
+	case "prefix":
+		return payload + value
+	case "postfix":
+		return value + payload
+	case "infix":
+		if value == "" {
+			return payload
+		}
+		half := len(value) / 2
+		return value[:half] + payload + value[half:]
+	case "replace-regex":
+		return r.old.ReplaceAllLiteralString(value, payload)
+	}
+	return payload
+}
+
+// An injection is a request with a payload.
+type injection struct {
+	request *message.Request
+	point   *message.Point // nil: several at once
+	payload string
+	values  values // that it was made with
+	token   string
+}
+
+// injections are the requests that the rule makes of the operation. Where calls of the
+// target are waited for, each has an address of its own.
+func (r *run) injections(f *rule, payloads map[string]string) []injection {
+	req := r.trial.Request
+	var out []injection
+	add := func(change func(payload string) (*message.Request, *message.Point), text string) {
+		if r.template.Listens {
+			r.values = r.fresh(payloads)
+		}
+		payload, missing := fill(text, r.evaluation())
+		if missing != "" {
+			return
+		}
+		if changed, at := change(payload); changed != nil {
+			out = append(out, injection{changed, at, payload, r.values, r.token})
+		}
+	}
+	points := f.points(req)
+	for _, text := range f.list {
+		if f.multiple {
+			add(func(payload string) (*message.Request, *message.Point) { return f.all(req, points, payload), nil }, text)
+			continue
+		}
+		for _, p := range points {
+			add(func(payload string) (*message.Request, *message.Point) {
+				return req.With(p, f.apply(p.Value, payload)), &p
+			}, text)
+		}
+	}
+	for _, p := range f.pairs {
+		at, ok := f.place(req, p.name)
+		if !ok {
+			continue
+		}
+		add(func(payload string) (*message.Request, *message.Point) {
+			return req.With(at, f.apply(at.Value, payload)), &at
+		}, p.text)
+	}
+	return out
+}
+
+// all puts a payload into all points; nil: there is none.
+func (r *rule) all(req *message.Request, points []message.Point, payload string) *message.Request {
+	var out *message.Request
+	for _, p := range points {
+		if p.In == message.InJSON || p.In == message.InXML {
+			continue // places in a text move when another one changes
+		}
+		if out == nil {
+			out = req
+		}
+		out = out.With(p, r.apply(p.Value, payload))
+	}
+	return out
+}
+
+// place is where a parameter with the name is, or would be.
+func (r *rule) place(req *message.Request, name string) (message.Point, bool) {
+	for _, have := range req.Points() {
+		if have.Name == name && slices.ContainsFunc(r.parts, func(part string) bool { return within(part, have.In) }) {
+			return have, true
+		}
+	}
+	switch {
+	case within(r.parts[0], message.InQuery):
+		return message.Point{In: message.InQuery, Name: name, Index: -1}, true
+	case within(r.parts[0], message.InHeader):
+		return message.HeaderPoint(name), true
+	}
+	return message.Point{}, false
+}
+
+// fuzzes runs the templates that put payloads into operations on one of them.
+func (s *Set) fuzzes(t *attack.Trial, slow bool) error {
+	for _, tpl := range s.runnable {
+		if !tpl.Fuzzes || tpl.Slow != slow {
+			continue
+		}
+		if err := s.fuzz(t, tpl); err != nil {
+			return err
+		}
+	}
+	return s.collect(t)
+}
+
+func (s *Set) fuzz(t *attack.Trial, tpl *Template) error {
+	for _, b := range tpl.sections {
+		r := s.begin(t, tpl)
+		if !r.wanted(b) {
+			continue
+		}
+		for _, payloads := range b.sets() {
+			r.values = r.fresh(payloads)
+			for i := range b.fuzz {
+				hit, err := r.inject(b, &b.fuzz[i], payloads)
+				if err != nil {
+					return err
+				}
+				if hit && b.stop {
+					return nil
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// wanted applies the conditions before fuzzing to the operation.
+func (r *run) wanted(b *block) bool {
+	if len(b.pre.matchers) == 0 {
+		return true
+	}
+	req := r.trial.Request
+	content, _ := req.Content()
+	v := values{"method": req.Method, "host": req.Host, "path": req.Path, "query": message.EncodeQuery(req.Query), "body": string(content), "request": req.Method + " " + req.Address(),
+		"header": headerText(req), "scheme": req.Scheme}
+	for _, h := range req.Header {
+		v[strings.ToLower(strings.ReplaceAll(h.Name, "-", "_"))] = h.Value
+	}
+	ok, _ := b.pre.matched(&evaluation{values: v, number: r.trial.Number})
+	return ok
+}
+
+func headerText(req *message.Request) string {
+	h := http.Header{}
+	for _, p := range req.Header {
+		h.Add(p.Name, p.Value)
+	}
+	var b strings.Builder
+	_ = h.Write(&b) // a builder takes everything
+	return b.String()
+}
+
+// inject sends what a rule makes of the operation.
+func (r *run) inject(b *block, f *rule, payloads map[string]string) (hit bool, err error) {
+	for _, in := range r.injections(f, payloads) {
+		if site.Never(in.request) != "" {
+			continue
+		}
+		h, err := r.judged(b, in)
+		if errs.Is(err, errs.Forbidden) || errs.Is(err, errs.Invalid) {
+			continue // out of scope, or what no client sends
+		}
+		if err != nil {
+			return hit, err
+		}
+		switch {
+		case h == nil:
+			continue
+		case h.caller != nil:
+			r.set.wait(*h)
+			continue
+		case !r.again(b, in, h):
+			continue
+		}
+		hit = true
+		r.report(*h)
+		if b.stop {
+			return true, nil
+		}
+	}
+	return hit, nil
+}
+
+// judged sends one injection and matches its answer.
+func (r *run) judged(b *block, in injection) (*hit, error) {
+	before := r.values
+	defer func() { r.values = before }()
+	r.values, r.token = maps.Clone(in.values), in.token
+	answers, err := r.send(b, in.request)
+	if err != nil {
+		return nil, err
+	}
+	return r.look(b, answers, in)
+}
+
+// again repeats an injection: a match that does not come back is none. The operation
+// without the payload must not match.
+func (r *run) again(b *block, in injection, first *hit) bool {
+	for _, c := range []struct {
+		in   injection
+		want bool
+	}{{in, true}, {injection{request: r.trial.Request, values: in.values, token: in.token}, false}} {
+		h, err := r.judged(b, c.in)
+		if err != nil || (h != nil && h.caller == nil) != c.want {
+			return false
+		}
+		if h != nil && h.caller == nil {
+			first.answers = append(first.answers, h.answers...)
+		}
+	}
+	first.proof = append(first.proof, "The same request gives the same match again; without the payload there is none.")
+	return true
+}

@@ -1,0 +1,144 @@
+package template
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file decides whether an answer matches.
+
+// answer returns the values that an answer gives to matchers and later requests.
+func answer(resp *message.Response) values {
+	head := resp.Head()
+	v := values{}
+	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
+		v[strings.ToLower(c.Name)] = c.Value
+	}
+	for name, all := range resp.Header {
+		v[strings.ToLower(strings.ReplaceAll(name, "-", "_"))] = strings.Join(all, " ")
+	}
+	body := string(resp.Body)
+	for name, value := range map[string]any{"status_code": float64(resp.Status), "body": body, "header": head, "all_headers": head, "response": head + "\r\n" + body,
+		"request": resp.Sent, "content_length": float64(len(body)), "duration": resp.Took.Seconds(), "host": resp.Request.Host, "matched": resp.Request.Address(), "type": "http"} {
+		v[name] = value
+	}
+	if _, ok := v["content_type"]; !ok {
+		v["content_type"] = ""
+	}
+	return v
+}
+
+// part returns the part of an answer that a matcher looks at.
+func part(name string, v values) (string, bool) {
+	switch name {
+	case "":
+		name = "body"
+	case "all":
+		return text(v["all_headers"]) + "\r\n" + text(v["body"]), true
+	}
+	if rest, ok := strings.CutPrefix(name, "all_"); ok && ofAnswer.MatchString(name) && rest != "headers" {
+		return text(v["all_headers_"+rest]) + "\r\n" + text(v["body_"+rest]), true
+	}
+	x, ok := v[name]
+	return text(x), ok
+}
+
+// matched reports whether the answer matches, and the names of the matchers that do.
+// Without matchers nothing does.
+func (j *judge) matched(e *evaluation) (ok bool, names []string) {
+	for _, m := range j.matchers {
+		holds := m.holds(e)
+		if holds && m.Name != "" && !m.Internal {
+			names = append(names, m.Name)
+		}
+		if holds != j.all {
+			if !j.all {
+				ok = true
+				continue // the names of all that match
+			}
+			return false, nil
+		}
+	}
+	return ok || j.all && len(j.matchers) > 0, names
+}
+
+// shown reports whether a match is more than a step of the template.
+func (j *judge) shown() bool {
+	return slices.ContainsFunc(j.matchers, func(m *matcher) bool { return !m.Internal })
+}
+
+// holds applies one matcher.
+func (m *matcher) holds(e *evaluation) bool {
+	var found []bool
+	switch m.Type {
+	case "status":
+		code, ok := e.values["status_code"].(float64)
+		return ok && slices.Contains(m.Status, int(code)) != m.Negative
+	case "dsl":
+		found = m.expressions(e)
+	default:
+		from, ok := part(m.Part, e.values)
+		if !ok {
+			return false
+		}
+		found = m.inText(from, e)
+	}
+	all, _ := condition(m.Condition) // it was read before
+	if all {
+		return !slices.Contains(found, false) != m.Negative
+	}
+	return slices.Contains(found, true) != m.Negative
+}
+
+func (m *matcher) inText(from string, e *evaluation) []bool {
+	var out []bool
+	if m.NoCase && m.Type == "word" {
+		from = strings.ToLower(from)
+	}
+	for _, w := range m.Words {
+		w, missing := fill(w, e)
+		if m.NoCase {
+			w = strings.ToLower(w)
+		}
+		out = append(out, missing == "" && strings.Contains(from, w))
+	}
+	for _, re := range m.regex {
+		out = append(out, re.MatchString(from))
+	}
+	for _, b := range m.binary {
+		out = append(out, strings.Contains(from, b))
+	}
+	if len(m.Size) > 0 {
+		out = append(out, slices.Contains(m.Size, len(from)))
+	}
+	return out
+}
+
+func (m *matcher) expressions(e *evaluation) []bool {
+	var out []bool
+	for i, x := range m.dsl {
+		if x == nil {
+			// What is filled in cannot end the string that it stands in.
+			filled, _ := fillAs(m.DSL[i], e, escaper.Replace)
+			var err error
+			if x, err = parseExpression(filled); err != nil {
+				out = append(out, false)
+				continue
+			}
+		}
+		v, err := x.root.eval(e)
+		out = append(out, err == nil && v == true)
+	}
+	return out
+}
+
+// numberAnswer adds an answer under names with its number.
+func numberAnswer(v, more values, n int) {
+	for name, value := range more {
+		v[fmt.Sprintf("%s_%d", name, n)] = value
+	}
+}

@@ -1,0 +1,217 @@
+package template
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file makes requests of shapes.
+
+// errMissing says that a request names something without a value: it is not sent.
+type errMissing struct{ name string }
+
+func (e errMissing) Error() string { return fmt.Sprintf("%q has no value", e.name) }
+
+// address returns the values that name the target.
+func address(base *url.URL) values {
+	host := base.Hostname()
+	port := base.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[base.Scheme]
+	}
+	root := base.Scheme + "://" + base.Host
+	whole := root + strings.TrimSuffix(base.EscapedPath(), "/")
+	v := values{"BaseURL": whole, "RootURL": root, "Hostname": base.Host, "Host": host, "Port": port, "Scheme": base.Scheme,
+		"Path": strings.TrimSuffix(path.Dir(base.Path+"x"), "/"), "File": strings.TrimPrefix(path.Base(base.Path), "/"), "Input": base.String(), "FQDN": host, "RDN": host, "DN": host, "TLD": "", "SD": ""}
+	if domain, err := publicsuffix.EffectiveTLDPlusOne(host); err == nil {
+		name, tld, _ := strings.Cut(domain, ".")
+		v["RDN"], v["DN"], v["TLD"], v["SD"] = domain, name, tld, strings.TrimSuffix(strings.TrimSuffix(host, domain), ".")
+	}
+	return v
+}
+
+// build fills in a request.
+func (b *block) build(s *shape, e *evaluation) (*message.Request, error) {
+	fillIn := func(text string) (string, error) {
+		out, missing := fill(text, e)
+		if missing != "" && !b.lenient {
+			return "", errMissing{missing}
+		}
+		return out, nil
+	}
+	if s.raw != "" {
+		whole, err := fillIn(s.raw)
+		if err != nil {
+			return nil, err
+		}
+		return parseRaw(whole, e.values, b.merge)
+	}
+	at, err := fillIn(s.path)
+	if err != nil {
+		return nil, err
+	}
+	r, err := target(at, e.values, false)
+	if err != nil {
+		return nil, err
+	}
+	r.Method = s.method
+	for _, h := range s.headers {
+		value, err := fillIn(h.text)
+		if err != nil {
+			return nil, err
+		}
+		r.Header = append(r.Header, message.Param{Name: h.name, Value: value})
+	}
+	body, err := fillIn(s.body)
+	if err != nil {
+		return nil, err
+	}
+	setBody(r, body)
+	return r, nil
+}
+
+// setBody gives the request a body as it is; its header says of what type.
+func setBody(r *message.Request, body string) {
+	if body != "" {
+		r.Body = message.Body{Kind: message.Text, Text: []byte(body), Type: r.HeaderValue("Content-Type")}
+		*r = *r.WithoutHeader("Content-Type")
+	}
+}
+
+// target reads an address, or a path on the target; with merge a path is below the
+// target's own.
+func target(at string, v values, merge bool) (*message.Request, error) {
+	if !strings.HasPrefix(at, "http://") && !strings.HasPrefix(at, "https://") {
+		if !strings.HasPrefix(at, "/") {
+			at = "/" + at
+		}
+		root := text(v["RootURL"])
+		if merge {
+			root = text(v["BaseURL"])
+		}
+		at = root + at
+	}
+	at, _, _ = strings.Cut(at, "#")
+	whole, query, asks := strings.Cut(at, "?")
+	scheme, rest, _ := strings.Cut(whole, "://")
+	host, below, _ := strings.Cut(rest, "/")
+	if u, err := url.Parse(scheme + "://" + host + "/"); err != nil || u.User != nil || u.Host == "" {
+		return nil, fmt.Errorf("%.100q is no address", at)
+	}
+	r, err := message.Parse(scheme + "://" + host + "/")
+	if err != nil {
+		return nil, err
+	}
+	r.Path, r.Origin = "/"+encode(below), "template"
+	if asks {
+		r.RawQuery = encode(query)
+	}
+	return r, nil
+}
+
+// encode writes what no request line holds as percent and two digits, and leaves all
+// else as it is.
+func encode(s string) string {
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f {
+			fmt.Fprintf(&b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// parseRaw reads a request as text: a request line, headers, an empty line, a body.
+// Its length and the connection are the client's own business.
+func parseRaw(whole string, v values, merge bool) (*message.Request, error) {
+	whole = strings.TrimLeft(whole, " \t\r\n")
+	head, body := whole, ""
+	for _, gap := range []string{"\r\n\r\n", "\n\n", "\n\r\n"} {
+		if i := strings.Index(whole, gap); i >= 0 && i < len(head) {
+			head, body = whole[:i], whole[i+len(gap):]
+		}
+	}
+	first, rest, _ := strings.Cut(head, "\n")
+	first = strings.TrimSpace(first)
+	method, at, ok := strings.Cut(first, " ")
+	if !ok {
+		return nil, fmt.Errorf("%.60q is no request line", first)
+	}
+	if i := strings.LastIndex(at, " HTTP/"); i >= 0 {
+		at = at[:i]
+	}
+	r, err := target(strings.TrimSpace(at), v, merge)
+	if err != nil {
+		return nil, err
+	}
+	r.Method = strings.ToUpper(method)
+	for line := range strings.Lines(rest) {
+		name, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			continue
+		}
+		switch name = strings.TrimSpace(name); http.CanonicalHeaderKey(name) {
+		case "Content-Length", "Connection", "Transfer-Encoding", "Accept-Encoding", "Proxy-Connection":
+		case "Cookie":
+			for pair := range strings.SplitSeq(value, ";") {
+				name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+				if name != "" {
+					r.Cookies = append(r.Cookies, message.Param{Name: name, Value: value})
+				}
+			}
+		default:
+			r.Header = append(r.Header, message.Param{Name: name, Value: strings.TrimSpace(value)})
+		}
+	}
+	if !strings.Contains(strings.ToLower(r.HeaderValue("Content-Type")), "multipart") {
+		body = strings.TrimRight(body, "\r\n")
+	} else if !strings.Contains(body, "\r\n") {
+		body = strings.ReplaceAll(body, "\n", "\r\n")
+	}
+	setBody(r, body)
+	return r, nil
+}
+
+// sets are the payloads of each run of a section, one after another; without payloads
+// there is one set without any.
+func (b *block) sets() []map[string]string {
+	if len(b.payloads) == 0 {
+		return []map[string]string{nil}
+	}
+	var out []map[string]string
+	switch b.attack {
+	case "pitchfork":
+		for i := range combinations(b) {
+			set := map[string]string{}
+			for _, p := range b.payloads {
+				set[p.name] = p.values[i]
+			}
+			out = append(out, set)
+		}
+	case "clusterbomb":
+		for i := range combinations(b) {
+			set := map[string]string{}
+			for _, p := range b.payloads {
+				set[p.name] = p.values[i%len(p.values)]
+				i /= len(p.values)
+			}
+			out = append(out, set)
+		}
+	default:
+		for _, p := range b.payloads {
+			for _, value := range p.values {
+				out = append(out, map[string]string{p.name: value})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,634 @@
+package template
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/errs"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file runs templates.
+
+// run is one run of a template.
+type run struct {
+	set      *Set
+	template *Template
+	trial    *attack.Trial
+	as       traffic.Session
+	values   values // what is known so far
+	token    string // of the listener
+	repeats  bool   // it repeats a match: nothing is taken from the cache
+	only     *hit   // the match that it repeats
+	left     string // what kept it from its end
+	done     map[int]bool
+}
+
+// hit is a match.
+type hit struct {
+	template *Template
+	section  int
+	shape    int
+	payloads map[string]string
+	request  *message.Request
+	point    *message.Point
+	payload  string
+	answers  []*message.Response
+	names    []string // of matchers
+	taken    []string // values of extractors
+	proof    []string
+	weak     bool // any address matches
+	trial    *attack.Trial
+	// caller is set while the match depends on calls that have not arrived.
+	caller *caller
+}
+
+// caller is what calls of the target are matched with.
+type caller struct {
+	token  string
+	judge  *judge
+	values values
+}
+
+// begin starts a run of a template.
+func (s *Set) begin(t *attack.Trial, tpl *Template) *run {
+	r := &run{set: s, template: tpl, trial: t, done: map[int]bool{}}
+	var inner traffic.Session
+	if !tpl.Anonymous {
+		inner = t.As
+	}
+	r.as = newVisitor(inner)
+	r.values = r.fresh(nil)
+	return r
+}
+
+// fresh returns the values that a run begins with: the target, random ones, the
+// template's own, and a set of payloads.
+func (r *run) fresh(payloads map[string]string) values {
+	v := address(r.trial.Scope.Base())
+	e := &evaluation{values: v, number: r.trial.Number}
+	for i := range 10 {
+		name := "randstr"
+		if i > 0 {
+			name = fmt.Sprintf("randstr_%d", i)
+		}
+		v[name] = r.trial.Random(27)
+	}
+	if r.template.Listens && r.trial.Callback != nil {
+		r.token = r.trial.Callback.Token()
+		at, host := r.trial.Callback.Address(r.token)
+		if host == "" {
+			_, host, _ = strings.Cut(at, "://")
+		}
+		v["interactsh-url"], v["interactsh_url"] = host, host
+	}
+	for _, p := range r.template.variable {
+		v[p.name], _ = fill(p.text, e) // a name without a value is told where it is used
+	}
+	for name, value := range payloads {
+		v[name], _ = fill(value, e)
+	}
+	return v
+}
+
+func (r *run) evaluation() *evaluation {
+	return &evaluation{values: r.values, number: r.trial.Number}
+}
+
+// visit runs the templates that have requests of their own.
+func (s *Set) visit(t *attack.Trial, slow bool) error {
+	var wanted []*Template
+	for _, tpl := range s.runnable {
+		if !tpl.Fuzzes && tpl.Slow == slow {
+			wanted = append(wanted, tpl)
+		}
+	}
+	each := t.Each
+	if slow { // what measures time is alone
+		each = func(n int, f func(int) error) error {
+			for i := range n {
+				if err := f(i); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	err := each(len(wanted), func(i int) error { return s.execute(t, wanted[i]) })
+	if collected := s.collect(t); err == nil {
+		err = collected
+	}
+	s.mu.Lock()
+	told(s.left, "not run to their end", t.Degrade)
+	clear(s.left)
+	s.mu.Unlock()
+	return err
+}
+
+// execute runs a template, confirms what matches, and reports it.
+func (s *Set) execute(t *attack.Trial, tpl *Template) error {
+	r := s.begin(t, tpl)
+	hits, err := r.all()
+	if err != nil {
+		return err
+	}
+	if r.left != "" {
+		s.mu.Lock()
+		s.left[r.left] = append(s.left[r.left], tpl.name)
+		s.mu.Unlock()
+	}
+	for i := range hits {
+		h := &hits[i]
+		if h.caller != nil {
+			s.wait(*h)
+			continue
+		}
+		ok, err := s.confirm(t, h)
+		if err != nil {
+			return err
+		}
+		if ok {
+			r.report(*h)
+		}
+	}
+	return nil
+}
+
+// all runs the sections in their order.
+func (r *run) all() ([]hit, error) {
+	var hits []hit
+	var failed error
+	section := func(i int) bool {
+		if i < 0 || i >= len(r.template.sections) || failed != nil {
+			return false
+		}
+		found, ok, err := r.section(i)
+		hits, failed = append(hits, found...), err
+		return ok
+	}
+	if r.template.flow == nil {
+		for i := range r.template.sections {
+			section(i)
+		}
+		return hits, failed
+	}
+	e := r.evaluation()
+	e.extra = map[string]func([]any) (any, error){"http": func(args []any) (any, error) {
+		if len(args) == 1 {
+			if n, ok := args[0].(float64); ok {
+				return section(int(n) - 1), nil
+			}
+			return section(slices.IndexFunc(r.template.sections, func(b *block) bool { return b.id == args[0] })), nil
+		}
+		ok := true
+		for i := range r.template.sections {
+			ok = section(i) && ok
+		}
+		return ok, nil
+	}}
+	if _, err := r.template.flow.root.eval(e); err != nil && failed == nil {
+		r.left = "its flow cannot be followed"
+	}
+	return hits, failed
+}
+
+// section runs one section with each set of payloads. It succeeds when something
+// matches, or a value is taken for what follows.
+func (r *run) section(n int) (hits []hit, ok bool, err error) {
+	b := r.template.sections[n]
+	sets := b.sets()
+	if r.only != nil && r.only.section == n {
+		sets = []map[string]string{r.only.payloads}
+	}
+	for _, payloads := range sets {
+		before := r.values
+		r.values = maps.Clone(before)
+		e := r.evaluation()
+		for name, value := range payloads {
+			r.values[name], _ = fill(value, e) // a name without a value is told where it is used
+		}
+		found, success, err := r.requests(n, payloads)
+		for name := range payloads {
+			delete(r.values, name)
+		}
+		if err != nil {
+			return hits, ok, err
+		}
+		hits, ok = append(hits, found...), ok || success
+		if len(found) > 0 && b.stop {
+			break
+		}
+	}
+	return hits, ok, nil
+}
+
+// requests sends the requests of a section with one set of payloads.
+func (r *run) requests(n int, payloads map[string]string) (hits []hit, ok bool, err error) {
+	b := r.template.sections[n]
+	var all []*message.Response
+	ok = len(b.judge.matchers)+len(b.extractors) == 0
+	for i := range b.shapes {
+		req, err := b.build(&b.shapes[i], r.evaluation())
+		if err != nil {
+			r.leave(err)
+			continue
+		}
+		if site.Dangerous(req.Address()) && !r.trial.Target.Profile.Allows(scan.Full) {
+			r.left = "they ask for what may end the session or destroy something, which needs the profile full"
+			continue
+		}
+		answers, err := r.send(b, req)
+		if err != nil {
+			if traffic.Over(err) {
+				return hits, ok, err
+			}
+			r.leave(err)
+			continue
+		}
+		all = append(all, answers[0])
+		numberOf := 0
+		if b.history {
+			numberOf = i + 1
+		}
+		h, took := r.match(b, answers, numberOf)
+		ok = ok || took || h != nil
+		if h == nil || !b.judge.shown() && len(b.judge.matchers) > 0 {
+			continue
+		}
+		h.section, h.shape, h.payloads, h.request = n, i, payloads, h.answers[0].Request
+		if b.history {
+			h.answers = slices.Clone(all)
+		}
+		hits = append(hits, *h)
+		if b.stop {
+			break
+		}
+	}
+	return hits, ok, nil
+}
+
+// leave remembers what kept the template from its end.
+func (r *run) leave(err error) {
+	var missing errMissing
+	switch {
+	case errors.As(err, &missing):
+		if !slices.ContainsFunc(r.template.sections, func(b *block) bool { return b.takes(missing.name) }) {
+			r.left = fmt.Sprintf("%.60q has no value", missing.name)
+		} // otherwise an earlier answer did not hold it: there is no match
+	case errs.Is(err, errs.Forbidden):
+		r.left = "they ask for addresses outside of the scope"
+	case errs.Is(err, errs.Unavailable):
+		r.left = "requests got no answer"
+	default:
+		r.left = "requests cannot be sent"
+	}
+}
+
+// takes reports whether the section takes the value out of answers.
+func (b *block) takes(name string) bool {
+	return slices.ContainsFunc(b.extractors, func(x extractor) bool { return x.Name == name })
+}
+
+// send sends a request and follows redirects as far as the section says; the last
+// answer comes first.
+func (r *run) send(b *block, req *message.Request) ([]*message.Response, error) {
+	resp, err := r.ask(req, b.cookies)
+	if err != nil {
+		return nil, err
+	}
+	answers := []*message.Response{resp}
+	for range b.redirects {
+		to := answers[0].Location()
+		if to == nil {
+			break
+		}
+		next, err := message.Of(to)
+		if err != nil || !b.away && next.Host != req.Host || r.trial.Scope.Allows(next) != nil || site.Dangerous(next.Address()) {
+			break
+		}
+		resp, err := r.ask(next, b.cookies)
+		if err != nil {
+			return nil, err
+		}
+		answers = slices.Insert(answers, 0, resp)
+	}
+	return answers, nil
+}
+
+// Limits of the cache of answers to plain requests, which many templates share.
+const (
+	maxCached     = 512
+	maxCachedBody = 256 << 10
+)
+
+// ask sends one request, or takes the answer that another template got to the same.
+func (r *run) ask(req *message.Request, cookies bool) (*message.Response, error) {
+	visitor := r.as.(*visitor)
+	if !cookies {
+		visitor = newVisitor(visitor.inner)
+	}
+	key := ""
+	if req.Method == http.MethodGet && req.Body.Kind == message.NoBody && len(req.Header)+len(req.Cookies) == 0 && !visitor.used && !r.repeats && !r.template.Slow {
+		key = visitor.Name() + " " + req.Address()
+		r.set.mu.Lock()
+		known := r.set.cache[key]
+		r.set.mu.Unlock()
+		if known != nil {
+			visitor.Seen(known)
+			return known, nil
+		}
+	}
+	t := r.trial
+	t.Surface.Count(t.Request, 1)
+	send := t.Client.Send
+	if r.template.Slow {
+		send = t.Client.SendAlone
+	}
+	resp, err := send(t.Context, req, visitor)
+	if err == nil && key != "" && len(resp.Body) <= maxCachedBody {
+		r.set.mu.Lock()
+		if len(r.set.cache) < maxCached {
+			r.set.cache[key] = resp
+		}
+		r.set.mu.Unlock()
+	}
+	return resp, err
+}
+
+// match matches an answer, and those that led to it. What extractors take for later
+// requests becomes a value.
+func (r *run) match(b *block, answers []*message.Response, n int) (found *hit, took bool) {
+	given := maps.Clone(r.values)
+	for i, resp := range answers {
+		more := answer(resp)
+		v := maps.Clone(given)
+		maps.Copy(v, more)
+		if n > 0 {
+			numberAnswer(v, more, n)
+			if i == 0 {
+				numberAnswer(r.values, more, n)
+			}
+		}
+		e := &evaluation{values: v, number: r.trial.Number}
+		taken, kept := b.take(e)
+		for name, value := range kept {
+			if _, have := r.values[name]; i == 0 || !have {
+				r.values[name], took = value, true
+			}
+		}
+		if found == nil {
+			found = r.judge(b, resp, e, taken)
+		}
+	}
+	return found, took
+}
+
+// judge applies the matchers of a section to an answer.
+func (r *run) judge(b *block, resp *message.Response, e *evaluation, taken []string) *hit {
+	h := &hit{template: r.template, trial: r.trial, answers: []*message.Response{resp}, taken: taken}
+	if len(b.judge.matchers) == 0 {
+		if len(taken) == 0 {
+			return nil
+		}
+		return h
+	}
+	if r.template.Listens {
+		e.values["interactsh_protocol"], e.values["interactsh_request"], e.values["interactsh_response"], e.values["interactsh_ip"] = "", "", "", ""
+	}
+	ok, names := b.judge.matched(e)
+	if ok {
+		h.names = names
+		return h
+	}
+	if r.template.Listens && b.judge.listens() {
+		h.request, h.caller = resp.Request, &caller{token: r.token, judge: &b.judge, values: maps.Clone(e.values)}
+		return h
+	}
+	return nil
+}
+
+// take applies the extractors to an answer: values to show, and values for what
+// follows, by name.
+func (b *block) take(e *evaluation) (shown []string, kept map[string]string) {
+	kept = map[string]string{}
+	for i := range b.extractors {
+		x := &b.extractors[i]
+		got := x.extractFrom(e)
+		if len(got) == 0 {
+			continue
+		}
+		if x.Name != "" {
+			e.values[x.Name] = got[0]
+		}
+		if x.Internal {
+			kept[x.Name] = got[0]
+		} else {
+			shown = append(shown, got...)
+		}
+	}
+	return shown, kept
+}
+
+// listens reports whether a matcher looks at calls of the target.
+func (j *judge) listens() bool {
+	return slices.ContainsFunc(j.matchers, func(m *matcher) bool {
+		return strings.HasPrefix(m.Part, "interactsh") || slices.ContainsFunc(m.DSL, func(s string) bool { return strings.Contains(s, "interactsh") })
+	})
+}
+
+// look is match for an injection.
+func (r *run) look(b *block, answers []*message.Response, in injection) (*hit, error) {
+	h, _ := r.match(b, answers, 0)
+	if h != nil {
+		h.request, h.point, h.payload = in.request, in.point, in.payload
+	}
+	return h, nil
+}
+
+// maxPending bounds matches that wait for calls.
+const maxPending = 10_000
+
+// wait keeps a match until calls have had time to arrive.
+func (s *Set) wait(h hit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) < maxPending {
+		s.pending = append(s.pending, h)
+	}
+}
+
+// poll is how often is looked for calls.
+const poll = 50 * time.Millisecond
+
+// collect reports the matches whose calls arrive in time.
+func (s *Set) collect(t *attack.Trial) error {
+	s.mu.Lock()
+	pending := s.pending
+	s.pending = nil
+	s.mu.Unlock()
+	for end := time.Now().Add(t.Wait()); len(pending) > 0; {
+		by := map[string][]scan.Call{}
+		for _, c := range t.Callback.Calls(0) {
+			by[c.Token] = append(by[c.Token], c)
+		}
+		pending = slices.DeleteFunc(pending, func(h hit) bool {
+			proof, names, ok := h.called(by[h.caller.token])
+			if ok && t.Quiet() {
+				h.proof, h.names = append(h.proof, proof), names
+				(&run{set: s, template: h.template, trial: h.trial}).report(h)
+			}
+			return ok
+		})
+		if time.Now().After(end) {
+			break
+		}
+		select {
+		case <-time.After(poll):
+		case <-t.Context.Done():
+			return t.Context.Err()
+		}
+	}
+	return nil
+}
+
+// called matches calls.
+func (h *hit) called(calls []scan.Call) (proof string, names []string, ok bool) {
+	for _, call := range calls {
+		v := maps.Clone(h.caller.values)
+		v["interactsh_protocol"], v["interactsh_request"], v["interactsh_ip"] = call.Protocol, call.Text, call.From
+		if ok, names := h.caller.judge.matched(&evaluation{values: v, number: h.trial.Number}); ok {
+			return fmt.Sprintf("The target sent something by %s to an address made for this request alone.", call.Protocol), names, true
+		}
+	}
+	return "", nil, false
+}
+
+// confirm runs the template once more, with other random values: a match that does not
+// come back is none. Where it asks for a fixed path alone, a random one beside it tells
+// whether any address matches.
+func (s *Set) confirm(t *attack.Trial, h *hit) (bool, error) {
+	r := s.begin(t, h.template)
+	r.repeats, r.only = true, h
+	hits, err := r.all()
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(hits, func(again hit) bool {
+		return again.section == h.section && again.shape == h.shape && again.caller == nil
+	})
+	if at < 0 {
+		return false, nil
+	}
+	h.proof = append(h.proof, "The template was run again with other random values and matched again.")
+	b := h.template.sections[h.section]
+	sh := b.shapes[h.shape]
+	if len(b.shapes[h.shape].raw) > 0 || sh.method != http.MethodGet || strings.Contains(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "{{") || len(h.payloads) > 0 || b.history ||
+		strings.Trim(strings.TrimPrefix(sh.path, "{{BaseURL}}"), "/") == "" {
+		return true, nil
+	}
+	other := h.request.Clone()
+	other.Path = path.Join(path.Dir(other.Path), t.Random(10)) + path.Ext(other.Path)
+	answers, err := r.send(b, other)
+	if err != nil {
+		return true, ignorable(err)
+	}
+	if control, _ := r.match(b, answers, 0); control != nil && control.caller == nil {
+		h.weak = true
+		h.answers = append(h.answers, control.answers...)
+		h.proof = append(h.proof, "A random name beside it matches as well: the application may answer so to everything.")
+	} else {
+		h.proof = append(h.proof, "A random name beside it does not match.")
+	}
+	return true, nil
+}
+
+// ignorable returns errors that end the run, and none else.
+func ignorable(err error) error {
+	if traffic.Over(err) {
+		return err
+	}
+	return nil
+}
+
+// report reports a match.
+func (r *run) report(h hit) {
+	proof := []string{fmt.Sprintf("The answer matches the template %s (%s).", r.template.ID, r.template.Rule.Name)}
+	if len(h.names) > 0 {
+		proof[0] += " Matchers: " + short(strings.Join(h.names, ", "), 500) + "."
+	}
+	if len(h.taken) > 0 {
+		proof = append(proof, "It took out of the answer: "+short(strings.Join(h.taken, ", "), 500))
+	}
+	payload := h.payload
+	if payload == "" && len(h.payloads) > 0 {
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(h.payloads)) {
+			parts = append(parts, name+"="+h.payloads[name])
+		}
+		payload = strings.Join(parts, ", ")
+	}
+	f := attack.Flaw{Rule: r.template.Rule, Request: h.request, Point: h.point, Payload: payload, Proof: append(proof, h.proof...), Answers: h.answers, Nobody: r.template.Anonymous}
+	if h.weak {
+		f.Confidence = finding.Uncertain
+	}
+	h.trial.Flaw(f)
+}
+
+// A visitor is the session of one run of a template: cookies of its own, on top of the
+// scan's identity, which it does not touch.
+type visitor struct {
+	inner traffic.Session
+	jar   *cookiejar.Jar
+	used  bool // the jar holds something
+}
+
+func newVisitor(inner traffic.Session) *visitor {
+	jar, _ := cookiejar.New(nil) // it cannot fail without options
+	return &visitor{inner: inner, jar: jar}
+}
+
+// Prepare implements traffic.Session.
+func (v *visitor) Prepare(ctx context.Context, req *http.Request) error {
+	for _, c := range v.jar.Cookies(cleaned(req.URL)) {
+		if _, err := req.Cookie(c.Name); err != nil {
+			req.AddCookie(c)
+		}
+	}
+	if v.inner == nil {
+		return nil
+	}
+	return v.inner.Prepare(ctx, req)
+}
+
+// cleaned is an address as cookie jars want it.
+func cleaned(u *url.URL) *url.URL { return &url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path} }
+
+// Seen implements traffic.Session.
+func (v *visitor) Seen(resp *message.Response) {
+	if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
+		v.jar.SetCookies(cleaned(resp.Request.URL()), set)
+		v.used = true
+	}
+}
+
+// Name implements traffic.Session.
+func (v *visitor) Name() string {
+	if v.inner == nil {
+		return ""
+	}
+	return v.inner.Name()
+}
