@@ -52,7 +52,7 @@ var forms = []form{
 	{"Thymeleaf preprocessing", "__${A*B}__::.x"},
 	{"Velocity", "#set($x=A*B)$x"},
 	{"Razor", "@(A*B)"},
-	{"Handlebars, Go", "{{printf \"%d%s\" A \"B\"}}"},
+	{"Go", "{{printf \"%x\" AB}}"}, // no product, but a number in another base: one that a filter of quotes and spaces cannot make
 }
 
 func point(p *attack.Probe) error {
@@ -128,7 +128,7 @@ func try(p *attack.Probe, f form) (found bool, err error) {
 		payload = before + strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text) + after
 		want := fmt.Sprintf("%d", a*b)
 		if strings.HasPrefix(f.text, "{{printf") {
-			want = fmt.Sprintf("%d%d", a, b)
+			want = fmt.Sprintf("%x", a*100_000+b)
 		}
 		resp, err := p.Try(payload)
 		if err != nil {

@@ -61,6 +61,9 @@ func TestCheck(t *testing.T) {
 				return c
 			}, v)
 		},
+		"/quotes": func(v string) string {
+			return strings.NewReplacer(`"`, "", "'", "", " ", "", "<", "", ">", "").Replace(v)
+		},
 		"/upper":   strings.ToUpper,
 		"/refused": func(v string) string { return fmt.Sprint("error: ", strings.ContainsAny(v, "{}<%")) },
 		"/browser": func(v string) string { return `<div ng-app>` + html.EscapeString(v) + `</div>` },

