@@ -20,6 +20,7 @@ import (
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sessionid"
+	"merlon/internal/engine/dast/check/slowexpression"
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
@@ -60,4 +61,5 @@ var All = []*attack.Check{
 	leaks.Check,
 	jwt.Check,
 	jwt.Slow,
+	slowexpression.Check,
 }

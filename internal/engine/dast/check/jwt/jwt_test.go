@@ -219,17 +219,21 @@ func TestPassive(t *testing.T) {
 func TestElliptic(t *testing.T) {
 	c := (&token{header: map[string]any{"alg": "ES256"}, claims: map[string]any{"sub": "a"}}).own()
 	jwk, _ := c.header["jwk"].(map[string]any)
-	decode := func(s any) *big.Int {
-		b, err := base64.RawURLEncoding.DecodeString(fmt.Sprint(s))
-		if err != nil || len(b) != 32 {
-			t.Fatalf("%v: %v", s, err)
+	point := []byte{4}
+	for _, name := range []string{"x", "y"} {
+		b, err := base64.RawURLEncoding.DecodeString(fmt.Sprint(jwk[name]))
+		if err != nil {
+			t.Fatal(err)
 		}
-		return new(big.Int).SetBytes(b)
+		point = append(point, b...)
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
+	if err != nil {
+		t.Fatal(err)
 	}
 	sig, _ := base64.RawURLEncoding.DecodeString(c.signature)
 	sum := sha256.Sum256([]byte(c.content()))
-	key := ecdsa.PublicKey{Curve: elliptic.P256(), X: decode(jwk["x"]), Y: decode(jwk["y"])}
-	if len(sig) != 64 || !ecdsa.Verify(&key, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])) {
+	if len(sig) != 64 || !ecdsa.Verify(key, sum[:], new(big.Int).SetBytes(sig[:32]), new(big.Int).SetBytes(sig[32:])) {
 		t.Error("the signature is not that of the key in the header")
 	}
 	if got := published([]byte(fmt.Sprintf(`{"keys":[{"kty":"EC","crv":"P-256","x":%q,"y":%q}]}`, jwk["x"], jwk["y"]))); len(got) != 2 {
