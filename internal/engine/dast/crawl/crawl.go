@@ -315,8 +315,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Count(r, 1)
 	}
 	c.keep(resp, there)
-	f := Read(resp)
-	c.take(f, resp, it.depth+1)
+	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
+		c.take(Read(resp), resp, it.depth+1)
+	}
 	return nil
 }
 
@@ -420,6 +421,7 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 		}
 		if got, err := c.Client.Send(ctx, absent, c.As); err == nil && got.Status == http.StatusOK {
 			s.page = got
+			c.take(Read(got), got, maxDepth)
 		}
 	})
 	return s.page != nil && s.page.Text() == resp.Text() && len(r.Query) == 0

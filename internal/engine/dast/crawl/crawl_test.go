@@ -295,3 +295,41 @@ func TestFormsKeepPasswords(t *testing.T) {
 		})
 	}
 }
+
+// An application of script answers with its page wherever nothing else is: what that
+// page names is there once, whatever address has shown it, and so is nothing that an
+// error names as a file of the server.
+func TestCrawlReadsAPageOfAllAddressesOnce(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.URL.Path)
+		mu.Unlock()
+		switch r.URL.Path {
+		case "/app.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `router.go("/wallet/open/now"); fetch("/broken/api"); r = [{path: "wallet", component: W}]`)
+		case "/broken/api":
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, `<html><li>at handle (/srv/shop/lib/layer.js:95:5)</li><li>see /docs/errors/list</li>`)
+		default:
+			fmt.Fprint(w, `<html><script src="app.js"></script><link href="assets/style.css" rel=stylesheet>`)
+		}
+	}))
+	defer server.Close()
+	_, result, _ := run(t, server.URL+"/", crawl.Options{})
+	for _, want := range []string{"/wallet/open/now", "/assets/style.css", "/docs/errors/list"} {
+		if !slices.Contains(asked, want) {
+			t.Errorf("%s was not asked: %q", want, asked)
+		}
+	}
+	for _, a := range asked {
+		if strings.HasPrefix(a, "/srv/") || strings.HasPrefix(a, "/wallet/open/a") {
+			t.Errorf("%s was asked", a)
+		}
+	}
+	if !slices.Equal(result.Routes, []string{"/wallet"}) || len(result.Pages) != 1 {
+		t.Errorf("routes %q, pages %d", result.Routes, len(result.Pages))
+	}
+}

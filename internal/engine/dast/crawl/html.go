@@ -53,15 +53,19 @@ func (r *reader) page(doc *html.Node) {
 	}
 }
 
-// written finds paths that a text writes out, as in lists of files.
+// written finds paths that a text writes out, as in lists of files. Those in the traces
+// of errors are files of the server, with lines.
 func (r *reader) written(text string) {
 	for word := range strings.FieldsSeq(text) {
 		word = strings.Trim(word, `"'.,;()[]`)
-		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) {
+		if strings.HasPrefix(word, "/") && len(word) < 200 && strings.Count(word, "/") > 1 && script.Address(word) && !traced.MatchString(word) {
 			r.add(word, "text")
 		}
 	}
 }
+
+// traced is a place in a file.
+var traced = lazyregexp.New(`:\d+$`)
 
 func attribute(n *html.Node, name string) string {
 	v, _ := lookup(n, name)
