@@ -17,6 +17,7 @@ import (
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
 	"merlon/internal/engine/dast/check/nosqlinjection"
+	"merlon/internal/engine/dast/check/nullbyte"
 	"merlon/internal/engine/dast/check/pathtraversal"
 	"merlon/internal/engine/dast/check/redirect"
 	"merlon/internal/engine/dast/check/sessionid"
@@ -46,6 +47,7 @@ var All = []*attack.Check{
 	templateinjection.Check,
 	codeinjection.Check,
 	nosqlinjection.Check,
+	nullbyte.Check,
 	headerinjection.Check,
 	xxe.Check,
 	ssrf.Check,

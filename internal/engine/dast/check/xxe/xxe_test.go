@@ -13,6 +13,8 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
 )
 
 var entity = regexp.MustCompile(`<!ENTITY (?:% )?(\w+) (SYSTEM )?"([^"]*)">`)
@@ -71,4 +73,47 @@ func TestCheck(t *testing.T) {
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), "dast/xxe/external POST /bad/external xml:order/name", "dast/xxe/internal POST /bad/internal xml:order/name")
 	called := attacktest.Attack(t, mux, []*attack.Check{Check}, operations[1:2], attacktest.Listening(t))
 	attacktest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
+}
+
+// upload adds a form that uploads a file to what is attacked.
+func upload(path string) attacktest.Setting {
+	return func(r *attack.Run) {
+		q, err := message.Of(r.Scope.Base())
+		if err != nil {
+			panic(err)
+		}
+		q.Method, q.Path = http.MethodPost, path
+		q.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "note", Value: "n"}, {Name: "list", Value: "x", File: "list.txt", Type: "text/plain"}}}
+		r.Surface.Add(q)
+	}
+}
+
+func TestUploads(t *testing.T) {
+	fetch := attacktest.Fetch(t)
+	mux := http.NewServeMux()
+	page := func(path string, files bool) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			file, header, err := r.FormFile("list")
+			if err != nil || !strings.HasSuffix(header.Filename, ".xml") {
+				http.Error(w, "documents only", http.StatusBadRequest)
+				return
+			}
+			body, _ := io.ReadAll(file)
+			if !files {
+				body = entity.ReplaceAll(body, nil)
+			}
+			fmt.Fprintf(w, "<p>%s was read: %s", html.EscapeString(header.Filename), html.EscapeString(read(body, files, fetch)))
+		})
+	}
+	page("/bad/list", true)
+	page("/good/list", false)
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, upload("/bad/list"), upload("/good/list"))
+	attacktest.Expect(t, got, "dast/xxe/external POST /bad/list multipart:list")
+	safe := attacktest.Attack(t, mux, []*attack.Check{Check}, nil, upload("/bad/list"), attacktest.Profile(scan.Safe))
+	attacktest.Expect(t, safe)
+}
+
+// read is parse for documents whose text is in their first element.
+func read(body []byte, files bool, fetch func(string) string) string {
+	return parse([]byte(strings.NewReplacer("<a>", "<name>", "</a>", "</name>").Replace(string(body))), files, fetch)
 }

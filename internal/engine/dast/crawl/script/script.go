@@ -112,6 +112,7 @@ func (m *miner) Enter(n js.INode) js.IVisitor {
 		m.enterClass(n)
 	case *js.ObjectExpr:
 		m.route("", n, 0)
+		m.uploader(n)
 	case *js.CallExpr:
 		m.call(n)
 	case *js.NewExpr:
@@ -247,6 +248,35 @@ func (m *miner) options(call *Call, object *js.ObjectExpr) {
 		}
 	}
 }
+
+// uploader reads the options of components that upload files: an address, with which
+// files are permitted.
+func (m *miner) uploader(object *js.ObjectExpr) {
+	call := Call{Method: http.MethodPost, Kind: Multipart}
+	field, uploads := "file", false
+	for _, p := range object.List {
+		if p.Name == nil {
+			continue
+		}
+		switch key := strings.Trim(p.Name.String(), `"'`); {
+		case key == "url" || key == "endpoint":
+			call.Address = m.text(p.Value)
+		case key == "paramName" || key == "fieldName" || key == "itemAlias":
+			if s := m.text(p.Value); s != "" {
+				field = s
+			}
+		case fileOption.MatchString(key):
+			uploads = true
+		}
+	}
+	if uploads && plausible(call.Address) && strings.Contains(call.Address, "/") {
+		call.Body = []string{field}
+		m.add(call)
+	}
+}
+
+// fileOption are options that say which files are permitted.
+var fileOption = lazyregexp.New(`(?i)^((allowed|accepted?)_?(mime|file|types|extensions)|max_?file_?size)`)
 
 // fetch reads calls that say everything in their options.
 func (m *miner) fetch(address string, args []js.Arg) {

@@ -1,0 +1,121 @@
+// Package nullbyte finds lists of permitted file types that a null byte gets around: the
+// name ends with a permitted type where it is checked, and before the null byte where
+// the file is opened. What is sent opens nothing but the file that was refused.
+package nullbyte
+
+import (
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte in the name of a file",
+	ShortDescription: "A null byte gets around the check of the type of a file.",
+	Description: "The application refuses files by the end of their names, and cuts the name at a null byte when it opens the file: `backup.sql%00.txt` passes as a text and opens `backup.sql`. " +
+		"Whoever knows or guesses a name reads files that are refused.",
+	HowToPrevent: "Refuse names that hold control characters, after decoding them as often as any part of the application does. Check the name of the file that is opened, not the one that was asked for, and keep files that nobody may read outside of the folder.",
+	CWE:          []string{"CWE-158"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain}
+
+// Check is the check.
+var Check = &attack.Check{ID: "nullbyte", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+
+var (
+	// suffix is the end of a name of a file.
+	suffix = lazyregexp.New(`\.[A-Za-z0-9]{1,10}$`)
+	// named are the types that a refusal may name as permitted.
+	named = lazyregexp.New(`\.[a-z][a-z0-9]{1,4}\b`)
+)
+
+// common are types that applications often permit.
+var common = []string{".txt", ".pdf", ".jpg", ".png", ".html"}
+
+// maxTypes bounds the permitted types that are tried for one file.
+const maxTypes = 6
+
+// nulls are the ways to write a null byte: decoded once, and twice.
+var nulls = []string{"%00", "%2500"}
+
+// request tries a file that is refused.
+func request(t *attack.Trial) error {
+	r := t.Request
+	own := strings.ToLower(suffix.FindString(path.Base(r.Path)))
+	if r.Method != http.MethodGet || len(r.Query) > 0 || own == "" {
+		return nil
+	}
+	refused, err := t.Send(r)
+	if err != nil || refused.Status != http.StatusForbidden && refused.Status != http.StatusNotAcceptable && refused.Status != http.StatusUnsupportedMediaType {
+		return err
+	}
+	for _, end := range ends(t, refused, own) {
+		opened, err := t.Send(ending(r, path.Base(r.Path), end))
+		if err != nil {
+			return err
+		}
+		if opened.Status != http.StatusOK {
+			continue
+		}
+		// A site that answers to anything opens nothing.
+		other, err := t.Send(ending(r, t.Random(12)+own, end))
+		if err != nil || other.Status == http.StatusOK {
+			return err
+		}
+		plain, err := t.Send(ending(r, path.Base(r.Path), strings.TrimPrefix(strings.TrimPrefix(end, nulls[0]), nulls[1])))
+		if err != nil || plain.Status == http.StatusOK {
+			return err
+		}
+		again, err := t.Send(opened.Request)
+		if err != nil || again.Status != http.StatusOK || again.Text() != opened.Text() {
+			return err
+		}
+		t.Note("nullbyte " + path.Dir(r.Path) + end)
+		t.Flaw(attack.Flaw{Rule: rule, Request: opened.Request, Payload: end, Place: r.Path, Answers: []*message.Response{refused, other, opened},
+			Notes: []string{"the file is refused", "another name with the same end is not there", "the file with a null byte and a permitted end"},
+			Proof: []string{"The file is refused, and answered twice when a null byte and " + strings.TrimLeft(end, "%025") + " follow its name.",
+				"A random name with the same end is not answered, nor is the name with the end alone."}})
+		return nil
+	}
+	return nil
+}
+
+// ending is the request with another name of the file and an end.
+func ending(r *message.Request, name, end string) *message.Request {
+	out := r.Clone()
+	out.Template = ""
+	out.Path = strings.TrimSuffix(path.Dir(r.Path), "/") + "/" + name + end
+	return out
+}
+
+// ends are null bytes with permitted types: one that has worked in the folder alone,
+// else those of other files of the folder, those that the refusal names, common ones.
+func ends(t *attack.Trial, refused *message.Response, own string) []string {
+	folder := path.Dir(refused.Request.Path)
+	var types []string
+	for _, e := range t.Surface.Entries() {
+		if e.Seen.Status == http.StatusOK && path.Dir(e.Request.Path) == folder {
+			types = append(types, strings.ToLower(suffix.FindString(path.Base(e.Request.Path))))
+		}
+	}
+	types = slices.Concat(types, named.FindAllString(strings.ToLower(refused.Text()), 10), common)
+	var out []string
+	for _, kind := range types {
+		if kind == "" || kind == own || slices.Contains(out, nulls[0]+kind) || len(out) >= maxTypes*len(nulls) {
+			continue
+		}
+		for _, null := range nulls {
+			out = append(out, null+kind)
+		}
+	}
+	for _, end := range out {
+		if t.Noted("nullbyte " + folder + end) {
+			return []string{end}
+		}
+	}
+	return out
+}
