@@ -80,7 +80,7 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 	}
 	defer s.stop()
 	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Seeds: []string{s.base() + "/index.php"},
-		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "*password_new=*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
+		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
 		Identities: []any{map[string]any{"name": "admin", "form": map[string]any{"url": s.base() + "/login.php", "user": "admin", "password": "password"},
 			"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}}}})
 }

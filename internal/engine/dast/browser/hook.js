@@ -75,6 +75,21 @@
     return root;
   };
 
+  // Fields that have another value from the beginning: observers run before the next
+  // script of the document does.
+  if (config.values) {
+    new MutationObserver((changes) => {
+      for (const change of changes) for (const node of change.addedNodes) {
+        if (node.nodeType !== 1) continue;
+        for (const element of [node, ...node.querySelectorAll("input, textarea")]) {
+          const value = element.matches("input, textarea") && Object.hasOwn(config.values, element.name) ? config.values[element.name] : null;
+          if (value === null || /^(hidden|submit|button|image|reset|file|checkbox|radio)$/.test(element.type)) continue;
+          if (element.tagName === "TEXTAREA") element.textContent = value; else element.setAttribute("value", value);
+        }
+      }
+    }).observe(document, {subtree: true, childList: true});
+  }
+
   // Errors.
   add.call(globalThis, "error", (e) => { if (e.message) report("error", short(e.message, 500)); });
   add.call(globalThis, "unhandledrejection", (e) => report("error", short(e.reason, 500)));
@@ -378,6 +393,10 @@
     return out;
   };
 
+  // The forms as scripts have left them.
+  const filled = () => [...document.forms].slice(0, 50).map((form) => fields(form).filter((e) => e.name).slice(0, 200).map((e) =>
+    ({name: short(e.name, 500), type: (e.tagName === "INPUT" ? e.type : e.tagName.toLowerCase()) || "", value: short(e.value ?? "", 4000)})));
+
   // Does what is offered with an element of the last collection.
   const act = (index) => {
     const element = found[index];
@@ -494,7 +513,7 @@
 
   define(globalThis, config.key, {enumerable: false, configurable: false, writable: false, value: Object.freeze({
     quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms && now() > awaited + ms,
-    collect, act, dismiss, provoke, login, stored, holders, post,
+    collect, act, dismiss, filled, provoke, login, stored, holders, post,
     pairs: (index) => found[index] ? pairs(found[index]) : [],
     click: (selector) => { const e = find(selector); if (!e || !usable(e)) return false; press(e); return true; },
     fill: (selector, value) => { const e = find(selector); if (!e || !visible(e)) return false; write(e, value); return true; },

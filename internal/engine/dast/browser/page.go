@@ -48,6 +48,8 @@ type PageOptions struct {
 	canary  string // that an input has to hold to be told
 	// hurry shortens what a page waits for.
 	hurry bool
+	// values are those of fields, by name, from the beginning.
+	values map[string]string
 	// windowName is the name that the opener of the page has given it.
 	windowName string
 	// allow refuses requests to the target beside the Gate; nil: none.
@@ -197,7 +199,7 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "storage": storageConfig(p.browser.storageOf(p.o.As))})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/dast/check/csrf"
 	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
+	"merlon/internal/engine/dast/check/enforcement"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/jwt"
@@ -56,6 +57,7 @@ var All = []*attack.Check{
 	upload.Check,
 	cipher.Check,
 	csrf.Check,
+	enforcement.Check,
 	cookies.Check,
 	sessionid.Check,
 	versions.Check,
