@@ -14,7 +14,6 @@ import (
 	"math"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,7 +83,7 @@ type Client struct {
 	bytes   atomic.Int64
 	failed  atomic.Int64 // requests without an answer, in all
 	failing atomic.Int64 // in a row
-	back    backoff
+	back    *backoff
 
 	certificate atomic.Pointer[tls.ConnectionState]
 }
@@ -103,7 +102,7 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = DefaultAgent
 	}
-	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel)}
+	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), back: newBackoff()}
 	c.transport = &http.Transport{
 		DialContext: o.Dial,
 		// An application with a bad certificate is examined like any other; the
@@ -137,6 +136,10 @@ func (c *Client) TLS() *tls.ConnectionState { return c.certificate.Load() }
 // Slowed tells for how long the client has held back because the target asked for it.
 func (c *Client) Slowed() time.Duration { return c.back.total() }
 
+// Limited lists the routes that were asked no more, because the target answers them
+// much less often than others: "POST https://example.org/login".
+func (c *Client) Limited() []string { return c.back.limited() }
+
 // Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
@@ -149,15 +152,15 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if why := site.Never(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
-	return c.turn(ctx)
+	return c.turn(ctx, r)
 }
 
-// turn waits until the next request may be sent, and counts it.
-func (c *Client) turn(ctx context.Context) error {
+// turn waits until the request may be sent, and counts it.
+func (c *Client) turn(ctx context.Context, r *message.Request) error {
 	if c.failing.Load() >= maxFailing {
 		return ErrDead
 	}
-	if err := c.back.wait(ctx); err != nil {
+	if err := c.back.wait(ctx, route(r)); err != nil {
 		return err
 	}
 	if err := c.limiter.Wait(ctx); err != nil {
@@ -201,7 +204,7 @@ func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, al
 			return nil, err
 		}
 	}
-	if err := c.turn(ctx); err != nil {
+	if err := c.turn(ctx, r); err != nil {
 		return nil, err
 	}
 	resp, err := c.exchange(ctx, r, req, alone)
@@ -271,7 +274,7 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 	}
 	resp.Truncated = resp.Truncated || err != nil
 	c.failing.Store(0)
-	c.back.heed(got, time.Now())
+	c.back.heed(route(r), got)
 	return resp, nil
 }
 
@@ -329,68 +332,4 @@ func plain(err error) string {
 		return "no answer in time"
 	}
 	return err.Error()
-}
-
-// A backoff holds requests back where the target asks for it.
-type backoff struct {
-	mu    sync.Mutex
-	until time.Time
-	step  time.Duration
-	spent time.Duration
-}
-
-const (
-	firstBack = 500 * time.Millisecond
-	maxBack   = 30 * time.Second
-)
-
-// heed reads 429 and 503: the target's own wish, else ever longer pauses.
-func (b *backoff) heed(got *http.Response, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if got.StatusCode != http.StatusTooManyRequests && got.StatusCode != http.StatusServiceUnavailable {
-		b.step = 0
-		return
-	}
-	b.step = min(max(2*b.step, firstBack), maxBack)
-	pause := b.step
-	if seconds, err := strconv.Atoi(strings.TrimSpace(got.Header.Get("Retry-After"))); err == nil && seconds > 0 {
-		pause = min(time.Duration(seconds)*time.Second, maxBack)
-	} else if at, err := http.ParseTime(got.Header.Get("Retry-After")); err == nil {
-		pause = min(max(at.Sub(now), 0), maxBack)
-	} else if got.StatusCode == http.StatusServiceUnavailable {
-		return // the application is broken at this address, not busy
-	}
-	if until := now.Add(pause); until.After(b.until) {
-		b.spent += until.Sub(maxTime(b.until, now))
-		b.until = until
-	}
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-func (b *backoff) total() time.Duration {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.spent
-}
-
-func (b *backoff) wait(ctx context.Context) error {
-	b.mu.Lock()
-	pause := time.Until(b.until)
-	b.mu.Unlock()
-	if pause <= 0 {
-		return nil
-	}
-	select {
-	case <-time.After(pause):
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

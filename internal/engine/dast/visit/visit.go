@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strings"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
@@ -103,6 +104,9 @@ func (v *Visit) Do(plan Plan) error {
 	plan.Tell()
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
+	}
+	if list := v.Client.Limited(); len(list) > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d operations limit requests and were not examined to the end: %.500s", len(list), strings.Join(list, ", "))})
 	}
 	switch {
 	case err == nil, v.Context.Err() != nil:
