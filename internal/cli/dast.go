@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -246,14 +247,14 @@ type liveScan struct {
 	report   reportOptions
 }
 
-// scanLive runs the analyzers of the analysis. The user has named the target, so its
-// host may be in a private network; nothing else may.
+// scanLive runs the analyzers of the analysis. The user has named the target and where
+// it is signed in at, so these hosts may be in a private network; nothing else may.
 func scanLive(ctx context.Context, host Host, s liveScan) error {
 	u, err := url.Parse(s.target.URL)
 	if err != nil || u.Hostname() == "" {
 		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.URL)
 	}
-	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Allow: []string{u.Hostname()}, Log: slog.New(slog.DiscardHandler)})
+	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Allow: namedHosts(u, s.target.Identities), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
@@ -275,6 +276,23 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		}
 		return nil
 	})
+}
+
+// namedHosts are the hosts that the user names: the target's, and those that identities
+// sign in at.
+func namedHosts(base *url.URL, identities []scan.Identity) []string {
+	out := []string{base.Hostname()}
+	for _, i := range identities {
+		if i.OAuth == nil {
+			continue
+		}
+		for _, text := range []string{i.OAuth.Issuer, i.OAuth.Authorize, i.OAuth.Token} {
+			if u, err := url.Parse(text); err == nil && u.Hostname() != "" && !slices.Contains(out, u.Hostname()) {
+				out = append(out, u.Hostname())
+			}
+		}
+	}
+	return out
 }
 
 // findBrowser returns the path of a Chromium, or why there is none.

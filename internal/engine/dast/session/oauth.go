@@ -16,13 +16,12 @@ import (
 // oauth runs the grant and keeps the token.
 func (s *Session) oauth(ctx context.Context, l *scan.OAuthLogin) error {
 	form := []message.Param{{Name: "client_id", Value: l.ClientID}}
-	if l.ClientSecret != "" {
-		form = append(form, message.Param{Name: "client_secret", Value: l.ClientSecret})
-	}
 	if l.Scope != "" {
 		form = append(form, message.Param{Name: "scope", Value: l.Scope})
 	}
 	switch l.Grant {
+	case "", "authorization_code":
+		return s.codeFlow(ctx, l)
 	case "client_credentials":
 	case "password":
 		password, err := s.fill(l.Password)
@@ -33,27 +32,23 @@ func (s *Session) oauth(ctx context.Context, l *scan.OAuthLogin) error {
 	case "refresh_token":
 		form = append(form, message.Param{Name: "refresh_token", Value: l.Refresh})
 	default:
-		return errs.E(errs.Unavailable, "signing in as %q: the grant %q is not known; client_credentials, password and refresh_token are", s.identity.Name, l.Grant)
+		return errs.E(errs.Unavailable, "signing in as %q: the grant %q is not known; authorization_code, client_credentials, password and refresh_token are", s.identity.Name, l.Grant)
 	}
 	return s.exchange(ctx, l, append([]message.Param{{Name: "grant_type", Value: l.Grant}}, form...))
 }
 
 // exchange asks the token endpoint (RFC 6749, section 3.2).
 func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []message.Param) error {
-	at := l.Token
-	if at == "" && l.Issuer != "" {
-		found, err := s.discover(ctx, l.Issuer)
-		if err != nil {
-			return err
-		}
-		at = found.Token
+	at, err := s.endpoints(ctx, l)
+	if err != nil {
+		return err
 	}
-	r, err := s.request(at)
+	r, err := s.request(at.Token)
 	if err != nil {
 		return err
 	}
 	r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Form, Params: form}
-	resp, err := s.o.Client.Send(ctx, r, s)
+	resp, err := s.send(ctx, secret(r, l, at.basic()))
 	if err != nil {
 		return err
 	}
@@ -74,6 +69,27 @@ func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []messa
 type endpoints struct {
 	Authorize string `json:"authorization_endpoint"`
 	Token     string `json:"token_endpoint"`
+	// Methods are the ways in which a client proves itself to the token endpoint.
+	Methods []string `json:"token_endpoint_auth_methods_supported"`
+}
+
+// endpoints returns what the identity names, and the rest as its issuer says.
+func (s *Session) endpoints(ctx context.Context, l *scan.OAuthLogin) (*endpoints, error) {
+	e := &endpoints{}
+	if l.Issuer != "" {
+		found, err := s.discover(ctx, l.Issuer)
+		if err != nil {
+			return nil, err
+		}
+		e = found
+	}
+	if l.Authorize != "" {
+		e.Authorize = l.Authorize
+	}
+	if l.Token != "" {
+		e.Token = l.Token
+	}
+	return e, nil
 }
 
 func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, error) {
@@ -81,7 +97,7 @@ func (s *Session) discover(ctx context.Context, issuer string) (*endpoints, erro
 	if err != nil {
 		return nil, err
 	}
-	resp, err := s.o.Client.Send(ctx, r, s)
+	resp, err := s.send(ctx, r)
 	if err != nil {
 		return nil, err
 	}

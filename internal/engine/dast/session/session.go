@@ -123,7 +123,7 @@ func (s *Session) request(address string) (*message.Request, error) {
 	if err != nil {
 		return nil, errs.E(errs.Invalid, "%v", err)
 	}
-	if !s.o.Scope.Hosts(r.Host) {
+	if !s.o.Scope.Hosts(r.Host) && !s.issues(r) {
 		if err := s.o.Scope.Allows(r); err != nil {
 			return nil, errs.E(errs.Invalid, "credentials are sent to the target alone, not to %s: include its address in the scope", r.Host)
 		}
@@ -203,22 +203,23 @@ func (s *Session) renew(ctx context.Context) error {
 // add puts the session into a request. What the request itself says stays: an attack
 // on a cookie or a header is the request's own.
 func (s *Session) add(req *http.Request) {
-	if !s.o.Scope.Hosts(req.URL.Host) && (req.Host == "" || !s.o.Scope.Hosts(req.Host)) {
-		return // credentials are for the target alone
+	own := s.o.Scope.Hosts(req.URL.Host) || req.Host != "" && s.o.Scope.Hosts(req.Host)
+	if at, err := message.Of(jarURL(req.URL)); !own && (err != nil || !s.issues(at)) {
+		return // credentials are for the target alone, and cookies for who set them
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, h := range s.header {
-		if req.Header.Get(h.Name) == "" {
+		if own && req.Header.Get(h.Name) == "" {
 			req.Header.Set(h.Name, h.Value)
 		}
 	}
-	own := map[string]bool{}
+	sent := map[string]bool{}
 	for _, c := range req.Cookies() {
-		own[c.Name] = true
+		sent[c.Name] = true
 	}
 	for _, c := range s.jar.Cookies(jarURL(req.URL)) {
-		if own[c.Name] {
+		if sent[c.Name] {
 			continue
 		}
 		if old := req.Header.Get("Cookie"); old != "" {
@@ -243,7 +244,7 @@ func jarURL(u *url.URL) *url.URL {
 func (s *Session) Seen(resp *message.Response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.o.Scope.Hosts(resp.Request.Host) {
+	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
 			s.jar.SetCookies(jarURL(resp.Request.URL()), set)
 		}

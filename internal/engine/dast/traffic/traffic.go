@@ -185,6 +185,14 @@ func (c *Client) Send(ctx context.Context, r *message.Request, as Session) (*mes
 	return c.deliver(ctx, r, as, false)
 }
 
+// SendApart is Send for a sign-in: beside the target, it asks hosts for which apart holds.
+func (c *Client) SendApart(ctx context.Context, r *message.Request, as Session, apart func(*message.Request) bool) (*message.Response, error) {
+	if apart(r) {
+		return c.forward(ctx, r, as, false)
+	}
+	return c.deliver(ctx, r, as, false)
+}
+
 // SendAlone is Send while no other request is under way, for what is measured.
 func (c *Client) SendAlone(ctx context.Context, r *message.Request, as Session) (*message.Response, error) {
 	return c.deliver(ctx, r, as, true)
@@ -194,6 +202,11 @@ func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, al
 	if err := c.o.Scope.Allows(r); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.Method, r.Place(), err)
 	}
+	return c.forward(ctx, r, as, alone)
+}
+
+// forward sends a request that may be sent.
+func (c *Client) forward(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
 	req, err := r.HTTP(ctx)
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "a request that cannot be sent")

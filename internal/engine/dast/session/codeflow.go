@@ -1,0 +1,264 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/errs"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// This file walks through the code flow of OAuth 2 (RFC 6749, section 4.1) with PKCE
+// (RFC 7636) as a browser without script would: it fills in the issuer's forms, agrees,
+// and takes the code out of the redirect, which it never opens.
+
+// maxPages bounds the pages and redirects of one flow.
+const maxPages = 20
+
+// A flow is one walk through the code flow.
+type flow struct {
+	*Session
+	login    *scan.OAuthLogin
+	redirect *url.URL
+	state    string
+	verifier string
+	named    bool // the user's name was given
+	signed   bool // the password was given
+	agreed   int  // consents
+}
+
+// codeFlow gets a token by the code flow.
+func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
+	at, err := s.endpoints(ctx, l)
+	if err != nil {
+		return err
+	}
+	f := &flow{Session: s, login: l, state: rand.Text(), verifier: rand.Text() + rand.Text()}
+	if f.redirect, err = s.o.Scope.Base().Parse(l.Redirect); err != nil || l.Redirect == "" {
+		return errs.E(errs.Invalid, "signing in as %q: the code flow needs the redirect address that the client is registered with", s.identity.Name)
+	}
+	r, err := s.request(at.Authorize)
+	if err != nil {
+		return err
+	}
+	digest := sha256.Sum256([]byte(f.verifier))
+	r.Query = append(r.Query, message.Param{Name: "response_type", Value: "code"}, message.Param{Name: "client_id", Value: l.ClientID}, message.Param{Name: "redirect_uri", Value: f.redirect.String()},
+		message.Param{Name: "state", Value: f.state}, message.Param{Name: "code_challenge", Value: base64.RawURLEncoding.EncodeToString(digest[:])}, message.Param{Name: "code_challenge_method", Value: "S256"})
+	if l.Scope != "" {
+		r.Query = append(r.Query, message.Param{Name: "scope", Value: l.Scope}, message.Param{Name: "nonce", Value: rand.Text()})
+	}
+	code, err := f.walk(ctx, r)
+	if err != nil {
+		return err
+	}
+	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"}, {Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
+		{Name: "client_id", Value: l.ClientID}, {Name: "code_verifier", Value: f.verifier}})
+}
+
+// fail says why the flow did not work.
+func (f *flow) fail(format string, args ...any) error {
+	return errs.E(errs.Unavailable, "signing in as %q did not work: "+format, append([]any{f.identity.Name}, args...)...)
+}
+
+// walk goes from page to page until the redirect brings the code.
+func (f *flow) walk(ctx context.Context, r *message.Request) (string, error) {
+	for range maxPages {
+		resp, err := f.send(ctx, r)
+		if err != nil {
+			return "", err
+		}
+		if to := resp.Location(); to != nil {
+			if f.back(to) {
+				return f.caught(to.Query())
+			}
+			next, err := message.Of(to)
+			if err != nil {
+				return "", f.fail("%s leads to %.200q", r.Place(), to.Redacted())
+			}
+			r = next
+			continue
+		}
+		if resp.Status >= 400 {
+			return "", f.fail("%s answers %d", r.Place(), resp.Status)
+		}
+		if r, err = f.answer(resp); err != nil {
+			return "", err
+		}
+		if f.back(r.URL()) { // a form that sends the code (OAuth 2.0 Form Post Response Mode)
+			return f.caught(values(r))
+		}
+	}
+	return "", f.fail("there is no code after %d pages", maxPages)
+}
+
+// back reports whether the address is the redirect.
+func (f *flow) back(to *url.URL) bool {
+	return to.Scheme == f.redirect.Scheme && strings.EqualFold(to.Host, f.redirect.Host) && strings.TrimSuffix(to.EscapedPath(), "/") == strings.TrimSuffix(f.redirect.EscapedPath(), "/")
+}
+
+// caught takes the code out of what the redirect brings.
+func (f *flow) caught(v url.Values) (string, error) {
+	switch {
+	case v.Get("error") != "":
+		return "", f.fail("the issuer says %.100q: %.200q", v.Get("error"), v.Get("error_description"))
+	case v.Get("state") != f.state:
+		return "", f.fail("the redirect brings another state than was sent")
+	case v.Get("code") == "":
+		return "", f.fail("the redirect brings no code")
+	}
+	return v.Get("code"), nil
+}
+
+// values are what a form sends.
+func values(r *message.Request) url.Values {
+	out := url.Values{}
+	for _, list := range [][]message.Param{r.Query, r.Body.Params} {
+		for _, p := range list {
+			out.Add(p.Name, p.Value)
+		}
+	}
+	return out
+}
+
+var (
+	agree    = lazyregexp.New(`(?i)allow|accept|approve|authori[sz]e|grant|agree|consent|confirm|continue|yes|true|submit`)
+	disagree = lazyregexp.New(`(?i)den(?:y|ied)|cancel|reject|refuse|decline|disallow|sign-?out|log-?out|\bno\b|false`)
+	oneTime  = lazyregexp.New(`(?i)otp|totp|code|token|2fa|mfa|pin`)
+)
+
+// answer returns the request by which a user goes on from a page: his name and password,
+// a one-time password, his consent.
+func (f *flow) answer(resp *message.Response) (*message.Request, error) {
+	var forms []*message.Request
+	if resp.IsHTML() {
+		for _, r := range crawl.Read(resp).Requests {
+			if r.Origin == "form" {
+				forms = append(forms, r)
+			}
+		}
+	}
+	r, err := f.choose(resp, forms)
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, f.fail("%s has no form to sign in or to agree by: pages that are made by script are told by steps", resp.Request.Place())
+	}
+	r.Referer = resp.Request.Address()
+	return r.SetHeader("Origin", resp.Request.Base()), nil
+}
+
+// choose picks a form of the page and fills it in; nil: there is none.
+func (f *flow) choose(resp *message.Response, forms []*message.Request) (*message.Request, error) {
+	account := &scan.FormLogin{User: f.login.User, Password: f.login.Password}
+	if form := loginForm(resp); form != nil {
+		if f.signed {
+			return nil, f.fail("the issuer asks for the password again")
+		}
+		f.named, f.signed = true, true
+		return f.filled(form, account)
+	}
+	for _, form := range forms {
+		if typed := f.typed(form, userName); typed != "" && !f.named && !f.signed { // the password comes on the next page
+			f.named = true
+			return f.filled(form, &scan.FormLogin{User: f.login.User, Fields: map[string]string{typed: f.login.User}})
+		}
+		if typed := f.typed(form, oneTime); typed != "" && f.signed && f.identity.TOTP != "" {
+			return f.filled(form, &scan.FormLogin{Fields: map[string]string{typed: "{{totp}}"}})
+		}
+	}
+	var chosen *message.Request
+	for _, form := range forms {
+		said := form.Path // what the form, and the button that sends it, say
+		for _, p := range form.Points() {
+			if form.Types[p.Key()] == "button" {
+				said += " " + p.Name + "=" + p.Value
+			}
+		}
+		switch {
+		case disagree.MatchString(said):
+		case chosen == nil, agree.MatchString(said) && !agree.MatchString(chosen.Path):
+			chosen = form
+		}
+	}
+	if f.agreed++; f.agreed > 3 {
+		return nil, f.fail("the issuer asks for consent again and again")
+	}
+	return chosen, nil
+}
+
+// typed returns the field of a form that a user types in, where its name is of that kind.
+func (f *flow) typed(form *message.Request, kind *lazyregexp.Regexp) string {
+	for _, p := range form.Points() {
+		switch p.In {
+		case message.InForm, message.InMultipart, message.InQuery:
+		default:
+			continue
+		}
+		if t := form.Types[p.Key()]; (t == "" || t == "email" || t == "tel" || t == "number") && kind.MatchString(p.Name) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// send sends a request of the flow: to the target, and to the hosts that the identity
+// names.
+func (s *Session) send(ctx context.Context, r *message.Request) (*message.Response, error) {
+	return s.o.Client.SendApart(ctx, r, s, s.issues)
+}
+
+// issues reports whether the host is one that the identity signs in at.
+func (s *Session) issues(r *message.Request) bool {
+	l := s.identity.OAuth
+	if l == nil {
+		return false
+	}
+	for _, text := range []string{l.Issuer, l.Authorize, l.Token} {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		if named, err := message.Of(u); err == nil && named.Base() == r.Base() {
+			return true
+		}
+	}
+	return false
+}
+
+// basic reports whether the token endpoint takes the secret of a client as HTTP Basic
+// alone.
+func (e *endpoints) basic() bool {
+	basic := false
+	for _, m := range e.Methods {
+		switch m {
+		case "client_secret_post":
+			return false
+		case "client_secret_basic":
+			basic = true
+		}
+	}
+	return basic
+}
+
+// secret adds what proves the client.
+func secret(r *message.Request, l *scan.OAuthLogin, basic bool) *message.Request {
+	switch {
+	case l.ClientSecret == "":
+	case basic:
+		h := http.Request{Header: http.Header{}}
+		h.SetBasicAuth(url.QueryEscape(l.ClientID), url.QueryEscape(l.ClientSecret))
+		return r.SetHeader("Authorization", h.Header.Get("Authorization"))
+	default:
+		r.Body.Params = append(r.Body.Params, message.Param{Name: "client_secret", Value: l.ClientSecret})
+	}
+	return r
+}
