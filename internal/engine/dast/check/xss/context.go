@@ -285,7 +285,7 @@ func states(script, word string) []byte {
 // as a function.
 func (c context) payloads(word string) []string {
 	call := word + "(1)"
-	tags := []string{"<svg onload=" + call + ">", "<img src=x onerror=" + call + ">", "<script>" + call + "</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
+	tags := []string{"<svg onload=" + call + ">", "<img\nsrc=x\nonerror=" + call + "\n>", "<script>" + call + "</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
 		"<a href=javascript:" + call + ">x</a>", "<scr<script>ipt>" + call + "</scr</script>ipt>"}
 	before := func(prefix string, list ...string) []string {
 		out := make([]string, len(list))

@@ -6,6 +6,7 @@ import (
 	"html"
 	"html/template"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -54,6 +55,12 @@ func server() *http.ServeMux {
 	raw("/bad/unquoted", `<input value=Q>`, nil)
 	raw("/bad/noangle", `<input value="Q">`, strip("<", ">"))
 	raw("/bad/hreftail", `<a href="Q/*/next">x</a>`, func(s string) string { return html.EscapeString(s) })
+	raw("/bad/lines", `<p>Q</p>`, func(s string) string { // a filter that reads one line
+		if ok, _ := regexp.MatchString("^.*<.*>.*$", s); ok {
+			return "no tags"
+		}
+		return s
+	})
 	raw("/bad/href", `<a href="Q">x</a>`, func(s string) string { return html.EscapeString(s) })
 	raw("/bad/iframe", `<iframe src='Q'></iframe>`, func(s string) string { return html.EscapeString(s) })
 	raw("/bad/handler", `<button onclick="show('Q')">x</button>`, func(s string) string { return quotes.Replace(strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(s)) })
@@ -122,7 +129,7 @@ func server() *http.ServeMux {
 func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
-	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
+	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
 		"code", "line", "block", "template", "end", "tag", "src", "base"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
