@@ -25,14 +25,18 @@ func (e *examination) discover(ctx context.Context) error {
 		return err
 	}
 	if e.Browser == nil {
-		return nil
+		_, err = e.crawler.More(ctx, e.crawler.Lists()...)
+		return err
 	}
 	e.Progress(20, fmt.Sprintf("running script, %d requests", e.Client.Sent()))
 	found, err := e.explore(ctx, result)
 	if err != nil {
 		return err
 	}
-	_, err = e.crawler.More(ctx, found...)
+	if _, err = e.crawler.More(ctx, found...); err != nil {
+		return err
+	}
+	_, err = e.crawler.More(ctx, e.crawler.Lists()...)
 	return err
 }
 

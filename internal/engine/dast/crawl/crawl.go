@@ -128,6 +128,7 @@ type Crawler struct {
 	sockets map[string]bool
 	outside map[string]bool
 	soft    map[string]*soft
+	lists   []*message.Request // see Lists
 	result  Result
 }
 
@@ -348,7 +349,14 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 		}
 		c.push(item{r, depth})
 	}
+	one, add := collection(resp)
+	if one != nil {
+		c.push(item{one, depth})
+	}
 	c.mu.Lock()
+	if add != nil && len(c.lists) < maxOutside {
+		c.lists = append(c.lists, add)
+	}
 	for _, s := range f.Sockets {
 		if len(c.sockets) < maxOutside {
 			c.sockets[s] = true

@@ -333,3 +333,51 @@ func TestCrawlReadsAPageOfAllAddressesOnce(t *testing.T) {
 		t.Errorf("routes %q, pages %d", result.Routes, len(result.Pages))
 	}
 }
+
+// What a list of objects leads to: the first of them, and another like it, where nothing
+// else says how one is added.
+func TestCrawlOfLists(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		mu.Unlock()
+		w.Header().Set("Content-Type", "application/json")
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<a href=/api/orders/>o</a> <a href=/api/users>u</a> <a href=/api/words>w</a><script>fetch("/api/users", {method: "POST", body: JSON.stringify({mail: m})})</script>`)
+		case "/api/orders/":
+			fmt.Fprint(w, `{"status":"ok","data":[{"id":7,"note":"a","count":2,"createdAt":"2026-01-01","parts":[1]},{"id":8}]}`)
+		case "/api/users":
+			fmt.Fprint(w, `[{"_id":"x1","mail":"a@b.example"}]`)
+		case "/api/words":
+			fmt.Fprint(w, `["a","b"]`)
+		default:
+			fmt.Fprint(w, `{"id":7}`)
+		}
+	}))
+	defer server.Close()
+	target := &scan.Target{URL: server.URL + "/"}
+	scope, err := site.NewScope(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Rate: 1e6})
+	defer client.Close()
+	c := crawl.New(crawl.Options{Client: client, Scope: scope, Surface: site.NewSurface(100), Submit: true, Degrade: func(scan.Reason) {}})
+	if _, err := c.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"GET /api/orders/7", "GET /api/users/x1", "POST /api/users"} {
+		if !slices.Contains(asked, want) {
+			t.Errorf("%s was not asked: %q", want, asked)
+		}
+	}
+	more := c.Lists()
+	if len(more) != 1 || more[0].Path != "/api/orders/" || string(more[0].Body.Text) != `{"count":2,"note":"a"}` {
+		t.Errorf("lists %+v", more)
+	}
+}

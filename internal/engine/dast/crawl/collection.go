@@ -1,0 +1,121 @@
+package crawl
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file knows the convention of APIs by which a list at /things has its things at
+// /things/ID, and takes new ones by POST.
+
+// lists are members of an answer that hold the list itself.
+var lists = []string{"data", "items", "results", "content", "rows", "records", "value"}
+
+// identifiers are members that name an object.
+var identifiers = []string{"id", "_id", "uuid", "guid"}
+
+// given are members that the application sets by itself.
+var given = lazyregexp.New(`(?i)^(_?id|uuid|guid|__v|_links|links|href|self|url|(created|updated|deleted|modified)_?(at|on|by|date)?|version)$`)
+
+// objects returns the objects of an answer that is a list of objects with identifiers;
+// nil: it is none.
+func objects(text []byte) []map[string]any {
+	var root any
+	if json.Unmarshal(text, &root) != nil {
+		return nil
+	}
+	if object, ok := root.(map[string]any); ok {
+		for _, name := range lists {
+			if list, ok := object[name].([]any); ok {
+				root = list
+				break
+			}
+		}
+	}
+	list, ok := root.([]any)
+	if !ok || len(list) == 0 {
+		return nil
+	}
+	var out []map[string]any
+	for _, e := range list {
+		object, ok := e.(map[string]any)
+		if !ok || identifier(object) == "" {
+			return nil
+		}
+		out = append(out, object)
+	}
+	return out
+}
+
+// identifier is the identifier of an object, as it stands in an address; empty: it has
+// none.
+func identifier(object map[string]any) string {
+	for _, name := range identifiers {
+		switch v := object[name].(type) {
+		case string:
+			if len(v) < 100 {
+				return url.PathEscape(v)
+			}
+		case float64:
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+	}
+	return ""
+}
+
+// collection returns the request for the first object of a list, and the one that would
+// add another like it; nil: the answer is no list.
+func collection(resp *message.Response) (item, add *message.Request) {
+	r := resp.Request
+	if r.Method != http.MethodGet || resp.Status != http.StatusOK || !strings.Contains(resp.MediaType(), "json") {
+		return nil, nil
+	}
+	all := objects(resp.Body)
+	if all == nil {
+		return nil, nil
+	}
+	at := strings.TrimSuffix(r.Path, "/")
+	item = &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: at + "/" + identifier(all[0]), Origin: "list"}
+	fields := map[string]any{}
+	for name, value := range all[0] {
+		switch value.(type) {
+		case string, float64, bool:
+			if !given.MatchString(name) {
+				fields[name] = value
+			}
+		}
+	}
+	body, err := json.Marshal(fields)
+	if err != nil || len(fields) == 0 {
+		return item, nil
+	}
+	add = &message.Request{Method: http.MethodPost, Scheme: r.Scheme, Host: r.Host, Path: r.Path, Origin: "list", Body: message.Body{Kind: message.JSON, Text: body}}
+	return item, add
+}
+
+// Lists returns the requests that would add to the lists that were seen, for paths at
+// which nothing is known to be added.
+func (c *Crawler) Lists() []*message.Request {
+	c.mu.Lock()
+	all := slices.Clone(c.lists)
+	c.mu.Unlock()
+	known := map[string]bool{}
+	for _, e := range c.Surface.Entries() {
+		if e.Request.Method == http.MethodPost && e.Request.Body.Kind != message.NoBody {
+			known[strings.TrimSuffix(e.Request.Base()+e.Request.Path, "/")] = true
+		}
+	}
+	return slices.DeleteFunc(all, func(r *message.Request) bool {
+		at := strings.TrimSuffix(r.Base()+r.Path, "/")
+		again := known[at]
+		known[at] = true
+		return again
+	})
+}
