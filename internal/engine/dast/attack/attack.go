@@ -343,6 +343,9 @@ func newOperation(e site.Entry) *operation { return &operation{entry: e, found: 
 // operation attacks one operation, alone or beside others. Its error is one that ends
 // the run; over tells that it takes too long to answer.
 func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (over bool, err error) {
+	if e.Withheld {
+		return false, nil
+	}
 	if why := site.Never(e.Request); why != "" {
 		r.Surface.Failed(e.Request, why)
 		return false, nil

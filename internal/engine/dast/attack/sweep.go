@@ -22,7 +22,7 @@ func (r *Run) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, e := range r.Surface.Entries() {
-		if e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
+		if e.Withheld || e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
 			continue
 		}
 		t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e)}

@@ -276,8 +276,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	if r.Method != http.MethodGet && !c.Submit {
-		c.Surface.Add(r)
-		c.Surface.Failed(r, "the profile sends no forms that may store something")
+		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil
 	}
 	if r.Method == http.MethodDelete && !c.Remove {

@@ -25,6 +25,8 @@ type Surface struct {
 type Entry struct {
 	Request *message.Request // the first that was seen, or the best one
 	Seen    finding.Operation
+	// Withheld says that the profile sends no request for the operation.
+	Withheld bool
 }
 
 // maxVariants bounds the operations of one path that differ in the names of their
@@ -102,6 +104,19 @@ func (s *Surface) Failed(r *message.Request, reason string) {
 	defer s.mu.Unlock()
 	if e := s.known[Shape(r)]; e != nil && e.Seen.Outcome == finding.NotReached {
 		e.Seen.Reason = reason
+	}
+}
+
+// Withhold adds an operation that is not to be asked, and why. One that is known already
+// stays as it is.
+func (s *Surface) Withhold(r *message.Request, reason string) {
+	if !s.Add(r) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Reason, e.Withheld = reason, true
 	}
 }
 
