@@ -88,7 +88,7 @@ func (a *API) changedScan(ctx context.Context, sc tenant.Scope, in *scanIn, chan
 type operationsIn struct {
 	ProjectID string          `path:"projectId" format:"uuid"`
 	ScanID    string          `path:"scanId" format:"uuid"`
-	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached" doc:"Only those that the scan came so far with."`
+	Outcome   finding.Outcome `query:"outcome" enum:"reached,refused,not-reached,declared" doc:"Only those that the scan came so far with."`
 	ClampedPage
 }
 
@@ -99,6 +99,7 @@ type operationsOut struct {
 		Reached    int                 `json:"reached"`
 		Refused    int                 `json:"refused"`
 		NotReached int                 `json:"notReached"`
+		Declared   int                 `json:"declared" doc:"Those that source code declares: a scan of it asks nobody."`
 		Total      int                 `json:"total" doc:"Operations with the outcome that was asked for."`
 		TotalPages int                 `json:"totalPages"`
 		Page       int                 `json:"currentPage"`
@@ -106,7 +107,8 @@ type operationsOut struct {
 	}
 }
 
-// listOperations answers what became of each operation of a running application.
+// listOperations answers what became of each operation of a running application, or
+// which ones source code declares.
 func (a *API) listOperations(ctx context.Context, sc tenant.Scope, in *operationsIn) (*operationsOut, error) {
 	at := scanIn{ProjectID: in.ProjectID, ScanID: in.ScanID}
 	id, err := at.id()
@@ -122,8 +124,9 @@ func (a *API) listOperations(ctx context.Context, sc tenant.Scope, in *operation
 	b := &out.Body
 	b.ScanID, b.Operations = string(id), found
 	b.Reached, b.Refused, b.NotReached = counts[finding.Reached], counts[finding.Refused], counts[finding.NotReached]
+	b.Declared = counts[finding.Declared]
 	if b.Total = counts[in.Outcome]; in.Outcome == "" {
-		b.Total = b.Reached + b.Refused + b.NotReached
+		b.Total = b.Reached + b.Refused + b.NotReached + b.Declared
 	}
 	b.Page, b.PageSize, b.TotalPages = page, size, pages(b.Total, size)
 	return out, nil

@@ -39,6 +39,7 @@ type dastCommand struct {
 	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
 	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
 	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
+	Source   string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
 	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
 
 	callbackOptions `embed:""`
@@ -64,7 +65,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
 }
 
 // target reads the options.
@@ -242,6 +243,7 @@ type liveScan struct {
 	analysis finding.Analysis
 	time     time.Duration
 	browser  string
+	source   string // folder of the application's source code; empty: it is not known
 	callback callbackOptions
 	format   string
 	report   reportOptions
@@ -253,6 +255,11 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	u, err := url.Parse(s.target.URL)
 	if err != nil || u.Hostname() == "" {
 		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.URL)
+	}
+	if s.source != "" {
+		if s.target.Routes, err = readRoutes(ctx, host, s.source); err != nil {
+			return err
+		}
 	}
 	client, err := outbound.New(outbound.Options{Agent: "merlon/" + config.Version, Allow: namedHosts(u, s.target.Identities), Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
@@ -293,6 +300,28 @@ func namedHosts(base *url.URL, identities []scan.Identity) []string {
 		}
 	}
 	return out
+}
+
+// readRoutes analyses source code for the operations that it declares, and the flaws
+// behind them. What of the code could not be looked at is said, and is no error: the
+// application is examined with what is known.
+func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, error) {
+	var summary scan.Summary
+	declared := &scan.Declared{Handler: scan.Tee(&summary, progress(host.Stderr))}
+	options := scan.Options{Root: folder, Analyzers: all.Analyzers, Analyses: []finding.Analysis{finding.SAST}, Version: config.Version}
+	if err := scan.Run(ctx, options, declared); err != nil {
+		return nil, fmt.Errorf("analyse %s: %w", folder, err)
+	}
+	routes := declared.Routes()
+	flaws := 0
+	for i := range routes {
+		flaws += len(routes[i].Sinks)
+	}
+	fmt.Fprintf(host.Stderr, "%s: %d routes, with %d flaws that static analysis sees behind them\n", folder, len(routes), flaws)
+	for _, st := range summary.Incomplete() {
+		fmt.Fprintf(host.Stderr, "%s: %s ended %s: %d reasons; merlon scan lists them\n", folder, st.Analyzer, st.State, len(st.Reasons)+st.Omitted)
+	}
+	return routes, nil
 }
 
 // findBrowser returns the path of a Chromium, or why there is none.

@@ -119,6 +119,7 @@ type Finding struct {
 	Secret  *SecretMatch  `json:"secret,omitempty"`  // a redacted secret
 	Layer   *Layer        `json:"layer,omitempty"`   // the layer of the image in which it was seen
 	Live    *Live         `json:"live,omitempty"`    // requests and answers of a running application
+	Entry   []Entry       `json:"entry,omitempty"`   // operations through which the data of the path comes in
 
 	// Identity is what of the flaw stays the same when it moves; it never leaves
 	// the process. When an analyzer leaves it empty, the driver takes the flagged

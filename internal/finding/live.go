@@ -17,6 +17,32 @@ type Live struct {
 	// Exchanges are requests with their answers, in the order in which they were sent.
 	Exchanges []Exchange `json:"exchanges"`
 	Curl      string     `json:"curl,omitempty"` // a command that repeats the proving request; secrets are left out
+	// Code is where the source has the operation, and the flaw if static analysis sees
+	// it too; nil where the source is not known.
+	Code *Code `json:"code,omitempty"`
+}
+
+// Code is the place of a live finding in the source.
+type Code struct {
+	Handler Location `json:"handler"` // the function that answers the operation
+	// Flaw is set when static analysis sees the same flaw: the operation, the parameter
+	// and the class (CWE) agree. The steps of the finding are then its path.
+	Flaw *CodeFlaw `json:"flaw,omitempty"`
+}
+
+// A CodeFlaw names a finding of static analysis.
+type CodeFlaw struct {
+	RuleID      string      `json:"ruleId"`
+	Location    Location    `json:"location"`
+	Fingerprint Fingerprint `json:"fingerprint"`
+}
+
+// An Entry is the operation through which the data of a finding in source code comes
+// in, as the code declares it.
+type Entry struct {
+	Method    string `json:"method,omitempty"`    // empty: any
+	Path      string `json:"path"`                // below the application, parameters in braces
+	Parameter string `json:"parameter,omitempty"` // "query:name"; empty: not a single one
 }
 
 // An Exchange is a request with its answer as text, both cut to some KiB;
@@ -32,7 +58,7 @@ type Exchange struct {
 // of it in the scan.
 type Operation struct {
 	Method     string   `json:"method"`
-	URL        string   `json:"url"`          // absolute, values in the path replaced by names in braces where a description or the code names them
+	URL        string   `json:"url"`          // absolute, or of a declared one its path below the application; values in the path replaced by names in braces where a description or the code names them
 	ID         string   `json:"id,omitempty"` // operationId of a description, or the field of a GraphQL schema
 	Origin     string   `json:"origin"`       // what told of it: "link", "form", "script", "robots", "sitemap", "browser", "openapi", "graphql", "postman", "har", "code", …
 	Outcome    Outcome  `json:"outcome"`      // how far the scan came
@@ -41,6 +67,8 @@ type Operation struct {
 	As         string   `json:"as,omitempty"` // the identity of the last answer
 	Parameters []string `json:"parameters"`   // "query:id", "json:/name", in the order of the request
 	Requests   int      `json:"requests"`     // sent for it
+	// Code is the function that answers, where the source is known.
+	Code *Location `json:"code,omitempty"`
 }
 
 // An Outcome says how far a scan came with an operation.
@@ -50,7 +78,8 @@ const (
 	Reached    Outcome = "reached"     // it answered, and was examined
 	Refused    Outcome = "refused"     // it answered that it will not: not signed in, not allowed, a malformed request
 	NotReached Outcome = "not-reached" // it was not asked, or did not answer
+	Declared   Outcome = "declared"    // the code declares it; a scan of source asks nobody
 )
 
 // Outcomes lists every outcome.
-var Outcomes = []Outcome{Reached, Refused, NotReached}
+var Outcomes = []Outcome{Reached, Refused, NotReached, Declared}

@@ -182,9 +182,10 @@ type Route struct {
 type Sink struct {
 	CWE         []string            `json:"cwe"`
 	RuleID      string              `json:"ruleId"`
-	Parameter   string              `json:"parameter,omitempty"`
+	Parameter   string              `json:"parameter,omitempty"` // "query:name"; empty: not a single one
 	Location    finding.Location    `json:"location"`
 	Fingerprint finding.Fingerprint `json:"fingerprint,omitzero"`
+	Steps       []finding.Step      `json:"steps,omitempty"` // the path of the data
 }
 
 // Live is what a live analyzer needs of the host beside the target.

@@ -73,6 +73,9 @@ type ProjectPass struct {
 	// number that is not new costs little and is not shown.
 	Progress func(percent int, step string)
 
+	// Operation tells of an operation that the code declares.
+	Operation func(finding.Operation)
+
 	Reporter
 }
 

@@ -265,7 +265,8 @@ func (d *driver) startProjects(ctx context.Context) map[*job]chan *outcome {
 func (d *driver) project(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
 	pass := &ProjectPass{FS: treeFS{d.tree, d.Limits.FileSize}, Dir: d.tree.dir, Files: j.files(d.tree), Code: d.Code, Verify: d.Verify, Workers: d.Workers,
-		Progress: func(percent int, step string) { d.reached.tell(j, percent, step) }, Reporter: o.reporter("")}
+		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
+		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }, Reporter: o.reporter("")}
 	if j.Analysis == finding.Secret {
 		pass.Repositories = d.tree.repositories()
 	}
@@ -315,6 +316,7 @@ func (d *driver) live(ctx context.Context, j *job) *outcome {
 	})
 	j.status.Root = printable(d.Live.Target.Root())
 	d.finish(j, o, func(string) []byte { return nil })
+	newBothSides(&d.Live.Target).add(o)
 	return o
 }
 

@@ -19,6 +19,7 @@ import (
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
 	"merlon/internal/engine/sast/pattern"
+	"merlon/internal/engine/sast/route"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/scope"
 	"merlon/internal/engine/sast/taint"
@@ -45,6 +46,8 @@ type Options struct {
 	// program and the rules.
 	Cache    *cache.Cache
 	Progress func(Progress) // told how far the check is, from several goroutines; nil for nobody
+	// Routes is told what the files offer over HTTP; nil for nobody.
+	Routes func([]route.Route)
 }
 
 // A Progress tells how far a check is.
@@ -131,6 +134,15 @@ func Check(ctx context.Context, rules []*rule.Rule, files []Source, o Options) (
 			matches, problems = append(matches, r.matches...), append(problems, r.problems...)
 		}
 	}
+	if err == nil && o.Routes != nil {
+		var facts []*route.Facts
+		for _, r := range results {
+			if r.routes != nil {
+				facts = append(facts, r.routes)
+			}
+		}
+		o.Routes(route.Join(facts))
+	}
 	if err == nil {
 		whole := set.whole(ctx, results, o)
 		matches, problems = append(matches, whole.matches...), append(problems, whole.problems...)
@@ -197,6 +209,7 @@ type checked struct {
 	key    cache.Key
 	lower  []Problem             // of the lowering, and of the patterns of taint rules
 	places map[int]*taint.Places // of taint rules with patterns, by their number
+	routes *route.Facts          // nil where nobody asks
 
 	lowered *ir.File // for taint rules
 }
@@ -355,7 +368,17 @@ func (s *Set) file(ctx context.Context, src Source, o Options) *checked {
 	out := &checked{src: src, lang: l, key: x.key}
 	out.matches = append(x.matches, x.plain.matches...)
 	out.problems = append(x.problems, x.plain.problems...)
-	if x.tree == nil || !s.follows[l] || o.LeaveTests && lang.Tests(src.Path, src.Text) {
+	if x.tree == nil || o.LeaveTests && lang.Tests(src.Path, src.Text) {
+		return out
+	}
+	if o.Routes != nil && route.Declares(x.tree) {
+		names := x.names
+		if names == nil { // it comes from the cache
+			names = scope.Analyze(x.tree, l, knownNames(l.Name))
+		}
+		out.routes = route.Read(names)
+	}
+	if !s.follows[l] {
 		return out
 	}
 	if out.seen = x; x.names != nil { // it does not come from the cache

@@ -4,7 +4,7 @@
 //	  "findings": [finding.Finding, …],   in the order of the files
 //	  "rules":    [finding.Rule, …],      every rule that a finding names
 //	  "packages": [finding.Package, …],   the dependencies that were seen
-//	  "operations": [finding.Operation, …],  of a running application; left out without
+//	  "operations": [finding.Operation, …],  of a running application, or declared by the code; left out without
 //	  "scan":     scan.Config,            what was scanned, when, with which data
 //	  "analyzers":[scan.Status, …],       how each analyzer ended, and why
 //	  "summary":  {"complete": bool,      every analyzer looked at everything
@@ -135,7 +135,7 @@ func (r *Report) Close() error {
 	if err := elements(out, r.seen); err != nil {
 		return err
 	}
-	if r.Setup.Target != "" {
+	if r.Setup.Target != "" || len(r.offered) > 0 {
 		_, _ = out.WriteString("],\n\"operations\":[")
 		if err := elements(out, r.offered); err != nil {
 			return err

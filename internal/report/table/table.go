@@ -109,7 +109,21 @@ func evidence(f *finding.Finding) string {
 	case f.Secret != nil:
 		return f.Secret.Redacted
 	}
+	if l := f.Live; l != nil {
+		return f.Message + code(l.Code)
+	}
 	return f.Message
+}
+
+// code tells where the source has what was seen of a running application.
+func code(c *finding.Code) string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Flaw != nil:
+		return fmt.Sprintf("; in the code at %s:%d (%s)", c.Flaw.Location.Path, c.Flaw.Location.StartLine, c.Flaw.RuleID)
+	}
+	return fmt.Sprintf("; handled at %s:%d", c.Handler.Path, c.Handler.StartLine)
 }
 
 // Close writes the table.
@@ -183,6 +197,9 @@ func (r *Report) totals() {
 		if st.State != scan.Failed {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, count(st.Files, "file"))
 		}
+	}
+	if n := r.Operations[finding.Declared]; n > 0 {
+		fmt.Fprintf(&r.page, " %s in the code.", count(n, "route"))
 	}
 	if r.Packages > 0 {
 		fmt.Fprintf(&r.page, " %s.", count(r.Packages, "package"))

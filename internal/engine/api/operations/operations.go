@@ -66,6 +66,9 @@ func (e *examination) discover(ctx context.Context) error {
 	if err := e.gather(ctx); err != nil {
 		return err
 	}
+	if err := e.declared(); err != nil {
+		return err
+	}
 	if len(e.calls) == 0 {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and none is where descriptions usually are"})
 		e.Run.Checks = nil // there is nothing to attack

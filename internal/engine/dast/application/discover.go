@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +22,12 @@ func (e *examination) discover(ctx context.Context) error {
 	result, err := e.crawler.Run(ctx, e.seeds()...)
 	if err != nil {
 		return err
+	}
+	if routes := e.routes(); len(routes) > 0 {
+		e.Progress(20, fmt.Sprintf("asking for what the code declares, %d requests", e.Client.Sent()))
+		if result, err = e.crawler.More(ctx, routes...); err != nil {
+			return err
+		}
 	}
 	if e.Browser == nil {
 		_, err = e.crawler.More(ctx, e.crawler.Lists()...)
@@ -105,7 +110,7 @@ func (e *examination) anonymous(r *message.Request) *message.Request {
 	return r
 }
 
-// seeds are the addresses that the target names, and what the code declares.
+// seeds are the addresses that the target names.
 func (e *examination) seeds() []*message.Request {
 	var out []*message.Request
 	for _, s := range e.Target.Seeds {
@@ -115,51 +120,5 @@ func (e *examination) seeds() []*message.Request {
 		}
 		e.Degrade(scan.Reason{Code: "malformed", Message: fmt.Sprintf("the seed %.200q is no address", s)})
 	}
-	for _, route := range e.Target.Routes {
-		out = append(out, e.route(route))
-	}
 	return out
-}
-
-// route is the request of a route that the code declares: with "1" for what its path
-// leaves open.
-func (e *examination) route(route scan.Route) *message.Request {
-	base := e.Scope.Base()
-	template := strings.TrimSuffix(base.EscapedPath(), "/") + "/" + strings.TrimPrefix(route.Path, "/")
-	segments := strings.Split(template, "/")
-	for i, s := range segments {
-		if strings.Contains(s, "{") {
-			segments[i] = "1"
-		}
-	}
-	r := &message.Request{Method: route.Method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
-	if r.Method == "" {
-		r.Method = http.MethodGet
-	}
-	json := map[string]bool{}
-	for _, p := range route.Parameters {
-		in, name, _ := strings.Cut(p, ":")
-		switch message.In(in) {
-		case message.InQuery:
-			r.Query = append(r.Query, message.Param{Name: name, Value: "1"})
-		case message.InForm:
-			r.Body.Kind = message.Form
-			r.Body.Params = append(r.Body.Params, message.Param{Name: name, Value: "1"})
-		case message.InHeader:
-			r.Header = append(r.Header, message.Param{Name: name, Value: "1"})
-		case message.InCookie:
-			r.Cookies = append(r.Cookies, message.Param{Name: name, Value: "1"})
-		case message.InJSON:
-			json[name] = true
-		}
-	}
-	if len(json) > 0 && r.Body.Kind == message.NoBody {
-		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
-		for _, p := range route.Parameters {
-			if name, ok := strings.CutPrefix(p, "json:"); ok {
-				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"1"`)
-			}
-		}
-	}
-	return r
 }

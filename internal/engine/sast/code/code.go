@@ -17,6 +17,7 @@ import (
 	"merlon/internal/engine/sast/cst"
 	"merlon/internal/engine/sast/lang"
 	"merlon/internal/engine/sast/lang/all"
+	"merlon/internal/engine/sast/route"
 	"merlon/internal/engine/sast/rule"
 	"merlon/internal/engine/sast/rules"
 	"merlon/internal/finding"
@@ -56,9 +57,10 @@ func run(p *scan.ProjectPass) error {
 	if err != nil {
 		return err
 	}
+	var routes []route.Route
 	matches, problems := sast.Check(ctx, known.rules, files, sast.Options{
 		Workers: p.Workers, Local: p.Code.Fast > 0, Properties: settings(p, files), Modules: modules(p, files), Cache: kept,
-		Progress: progress(p), LeaveTests: !p.Code.OnlyRules,
+		Progress: progress(p), LeaveTests: !p.Code.OnlyRules, Routes: func(r []route.Route) { routes = r },
 	})
 	if err := p.Context.Err(); err != nil {
 		return err
@@ -67,8 +69,11 @@ func run(p *scan.ProjectPass) error {
 	own := func(m *sast.Match) bool { return known.family[m.Rule] != "" }
 	for _, j := range newCopies(files, starts(p, files)).join(matches, known.flaws(matches), own) {
 		f := finds(&matches[j.match])
-		f.Also = j.also
+		f.Also, f.Entry = j.also, entries(routes, &matches[j.match])
 		p.Report(known.about[matches[j.match].Rule], f)
+	}
+	for _, r := range routes {
+		p.Operation(operation(r))
 	}
 	for _, problem := range problems {
 		p.Degrade(reason(problem))

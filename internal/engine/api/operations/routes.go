@@ -1,0 +1,122 @@
+package operations
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/visit"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file takes the operations that the code declares for those that no description
+// names.
+
+// declared adds the routes of the code whose method and path no description has. What
+// they answer is not known, so nothing is compared with it.
+func (e *examination) declared() error {
+	known := map[string]bool{}
+	for _, c := range e.calls {
+		known[c.operation.Method+" "+pathShape(c.operation.Path)] = true
+	}
+	paths := map[string]map[string]any{}
+	for i := range e.Target.Routes {
+		r := &e.Target.Routes[i]
+		for _, method := range methods(r) {
+			at := e.below(r.Path)
+			if k := method + " " + pathShape(at); known[k] {
+				continue
+			} else {
+				known[k] = true
+			}
+			if paths[at] == nil {
+				paths[at] = map[string]any{}
+			}
+			paths[at][strings.ToLower(method)] = described(r, method)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(map[string]any{"openapi": "3.0.3", "info": map[string]any{"title": "source code", "version": "1"}, "paths": paths})
+	if err != nil {
+		return err
+	}
+	api, err := describe.Read(text)
+	if err != nil {
+		return err
+	}
+	base := e.Scope.Base()
+	for _, o := range api.Operations {
+		if len(e.calls) < visit.MaxOperations {
+			e.calls = append(e.calls, &call{operation: o, origin: "code", seen: finding.Operation{Method: o.Method, URL: o.Address(base), Origin: "code",
+				Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
+		}
+	}
+	return nil
+}
+
+// below returns the path below the base, which descriptions leave out.
+func (e *examination) below(path string) string {
+	if rest, ok := strings.CutPrefix(path, strings.TrimSuffix(e.Scope.Base().EscapedPath(), "/")+"/"); ok {
+		return "/" + rest
+	}
+	return path
+}
+
+// pathShape is the path without the names of its parameters.
+func pathShape(path string) string {
+	segments := strings.Split(strings.Trim(path, "/"), "/")
+	for i, s := range segments {
+		if strings.Contains(s, "{") {
+			segments[i] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// methods are those of a route; one for any method is asked for, and is sent what it
+// reads of a body.
+func methods(r *scan.Route) []string {
+	if r.Method != "" {
+		return []string{r.Method}
+	}
+	for _, p := range r.Parameters {
+		if strings.HasPrefix(p, "form:") || strings.HasPrefix(p, "json:") {
+			return []string{http.MethodGet, http.MethodPost}
+		}
+	}
+	return []string{http.MethodGet}
+}
+
+// described writes a route as an operation of OpenAPI. No type is known: every value is
+// a text.
+func described(r *scan.Route, method string) map[string]any {
+	text := map[string]any{"type": "string"}
+	parameters := []any{}
+	form, object := map[string]any{}, map[string]any{}
+	for _, p := range r.Parameters {
+		in, name, _ := strings.Cut(p, ":")
+		switch in {
+		case "path", "query", "header", "cookie":
+			parameters = append(parameters, map[string]any{"in": in, "name": name, "required": in == "path", "schema": text})
+		case "form":
+			form[name] = text
+		case "json":
+			object[strings.NewReplacer("~1", "/", "~0", "~").Replace(strings.TrimPrefix(name, "/"))] = text
+		}
+	}
+	out := map[string]any{"parameters": parameters, "responses": map[string]any{"default": map[string]any{"description": "not known"}}}
+	content := map[string]any{}
+	for kind, properties := range map[string]map[string]any{"application/x-www-form-urlencoded": form, "application/json": object} {
+		if len(properties) > 0 {
+			content[kind] = map[string]any{"schema": map[string]any{"type": "object", "properties": properties}}
+		}
+	}
+	if len(content) > 0 && method != http.MethodGet && method != http.MethodHead && method != http.MethodDelete {
+		out["requestBody"] = map[string]any{"content": content}
+	}
+	return out
+}

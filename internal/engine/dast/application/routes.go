@@ -1,0 +1,101 @@
+package application
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
+)
+
+// This file makes requests of the routes that the code declares.
+
+// routes are the requests of what the code declares. Those that the profile does not
+// send are on the surface, with the reason.
+func (e *examination) routes() []*message.Request {
+	var out []*message.Request
+	for i := range e.Target.Routes {
+		for _, r := range e.requests(&e.Target.Routes[i]) {
+			if why := e.withheld(r); why != "" {
+				e.Surface.Withhold(r, why)
+				continue
+			}
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// withheld says why a request of a route is not sent, or nothing. What changes an object
+// that the path names changes one that the scan has not made.
+func (e *examination) withheld(r *message.Request) string {
+	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
+	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{")) && !e.Target.Profile.Allows(scan.Full) {
+		return "the profile sends nothing that may remove or replace what the scan has not made"
+	}
+	return ""
+}
+
+// requests are those of a route: one with its method. A route for any method is asked
+// for, and is sent what it reads of a body.
+func (e *examination) requests(route *scan.Route) []*message.Request {
+	inBody := func(p string) bool { return strings.HasPrefix(p, "form:") || strings.HasPrefix(p, "json:") }
+	method := route.Method
+	if method == "" || method == http.MethodHead || method == http.MethodOptions {
+		method = http.MethodGet
+	}
+	out := []*message.Request{e.request(route, method)}
+	if route.Method == "" && slices.ContainsFunc(route.Parameters, inBody) {
+		out = append(out, e.request(route, http.MethodPost))
+	}
+	return out
+}
+
+// request is the request of a route with a method: with "1" for what the code leaves
+// open.
+func (e *examination) request(route *scan.Route, method string) *message.Request {
+	base := e.Scope.Base()
+	folder := strings.TrimSuffix(base.EscapedPath(), "/")
+	template := route.Path
+	if template != folder && !strings.HasPrefix(template, folder+"/") || folder == "" {
+		template = folder + "/" + strings.TrimPrefix(template, "/")
+	}
+	segments := strings.Split(template, "/")
+	for i, s := range segments {
+		if strings.Contains(s, "{") {
+			segments[i] = "1"
+		}
+	}
+	r := &message.Request{Method: method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
+	body := method != http.MethodGet && method != http.MethodDelete
+	json := false
+	for _, p := range route.Parameters {
+		in, name, _ := strings.Cut(p, ":")
+		param := message.Param{Name: name, Value: "1"}
+		switch message.In(in) {
+		case message.InQuery:
+			r.Query = append(r.Query, param)
+		case message.InForm:
+			if body {
+				r.Body.Kind = message.Form
+				r.Body.Params = append(r.Body.Params, param)
+			}
+		case message.InHeader:
+			r.Header = append(r.Header, param)
+		case message.InCookie:
+			r.Cookies = append(r.Cookies, param)
+		case message.InJSON:
+			json = body
+		}
+	}
+	if json && r.Body.Kind == message.NoBody {
+		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
+		for _, p := range route.Parameters {
+			if name, ok := strings.CutPrefix(p, "json:"); ok {
+				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"1"`)
+			}
+		}
+	}
+	return r
+}

@@ -1,0 +1,151 @@
+package route
+
+import (
+	"strconv"
+	"strings"
+)
+
+// This file holds what frameworks call things.
+
+func itoa(i int32) string { return strconv.Itoa(int(i)) }
+
+// tables are what is known of a language's frameworks.
+type tables struct {
+	annotations bool // handlers bear annotations with paths
+	python      bool // decorators call methods of the application
+	// containers are parts of a request by the last parts of their names, and where
+	// their values come from.
+	containers map[string]string
+	// roots are what the containers are members of; none: a parameter of a function.
+	roots map[string]bool
+	// getters are methods of containers that take a name.
+	getters map[string]bool
+	// calls are methods that take the name of a parameter, and where it comes from.
+	calls map[string]string
+	// second are functions that take the request first, and then the name.
+	second map[string]string
+	// bodies are calls that read the body into an argument, or return it.
+	bodies map[string]bool
+}
+
+// words makes a set.
+func words(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
+}
+
+// where makes a table of "in: names" pairs.
+func where(pairs ...string) map[string]string {
+	out := map[string]string{}
+	for _, p := range pairs {
+		in, names, _ := strings.Cut(p, ":")
+		for _, n := range strings.Fields(names) {
+			out[n] = in
+		}
+	}
+	return out
+}
+
+var scripts = &tables{
+	annotations: true,
+	containers:  where("query: query", "json: body", "path: params", "cookie: cookies signedCookies", "header: headers", "query: searchParams"),
+	getters:     words("get getAll"),
+	calls:       where("header: header", "any: param"),
+}
+
+var jvm = &tables{
+	annotations: true,
+	containers:  map[string]string{},
+	calls: where("any: getParameter getParameterValues", "query: queryParam queryParams", "path: pathParam pathVariable", "form: formParam formParams",
+		"header: getHeader getHeaders getHeaderString headers header", "cookie: cookie"),
+}
+
+var languageTables = map[string]*tables{
+	"javascript": scripts,
+	"typescript": scripts,
+	"java":       jvm,
+	"kotlin":     jvm,
+	"scala":      jvm,
+	"python": {
+		python: true,
+		containers: where("query: args GET query_params query", "form: form POST forms", "any: values params", "json: json data JSON",
+			"cookie: cookies COOKIES", "header: headers", "path: match_info view_args path_params"),
+		roots:   words("request req self.request flask.request"),
+		getters: words("get getlist getall get_list pop getone"),
+		calls:   where("any: get_argument get_query_argument get_body_argument", "cookie: get_cookie"),
+		bodies:  words("get_json json"),
+	},
+	"go": {
+		containers: where("query: Query", "form: PostForm", "any: Form", "header: Header", "path: Vars"),
+		getters:    words("Get Values Has"),
+		calls: where("any: FormValue", "form: PostFormValue PostForm DefaultPostForm GetPostForm FormFile", "path: PathValue Param Params ByName",
+			"query: Query DefaultQuery GetQuery QueryParam QueryArray", "header: GetHeader", "cookie: Cookie Cookies"),
+		second: where("path: URLParam"),
+		bodies: words("BindJSON ShouldBindJSON Bind ShouldBind BodyParser Decode"),
+	},
+	"php": {
+		annotations: true,
+		containers: where("query: $_GET query getQueryParams", "form: $_POST request getParsedBody", "any: $_REQUEST", "cookie: $_COOKIE cookies getCookieParams",
+			"header: headers"),
+		roots:   words("$request $req $this.request"),
+		getters: words("get"),
+		calls:   where("any: input get", "form: post", "query: query getQueryParam", "cookie: cookie", "header: header getHeaderLine", "form: getParsedBodyParam"),
+	},
+	"ruby": {
+		containers: where("any: params", "cookie: cookies", "header: headers"),
+		roots:      words("request"),
+		getters:    words("fetch require"),
+	},
+	"csharp": {
+		annotations: true,
+		containers:  where("query: Query QueryString", "form: Form", "header: Headers", "cookie: Cookies", "path: RouteValues Values", "any: Params"),
+		roots:       words("Request HttpContext.Request context.Request Context.Request ctx.Request RouteData this.Request req request"),
+		getters:     words("Get TryGetValue"),
+	},
+}
+
+// tablesOf returns what is known of a language; nil for nothing.
+func tablesOf(language string) *tables { return languageTables[language] }
+
+// verbs are the methods of requests by the names of what declares routes for them.
+var verbs = map[string]string{
+	"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS", "del": "DELETE",
+}
+
+// mappings are annotations and attributes that declare the route of a method, in lower
+// case, and the methods that they are for: "" is any, "?" is told by an argument.
+var mappings = map[string]string{
+	"getmapping": "GET", "postmapping": "POST", "putmapping": "PUT", "deletemapping": "DELETE", "patchmapping": "PATCH", "requestmapping": "?",
+	"get": "GET", "post": "POST", "put": "PUT", "delete": "DELETE", "patch": "PATCH", "head": "HEAD", "options": "OPTIONS", "all": "",
+	"httpget": "GET", "httppost": "POST", "httpput": "PUT", "httpdelete": "DELETE", "httppatch": "PATCH", "httphead": "HEAD",
+}
+
+// paths are annotations that tell a path beside the one that tells the method, or of a
+// class whose methods are below it, in lower case.
+var paths = words("path route requestmapping controller restcontroller jsoncontroller routeprefix")
+
+// bindings are annotations of parameters, in lower case, and where the values come
+// from. Of "json" and "any" without a name, the type tells the names.
+var bindings = map[string]string{
+	"requestparam": "any", "pathvariable": "path", "requestheader": "header", "cookievalue": "cookie", "requestbody": "json", "modelattribute": "any",
+	"requestpart": "form", "queryparam": "query", "pathparam": "path", "formparam": "form", "headerparam": "header", "cookieparam": "cookie",
+	"queryvalue": "query", "body": "json", "header": "header", "headers": "header", "query": "query", "param": "path", "bodyparam": "json",
+	"fromquery": "query", "fromroute": "path", "frombody": "json", "fromform": "form", "fromheader": "header", "cookie": "cookie",
+}
+
+// defaults are calls that stand as the default of a parameter of a handler (FastAPI).
+var defaults = map[string]string{"Query": "query", "Path": "path", "Form": "form", "Body": "json", "Header": "header", "Cookie": "cookie", "File": "form"}
+
+// injected are types of parameters that frameworks give to handlers, and that are no
+// values of the request.
+var injected = words(`HttpServletRequest HttpServletResponse ServletRequest ServletResponse Model ModelMap ModelAndView BindingResult Errors HttpSession Principal
+	Authentication Locale RedirectAttributes WebRequest NativeWebRequest MultipartFile SessionStatus UriComponentsBuilder Request Response BackgroundTasks Session
+	HttpContext HttpRequest HttpResponse CancellationToken ClaimsPrincipal ILogger IFormFile SecurityContext UriInfo HttpHeaders ServerHttpRequest ServerWebExchange
+	InputStream OutputStream Reader Writer WebSocket AsyncSession Context`)
+
+// scalars are types of one value.
+var scalars = words(`String string str int Integer long Long double Double float Float bool boolean Boolean Int short Short byte UUID Guid decimal Decimal BigDecimal
+	number any datetime date DateTime LocalDate Optional`)

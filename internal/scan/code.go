@@ -1,0 +1,272 @@
+package scan
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file joins what is known of an application's source with what is seen of it
+// while it runs: one flaw, seen from both sides.
+
+// Limits of what of the source a target holds.
+const (
+	MaxRoutes = 20_000
+	MaxSinks  = 5_000
+	maxPath   = 20 // steps of a sink
+)
+
+// Routes returns the routes that operations of a scan of source declare, with the
+// findings whose data comes in through them. Rules are the findings' rules by id.
+func Routes(operations []finding.Operation, findings []finding.Finding, rules map[string]*finding.Rule) []Route {
+	var out []Route
+	at := map[string][]int{}
+	for _, op := range operations {
+		if op.Outcome != finding.Declared || op.Code == nil || len(out) == MaxRoutes {
+			continue
+		}
+		at[op.Method+" "+op.URL] = append(at[op.Method+" "+op.URL], len(out))
+		out = append(out, Route{Method: op.Method, Path: op.URL, Parameters: op.Parameters, Location: *op.Code})
+	}
+	sinks := 0
+	for i := range findings {
+		f := &findings[i]
+		rule := rules[f.RuleID]
+		if rule == nil {
+			continue
+		}
+		for _, e := range f.Entry {
+			for _, n := range at[e.Method+" "+e.Path] {
+				if len(f.Steps) > 0 && f.Steps[0].Location.Path != out[n].Location.Path || sinks == MaxSinks {
+					continue
+				}
+				sinks++
+				steps := f.Steps
+				if len(steps) > maxPath {
+					steps = append(slices.Clip(steps[:maxPath/2]), steps[len(steps)-maxPath/2:]...)
+				}
+				out[n].Sinks = append(out[n].Sinks, Sink{CWE: rule.CWE, RuleID: f.RuleID, Parameter: e.Parameter, Location: f.Location, Fingerprint: f.Fingerprint, Steps: steps})
+			}
+		}
+	}
+	return out
+}
+
+// A Declared is a Handler that keeps what a scan of source says of the application's
+// operations. Everything else is passed on.
+type Declared struct {
+	Handler
+	operations []finding.Operation
+	findings   []finding.Finding
+	rules      map[string]*finding.Rule
+}
+
+// Rule keeps the rule.
+func (d *Declared) Rule(m *finding.Rule) error {
+	if d.rules == nil {
+		d.rules = map[string]*finding.Rule{}
+	}
+	d.rules[m.ID] = m
+	return d.Handler.Rule(m)
+}
+
+// Finding keeps a finding whose data comes in through an operation.
+func (d *Declared) Finding(m *finding.Finding) error {
+	if len(m.Entry) > 0 && len(d.findings) < MaxSinks {
+		d.findings = append(d.findings, *m)
+	}
+	return d.Handler.Finding(m)
+}
+
+// Operation keeps an operation.
+func (d *Declared) Operation(m *finding.Operation) error {
+	if len(d.operations) < MaxRoutes {
+		d.operations = append(d.operations, *m)
+	}
+	return d.Handler.Operation(m)
+}
+
+// Routes returns what was kept.
+func (d *Declared) Routes() []Route { return Routes(d.operations, d.findings, d.rules) }
+
+// bothSides finds the routes of live findings and operations.
+type bothSides struct {
+	base   string // path of the target, without a slash at the end
+	routes []shaped
+}
+
+// shaped is a route with the segments of its path.
+type shaped struct {
+	*Route
+	segments []string
+}
+
+func newBothSides(t *Target) *bothSides {
+	b := &bothSides{}
+	if u, err := url.Parse(t.URL); err == nil {
+		b.base = strings.TrimSuffix(u.EscapedPath(), "/")
+	}
+	for i := range t.Routes {
+		b.routes = append(b.routes, shaped{&t.Routes[i], split(t.Routes[i].Path)})
+	}
+	return b
+}
+
+// split returns the segments of a path.
+func split(path string) []string { return strings.Split(strings.Trim(path, "/"), "/") }
+
+// add gives the findings and operations of the outcome what the source says of them.
+func (b *bothSides) add(o *outcome) {
+	if len(b.routes) == 0 {
+		return
+	}
+	for i := range o.hits {
+		h := &o.hits[i]
+		if h.Live == nil || h.Live.Code != nil {
+			continue
+		}
+		found := b.at(h.Live.Method, h.Live.URL)
+		if found == nil {
+			continue
+		}
+		live := *h.Live
+		live.Code = &finding.Code{Handler: found.Location}
+		if s := found.sink(h.rule, &live); s != nil {
+			live.Code.Flaw = &finding.CodeFlaw{RuleID: s.RuleID, Location: s.Location, Fingerprint: s.Fingerprint}
+			if len(h.Steps) == 0 {
+				h.Steps = slices.Clone(s.Steps)
+			}
+		}
+		h.Live = &live
+	}
+	for i := range o.operations {
+		op := &o.operations[i]
+		if found := b.at(op.Method, op.URL); found != nil && op.Code == nil {
+			at := found.Location
+			op.Code = &at
+		}
+	}
+}
+
+// at returns the route of an operation: of those whose path fits, the one with the most
+// segments that are no parameters.
+func (b *bothSides) at(method, address string) *shaped {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	path := u.EscapedPath()
+	if _, after, ok := strings.Cut(address, "{"); ok && after != "" { // a template, which is no address
+		if _, rest, ok := strings.Cut(address, "://"); ok {
+			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+				path, _, _ = strings.Cut(rest[slash:], "?")
+			}
+		}
+	}
+	candidates := [][]string{split(path)}
+	if below, ok := strings.CutPrefix(path, b.base+"/"); ok && b.base != "" {
+		candidates = append(candidates, split(below))
+	}
+	var best *shaped
+	score := -1
+	for i := range b.routes {
+		r := &b.routes[i]
+		if r.Method != "" && !strings.EqualFold(r.Method, method) {
+			continue
+		}
+		for _, segments := range candidates {
+			if n := fits(r.segments, segments); n > score || n == score && n >= 0 && len(r.Sinks) > len(best.Sinks) {
+				best, score = r, n
+			}
+		}
+	}
+	return best
+}
+
+// fits reports how many segments of a path are those of the route; -1 when it is
+// another path.
+func fits(route, path []string) int {
+	if len(route) != len(path) {
+		return -1
+	}
+	n := 0
+	for i, s := range route {
+		switch {
+		case s == path[i]:
+			n++
+		case strings.HasPrefix(s, "{") && path[i] != "":
+		default:
+			return -1
+		}
+	}
+	return n
+}
+
+// sink returns the flaw of the route that a live finding shows: of the same class, and
+// of the same parameter unless the code does not tell which one.
+func (r *shaped) sink(rule *finding.Rule, live *finding.Live) *Sink {
+	var best *Sink
+	score := 0
+	for i := range r.Sinks {
+		s := &r.Sinks[i]
+		if !sameClass(s.CWE, rule.CWE) {
+			continue
+		}
+		n := 0
+		switch {
+		case s.Parameter == "":
+			n = 1
+		case r.names(s.Parameter, live):
+			n = 2
+		}
+		if n > score {
+			best, score = s, n
+		}
+	}
+	return best
+}
+
+// names reports whether the parameter of a live finding is that of the code. Where a
+// request may carry it in the query or in the form, either is the same.
+func (r *shaped) names(parameter string, live *finding.Live) bool {
+	in, name, _ := strings.Cut(parameter, ":")
+	switch {
+	case live.In == "path":
+		n, err := strconv.Atoi(live.Parameter)
+		return in == "path" && (err != nil && live.Parameter == name || err == nil && r.number(name, n, live.URL))
+	case in == "header":
+		return live.In == "header" && strings.EqualFold(name, live.Parameter)
+	case in == "json":
+		return (live.In == "json" || live.In == "form") && strings.TrimPrefix(name, "/") == strings.TrimPrefix(live.Parameter, "/")
+	case in == "cookie":
+		return live.In == "cookie" && live.Parameter == name
+	}
+	return (live.In == "query" || live.In == "form" || live.In == "multipart") && live.Parameter == name
+}
+
+// number reports whether the parameter of the path is the segment n of the address,
+// from 1. The address may have the path of the target in front of the route's.
+func (r *shaped) number(name string, n int, address string) bool {
+	at := slices.Index(r.segments, "{"+name+"}")
+	u, err := url.Parse(address)
+	return err == nil && at >= 0 && at+1+len(split(u.EscapedPath()))-len(r.segments) == n
+}
+
+// classes are weaknesses that are one class, by the one that stands for it: a rule of
+// source code and one of running applications name it more or less exactly.
+var classes = map[string]string{
+	"CWE-564": "CWE-89", "CWE-943": "CWE-89", "CWE-77": "CWE-78", "CWE-88": "CWE-78", "CWE-23": "CWE-22", "CWE-36": "CWE-22", "CWE-73": "CWE-22",
+	"CWE-98": "CWE-22", "CWE-829": "CWE-22", "CWE-80": "CWE-79", "CWE-116": "CWE-79", "CWE-95": "CWE-94", "CWE-96": "CWE-94", "CWE-1336": "CWE-94",
+	"CWE-917": "CWE-94", "CWE-776": "CWE-611", "CWE-827": "CWE-611", "CWE-93": "CWE-113", "CWE-644": "CWE-113", "CWE-91": "CWE-643",
+}
+
+func sameClass(a, b []string) bool {
+	class := func(c string) string { return cmp.Or(classes[c], c) }
+	return slices.ContainsFunc(a, func(x string) bool {
+		return slices.ContainsFunc(b, func(y string) bool { return class(x) == class(y) })
+	})
+}
