@@ -136,6 +136,12 @@ func result(f *finding.Finding, index int) resultObject {
 	if f.Layer != nil {
 		r.Properties["layer"] = f.Layer
 	}
+	if len(f.Entry) > 0 {
+		r.Properties["entry"] = f.Entry
+	}
+	if f.Live != nil {
+		r.live(f)
+	}
 	if len(f.Same) > 0 {
 		r.Properties["same"] = f.Same // other rules that say it
 	}

@@ -45,6 +45,8 @@ type resultObject struct {
 	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
 	Suppressions []suppression     `json:"suppressions,omitempty"`
+	Request      *webRequest       `json:"webRequest,omitempty"`
+	Response     *webResponse      `json:"webResponse,omitempty"`
 	Properties   map[string]any    `json:"properties,omitempty"`
 }
 
