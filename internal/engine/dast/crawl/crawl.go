@@ -74,7 +74,8 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}}
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}, cookies: map[string]crumb{},
+		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
 }
@@ -103,7 +104,7 @@ func (c *Crawler) Run(ctx context.Context, seeds ...*message.Request) (*Result, 
 // not asked again. The result is that of everything so far.
 func (c *Crawler) More(ctx context.Context, found ...*message.Request) (*Result, error) {
 	for _, r := range found {
-		c.push(item{r, 0})
+		c.push(item{r: r})
 	}
 	return c.run(ctx)
 }
@@ -112,6 +113,7 @@ func (c *Crawler) More(ctx context.Context, found ...*message.Request) (*Result,
 type item struct {
 	r     *message.Request
 	depth int
+	of    *scripted // that r is a variant of
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
@@ -129,13 +131,29 @@ type Crawler struct {
 	outside map[string]bool
 	soft    map[string]*soft
 	lists   []*message.Request // see Lists
+	cookies map[string]crumb   // by name and path
+	codes   map[string]code    // by address of the file
+	scripts []*scripted
+	sent    map[*message.Request]*scripted // the same by request
 	result  Result
 }
 
-// run works until the queue is empty and nobody is busy.
+// run works until the queue is empty and nobody is busy; then it sends forms as script
+// might.
 func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	stop := context.AfterFunc(ctx, func() { c.end(ctx.Err()) })
 	defer stop()
+	c.work(ctx)
+	c.queue = c.variants()
+	c.work(ctx)
+	c.bake()
+	c.limits()
+	c.result.Sockets, c.result.Outside = slices.Sorted(maps.Keys(c.sockets)), slices.Sorted(maps.Keys(c.outside))
+	return &c.result, c.stopped
+}
+
+// work asks until the queue is empty and nobody is busy.
+func (c *Crawler) work(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range c.Parallel {
 		workers.Go(func() {
@@ -153,9 +171,6 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 		})
 	}
 	workers.Wait()
-	c.limits()
-	c.result.Sockets, c.result.Outside = slices.Sorted(maps.Keys(c.sockets)), slices.Sorted(maps.Keys(c.outside))
-	return &c.result, c.stopped
 }
 
 // limits says what was left out.
@@ -297,10 +312,10 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	if c.Look != nil {
 		c.Look(resp)
 	}
-	name := ""
-	if c.As != nil {
-		name = c.As.Name()
+	if it.of != nil {
+		return c.compare(ctx, it, resp)
 	}
+	c.answered(r, resp)
 	outcome, _ := site.Outcome(resp)
 	there := outcome != finding.NotReached && !c.missing(ctx, resp)
 	answer := resp
@@ -311,14 +326,23 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	}
 	if there && !Static(answer) {
 		c.Surface.Add(r)
-		c.Surface.Answered(answer, name)
+		c.Surface.Answered(answer, c.name())
 		c.Surface.Count(r, 1)
 	}
 	c.keep(resp, there)
+	c.crumbs(resp)
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
 		c.take(Read(resp), resp, it.depth+1)
 	}
 	return nil
+}
+
+// name is that of the identity.
+func (c *Crawler) name() string {
+	if c.As == nil {
+		return ""
+	}
+	return c.As.Name()
 }
 
 // keep remembers what later phases want.
@@ -342,19 +366,23 @@ func describes(resp *message.Response) bool {
 
 // take pushes what was found in an answer.
 func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
+	c.forms(f)
 	for _, r := range f.Requests {
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
-		c.push(item{r, depth})
+		c.push(item{r: r, depth: depth})
 	}
 	one, add := collection(resp)
 	if one != nil {
-		c.push(item{one, depth})
+		c.push(item{r: one, depth: depth})
 	}
 	c.mu.Lock()
 	if add != nil && len(c.lists) < maxOutside {
 		c.lists = append(c.lists, add)
+	}
+	if f.code.headers || f.code.fields {
+		c.codes[resp.Request.Address()] = f.code
 	}
 	for _, s := range f.Sockets {
 		if len(c.sockets) < maxOutside {
@@ -371,7 +399,7 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 	if resp.Status == http.StatusOK && len(resp.Request.Query) == 0 && resp.Request.Method == http.MethodGet {
 		if dir := path.Dir(strings.TrimSuffix(resp.Request.Path, "/")); dir != "/" && dir != "." {
 			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host, Path: dir + "/", Origin: "folder"}
-			c.push(item{up, depth})
+			c.push(item{r: up, depth: depth})
 		}
 	}
 }

@@ -3,6 +3,7 @@ package crawl
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -64,9 +65,7 @@ func (f *form) requests(base *url.URL) []*message.Request {
 	var out []*message.Request
 	plain := false
 	for _, n := range f.controls {
-		kind := strings.ToLower(attribute(n, "type"))
-		submits := n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" && (kind == "submit" || kind == "image")
-		if !submits {
+		if !submits(n) {
 			continue
 		}
 		_, own := lookup(n, "formaction")
@@ -84,6 +83,44 @@ func (f *form) requests(base *url.URL) []*message.Request {
 		}
 	}
 	return out
+}
+
+// submits reports whether a control is a button that sends its form.
+func submits(n *html.Node) bool {
+	kind := strings.ToLower(attribute(n, "type"))
+	return n.Data == "button" && (kind == "" || kind == "submit") || n.Data == "input" && (kind == "submit" || kind == "image")
+}
+
+// byScript reports whether the form is most likely sent by script: nothing else sends
+// it, or script looks at it first.
+func (f *form) byScript() bool {
+	if f.node == nil {
+		return false
+	}
+	_, handled := lookup(f.node, "onsubmit")
+	return handled || !slices.ContainsFunc(f.controls, submits)
+}
+
+// typed returns the fields that a user types or chooses, those with a value that the
+// page proposes; as they are filled in where it proposes none.
+func (f *form) typed() []message.Param {
+	var proposed []message.Param
+	all := &form{node: f.node}
+	for _, n := range f.controls {
+		name, kind := attribute(n, "name"), strings.ToLower(attribute(n, "type"))
+		if name == "" || n.Data == "button" || n.Data == "input" && kind != "" && kind != "text" && kind != "search" {
+			continue
+		}
+		all.controls = append(all.controls, n)
+		if value := attribute(n, "value"); n.Data == "input" && value != "" {
+			proposed = append(proposed, message.Param{Name: name, Value: value})
+		}
+	}
+	if len(proposed) > 0 {
+		return proposed
+	}
+	params, _, _ := all.fill(nil)
+	return params
 }
 
 // request fills the form in and sends it by the button.

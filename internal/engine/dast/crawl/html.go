@@ -49,7 +49,13 @@ func (r *reader) page(doc *html.Node) {
 		}
 	}
 	for _, f := range forms(doc) {
-		r.found.Requests = append(r.found.Requests, f.requests(r.base)...)
+		requests := f.requests(r.base)
+		r.found.Requests = append(r.found.Requests, requests...)
+		if typed := f.typed(); f.byScript() && len(typed) > 0 {
+			for _, q := range requests {
+				r.found.scripted = append(r.found.scripted, &scripted{request: q, typed: typed})
+			}
+		}
 	}
 }
 
@@ -96,6 +102,9 @@ func (r *reader) element(n *html.Node) {
 	}
 	switch n.Data {
 	case "script":
+		if q := Resolve(r.base, attribute(n, "src"), "script"); q != nil {
+			r.found.code.files = append(r.found.code.files, q.Address())
+		}
 		if n.FirstChild == nil {
 			return
 		}

@@ -23,6 +23,8 @@ type Found struct {
 	Requests []*message.Request
 	Sockets  []string
 	Routes   []string // that script shows in the browser: paths
+	scripted []*scripted
+	code     code // of the answer, and of what it includes
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -202,6 +204,8 @@ func (r *reader) addresses(text, origin string) {
 func (r *reader) script(code string) {
 	mined := script.Mine(code)
 	r.found.Routes = append(r.found.Routes, mined.Routes...)
+	r.found.code.headers = r.found.code.headers || mined.Headers
+	r.found.code.fields = r.found.code.fields || mined.Fields
 	for _, call := range mined.Calls {
 		q := Resolve(r.base, call.Address, "script")
 		switch {
@@ -216,6 +220,9 @@ func (r *reader) script(code string) {
 		}
 		for _, name := range call.Query {
 			q.Query = append(q.Query, message.Param{Name: name, Value: valueFor(name, "")})
+		}
+		for _, name := range call.Headers {
+			q.Header = append(q.Header, message.Param{Name: name, Value: valueFor(name, "")})
 		}
 		if q.Method != http.MethodGet && len(call.Body) > 0 {
 			q.Body = body(&call)

@@ -323,8 +323,8 @@ func (r *Request) HTTP(ctx context.Context) (*http.Request, error) {
 	return out, nil
 }
 
-// CookieHeader writes cookies as the value of a header. What a cookie may not hold
-// is percent-encoded, as most applications write and read it.
+// CookieHeader writes cookies as the value of a header. What a cookie may not hold, and
+// the percent sign, is percent-encoded, as most applications write and read it.
 func CookieHeader(cookies []Param) string {
 	parts := make([]string, len(cookies))
 	for i, c := range cookies {
@@ -336,7 +336,7 @@ func CookieHeader(cookies []Param) string {
 func cookieText(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == ';' || c == ',' || c == '"' || c == '\\' {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == ';' || c == ',' || c == '"' || c == '\\' || c == '%' {
 			fmt.Fprintf(&b, "%%%02X", c)
 		} else {
 			b.WriteByte(c)

@@ -95,7 +95,7 @@ func (r *Request) Points() []Point {
 		add(Point{In: InCookie, Name: p.Name, Index: i, Value: p.Value})
 	}
 	for i, p := range r.Header {
-		if !fixed[http.CanonicalHeaderKey(p.Name)] {
+		if Attackable(p.Name) {
 			add(Point{In: InHeader, Name: p.Name, Index: i, Value: p.Value})
 		}
 	}
@@ -106,22 +106,28 @@ func (r *Request) Points() []Point {
 var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length": true, "Authorization": true, "Cookie": true, "Accept": true,
 	"Accept-Encoding": true, "Connection": true}
 
+// Attackable reports whether a header with the name can be changed, and the request
+// stays the request that it is.
+func Attackable(name string) bool { return !fixed[http.CanonicalHeaderKey(name)] }
+
 // Names returns the names of parameters as points.
 func (r *Request) Names() []Point {
 	var out []Point
-	for i, p := range r.Query {
-		out = append(out, Point{In: InQueryName, Name: p.Name, Index: i, Value: p.Name})
-	}
-	if r.Body.Kind == Form {
-		for i, p := range r.Body.Params {
-			out = append(out, Point{In: InFormName, Name: p.Name, Index: i, Value: p.Name})
+	add := func(in In, list []Param) {
+		for i, p := range list {
+			at := Point{In: in, Name: p.Name, Index: i, Value: p.Name}
+			if r.Types[at.Key()] != Constant {
+				out = append(out, at)
+			}
 		}
 	}
-	for i, p := range r.Cookies {
-		out = append(out, Point{In: InCookieName, Name: p.Name, Index: i, Value: p.Name})
+	add(InQueryName, r.Query)
+	if r.Body.Kind == Form {
+		add(InFormName, r.Body.Params)
 	}
+	add(InCookieName, r.Cookies)
 	for i, p := range r.Header {
-		if !fixed[http.CanonicalHeaderKey(p.Name)] {
+		if Attackable(p.Name) {
 			out = append(out, Point{In: InHeaderName, Name: p.Name, Index: i, Value: p.Name})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 
 	"merlon/internal/engine/dast/message"
@@ -80,6 +81,36 @@ func (s *Surface) Replace(r *message.Request) {
 	if e := s.known[Shape(r)]; e != nil {
 		e.Request = r
 	}
+}
+
+// Enrich adds headers and cookies, as far as they are new by name, to the known operation
+// of the request, and reports whether it has learnt something. Neither makes another
+// operation of it.
+func (s *Surface) Enrich(r *message.Request, headers, cookies []message.Param) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.known[Shape(r)]
+	if e == nil {
+		return false
+	}
+	c := e.Request.Clone()
+	c.Header = join(c.Header, headers, strings.EqualFold)
+	c.Cookies = join(c.Cookies, cookies, func(a, b string) bool { return a == b })
+	if len(c.Header) == len(e.Request.Header) && len(c.Cookies) == len(e.Request.Cookies) {
+		return false
+	}
+	e.Request, e.Seen.Parameters = c, parameters(c)
+	return true
+}
+
+// join appends those that have a new name.
+func join(list, more []message.Param, same func(a, b string) bool) []message.Param {
+	for _, p := range more {
+		if !slices.ContainsFunc(list, func(known message.Param) bool { return same(known.Name, p.Name) }) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // Answered records an answer to a request that is of an operation of the surface, as

@@ -32,6 +32,7 @@ type Call struct {
 	Query   []string // names of parameters that are handed over beside the address, sorted
 	Body    []string // names of the members that are sent, sorted
 	Kind    Kind     // of the body
+	Headers []string // names of headers of the application's own that are sent, sorted
 }
 
 // Mined is what code tells.
@@ -40,13 +41,16 @@ type Mined struct {
 	// Routes are the paths that the tables of routers in the code show in a browser, with
 	// "1" for their parameters, each once.
 	Routes []string
+	// Headers and Fields say that the code computes names of headers that it sends, and of
+	// fields of forms: what they are is known when it runs only.
+	Headers, Fields bool
 }
 
 // maxSource bounds the code that is parsed as a whole, in bytes; of more, only the
 // strings are looked at.
 const maxSource = 8 << 20
 
-// Mine returns the addresses and routes in the code.
+// Mine reads code.
 func Mine(code string) *Mined {
 	m := &miner{environment: newEnvironment(), seen: map[string]int{}, routed: map[js.INode]bool{}, shown: map[string]bool{}}
 	if len(code) <= maxSource {
@@ -68,6 +72,7 @@ type miner struct {
 	seen   map[string]int    // index in out by address
 	routed map[js.INode]bool // objects whose routes were told with those around them
 	shown  map[string]bool   // routes
+	opened string            // see open; a key of seen
 	out    Mined
 }
 
@@ -97,6 +102,7 @@ func (m *miner) add(c Call) {
 		return
 	}
 	known := &m.out.Calls[i]
+	known.Headers = union(known.Headers, c.Headers)
 	if len(known.Body) == 0 {
 		known.Body, known.Kind = c.Body, c.Kind
 	}
@@ -174,6 +180,15 @@ func (m *miner) call(c *js.CallExpr) {
 		if at := m.text(args[1].Value); plausible(at) && (lower == "open" || strings.Contains(at, "/")) {
 			m.sent(Call{Address: at, Method: strings.ToUpper(firstText)}, args[2:], false)
 		}
+		if lower == "open" {
+			m.open(firstText, m.text(args[1].Value))
+		}
+	case lower == "setrequestheader" && len(args) == 2:
+		m.header(firstText, args)
+	case len(args) == 2 && firstText == "name" && (lower == "attr" || lower == "prop" || lower == "setattribute"):
+		m.field(args[1].Value)
+	case len(args) > 1 && firstText == "" && lower == "append" && strings.Contains(strings.ToLower(name), "formdata"):
+		m.field(args[0].Value)
 	case lower == "fetch" || lower == "sendbeacon" || lower == "ajax" || lower == "axios" || lower == "request" || lower == "$http":
 		m.fetch(firstText, args)
 	case methods[lower] != "" && plausible(firstText) && (strings.Contains(firstText, "/") || strings.HasPrefix(name, "axios") || strings.HasPrefix(name, "$")):
@@ -243,6 +258,9 @@ func (m *miner) options(call *Call, object *js.ObjectExpr) {
 			}
 		case "params":
 			call.Query, _ = m.names(p.Value)
+		case "headers":
+			names, _ := m.names(p.Value)
+			call.Headers = slices.DeleteFunc(names, func(name string) bool { return !own(name) })
 		case "body", "data":
 			call.Body, call.Kind = m.names(p.Value)
 		}

@@ -1,0 +1,105 @@
+package crawl
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
+)
+
+// This file keeps the cookies that the application sets for itself: what it reads from
+// them it reads from whoever sends the request.
+
+// A crumb is a cookie with the page that set it.
+type crumb struct {
+	message.Param
+	path string // requests below it get the cookie (RFC 6265, section 5.1.4)
+	by   *message.Request
+}
+
+const (
+	maxCrumbs   = 2000
+	maxPerCrumb = 3 // operations that one cookie is attacked on
+)
+
+// credential is in the names of cookies that hold a session, or a secret that belongs to
+// it: another value is another visitor, and tells nothing of what a value does.
+var credential = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|jwt|csrf|xsrf|ticket|remember|verification|^__(Host|Secure)-|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
+
+// crumbs keeps the cookies of an answer.
+func (c *Crawler) crumbs(resp *message.Response) {
+	for _, set := range (&http.Response{Header: resp.Header}).Cookies() {
+		if set.Value == "" || set.MaxAge < 0 || credential.MatchString(set.Name) || secret(set.Value) {
+			continue
+		}
+		value, err := url.PathUnescape(set.Value)
+		if err != nil {
+			value = set.Value
+		}
+		below := set.Path
+		if !strings.HasPrefix(below, "/") {
+			below = path.Dir(resp.Request.Path)
+		}
+		key := set.Name + " " + below
+		c.mu.Lock()
+		if _, known := c.cookies[key]; !known && len(c.cookies) < maxCrumbs {
+			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request}
+		}
+		c.mu.Unlock()
+	}
+}
+
+// secret reports whether a value looks like one that was drawn: long, with letters and
+// digits, and without what words and numbers are put together by.
+func secret(value string) bool {
+	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") && strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz")
+}
+
+var drawn = lazyregexp.New(`^(s%3A|s:)?[A-Za-z0-9+/=_.%-]+$`)
+
+// bake gives the cookies to the operations that are most likely to read them: those of
+// the address that set them, forms of that page before others, then those below the
+// cookie's path.
+func (c *Crawler) bake() {
+	entries := c.Surface.Entries()
+	for _, key := range slices.Sorted(maps.Keys(c.cookies)) {
+		cookie := c.cookies[key]
+		var fit []*message.Request
+		for _, e := range entries {
+			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) && site.Never(e.Request) == "" {
+				fit = append(fit, e.Request)
+			}
+		}
+		slices.SortStableFunc(fit, func(a, b *message.Request) int { return cookie.distance(a) - cookie.distance(b) })
+		for _, r := range fit[:min(len(fit), maxPerCrumb)] {
+			c.Surface.Enrich(r, nil, []message.Param{cookie.Param})
+		}
+	}
+}
+
+// distance is how far an operation is from what a cookie was set for.
+func (c *crumb) distance(r *message.Request) int {
+	far := 0
+	if r.Referer != c.by.Address() && r.Path != c.by.Path {
+		far += 4
+	}
+	if r.Body.Kind == message.NoBody {
+		far += 2
+		if len(r.Query) == 0 {
+			far++
+		}
+	}
+	return far
+}
+
+// within reports whether a request for the path gets a cookie of the other one.
+func within(at, cookie string) bool {
+	rest, ok := strings.CutPrefix(at, cookie)
+	return ok && (rest == "" || strings.HasSuffix(cookie, "/") || strings.HasPrefix(rest, "/"))
+}

@@ -1,0 +1,53 @@
+package script
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tdewolff/parse/v2/js"
+)
+
+// This file reads which headers code sends.
+
+// open remembers the XMLHttpRequest that was opened last: its headers follow.
+func (m *miner) open(method, address string) {
+	m.opened = strings.ToUpper(method) + " " + strings.TrimSpace(address)
+}
+
+// header reads a call of setRequestHeader. Libraries pass on the headers that they are
+// given ("x.setRequestHeader(n, headers[n])"): those tell nothing.
+func (m *miner) header(constant string, args []js.Arg) {
+	if constant != "" {
+		if i, ok := m.seen[m.opened]; ok && m.opened != "" && own(constant) {
+			m.out.Calls[i].Headers = union(m.out.Calls[i].Headers, []string{constant})
+		}
+		return
+	}
+	_, literal := args[0].Value.(*js.LiteralExpr)
+	_, index := args[1].Value.(*js.IndexExpr)
+	m.out.Headers = m.out.Headers || !literal && !index
+}
+
+// field reads a call that names a field.
+func (m *miner) field(e js.IExpr) {
+	if _, literal := e.(*js.LiteralExpr); !literal {
+		m.out.Fields = true
+	}
+}
+
+// own reports whether a header is none that HTTP or frameworks give a meaning.
+func own(name string) bool {
+	switch lower := strings.ToLower(name); lower {
+	case "accept", "accept-language", "authorization", "cache-control", "content-type", "if-modified-since", "if-none-match", "pragma", "x-requested-with", "x-http-method-override":
+		return false
+	default:
+		return !strings.Contains(lower, "csrf") && !strings.Contains(lower, "xsrf") && !strings.Contains(lower, "token")
+	}
+}
+
+// union returns the names of both, sorted.
+func union(a, b []string) []string {
+	out := slices.Concat(a, b)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
