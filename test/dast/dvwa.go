@@ -80,9 +80,14 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 	}
 	defer s.stop()
 	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Seeds: []string{s.base() + "/index.php"},
-		Exclude: []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
-		Identities: []any{map[string]any{"name": "admin", "form": map[string]any{"url": s.base() + "/login.php", "user": "admin", "password": "password"},
-			"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}}}})
+		Exclude:    []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
+		Identities: []any{s.user("admin", "password", 2), s.user("gordonb", "abc123", 1)}}})
+}
+
+// user is an identity of DVWA; users with a higher role are shown more.
+func (s *server) user(name, password string, role int) map[string]any {
+	return map[string]any{"name": name, "role": role, "form": map[string]any{"url": s.base() + "/login.php", "user": name, "password": password},
+		"marker": map[string]any{"url": s.base() + "/index.php", "in": "logout\\.php"}}
 }
 
 // told returns the flaws of the module's kind that are told of its pages.

@@ -6,9 +6,11 @@ import (
 	_ "embed"
 	"fmt"
 
+	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -29,6 +31,19 @@ type examination struct {
 	crawler *crawl.Crawler
 }
 
+// others are the identities of the target beside the first.
+func others(v *visit.Visit) ([]attack.Other, error) {
+	var out []attack.Other
+	for _, identity := range v.Target.Identities[min(1, len(v.Target.Identities)):] {
+		s, err := session.New(identity, v.Session())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, attack.Other{As: s, Less: identity.Role > 0 && identity.Role < v.Target.Identities[0].Role})
+	}
+	return out, nil
+}
+
 // examine visits the target.
 func examine(p *scan.LivePass) error {
 	v, err := visit.New(p, check.All)
@@ -38,6 +53,9 @@ func examine(p *scan.LivePass) error {
 	defer v.Close()
 	e := &examination{Visit: v}
 	v.Run.Renew = crawl.Renewer(v.Client, v.As)
+	if v.Run.Others, err = others(v); err != nil {
+		return err
+	}
 	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
 		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {

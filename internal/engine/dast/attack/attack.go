@@ -63,6 +63,7 @@ type Check struct {
 type Run struct {
 	Client   *traffic.Client
 	As       traffic.Session // the identity that attacks; nil: nobody
+	Others   []Other         // further identities
 	Surface  *site.Surface
 	Target   *scan.Target
 	Scope    *site.Scope
@@ -92,6 +93,12 @@ type Run struct {
 	notes    map[string]bool            // see Note
 	counter  atomic.Uint64
 	lures    lures
+}
+
+// An Other is an identity beside the one that attacks.
+type Other struct {
+	As   traffic.Session
+	Less bool // it may do less than the one that attacks, as the target says
 }
 
 // A Browser proves that script runs.
@@ -300,14 +307,14 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	}
 	close(work)
 	workers.Wait()
-	for _, e := range aside.list {
+	r.later(aside.list, func(e site.Entry) {
 		if _, err := r.operation(ctx, e, false, true); traffic.Over(err) {
 			cancel(err)
 		}
 		if n := int(done.Add(1)); r.Progress != nil {
 			r.Progress(n, len(entries))
 		}
-	}
+	})
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}

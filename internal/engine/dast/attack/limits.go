@@ -64,6 +64,27 @@ func (a *asides) add(e site.Entry) {
 	a.list = append(a.list, e)
 }
 
+// some is how many operations may be slow before it is the target that is.
+const some = 8
+
+// later attacks the operations that were set aside: one after the other, or several at
+// once where they are so many that nothing is left that they could hold up.
+func (r *Run) later(aside []site.Entry, attack func(site.Entry)) {
+	slots := make(chan struct{}, 1)
+	if len(aside) > some {
+		slots = make(chan struct{}, max(1, r.Parallel))
+	}
+	var workers sync.WaitGroup
+	for _, e := range aside {
+		slots <- struct{}{}
+		workers.Go(func() {
+			attack(e)
+			<-slots
+		})
+	}
+	workers.Wait()
+}
+
 // timed sends by the function, as long as the operation is worth waiting for.
 func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response, error) {
 	w := &t.op.wait

@@ -119,8 +119,11 @@ func (t *Trial) SendAlone(r *message.Request) (*message.Response, error) {
 }
 
 // Nobody sends a request without any identity.
-func (t *Trial) Nobody(r *message.Request) (*message.Response, error) {
-	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, nil) })
+func (t *Trial) Nobody(r *message.Request) (*message.Response, error) { return t.SendAs(r, nil) }
+
+// SendAs sends a request as another identity; nil: nobody.
+func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Response, error) {
+	return t.timed(func() (*message.Response, error) { return t.Client.Send(t.Context, r, as) })
 }
 
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many

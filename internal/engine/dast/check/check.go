@@ -4,6 +4,7 @@ package check
 
 import (
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/check/access"
 	"merlon/internal/engine/dast/check/cipher"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
@@ -55,6 +56,7 @@ var All = []*attack.Check{
 	deserialization.Check,
 	deserialization.Indicator,
 	upload.Check,
+	access.Check,
 	cipher.Check,
 	csrf.Check,
 	enforcement.Check,
