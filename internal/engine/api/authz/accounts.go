@@ -85,7 +85,11 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 		return nil, nil
 	}
 	content, kind := r.Content()
-	s, err := session.New(scan.Identity{Name: a.name, JSON: &scan.JSONLogin{URL: r.Address(), Body: string(content), Type: kind}}, e.Session)
+	login := &scan.JSONLogin{URL: r.Address(), Body: string(content), Type: kind, Header: e.Header}
+	if m := e.model(e.login); m != nil {
+		login.Token, login.Header, login.Prefix = m.Token, m.Header, m.Prefix
+	}
+	s, err := session.New(scan.Identity{Name: a.name, JSON: login}, e.Session)
 	if err != nil {
 		return nil, nil
 	}
@@ -116,6 +120,9 @@ func (e *examination) accounts() error {
 		}
 		if first != nil {
 			if err := e.assigned(first); err != nil {
+				return err
+			}
+			if err := e.promoted(first); traffic.Over(err) {
 				return err
 			}
 			if second, err = e.join(nil); err != nil {

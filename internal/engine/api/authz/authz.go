@@ -39,6 +39,9 @@ type API struct {
 	Options func(o *Operation) generate.Options
 	// Session holds what new sessions need.
 	Session session.Options
+	// Header carries the token of a user; empty: Authorization, or what an identity that
+	// was given says.
+	Header string
 	// Created is told what the examination has made and could not remove.
 	Created func(what string)
 }
@@ -99,11 +102,13 @@ type examination struct {
 	*API
 	register, login *Operation // nil: the API has none
 	made            []*object
+	selves          map[*User][]string    // see self
+	privates        map[*Operation]string // why what the operation makes is its owner's alone
 }
 
 // Examine examines the API. An error is one that ends the scan.
 func Examine(t *attack.Trial, a *API) error {
-	e := &examination{Trial: t, API: a}
+	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}}
 	for _, o := range a.Operations {
 		switch {
 		case o.Call != nil || site.Dangerous(o.Path):
@@ -113,12 +118,83 @@ func Examine(t *attack.Trial, a *API) error {
 			e.login = o
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.objects} {
+	if e.login == nil || !e.enters(e.login) {
+		e.unnamed()
+	}
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}
 	}
 	return e.tidy()
+}
+
+// enters reports whether a given identity signs in by the operation.
+func (e *examination) enters(o *Operation) bool { return e.model(o) != nil }
+
+// model is how a given identity signs in by the operation; nil: none does.
+func (e *examination) model(o *Operation) *scan.JSONLogin {
+	for _, u := range e.Users {
+		if u.Identity.JSON == nil {
+			continue
+		}
+		if at, err := e.Base.Parse(u.Identity.JSON.URL); err == nil && o.Address(e.Base) == at.Scheme+"://"+at.Host+at.EscapedPath() {
+			return u.Identity.JSON
+		}
+	}
+	return nil
+}
+
+// unnamed finds the operation to sign in by where its name does not tell: an identity
+// uses it, or it takes who somebody is with a password and nothing else, and its answer
+// is described with a token.
+func (e *examination) unnamed() {
+	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
+		for _, o := range e.Operations {
+			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) && o.takes(isPassword) && o.takes(identifies) && sure(o) {
+				e.login = o
+				return
+			}
+		}
+		if e.login != nil {
+			return
+		}
+	}
+}
+
+// tokens are names of properties that hold what a user signs his requests with.
+var tokens = lazyregexp.New(`^((access|auth|authentication|id|session|bearer|refresh|api|user)?(token|key|jwt)|jwt|bearer|sessionid|session|ticket|expiresin)$`)
+
+// entrance reports whether the operation has the shape of a sign-in.
+func entrance(o *Operation) bool {
+	if o == nil || strings.Contains(o.Path, "{") || len(o.body().Properties) > 4 {
+		return false
+	}
+	for _, name := range o.body().Required {
+		if !isPassword(name) && !identifies(name) {
+			return false
+		}
+	}
+	for _, r := range o.Responses {
+		for _, m := range r.Bodies {
+			if slices.ContainsFunc(properties(m.Schema, 0), func(name string) bool { return tokens.MatchString(plain(name)) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// properties are the names of a schema's properties, and of those below them.
+func properties(s *describe.Schema, depth int) []string {
+	if s == nil || depth > 4 {
+		return nil
+	}
+	var out []string
+	for _, p := range generate.Flat(s).Properties {
+		out = append(append(out, p.Name), properties(p.Schema, depth+1)...)
+	}
+	return out
 }
 
 // tokens examines the token of an account that the examination has made, when no user
@@ -281,9 +357,20 @@ const (
 	maxLooked = 20_000
 )
 
-// holding returns the innermost objects of a document that hold the text as a value of
-// their own, each with its scalars and those of the objects directly around it left out.
+// holding returns the objects of a document that hold the text as a value of their own.
 func holding(v any, text string) []map[string]any {
+	return slices.DeleteFunc(objectsOf(v), func(at map[string]any) bool {
+		for _, below := range at {
+			if s, is := below.(string); is && s == text {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// objectsOf returns the objects of a document, outer ones first.
+func objectsOf(v any) []map[string]any {
 	var out []map[string]any
 	looked := 0
 	var walk func(v any, depth int)
@@ -297,12 +384,7 @@ func holding(v any, text string) []map[string]any {
 				walk(below, depth+1)
 			}
 		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if s, is := v[name].(string); is && s == text {
-					out = append(out, v)
-					break
-				}
-			}
+			out = append(out, v)
 			for _, name := range slices.Sorted(maps.Keys(v)) {
 				walk(v[name], depth+1)
 			}

@@ -204,13 +204,10 @@ func (k *told) Finding(f *finding.Finding) error {
 	return k.Summary.Finding(f)
 }
 
-// compare scans the API and returns what is found of authorization.
+// compare scans the API of notes and returns what is found of authorization.
 func compare(t *testing.T, h http.Handler, names []string, profile scan.Profile) []string {
 	t.Helper()
-	server := httptest.NewServer(h)
-	defer server.Close()
-	var dialer net.Dialer
-	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Profile: profile, Descriptions: []scan.Description{{Name: "notes.yaml", Text: description}}}
+	target := scan.Target{Profile: profile, Descriptions: []scan.Description{{Name: "notes.yaml", Text: description}}}
 	for _, name := range names {
 		role := 1
 		if name == "eve" {
@@ -219,6 +216,16 @@ func compare(t *testing.T, h http.Handler, names []string, profile scan.Profile)
 		target.Identities = append(target.Identities, scan.Identity{Name: name, Role: role,
 			JSON: &scan.JSONLogin{URL: "/login", Body: fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name)}})
 	}
+	return examine(t, h, target)
+}
+
+// examine scans the API and returns what is found of authorization.
+func examine(t *testing.T, h http.Handler, target scan.Target) []string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	target.URL, target.Rate = server.URL+"/", 1e6
+	var dialer net.Dialer
 	got := &told{}
 	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
@@ -296,7 +303,7 @@ func TestSecure(t *testing.T) {
 func TestSafeProfile(t *testing.T) {
 	api := newNotes()
 	api.flawed = true
-	want := []string{"function-level-authorization GET /admin/report", "user-enumeration POST /login"} // 404 for unknown users: an account would be needed to tell of a limit
+	want := []string{"function-level-authorization GET /admin/report", "object-level-authorization GET /notes/{noteId}", "user-enumeration POST /login"} // 404 for unknown users: an account would be needed to tell of a limit
 	if got := compare(t, api, []string{"ann", "bob", "eve"}, scan.Safe); !slices.Equal(got, want) {
 		t.Errorf("found:\n\t%s", strings.Join(got, "\n\t"))
 	}

@@ -25,7 +25,9 @@ type object struct {
 	words  map[string]string // random values that it was made with, by property: nobody else knows them
 	sent   map[string]any
 	answer *message.Response
+	id     any // by which paths name it; nil: that is not known
 	gone   bool
+	within []*object // what its path names, in that order
 	// private says why it is its owner's alone; empty: that is not known.
 	private string
 }
@@ -44,6 +46,9 @@ func (e *examination) fresh(words map[string]string) func(in, name string, s *de
 		if s.MaxLength >= 0 {
 			length = min(length, s.MaxLength)
 		}
+		if words == nil {
+			return nil, false
+		}
 		if words[name] == "" {
 			words[name] = e.Random(max(length, s.MinLength))
 		}
@@ -51,11 +56,22 @@ func (e *examination) fresh(words map[string]string) func(in, name string, s *de
 	}
 }
 
-// make makes an object as the user; nil: it was refused, or nothing tells it from others.
+// create makes an object as the user, and before what its path names; nil: it was
+// refused, or nothing tells it from others.
 func (e *examination) create(o *Operation, as *User, extra map[string]any) (*object, error) {
+	within, err := e.around(o, as)
+	if err != nil || len(within) < strings.Count(o.Path, "{") {
+		return nil, err
+	}
 	for _, optional := range []bool{true, false} {
 		words := map[string]string{}
-		r, err := e.request(o, optional, e.fresh(words), extra)
+		fresh := e.fresh(words)
+		r, err := e.request(o, optional, func(in, name string, s *describe.Schema) (any, bool) {
+			if v, known := step(o, within, in, name); known {
+				return v, true
+			}
+			return fresh(in, name, s)
+		}, extra)
 		if err != nil || len(words) == 0 {
 			continue
 		}
@@ -65,12 +81,62 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 		}
 		if ok(resp) {
 			sent, _ := decode(r.Body.Text).(map[string]any)
-			made := &object{of: o, as: as, words: words, sent: sent, answer: resp}
+			made := &object{of: o, as: as, words: words, sent: sent, answer: resp, within: within}
 			e.made = append(e.made, made)
 			return made, nil
 		}
 	}
 	return nil, nil
+}
+
+// parameters are the names of the parameters of a path, in order.
+func parameters(path string) []string {
+	var out []string
+	for _, s := range strings.Split(path, "/") {
+		if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") {
+			out = append(out, strings.Trim(s, "{}"))
+		}
+	}
+	return out
+}
+
+// step returns the value of a parameter of the operation's path: it names what the object
+// is made within.
+func step(o *Operation, within []*object, in, name string) (any, bool) {
+	if i := slices.Index(parameters(o.Path), name); in == "path" && i >= 0 && i < len(within) {
+		return within[i].id, true
+	}
+	return nil, false
+}
+
+// around returns the objects that the path of the operation names, which it makes as the
+// user where they are not there yet; fewer when one cannot be made.
+func (e *examination) around(o *Operation, as *User) ([]*object, error) {
+	i := strings.LastIndexByte(o.Path, '{')
+	if i < 1 {
+		return nil, nil
+	}
+	name := strings.Trim(o.Path[i:], "{}")
+	if end := strings.IndexByte(o.Path[i:], '/'); end > 0 {
+		name = strings.Trim(o.Path[i:i+end], "{}")
+	}
+	maker := e.at(http.MethodPost, strings.TrimRight(o.Path[:i], "/"))
+	if maker == nil || maker == e.register || maker == e.login {
+		return nil, nil
+	}
+	for _, m := range e.made {
+		if m.of == maker && m.as == as && m.id != nil && !m.gone {
+			return append(slices.Clone(m.within), m), nil
+		}
+	}
+	m, err := e.create(maker, as, nil)
+	if m == nil || err != nil {
+		return nil, err
+	}
+	if m.id, err = e.id(m, name); m.id == nil || err != nil {
+		return nil, err
+	}
+	return append(slices.Clone(m.within), m), nil
 }
 
 // seen are the object's words that the answer holds.
@@ -130,8 +196,9 @@ func (e *examination) id(m *object, parameter string) (any, error) {
 		if v, found := identifier(at, parameter); found {
 			return v, nil
 		}
-	} else if whole, is := decode(m.answer.Body).(map[string]any); is {
-		if v, found := identifier(whole, parameter); found {
+	}
+	for _, at := range objectsOf(decode(m.answer.Body)) { // it tells the identifier alone
+		if v, found := identifier(at, parameter); found {
 			return v, nil
 		}
 	}
@@ -143,41 +210,89 @@ func (e *examination) id(m *object, parameter string) (any, error) {
 	if to := m.answer.Header.Get("Location"); to != "" {
 		return to[strings.LastIndexByte(strings.TrimRight(to, "/"), '/')+1:], nil
 	}
-	list, err := e.list(m.of, m.as)
-	if list == nil || err != nil {
+	list, err := e.list(m.of, m.as, m.within)
+	if err != nil {
 		return nil, err
 	}
-	if v, found := identifier(m.in(list), parameter); found {
-		return v, nil
+	for _, page := range list {
+		if v, found := identifier(m.in(page), parameter); found {
+			return v, nil
+		}
 	}
 	return nil, nil
 }
 
-// list asks for the collection that the operation adds to; nil: there is none, or it is
-// refused.
-func (e *examination) list(o *Operation, as *User) (*message.Response, error) {
+// maxPages bounds the pages of a list that are read.
+const maxPages = 5
+
+var (
+	// cursors are names of parameters that take where a list goes on, and nexts those of
+	// properties that tell it.
+	cursors = lazyregexp.New(`^(cursor|after|next|(next)?pagetoken|continuation(token)?|startingafter|startafter|marker|offsettoken)$`)
+	nexts   = lazyregexp.New(`^(next|cursor|nextcursor|after|endcursor|(next)?pagetoken|nextpage|continuation(token)?|nextmarker|marker)$`)
+)
+
+// next tells where a list goes on; empty: nowhere.
+func next(page *message.Response) string {
+	for _, at := range objectsOf(decode(page.Body)) {
+		for _, name := range slices.Sorted(maps.Keys(at)) {
+			if v := at[name]; nexts.MatchString(plain(name)) && scalar(v) && len(fmt.Sprint(v)) < 2000 {
+				return fmt.Sprint(v)
+			}
+		}
+	}
+	return ""
+}
+
+// list asks for the collection that the operation adds to, page by page; nil: there is
+// none, or it is refused.
+func (e *examination) list(o *Operation, as *User, within []*object) ([]*message.Response, error) {
 	all := e.at(http.MethodGet, o.Path)
 	if all == nil {
 		return nil, nil
 	}
-	r, err := e.request(all, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
-	if err != nil {
-		return nil, nil
+	var pages []*message.Response
+	at := ""
+	for range maxPages {
+		r, err := e.request(all, at != "", func(in, name string, _ *describe.Schema) (any, bool) {
+			if in == "query" && at != "" && cursors.MatchString(plain(name)) {
+				return at, true
+			}
+			return step(all, within, in, name)
+		}, nil)
+		if err != nil {
+			return pages, nil
+		}
+		resp, err := e.send(r, as)
+		if err != nil || !ok(resp) {
+			return pages, err
+		}
+		pages = append(pages, resp)
+		takes := slices.ContainsFunc(all.Parameters, func(p *describe.Parameter) bool { return p.In == "query" && cursors.MatchString(plain(p.Name)) })
+		if then := next(resp); !takes || then == "" || then == at {
+			break
+		} else {
+			at = then
+		}
 	}
-	resp, err := e.send(r, as)
-	if err != nil || !ok(resp) {
-		return nil, err
-	}
-	return resp, nil
+	return pages, nil
 }
 
-// item makes the request of an operation about one object.
-func (e *examination) item(o *Operation, id any, words map[string]string) (*message.Request, error) {
+// listed reports whether one of the pages shows the object.
+func (m *object) listed(pages []*message.Response) bool {
+	return slices.ContainsFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 })
+}
+
+// item makes the request of an operation about one object, which is within others.
+func (e *examination) item(o *Operation, id any, within []*object, words map[string]string) (*message.Request, error) {
 	_, parameter := o.collection()
 	text := e.fresh(words)
 	return e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
 		if in == "path" && name == parameter {
 			return id, true
+		}
+		if v, known := step(o, within, in, name); known {
+			return v, true
 		}
 		return text(in, name, s)
 	}, nil)
@@ -190,8 +305,10 @@ func (e *examination) objects() error {
 	}
 	owner, stranger := e.Users[0], e.Users[1]
 	kinds := 0
-	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || strings.Contains(o.Path, "{") || kinds == maxObjects {
+	outermost := slices.Clone(e.Operations)
+	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
+	for _, o := range outermost {
+		if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || kinds == maxObjects {
 			continue
 		}
 		var about []*Operation
@@ -219,11 +336,10 @@ func (e *examination) kind(o, read *Operation, about []*Operation, owner, strang
 		return err
 	}
 	_, parameter := read.collection()
-	id, err := e.id(mine, parameter)
-	if id == nil || err != nil {
+	if mine.id, err = e.id(mine, parameter); mine.id == nil || err != nil {
 		return err
 	}
-	r, err := e.item(read, id, nil)
+	r, err := e.item(read, mine.id, mine.within, nil)
 	if err != nil {
 		return nil
 	}
@@ -234,13 +350,23 @@ func (e *examination) kind(o, read *Operation, about []*Operation, owner, strang
 	if err := e.stored(o, mine, mine.in(own), read, owner); err != nil {
 		return err
 	}
-	if mine.private, err = e.private(mine, read, own, owner, stranger); mine.private == "" || err != nil {
+	if err := e.reassigned(mine, about, r, own); err != nil {
 		return err
 	}
-	if err := e.foreign(mine, read, r, own, stranger); err != nil {
+	if mine.private, err = e.private(mine, own, owner, stranger); mine.private == "" || err != nil {
 		return err
 	}
-	return e.changed(mine, about, r, id, stranger)
+	e.privates[o] = mine.private
+	for _, f := range []func() error{
+		func() error { return e.foreign(mine, read, r, own, stranger) },
+		func() error { return e.referred(mine, parameter, owner, stranger) },
+		func() error { return e.changed(mine, about, r, stranger) },
+	} {
+		if err := f(); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // owns are names of properties that tell whose an object is.
@@ -251,31 +377,55 @@ var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|cre
 
 // private says how the API shows that an object is its owner's alone; empty: it does not
 // show that, so that others may well see it.
-func (e *examination) private(mine *object, read *Operation, own *message.Response, owner, stranger *User) (string, error) {
+func (e *examination) private(mine *object, own *message.Response, owner, stranger *User) (string, error) {
 	if nobody, err := e.send(own.Request, nil); err != nil || ok(nobody) && len(mine.seen(nobody)) > 0 {
 		return "", err // it is public, or lacks any sign-in: that is told elsewhere
 	}
-	his, err := e.list(mine.of, owner)
-	if err != nil {
-		return "", err
-	}
-	others, err := e.list(mine.of, stranger)
-	if err != nil {
-		return "", err
-	}
-	if his != nil && others != nil && len(mine.seen(his)) > 0 && len(mine.seen(others)) == 0 {
-		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path), nil
-	}
-	object := mine.in(own)
-	named := ""
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		if text := fmt.Sprint(object[name]); owns.MatchString(plain(name)) && slices.Contains(owner.names(), text) {
-			named = fmt.Sprintf("The object names %s as its %s", text, name)
+	if n := len(mine.within); n > 0 {
+		if why := e.privates[mine.within[n-1].of]; why != "" {
+			return "It is part of another object, which is its owner's alone. " + why, nil
 		}
 	}
+	his, err := e.list(mine.of, owner, mine.within)
+	if err != nil {
+		return "", err
+	}
+	others, err := e.list(mine.of, stranger, mine.within)
+	if err != nil {
+		return "", err
+	}
+	if mine.listed(his) && len(others) > 0 && !mine.listed(others) {
+		return fmt.Sprintf("The list of %s holds the object for its owner, and not for the other user.", mine.of.Path), nil
+	}
+	named, err := e.owned(mine.in(own), owner)
+	if named == "" || err != nil {
+		return "", err
+	}
 	for _, name := range mine.seen(own) {
-		if named != "" && secrets.MatchString(plain(name)) && (others == nil || !holds(others, mine.words[name])) {
+		if secrets.MatchString(plain(name)) && !slices.ContainsFunc(others, func(p *message.Response) bool { return holds(p, mine.words[name]) }) {
 			return fmt.Sprintf("%s, and its %q is shown in no list.", named, name), nil
+		}
+	}
+	return "", nil
+}
+
+// owned says by which property an object names the user as its owner; empty: by none.
+func (e *examination) owned(object map[string]any, owner *User) (string, error) {
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		text := fmt.Sprint(object[name])
+		if !owns.MatchString(plain(name)) || !scalar(object[name]) {
+			continue
+		}
+		is := slices.Contains(owner.names(), text)
+		if !is {
+			self, err := e.self(owner)
+			if err != nil {
+				return "", err
+			}
+			is = slices.Contains(self, text)
+		}
+		if is {
+			return fmt.Sprintf("The object names %s as its %s", text, name), nil
 		}
 	}
 	return "", nil
@@ -288,7 +438,7 @@ func (e *examination) foreign(mine *object, read *Operation, r *message.Request,
 	if err != nil || !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
 		return err
 	}
-	absent, err := e.item(read, e.absent(mine, read, own), nil)
+	absent, err := e.item(read, e.absent(mine, read, own), mine.within, nil)
 	if err != nil {
 		return nil
 	}
@@ -323,11 +473,11 @@ func (e *examination) foreign(mine *object, read *Operation, r *message.Request,
 // theirs reads the other user's own object.
 func (e *examination) theirs(theirs *object, read *Operation) (*message.Response, error) {
 	_, parameter := read.collection()
-	id, err := e.id(theirs, parameter)
-	if id == nil || err != nil {
+	var err error
+	if theirs.id, err = e.id(theirs, parameter); theirs.id == nil || err != nil {
 		return nil, err
 	}
-	r, err := e.item(read, id, nil)
+	r, err := e.item(read, theirs.id, theirs.within, nil)
 	if err != nil {
 		return nil, nil
 	}
@@ -342,18 +492,22 @@ func (e *examination) absent(mine *object, read *Operation, own *message.Respons
 			return json.Number(fmt.Sprint(e.Number(700_000_000, 900_000_000)))
 		}
 	}
+	if text := fmt.Sprint(mine.id); len(text) == 36 && strings.Count(text, "-") == 4 { // a UUID (RFC 9562)
+		digits := fmt.Sprintf("%08x%08x%08x", e.Number(0, 1<<31-2), e.Number(0, 1<<31-2), e.Number(0, 1<<31-2))
+		return digits[:8] + "-" + digits[8:12] + "-4" + digits[13:16] + "-a" + digits[17:20] + "-" + digits[20:] + digits[:8]
+	}
 	return e.Random(14)
 }
 
 // changed changes and removes the object as another user, and reads it as its owner.
-func (e *examination) changed(mine *object, about []*Operation, r *message.Request, id any, stranger *User) error {
+func (e *examination) changed(mine *object, about []*Operation, r *message.Request, stranger *User) error {
 	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete} {
 		i := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == method })
 		if i < 0 {
 			continue
 		}
 		words := map[string]string{}
-		write, err := e.item(about[i], id, words)
+		write, err := e.item(about[i], mine.id, mine.within, words)
 		if err != nil || method != http.MethodDelete && len(words) == 0 {
 			continue
 		}
@@ -418,7 +572,7 @@ func (e *examination) stored(o *Operation, mine *object, shown map[string]any, r
 // tidy removes what the examination has made, as the user who made it, and tells what
 // stays.
 func (e *examination) tidy() error {
-	for _, m := range e.made {
+	for _, m := range slices.Backward(e.made) { // what is within others first
 		if m.gone {
 			continue
 		}
@@ -455,7 +609,7 @@ func (e *examination) remove(m *object) (bool, error) {
 		if id == nil {
 			continue
 		}
-		r, err := e.item(o, id, nil)
+		r, err := e.item(o, id, m.within, nil)
 		if err != nil {
 			continue
 		}

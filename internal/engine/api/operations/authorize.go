@@ -16,7 +16,7 @@ import (
 // authorized signs the other identities in and examines who may do what.
 func (e *examination) authorized(t *attack.Trial) error {
 	o := e.Session()
-	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: o, Created: func(what string) {
+	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: o, Header: e.header, Created: func(what string) {
 		e.Progress(40, "made for the comparison of users and not removed: "+what)
 	}}
 	for i, identity := range e.Target.Identities {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/describe"
@@ -145,6 +147,14 @@ func (e *examination) read(text []byte, where, service string) error {
 	origin := string(api.Format)
 	if api.Format == describe.OpenAPI2 || api.Format == describe.OpenAPI3 {
 		origin = "openapi"
+	}
+	for _, name := range slices.Sorted(maps.Keys(api.Schemes)) {
+		if scheme := api.Schemes[name]; scheme.Type == "apiKey" && scheme.In == "header" && scheme.Name != "" && e.header == "" {
+			e.header = scheme.Name
+		}
+	}
+	if slices.ContainsFunc(slices.Collect(maps.Values(api.Schemes)), func(s describe.Scheme) bool { return s.Type == "http" && s.Scheme == "bearer" }) {
+		e.header = "" // the usual one
 	}
 	known := map[string]bool{}
 	for _, c := range e.calls {

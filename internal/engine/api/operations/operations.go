@@ -35,6 +35,7 @@ type examination struct {
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
+	header  string // that the descriptions put tokens into; empty: Authorization
 }
 
 // A call is an operation with what became of it.

@@ -1,0 +1,309 @@
+package authz
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
+)
+
+// This file reads, as one user, objects that belong to another one: those that are there
+// already, and those that a query or a body names.
+
+// itself are paths of what belongs to the user who asks.
+var itself = lazyregexp.New(`(?i)/(me|self|whoami|my|profile|account|userinfo|current[-_]?user)/?$`)
+
+// self are the identifiers by which the API shows the user his own account.
+func (e *examination) self(u *User) ([]string, error) {
+	if known, is := e.selves[u]; is {
+		return known, nil
+	}
+	var out []string
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) {
+			continue
+		}
+		r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.send(r, u)
+		if traffic.Over(err) {
+			return nil, err
+		}
+		if err != nil || !ok(resp) {
+			continue
+		}
+		for _, at := range objectsOf(decode(resp.Body)) {
+			for name, v := range at {
+				if n := plain(name); (n == "id" || n == "uuid" || identifies(n) || strings.HasSuffix(n, "userid") || strings.HasSuffix(n, "accountid")) && scalar(v) && len(fmt.Sprint(v)) > 2 {
+					out = append(out, fmt.Sprint(v))
+				}
+			}
+			break // the outermost ones tell of him, or hold the one that does
+		}
+		for _, at := range objectsOf(decode(resp.Body)) {
+			if v, found := identifier(at, "id"); found && slices.ContainsFunc(u.names(), func(name string) bool { return slices.Contains(slices.Collect(texts(at)), name) }) {
+				out = append(out, fmt.Sprint(v))
+			}
+		}
+	}
+	e.selves[u] = out
+	return out, nil
+}
+
+// texts yields the values of an object that are texts.
+func texts(of map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for _, v := range of {
+			if s, is := v.(string); is && !yield(s) {
+				return
+			}
+		}
+	}
+}
+
+// others reads, as the second user, objects that are listed for the first one alone.
+func (e *examination) others() error {
+	if len(e.Users) < 2 {
+		return nil
+	}
+	kinds := 0
+	for _, read := range e.Operations {
+		path, parameter := read.collection()
+		if read.Call != nil || read.Method != http.MethodGet || path == "" || strings.Contains(path, "{") || site.Dangerous(path) || kinds == maxObjects {
+			continue
+		}
+		all := e.at(http.MethodGet, path)
+		if all == nil {
+			continue
+		}
+		kinds++
+		if err := e.apart(all, read, parameter); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// listing is what the list shows one user, by identifier.
+func (e *examination) listing(all *Operation, parameter string, as *User) (map[string]map[string]any, error) {
+	pages, err := e.list(all, as, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]map[string]any{}
+	for _, page := range pages {
+		for _, at := range objectsOf(decode(page.Body)) {
+			if v, found := identifier(at, parameter); found {
+				out[fmt.Sprint(v)] = at
+			}
+		}
+	}
+	return out, nil
+}
+
+// apart compares the lists of two users: what only one of them is shown, and names him
+// as its owner, is asked for as the other. Nothing is changed. Controls: the other's own
+// object, one that does not exist, nobody.
+func (e *examination) apart(all, read *Operation, parameter string) error {
+	owner, stranger := e.Users[0], e.Users[1]
+	his, err := e.listing(all, parameter, owner)
+	if err != nil || len(his) == 0 {
+		return err
+	}
+	theirs, err := e.listing(all, parameter, stranger)
+	if err != nil || len(theirs) == 0 {
+		return err
+	}
+	for id := range his {
+		if theirs[id] != nil {
+			return nil // the list is not a user's own
+		}
+	}
+	mine, other := slices.Min(slices.Collect(maps.Keys(his))), slices.Min(slices.Collect(maps.Keys(theirs)))
+	ask := func(id any, as *User) (*message.Response, error) {
+		r, err := e.item(read, id, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return e.send(r, as)
+	}
+	own, err := ask(mine, owner)
+	if err != nil || !ok(own) {
+		return err
+	}
+	why := ""
+	for _, at := range objectsOf(decode(own.Body)) {
+		if why, err = e.owned(at, owner); why != "" || err != nil {
+			break
+		}
+	}
+	if why == "" || err != nil {
+		return err
+	}
+	resp, err := ask(mine, stranger)
+	if err != nil || !ok(resp) || !bytes.Equal(canonical(own), canonical(resp)) {
+		return err
+	}
+	control, err := ask(other, stranger)
+	if err != nil || !ok(control) || bytes.Equal(canonical(control), canonical(resp)) {
+		return err
+	}
+	none, err := ask(e.absent(&object{id: mine, words: map[string]string{"": mine}}, read, own), stranger)
+	if err != nil || ok(none) {
+		return err
+	}
+	nobody, err := ask(mine, nil)
+	if err != nil || ok(nobody) {
+		return err
+	}
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: []*message.Response{own, resp, control, none, nobody},
+		Notes:   []string{"the owner reads the object", "another user reads it", "that user's own object", "one that does not exist", "nobody"},
+		Message: fmt.Sprintf("%s %s shows the objects of other users", read.Method, read.Path),
+		Proof: []string{fmt.Sprintf("The list %s shows %s %d objects and %s %d; none is in both.", all.Path, owner.Name(), len(his), stranger.Name(), len(theirs)), why + ".",
+			fmt.Sprintf("As %s the object of %s is answered with the same content (%d).", stranger.Name(), owner.Name(), resp.Status),
+			fmt.Sprintf("That user's own object is another one, one that does not exist is answered with %d, and nobody gets %d.", none.Status, nobody.Status)}})
+	return nil
+}
+
+// canonical is the body without differences of form; as it is when it is no JSON.
+func canonical(resp *message.Response) []byte {
+	v := decode(resp.Body)
+	b, err := json.Marshal(v)
+	if v == nil || err != nil {
+		return resp.Body
+	}
+	return b
+}
+
+// refers reports whether a parameter of a query or a property of a body names objects of
+// the kind whose path has the parameter.
+func refers(name string, of *Operation, parameter string) bool {
+	n, p := plain(name), plain(parameter)
+	if n == p && p != "id" {
+		return true
+	}
+	path, _ := of.collection()
+	noun := plain(path[strings.LastIndexByte(path, '/')+1:])
+	for _, one := range []string{noun, strings.TrimSuffix(noun, "s"), strings.TrimSuffix(noun, "es"), strings.TrimSuffix(noun, "ies") + "y"} {
+		if len(one) > 2 && (n == one+"id" || n == one+"uuid" || n == one) {
+			return true
+		}
+	}
+	return false
+}
+
+// reading are names of operations that change nothing for good, though they take a body.
+var reading = lazyregexp.New(`(?i)search|query|find|list|get|read|show|view|fetch|lookup|export|download|preview|render|report|compare|summary|details`)
+
+// maxReferences bounds the operations that are asked for one kind of object.
+const maxReferences = 10
+
+// referred asks, as another user, operations that name the object in a query or a body.
+func (e *examination) referred(mine *object, parameter string, owner, stranger *User) error {
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == mine.of || asked == maxReferences {
+			continue
+		}
+		point := reference(o, e.reads(mine), parameter)
+		if point == nil {
+			continue
+		}
+		asked++
+		if err := e.reference(mine, o, point, owner, stranger); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// reads is the operation that reads objects of the kind.
+func (e *examination) reads(mine *object) *Operation {
+	for _, o := range e.Operations {
+		if path, _ := o.collection(); o.Call == nil && o.Method == http.MethodGet && path == mine.of.Path {
+			return o
+		}
+	}
+	return nil
+}
+
+// reference is where the operation takes the identifier of an object; nil: nowhere, or
+// it is not one that reads.
+func reference(o, read *Operation, parameter string) *message.Point {
+	if read == nil {
+		return nil
+	}
+	if o.Method == http.MethodGet {
+		for _, p := range o.Parameters {
+			if p.In == "query" && refers(p.Name, read, parameter) {
+				return &message.Point{In: message.InQuery, Name: p.Name}
+			}
+		}
+		return nil
+	}
+	if o.Method != http.MethodPost || !reading.MatchString(o.named()) || o.body() == nil {
+		return nil
+	}
+	for _, p := range o.body().Properties {
+		if refers(p.Name, read, parameter) {
+			return &message.Point{In: message.InJSON, Name: p.Name}
+		}
+	}
+	return nil
+}
+
+// reference proves that the operation shows another user the object. Controls: the
+// owner, one that does not exist, nobody.
+func (e *examination) reference(mine *object, o *Operation, at *message.Point, owner, stranger *User) error {
+	ask := func(id any, as *User) (*message.Response, error) {
+		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
+				return id, true
+			}
+			return nil, false
+		}, nil)
+		if err != nil {
+			return nil, err
+		}
+		return e.send(r, as)
+	}
+	own, err := ask(mine.id, owner)
+	if err != nil || !ok(own) || len(mine.seen(own)) == 0 {
+		return err
+	}
+	resp, err := ask(mine.id, stranger)
+	if err != nil || !ok(resp) || len(mine.seen(resp)) == 0 {
+		return err
+	}
+	none, err := ask(e.absent(mine, e.reads(mine), own), stranger)
+	if err != nil || len(mine.seen(none)) > 0 {
+		return err
+	}
+	nobody, err := ask(mine.id, nil)
+	if err != nil || ok(nobody) && len(mine.seen(nobody)) > 0 {
+		return err
+	}
+	point := *at
+	if at.In == message.InJSON {
+		point.Name = "/" + message.EscapePointer(at.Name)
+	}
+	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: &point, Answers: []*message.Response{own, resp, none, nobody},
+		Notes:   []string{"the owner", "another user", "an object that does not exist", "nobody"},
+		Message: fmt.Sprintf("%s %s shows the objects of other users that %q names", o.Method, o.Path, at.Name),
+		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
+			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
+			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody gets %d.", none.Status, nobody.Status)}})
+	return nil
+}
