@@ -89,8 +89,8 @@ type Run struct {
 	counts   map[string]int
 	reported map[string]bool
 	tokens   map[string]Token
-	found    map[string]map[string]bool // by operation; see operation.found
-	notes    map[string]bool            // see Note
+	facts    map[string]*facts // by operation
+	notes    map[string]bool   // see Note
 	counter  atomic.Uint64
 	lures    lures
 }
@@ -155,16 +155,26 @@ type Flaw struct {
 
 // operation is what is known of an operation while it is attacked.
 type operation struct {
-	entry site.Entry
-	once  sync.Once
-	base  *Baseline
-	err   error
-	wait  waited
-	mu    sync.Mutex
-	found map[string]bool // by point and what was found; kept for the slow checks
+	entry  site.Entry
+	first  sync.Once
+	answer *message.Response // see Trial.First
+	once   sync.Once
+	base   *Baseline
+	err    error
+	facts  *facts
+	wait   waited
+	mu     sync.Mutex // of facts.found, asked and askedAt
 	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
 	askedAt string
 	asked   map[string]*message.Response
+	word    string // of the point's Canary
+	other   string // value of Probe.Other
+}
+
+// facts are what is kept of an operation for the slow checks.
+type facts struct {
+	found map[string]bool // by point and what was found, and by point alone when it is read
+	usual time.Duration   // that an answer takes; 0: unknown. Guarded by Run.mu
 }
 
 // Random returns up to 32 random lower-case letters, other ones at each call; the same
@@ -218,7 +228,7 @@ func (r *Run) Count(key string) int {
 // Do attacks every operation of the surface, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Run) Do(ctx context.Context) error {
-	r.tokens, r.found = map[string]Token{}, map[string]map[string]bool{}
+	r.tokens, r.facts = map[string]Token{}, map[string]*facts{}
 	for _, slow := range []bool{false, true} {
 		if slow && (r.Target.Production || !r.any(true)) {
 			break
@@ -339,13 +349,21 @@ func (r *Run) known(e site.Entry) *operation {
 	shape := site.Shape(e.Request)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.found[shape] == nil {
-		r.found[shape] = map[string]bool{}
+	if r.facts[shape] == nil {
+		r.facts[shape] = &facts{found: map[string]bool{}}
 	}
-	return &operation{entry: e, found: r.found[shape]}
+	op := newOperation(e)
+	op.facts = r.facts[shape]
+	return op
 }
 
-func newOperation(e site.Entry) *operation { return &operation{entry: e, found: map[string]bool{}} }
+func newOperation(e site.Entry) *operation {
+	op := &operation{entry: e, facts: &facts{found: map[string]bool{}}}
+	if e.Answer != nil {
+		op.answer = e.Answer.Copy()
+	}
+	return op
+}
 
 // operation attacks one operation, alone or beside others. Its error is one that ends
 // the run; over tells that it takes too long to answer.
@@ -395,6 +413,9 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		}
 	}
 	for _, at := range e.Request.Names() {
+		if op.reads(at) {
+			continue
+		}
 		if err := r.point(ctx, op, at, slow); err != nil {
 			return err
 		}
@@ -403,6 +424,19 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		return err
 	}
 	return r.harvest(ctx, false)
+}
+
+// values are the places of the values that names belong to.
+var values = map[message.In]message.In{message.InQueryName: message.InQuery, message.InFormName: message.InForm,
+	message.InCookieName: message.InCookie, message.InHeaderName: message.InHeader}
+
+// reads reports whether the value that the name belongs to is known to be read.
+func (op *operation) reads(name message.Point) bool {
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	value := name
+	value.In = values[name.In]
+	return op.facts.found[name.Key()] || op.facts.found[value.Key()]
 }
 
 // extra runs the checks on points that only they want.

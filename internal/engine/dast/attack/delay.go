@@ -31,11 +31,10 @@ const (
 // follow. A unit is a second, or with work something of which only is known that twice
 // as much takes longer. An empty payload ends it.
 func (p *Probe) Delay(work bool, payload func(units int) string) (*Delay, error) {
-	base, err := p.Baseline()
+	usual, err := p.usual()
 	if err != nil {
 		return nil, err
 	}
-	usual := max(base.First.Took, base.Second.Took)
 	if usual > tooSlow { // nothing can be told apart
 		return nil, nil
 	}
@@ -64,6 +63,20 @@ func (p *Probe) Delay(work bool, payload func(units int) string) (*Delay, error)
 		d.Proof = append(d.Proof, fmt.Sprintf("With %d units of delay it takes %s.", n, seconds(took)))
 	}
 	return d, nil
+}
+
+// usual is how long the operation takes to answer, as far as it is known from earlier.
+func (p *Probe) usual() (time.Duration, error) {
+	known := func() time.Duration {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.op.facts.usual
+	}
+	if usual := known(); usual > 0 {
+		return usual, nil
+	}
+	_, err := p.Baseline()
+	return known(), err
 }
 
 // floor is how long n units last at least.

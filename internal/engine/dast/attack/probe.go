@@ -29,21 +29,50 @@ type Baseline struct {
 // errNoBaseline says that the operation does not answer twice.
 var errNoBaseline = errs.E(errs.Invalid, "the operation gave no baseline")
 
-// Baseline asks the operation twice, once for all checks. An error means that nothing
-// can be compared.
+// First is what the operation answers without an attack, the answer that was seen when
+// it was found, if that was kept.
+func (t *Trial) First() (*message.Response, error) {
+	t.op.first.Do(func() {
+		if t.op.answer == nil {
+			t.op.answer, t.op.err = t.Send(t.Request)
+		}
+	})
+	if t.op.answer == nil {
+		return nil, t.op.err
+	}
+	return t.op.answer, nil
+}
+
+// Baseline asks the operation a second time, once for all checks. An error means that
+// nothing can be compared. Where the answer is another one than when the operation was
+// found, a new one is asked for: what changes by itself changes within moments.
 func (t *Trial) Baseline() (*Baseline, error) {
 	t.op.once.Do(func() {
-		first, err := t.Send(t.Request)
+		first, err := t.First()
 		if err != nil {
-			t.op.err = err
 			return
 		}
+		fresh := t.op.entry.Answer == nil
 		second, err := t.Send(t.Request)
 		if err != nil {
 			t.op.err = err
 			return
 		}
+		if !fresh && !NewPage(first).Equal(NewPage(second)) {
+			first, fresh = second, true
+			if second, err = t.Send(t.Request); err != nil {
+				t.op.err = err
+				return
+			}
+		}
 		t.op.base = newBaseline(first, second)
+		usual := second.Took
+		if fresh {
+			usual = max(usual, first.Took)
+		}
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.op.facts.usual = usual
 	})
 	if t.op.base == nil {
 		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
@@ -91,9 +120,7 @@ func (p *Probe) Page(resp *message.Response, payload string) *Page {
 // already is given to the others.
 func (p *Probe) Ask(value string) (*message.Response, error) {
 	p.op.mu.Lock()
-	if at := p.At.Key(); p.op.askedAt != at {
-		p.op.askedAt, p.op.asked = at, map[string]*message.Response{}
-	}
+	p.op.at(p.At)
 	resp := p.op.asked[value]
 	p.op.mu.Unlock()
 	if resp != nil {
@@ -202,14 +229,25 @@ func (p *Probe) Try(value string) (*message.Response, error) {
 func (p *Probe) Found(what string) bool {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	return p.op.found[string(p.At.In)+" "+p.At.Name+" "+what]
+	return p.op.facts.found[p.At.Key()+" "+what]
 }
 
-// Mark says that what was found at this point.
+// Mark says that what was found at this point. What is found at a value shows that it
+// is read by the name of its parameter (Read).
 func (p *Probe) Mark(what string) {
+	p.Read()
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
-	p.op.found[string(p.At.In)+" "+p.At.Name+" "+what] = true
+	p.op.facts.found[p.At.Key()+" "+what] = true
+}
+
+// Read says that the value of this point decides the answer by more than being there:
+// the application reads it by the name of its parameter, so that the name is no point
+// of attack. What takes in all names finds nothing by a name that it does not know.
+func (p *Probe) Read() {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.facts.found[p.At.Key()] = true
 }
 
 // Flaw reports a flaw at the probe's point.
@@ -306,8 +344,19 @@ func (p *Probe) Value() string {
 	return p.At.Value
 }
 
-// Other returns a value of the same kind and length that most likely names nothing.
+// Other returns a value of the same kind and length that most likely names nothing, for
+// all checks of a point the same one.
 func (p *Probe) Other() string {
+	p.op.mu.Lock()
+	defer p.op.mu.Unlock()
+	p.op.at(p.At)
+	if p.op.other == "" {
+		p.op.other = p.other()
+	}
+	return p.op.other
+}
+
+func (p *Probe) other() string {
 	v := p.Value()
 	if strings.Trim(v, "0123456789") == "" {
 		return fmt.Sprint(p.Number(1e6, 9e6))

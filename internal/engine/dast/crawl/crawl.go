@@ -203,7 +203,8 @@ func (c *Crawler) end(err error) {
 func (c *Crawler) next() (item, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.queue) == 0 && c.busy > 0 && c.stopped == nil {
+	// The first answer may begin a session, which the others shall go on with.
+	for (len(c.queue) == 0 || c.result.Asked == 0) && c.busy > 0 && c.stopped == nil {
 		c.ready.Wait()
 	}
 	if len(c.queue) == 0 || c.stopped != nil || !c.Until.IsZero() && time.Now().After(c.Until) {

@@ -28,6 +28,12 @@ type Response struct {
 	text string
 }
 
+// Copy returns the answer without what was read of it: a parsed page takes many times
+// the room of its text.
+func (r *Response) Copy() *Response {
+	return &Response{Request: r.Request, Status: r.Status, Proto: r.Proto, Header: r.Header, Body: r.Body, Truncated: r.Truncated, Took: r.Took, Sent: r.Sent}
+}
+
 // MediaType returns the media type of the answer; without a header, what the body
 // looks like.
 func (r *Response) MediaType() string {

@@ -20,6 +20,7 @@ type Surface struct {
 	limit    int
 	left     int            // operations beyond the limit
 	variants map[string]int // entries by method and path
+	kept     int            // bytes of answers
 }
 
 // An Entry is one operation.
@@ -28,7 +29,15 @@ type Entry struct {
 	Seen    finding.Operation
 	// Withheld says that the profile sends no request for the operation.
 	Withheld bool
+	// Answer is what the request was answered when it was found, so that nobody has to
+	// ask for it again; nil: it was not asked, or the answer is too long to keep.
+	Answer *message.Response
 }
+
+const (
+	maxAnswer  = 64 << 10 // bytes of an answer that is kept
+	maxAnswers = 64 << 20 // of all
+)
 
 // maxVariants bounds the operations of one path that differ in the names of their
 // parameters only.
@@ -80,6 +89,7 @@ func (s *Surface) Replace(r *message.Request) {
 	defer s.mu.Unlock()
 	if e := s.known[Shape(r)]; e != nil {
 		e.Request = r
+		s.keep(e, nil)
 	}
 }
 
@@ -100,6 +110,7 @@ func (s *Surface) Enrich(r *message.Request, headers, cookies []message.Param) b
 		return false
 	}
 	e.Request, e.Seen.Parameters = c, parameters(c)
+	s.keep(e, nil)
 	return true
 }
 
@@ -127,6 +138,21 @@ func (s *Surface) Answered(resp *message.Response, as string) {
 		return // it has shown that it works
 	}
 	e.Seen.Outcome, e.Seen.Reason, e.Seen.Status, e.Seen.As = outcome, reason, resp.Status, as
+	if resp.Request == e.Request && resp.Sent != "" { // it was asked with just this request
+		s.keep(e, resp)
+	}
+}
+
+// keep puts an answer into an entry, as far as there is room. The caller holds mu.
+func (s *Surface) keep(e *Entry, resp *message.Response) {
+	if e.Answer != nil {
+		s.kept -= len(e.Answer.Body)
+		e.Answer = nil
+	}
+	if resp != nil && len(resp.Body) <= maxAnswer && s.kept+len(resp.Body) <= maxAnswers {
+		e.Answer = resp.Copy()
+		s.kept += len(resp.Body)
+	}
 }
 
 // Failed records why an operation was not reached.

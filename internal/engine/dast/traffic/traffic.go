@@ -212,6 +212,11 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 		return nil, errs.Wrap(errs.Invalid, err, "a request that cannot be sent")
 	}
 	c.identify(req, r)
+	// A form that arrives on a connection that the target closes at that moment is sent
+	// again, as net/http does with what only asks: nothing of an answer was seen.
+	if key := "Idempotency-Key"; len(req.Header[key]) == 0 {
+		req.Header[key] = nil // says so, and is not sent
+	}
 	if as != nil {
 		if err := as.Prepare(ctx, req); err != nil {
 			return nil, err

@@ -54,24 +54,16 @@ func point(p *attack.Probe) error {
 	if p.Found("code") || p.Found("sql") || p.Found("command") || p.Found("template") {
 		return nil
 	}
-	base, err := p.Baseline()
-	if err != nil {
+	r, err := p.Reaction()
+	if err != nil || !r.Changed() { // no program ends there
 		return err
 	}
-	broken, err := p.Ask(p.Breaking())
-	if err != nil {
-		return err
-	}
-	if base.Stable && p.Page(broken, p.Breaking()).Equal(base.Page()) { // no program ends there
-		return nil
-	}
-	other := p.Other()
-	resp, err := p.Ask(other)
+	missing, err := r.Missing()
 	if err != nil {
 		return err
 	}
 	list := forms
-	if p.Page(resp, other).Equal(p.Page(broken, p.Breaking())) { // only a whole expression fails on both
+	if missing.Equal(r.Breaking) { // only a whole expression fails on both
 		list = forms[:1]
 	}
 	for _, f := range list {

@@ -99,20 +99,14 @@ func point(p *attack.Probe) error {
 	if p.Found(Mark) || p.Found("sql") {
 		return nil
 	}
-	base, err := p.Baseline()
+	r, err := p.Reaction()
 	if err != nil {
 		return err
 	}
-	broken, err := p.Ask(p.Breaking())
-	if err != nil {
-		return err
-	}
-	page := p.Page(broken, p.Breaking())
-	changed := !base.Stable || !page.Equal(base.Page())
+	changed := r.Changed()
 	if changed && p.At.Names() { // a name that is missing changes the page as well
-		other := p.Other()
-		resp, err := p.Ask(other)
-		if err != nil || p.Page(resp, other).Equal(page) {
+		missing, err := r.Missing()
+		if err != nil || missing.Equal(r.Breaking) {
 			return err
 		}
 	}

@@ -36,23 +36,23 @@ func wants(p message.Point) bool {
 var ends = []string{"\r\n", "\n", "%0d%0a", "\u560d\u560a"}
 
 func point(p *attack.Probe) error {
-	base, err := p.Baseline()
+	canary, err := p.Canary()
 	if err != nil {
 		return err
 	}
+	if !inHeader(canary.Answer, canary.Word) && canary.Answer.Status < 500 {
+		return nil // the value is in no header
+	}
 	mark := p.Random(8)
-	for i, end := range ends {
+	for _, end := range ends {
 		name := "x-" + p.Random(8)
 		payload := mark + end + name + ": " + mark
 		resp, err := p.Try(payload)
 		if err != nil {
 			return err
 		}
-		if made(resp, name) && !made(base.First, name) {
+		if made(resp, name) && !made(canary.Answer, name) {
 			return confirm(p, end, resp)
-		}
-		if i == 0 && !inHeader(resp, mark) && resp.Status < 500 {
-			return nil // the value is in no header
 		}
 	}
 	return nil

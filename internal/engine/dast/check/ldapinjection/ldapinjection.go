@@ -39,23 +39,13 @@ func point(p *attack.Probe) error {
 	if p.Found("sql") || p.Found("command") {
 		return nil
 	}
-	base, err := p.Baseline()
-	if err != nil || !base.Stable {
+	r, err := p.Reaction()
+	if err != nil || !r.Base.Stable {
 		return err
 	}
-	broken, err := p.Ask(p.Breaking())
-	if err != nil {
+	missing, err := r.Missing()
+	if err != nil || p.At.Names() && r.Breaking.Equal(missing) {
 		return err
-	}
-	other := p.Other()
-	resp, err := p.Ask(other)
-	if err != nil {
-		return err
-	}
-	missing := p.Page(resp, other)
-	breaking := p.Page(broken, p.Breaking())
-	if p.At.Names() && breaking.Equal(missing) {
-		return nil
 	}
 	v := p.Value()
 	round := 0
@@ -64,14 +54,14 @@ func point(p *attack.Probe) error {
 		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
 		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
 	}
-	if len(v) >= 3 && !missing.Equal(base.Page()) { // of a shorter value all rounds would be the same
+	if len(v) >= 3 && !missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same
 		questions = append(questions, escaped(p, v))
 	}
-	if ldapError.MatchString(broken.Text()) && !ldapError.MatchString(base.First.Text()) {
+	if ldapError.MatchString(r.Broken.Text()) && !ldapError.MatchString(r.Base.First.Text()) {
 		questions = append(questions, func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "(*" })
 	}
 	for _, q := range questions {
-		c, err := ask(p, q, missing, breaking)
+		c, err := ask(p, q, missing, r.Breaking)
 		if err != nil {
 			return err
 		}

@@ -48,13 +48,12 @@ func point(p *attack.Probe) error {
 	if found, err := operators(p); found || err != nil {
 		return err
 	}
-	broken, err := p.Ask(p.Breaking())
-	if err != nil || p.Page(broken, p.Breaking()).Equal(base.Page()) {
+	r, err := p.Reaction()
+	if err != nil || !r.Changed() {
 		return err
 	}
-	other := p.Other()
-	resp, err := p.Ask(other)
-	if err != nil || p.Page(resp, other).Equal(p.Page(broken, p.Breaking())) {
+	missing, err := r.Missing()
+	if err != nil || missing.Equal(r.Breaking) {
 		return err
 	}
 	return script(p)

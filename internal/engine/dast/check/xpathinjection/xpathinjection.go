@@ -47,24 +47,19 @@ func point(p *attack.Probe) error {
 	if p.Found("sql") || p.Found("command") || p.Found("ldap") {
 		return nil
 	}
-	base, err := p.Baseline()
-	if err != nil || !base.Stable {
+	r, err := p.Reaction()
+	if err != nil || !r.Base.Stable {
 		return err
 	}
-	broken, err := p.Ask(p.Breaking())
+	missing, err := r.Missing()
 	if err != nil {
 		return err
 	}
-	other := p.Other()
-	resp, err := p.Ask(other)
-	if err != nil {
-		return err
-	}
-	missing, breaking := p.Page(resp, other), p.Page(broken, p.Breaking())
-	if breaking.Equal(base.Page()) && missing.Equal(breaking) || p.At.Names() && breaking.Equal(missing) {
+	base := r.Base
+	if missing.Equal(r.Breaking) && (p.At.Names() || !r.Changed()) {
 		return first(p, base)
 	}
-	for _, pl := range places(p.Value(), other) {
+	for _, pl := range places(p.Value(), p.Other()) {
 		if !missing.Equal(base.Page()) {
 			if found, err := ask(p, pl.and, base.Page()); found || err != nil {
 				return err

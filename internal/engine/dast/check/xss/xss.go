@@ -48,11 +48,11 @@ var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, c
 
 // point looks at a value.
 func point(p *attack.Probe) error {
-	word := "m" + p.Random(9)
-	resp, err := p.Try(word)
+	canary, err := p.Canary()
 	if err != nil {
 		return err
 	}
+	word, resp := canary.Word, canary.Answer
 	if p.At.Type != "file" && p.Request.Method != "GET" && p.Target.Profile.Allows(scan.Standard) {
 		p.Leave(word, word)
 	}
