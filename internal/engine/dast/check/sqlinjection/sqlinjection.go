@@ -10,6 +10,7 @@ package sqlinjection
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -56,7 +57,8 @@ func wants(p message.Point) bool {
 // A prober holds what is known of the point.
 type prober struct {
 	*attack.Probe
-	base   *attack.Baseline
+	first  *message.Response // answer without an attack
+	base   *attack.Baseline  // nil: not asked for yet
 	broken *message.Response // answer to a value that breaks any statement
 	value  string
 	// control is the page of a value that names nothing; nil: not asked.
@@ -65,32 +67,32 @@ type prober struct {
 }
 
 func point(p *attack.Probe) error {
-	base, err := p.Baseline()
-	if err != nil || p.Found(Mark) {
+	if p.Found(Mark) {
+		return nil
+	}
+	first, err := p.First()
+	if err != nil {
 		return err
 	}
-	s := &prober{Probe: p, base: base, value: p.Value()}
+	s := &prober{Probe: p, first: first, value: p.Value()}
 	if s.broken, err = p.Ask(p.Breaking()); err != nil {
 		return err
 	}
-	s.dbms = signature(s.broken.Text(), base.First.Text())
-	changed := !p.Page(s.broken, p.Breaking()).Equal(base.Page())
-	differs := changed
-	if s.dbms != "" {
+	if s.dbms = signature(s.broken.Text(), first.Text()); s.dbms != "" {
 		p.Note("dbms:" + s.dbms)
 	}
+	changed, differs, err := s.breaks()
+	if err != nil {
+		return err
+	}
 	if changed {
-		if changed, err = s.breaks(); err != nil {
+		p.Read()
+		if done, err := s.repair(); done || err != nil {
 			return err
 		}
 	}
-	if changed {
-		if found, err := s.repair(); found || err != nil {
-			return err
-		}
-	}
-	if !base.Stable || p.At.Names() {
-		return nil
+	if err := s.baseline(); err != nil || !s.base.Stable || p.At.Names() {
+		return err
 	}
 	if differs {
 		if found, err := s.narrow(); found || err != nil {
@@ -100,135 +102,263 @@ func point(p *attack.Probe) error {
 	return s.widen(changed)
 }
 
-// breaks reports whether the answer to the breaking value is more than that to any
-// value that names nothing.
-func (s *prober) breaks() (bool, error) {
-	if s.dbms != "" || s.broken.Status >= 500 && s.base.First.Status < 500 && !s.At.Names() {
-		return true, nil
+// baseline asks for what is needed to compare pages. Errors of databases are known
+// without.
+func (s *prober) baseline() (err error) {
+	if s.base == nil {
+		s.base, err = s.Baseline()
+	}
+	return err
+}
+
+// breaks reports whether the answer to the breaking value is another page than the
+// usual one, and whether it is also more than that to any value that names nothing.
+func (s *prober) breaks() (changed, differs bool, err error) {
+	if s.dbms != "" || s.failed(s.broken) && !s.At.Names() {
+		return true, true, nil
+	}
+	if err := s.baseline(); err != nil {
+		return false, false, err
+	}
+	broken := s.Page(s.broken, s.Breaking())
+	if broken.Equal(s.base.Page()) {
+		return false, false, nil
+	}
+	if err := s.ask(); err != nil {
+		return false, true, err
+	}
+	if s.control.Equal(broken) {
+		if s.At.Names() { // as a parameter that is not there: it is read by its name
+			s.Read()
+		}
+		return false, true, nil
+	}
+	return true, true, nil
+}
+
+// ask asks for the page of a value that names nothing.
+func (s *prober) ask() error {
+	if s.control != nil {
+		return nil
 	}
 	control := s.Other()
 	resp, err := s.Ask(control)
+	if err == nil {
+		s.control = s.Page(resp, control)
+	}
+	return err
+}
+
+// failed reports whether the application broke at an answer, and not at the first.
+func (s *prober) failed(resp *message.Response) bool {
+	return resp.Status >= 500 && s.first.Status < 500
+}
+
+// refused reports whether the answer is that to the breaking value also for one that
+// every statement takes, in whatever place: it is a comment behind a number and a name,
+// and in strings of all databases a text. Something in front refuses such values then,
+// and there is nothing to see.
+func (s *prober) refused() (bool, error) {
+	payload := s.value + "/*''*/"
+	resp, err := s.Try(payload)
 	if err != nil {
 		return false, err
 	}
-	s.control = s.Page(resp, control)
-	return !s.control.Equal(s.Page(s.broken, s.Breaking())), nil
+	same := func() bool { return s.Page(resp, payload).Equal(s.Page(s.broken, s.Breaking())) }
+	refused := same()
+	if !refused && s.base == nil && s.isBroken(resp, payload) { // what changes by itself may make the difference
+		if err := s.baseline(); err != nil {
+			return false, err
+		}
+		refused = same()
+	}
+	if refused {
+		s.Mark(refusal)
+	}
+	return refused, nil
 }
+
+// refusal is what is said of points whose values are refused for their quotes.
+const refusal = "no-sql"
 
 // isBroken reports whether the statement failed.
 func (s *prober) isBroken(resp *message.Response, payload string) bool {
 	switch {
-	case signature(resp.Text(), s.base.First.Text()) != "":
+	case signature(resp.Text(), s.first.Text()) != "":
 		return true
 	case s.dbms != "":
 		return false
-	case s.broken.Status >= 500 && s.base.First.Status < 500:
-		return resp.Status >= 500
+	case s.failed(s.broken):
+		return s.failed(resp)
 	}
 	return s.Page(resp, payload).Equal(s.Page(s.broken, s.Breaking()))
 }
 
 // A form is a value that a statement takes, and one that breaks it, though it differs
-// only in a word of SQL.
-type form struct{ good, bad string }
+// only in a word of SQL. Wrong is what an error names then: that word, or what follows it.
+type form struct{ good, bad, wrong string }
 
-// forms are the repairs for the places of a statement. The argument makes payloads
-// different from each other.
-func (s *prober) forms() []func(n int, r string) form {
+// forms are the repairs for the places of a statement, those that fit most first. The
+// arguments make payloads different from each other.
+func (s *prober) forms() (first, others []func(n int, r string) form) {
 	v := s.value
 	quoted := func(q string) func(int, string) form {
 		return func(_ int, r string) form {
-			return form{v + q + " AND " + q + r + q + "=" + q + r, v + q + " ANX " + q + r + q + "=" + q + r}
+			return form{v + q + " AND " + q + r + q + "=" + q + r, v + q + " ANX " + q + r + q + "=" + q + r, "ANX"}
 		}
 	}
 	number := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n)}
+		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX"}
 	}
 	cast := func(before, after, kind string) func(int, string) form {
 		return func(n int, _ string) form {
-			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after), fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after)}
+			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after), fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after), "AZ"}
 		}
 	}
 	list := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n)}
+		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%d=%d THEN", n, n)}
 	}
 	table := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n)}
+		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n), "WHERX"}
 	}
-	beside := func(_ int, r string) form { return form{v + "' '" + r, v + "' AZ '" + r} } // MySQL joins strings that stand beside each other
-	text := []func(int, string) form{quoted("'"), cast("'||", "||'", "CHAR(4)")}
-	if s.dbms == "mysql" || s.dbms == "orm" || s.dbms == "" {
-		text = append(text, beside)
+	beside := func(_ int, r string) form { return form{v + "' '" + r, v + "' AZ '" + r, "AZ"} } // MySQL joins strings that stand beside each other
+	first = []func(int, string) form{quoted("'")}
+	others = []func(int, string) form{cast("'||", "||'", "CHAR(4)")}
+	switch {
+	case s.dbms == "mysql" || s.Noted("proven:mysql"):
+		others = append([]func(int, string) form{beside}, others...)
+	case s.dbms == "orm" || s.dbms == "":
+		others = append(others, beside)
 	}
-	other := []func(int, string) form{quoted(`"`), list, table, cast("'+", "+'", "CHAR(4)")}
+	if s.number() {
+		first = append([]func(int, string) form{number}, first...)
+		others = append(others, cast("-", "", "DECIMAL"))
+	} else {
+		others = append(others, number)
+	}
+	if orders.MatchString(s.At.Name) {
+		first = append([]func(int, string) form{list}, first...)
+	} else {
+		others = append(others, list)
+	}
+	others = append(others, quoted(`"`), table, cast("'+", "+'", "CHAR(4)"))
 	if s.dbms != "" { // other languages have comments too
-		other = append(other, func(_ int, r string) form { return form{v + "/* " + r + " */", v + "/* " + r + " *"} })
+		others = append(others, func(_ int, r string) form { return form{v + "/* " + r + " */", v + "/* " + r + " *", ""} })
 	}
-	if _, err := strconv.ParseFloat(v, 64); err == nil {
-		return append(append([]func(int, string) form{number}, append(text, cast("-", "", "DECIMAL"))...), other...)
-	}
-	return append(append(text, number), other...)
+	return first, others
+}
+
+// orders are names of parameters that say how a list is ordered.
+var orders = lazyregexp.New(`(?i)order|sort|column|group|dir$|^by|by$`)
+
+// number reports whether the value is a number.
+func (s *prober) number() bool {
+	_, err := strconv.ParseFloat(s.value, 64)
+	return err == nil
 }
 
 // repair looks for a form whose good value the statement takes and whose bad one breaks
-// it, twice with other constants. Where the good one leaves the page as it is, any
-// other page is a broken statement: a filter may have answered the first probe.
-func (s *prober) repair() (found bool, err error) {
-	for _, make := range s.forms() {
-		var answers []*message.Response
-		var notes []string
-		var f form
-		var good *attack.Page
-		ok := true
-		for range 2 {
-			f = make(s.Number(1000, 9999), s.Random(4))
-			for i, payload := range []string{f.good, f.bad} {
-				resp, err := s.Try(payload)
-				if err != nil {
-					return false, err
-				}
-				answers, notes = append(answers, resp), append(notes, []string{"a correct statement", "the same with a word that SQL does not know"}[i])
-				if i == 0 {
-					good = s.Page(resp, payload)
-					ok = !s.isBroken(resp, payload)
-				} else {
-					ok = s.isBroken(resp, payload) || good.Equal(s.base.Page()) && s.base.Stable && !s.Page(resp, payload).Equal(good)
-				}
-				if !ok {
-					break
-				}
-			}
-			if !ok {
-				break
-			}
+// it. It is done when there is one, and when nothing can be seen.
+func (s *prober) repair() (done bool, err error) {
+	first, others := s.forms()
+	operation := "refuses " + s.Request.Method + " " + s.Request.Base() + s.Request.Path
+	filtered := s.Noted(operation) // most likely for the other values of the operation too
+	if filtered {
+		if refused, err := s.refused(); refused || err != nil {
+			return refused, err
 		}
-		if !ok {
-			continue
+	}
+	for _, make := range first {
+		if found, err := s.repairs(make); found || err != nil {
+			return found, err
 		}
-		what := "an error of the application"
-		if s.dbms != "" {
-			what = "an error of " + names[s.dbms]
+	}
+	if !filtered {
+		refused, err := s.refused()
+		if refused {
+			s.Note(operation)
 		}
-		s.Mark(Mark)
-		s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, f.bad), Payload: f.bad, Answers: append([]*message.Response{s.broken}, answers...),
-			Notes: append([]string{"quotes and a parenthesis"}, notes...),
-			Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + f.good + ", which completes the statement, is not.",
-				"The value " + f.bad + ", which differs in one word of SQL, is again.", "Repeated with other constants."}})
-		return true, nil
+		if refused || err != nil {
+			return refused, err
+		}
+	}
+	for _, make := range others {
+		if found, err := s.repairs(make); found || err != nil {
+			return found, err
+		}
 	}
 	return false, nil
+}
+
+// repairs asks a form twice, with other constants. Once is enough where the error of the
+// database names the wrong word. Where the good value leaves the page as it is, any other
+// page is a broken statement: a filter may have answered the first probe.
+func (s *prober) repairs(make func(n int, r string) form) (found bool, err error) {
+	var answers []*message.Response
+	var f form
+	notes, proof := []string{"quotes and a parenthesis"}, "Repeated with other constants."
+	for range 2 {
+		f = make(s.Number(1000, 9999), s.Random(4))
+		good, err := s.Try(f.good)
+		if err != nil || s.isBroken(good, f.good) {
+			return false, err
+		}
+		bad, err := s.Try(f.bad)
+		if err != nil {
+			return false, err
+		}
+		if !s.isBroken(bad, f.bad) {
+			if err := s.baseline(); err != nil {
+				return false, err
+			}
+			usual := s.Page(good, f.good)
+			if !s.base.Stable || !usual.Equal(s.base.Page()) || s.Page(bad, f.bad).Equal(usual) {
+				return false, nil
+			}
+		}
+		answers, notes = append(answers, good, bad), append(notes, "a correct statement", "the same with a word that SQL does not know")
+		if s.names(bad, f) {
+			proof, s.dbms = "The error names the word "+f.wrong+".", signature(bad.Text(), s.first.Text())
+			break
+		}
+	}
+	what := "an error of the application"
+	if s.dbms != "" {
+		what = "an error of " + names[s.dbms]
+	}
+	s.proven(s.dbms)
+	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, f.bad), Payload: f.bad, Answers: append([]*message.Response{s.broken}, answers...), Notes: notes,
+		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + f.good + ", which completes the statement, is not.",
+			"The value " + f.bad + ", which differs in one word of SQL, is again.", proof}})
+	return true, nil
+}
+
+// proven says that SQL is found at the point, and of which database.
+func (s *prober) proven(dbms string) {
+	s.Mark(Mark)
+	if dbms != "" {
+		s.Note("proven:" + dbms)
+	}
+}
+
+// names reports whether an error of a database names the wrong word, beside where the
+// answer only repeats the whole value.
+func (s *prober) names(resp *message.Response, f form) bool {
+	text := resp.Text()
+	if f.wrong == "" || signature(text, s.first.Text()) == "" {
+		return false
+	}
+	for _, encoded := range attack.Encodings(f.bad) {
+		text = strings.ReplaceAll(text, encoded, "")
+	}
+	return strings.Contains(text, f.wrong) && !strings.Contains(s.broken.Text(), f.wrong)
 }
 
 // narrow asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
 func (s *prober) narrow() (found bool, err error) {
-	if s.control == nil {
-		control := s.Other()
-		resp, err := s.Ask(control)
-		if err != nil {
-			return false, err
-		}
-		s.control = s.Page(resp, control)
+	if err := s.ask(); err != nil {
+		return false, err
 	}
 	if s.control.Equal(s.base.Page()) {
 		return false, nil
@@ -269,6 +399,9 @@ func (s *prober) questions() []attack.Question {
 		return fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n)
 	}
 	all := []attack.Question{quoted("'"), like, quoted(`"`), list}
+	if orders.MatchString(s.At.Name) {
+		all = []attack.Question{list, quoted("'"), like, quoted(`"`)}
+	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n > 1e12 {
 		return append(all, number)
@@ -312,7 +445,11 @@ func (s *prober) widen(changed bool) (found error) {
 
 // either looks for the place of the statement that the value with OR fits.
 func (s *prober) either(closing string, all *attack.Page) (found bool, err error) {
-	for _, quote := range []string{"'", "", `"`} {
+	quotes := []string{"'", "", `"`}
+	if s.number() {
+		quotes = []string{"", "'", `"`}
+	}
+	for _, quote := range quotes {
 		for _, more := range []string{"", ")", "))"} {
 			if more != "" && closing == "" {
 				break
@@ -335,7 +472,7 @@ func (s *prober) either(closing string, all *attack.Page) (found bool, err error
 }
 
 func (s *prober) report(c *attack.Contrast, proof string) {
-	s.Mark(Mark)
+	s.proven(s.dbms)
 	s.Flaw(attack.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers, Notes: c.Notes,
 		Proof: []string{"The value " + c.Yes + " holds a condition that is true for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d rounds with other constants.", attack.Rounds)}})
 }

@@ -2,6 +2,7 @@ package sqlinjection
 
 import (
 	"fmt"
+	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/finding"
@@ -72,6 +73,9 @@ func slow(p *attack.Probe) error {
 		return nil
 	}
 	for _, d := range known(p) {
+		if p.Found(refusal) && strings.Contains(d.make(p.Value(), 1), "'") {
+			continue
+		}
 		found, err := p.Delay(d.work, func(n int) string { return d.make(p.Value(), n) })
 		if err != nil {
 			return err
@@ -80,7 +84,7 @@ func slow(p *attack.Probe) error {
 			continue
 		}
 		p.Mark(Mark)
-		p.Note("dbms:" + d.dbms)
+		p.Note("proven:" + d.dbms)
 		p.Flaw(attack.Flaw{Rule: byTime, Payload: found.Payload, Request: p.Request.With(p.At, found.Payload), Answers: found.Answers, Notes: found.Notes,
 			Proof: append(found.Proof, "The delay is written for "+names[d.dbms]+".")})
 		return nil
@@ -88,17 +92,19 @@ func slow(p *attack.Probe) error {
 	return nil
 }
 
-// known are the delays of the databases that were seen in errors of the target; all,
-// where none was.
+// known are the delays of the databases that statements of the target were found to be
+// for; without any, those of the databases that were seen in errors; else all.
 func known(p *attack.Probe) []delay {
-	var out []delay
-	for _, d := range delays {
-		if p.Noted("dbms:" + d.dbms) {
-			out = append(out, d)
+	for _, how := range []string{"proven:", "dbms:"} {
+		var out []delay
+		for _, d := range delays {
+			if p.Noted(how + d.dbms) {
+				out = append(out, d)
+			}
+		}
+		if len(out) > 0 {
+			return out
 		}
 	}
-	if len(out) == 0 {
-		return delays
-	}
-	return out
+	return delays
 }
