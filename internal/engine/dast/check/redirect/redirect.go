@@ -4,6 +4,7 @@
 package redirect
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -39,8 +40,12 @@ func wants(p message.Point) bool {
 }
 
 // point sends addresses of a site that does not exist (RFC 2606) in the forms that
-// checks of prefixes let through.
+// checks of prefixes let through. A form that is sent is not attacked where a link with
+// the same parameter leads away already: that is the same flaw.
 func point(p *attack.Probe) error {
+	if p.Request.Method != http.MethodGet && p.Noted(link(p)) {
+		return nil
+	}
 	host := p.Random(10) + ".example"
 	resp, err := p.Try("https://" + host + "/")
 	if err != nil {
@@ -52,6 +57,9 @@ func point(p *attack.Probe) error {
 	// Another form is tried only where the answer does something with the value.
 	if !strings.Contains(resp.Head()+resp.Text(), host) && resp.Location() == nil && !likely(p.At) {
 		return nil
+	}
+	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
+		return err
 	}
 	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/"}
 	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
@@ -67,6 +75,27 @@ func point(p *attack.Probe) error {
 		}
 	}
 	return nil
+}
+
+// link names what a link with the parameter leads to.
+func link(p *attack.Probe) string {
+	return "redirect " + p.Request.Base() + p.Request.Path + " " + p.At.Name
+}
+
+// stays reports whether the value was taken and led nowhere: the answer is the usual
+// page, with the value in its place, and neither leads to another page.
+func stays(p *attack.Probe, resp *message.Response, value string) (bool, error) {
+	first, err := p.First()
+	if err != nil {
+		return false, err
+	}
+	if to, _ := leads(first); to != nil {
+		return false, nil
+	}
+	if to, _ := leads(resp); to != nil {
+		return false, nil
+	}
+	return attack.NewPage(resp, value).Equal(attack.NewPage(first, p.At.Value)), nil
 }
 
 // likely reports whether the name or the value of the point is about addresses.
@@ -86,6 +115,10 @@ func confirm(p *attack.Probe, payload, host, how string, first *message.Response
 	}
 	if where, _ := leads(again); !sameSite(where, other) {
 		return nil
+	}
+	p.Mark("redirect")
+	if p.Request.Method == http.MethodGet {
+		p.Note(link(p))
 	}
 	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, payload), Payload: payload, Answers: []*message.Response{first, again},
 		Notes: []string{"an address of another site", "again, of yet another site"},

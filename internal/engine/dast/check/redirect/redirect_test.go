@@ -78,8 +78,9 @@ func TestCheck(t *testing.T) {
 			want = append(want, "dast/redirect/open-redirect GET "+path+" query:to")
 		}
 	}
-	operations = append(operations, "POST /bad/location to=/x")
-	want = append(want, "dast/redirect/open-redirect POST /bad/location form:to")
+	location("POST /bad/form", func(string) bool { return true })
+	operations = append(operations, "POST /bad/location to=/x", "POST /bad/form to=/x") // the first is what the link has shown
+	want = append(want, "dast/redirect/open-redirect POST /bad/form form:to")
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
 	attacktest.Expect(t, got, want...)
 	if got.Requests > 6*len(operations)+20 {
