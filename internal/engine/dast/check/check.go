@@ -9,10 +9,12 @@ import (
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
 	"merlon/internal/engine/dast/check/cookies"
+	"merlon/internal/engine/dast/check/cors"
 	"merlon/internal/engine/dast/check/csrf"
 	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/enforcement"
+	"merlon/internal/engine/dast/check/forgotten"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/jwt"
@@ -60,6 +62,8 @@ var All = []*attack.Check{
 	cipher.Check,
 	csrf.Check,
 	enforcement.Check,
+	cors.Check,
+	forgotten.Check,
 	cookies.Check,
 	sessionid.Check,
 	versions.Check,

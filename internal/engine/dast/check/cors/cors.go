@@ -1,0 +1,89 @@
+// Package cors finds answers that other sites may read with the session of a user who
+// looks at those sites: the server allows an origin that it does not know, with
+// credentials. What anybody may read anyway is not reported: the answer has to be another
+// one without the session.
+package cors
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/cors/any-origin", Analysis: finding.DAST, Name: "Other sites may read answers with a user's session",
+	ShortDescription: "The server allows origins that it does not know to read answers, with credentials.",
+	Description: "The answer allows an origin that is not the application's to read it (Access-Control-Allow-Origin), with cookies (Access-Control-Allow-Credentials). " +
+		"A page of that origin reads what the application shows to a user who is signed in, such as his data and tokens against forgery.",
+	HowToPrevent: "Compare Origin with a list of whole origins, never with a part of the text, and do not allow null. Send Access-Control-Allow-Credentials only for origins of that list.",
+	CWE:          []string{"CWE-942"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "cors", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+
+// maxTried bounds the operations that are tried: what decides is nearly always one place
+// of the application. Those below one folder share it.
+const maxTried = 12
+
+// try asks an operation with origins that are not its own.
+func try(t *attack.Trial) error {
+	if t.Request.Method != http.MethodGet || t.As == nil || t.As.Name() == "" {
+		return nil // nobody has a session that could be used
+	}
+	folder, _, _ := strings.Cut(strings.TrimPrefix(t.Request.Path, "/"), "/")
+	if !t.Once("cors "+t.Request.Base()+" "+folder) || t.Count("cors") > maxTried {
+		return nil
+	}
+	host := t.Request.URL().Hostname()
+	for _, o := range []struct{ origin, what string }{
+		{"https://" + t.Random(10) + ".example", "an origin that nobody has heard of"},
+		{"null", "null, the origin of frames in a sandbox"},
+		{t.Request.Scheme + "://" + host + "." + t.Random(8) + ".example", "an origin that begins with the application's"},
+		{t.Request.Scheme + "://" + t.Random(6) + host, "an origin that ends with the application's"},
+	} {
+		answer, err := t.Send(t.Request.SetHeader("Origin", o.origin))
+		if err != nil {
+			return err
+		}
+		if allows(answer, o.origin) {
+			return prove(t, o.origin, o.what, answer)
+		}
+	}
+	return nil
+}
+
+// allows reports whether the origin may read the answer with credentials. A wildcard with
+// credentials is refused by browsers.
+func allows(resp *message.Response, origin string) bool {
+	return resp.Header.Get("Access-Control-Allow-Origin") == origin && strings.EqualFold(resp.Header.Get("Access-Control-Allow-Credentials"), "true")
+}
+
+// prove repeats it with another origin of the kind, and compares with the answer that
+// nobody gets.
+func prove(t *attack.Trial, origin, what string, first *message.Response) error {
+	again := origin
+	if u, err := url.Parse(origin); err == nil && u.Host != "" {
+		again = strings.Replace(origin, "://", "://"+t.Random(4), 1)
+		if strings.HasPrefix(what, "an origin that begins") {
+			again = origin + t.Random(4)
+		}
+	}
+	r := t.Request.SetHeader("Origin", again)
+	second, err := t.Send(r)
+	if err != nil || !allows(second, again) || first.Status >= 300 || second.Status >= 300 {
+		return err
+	}
+	public, err := t.Nobody(r)
+	if err != nil || public.Status == second.Status && attack.NewPage(public).Equal(attack.NewPage(second)) {
+		return err
+	}
+	t.Flaw(attack.Flaw{Rule: rule, Request: r, Payload: again, Answers: []*message.Response{first, second, public}, Notes: []string{what, "another one", "the same without the session"},
+		Proof: []string{"The answer allows " + what + " (" + origin + ") to read it with credentials.", "So it does with " + again + ".", "Without the session the answer is another one: it is not public."}})
+	return nil
+}
