@@ -17,9 +17,11 @@ import (
 	"merlon/internal/engine/dast/check/forgotten"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
+	"merlon/internal/engine/dast/check/hostheader"
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
+	"merlon/internal/engine/dast/check/methods"
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/nullbyte"
 	"merlon/internal/engine/dast/check/pathtraversal"
@@ -64,6 +66,9 @@ var All = []*attack.Check{
 	enforcement.Check,
 	cors.Check,
 	forgotten.Check,
+	hostheader.Check,
+	methods.Check,
+	methods.Write,
 	cookies.Check,
 	sessionid.Check,
 	versions.Check,

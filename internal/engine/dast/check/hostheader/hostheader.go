@@ -1,0 +1,128 @@
+// Package hostheader finds applications that make links of the host that a request
+// names: whoever can have a victim's request, or mail, made with a host of his gets what
+// the link carries. The proof: links of the page, and no more than that, follow a random
+// host. Few pages are asked: those that send mail, and the base.
+package hostheader
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/hostheader/links", Analysis: finding.DAST, Name: "Links are made of the host of the request",
+	ShortDescription: "The host that a request names becomes the host of links and redirects.",
+	Description: "The application makes absolute addresses of the header Host, or of one that proxies send, without comparing it with its own names. In mail for a forgotten password the link then leads to " +
+		"a host of the attacker, with the token in it; in pages that a cache keeps, everybody's links do.",
+	HowToPrevent: "Configure the names of the application and make links of them (Django: ALLOWED_HOSTS; Rails: config.hosts; Symfony: trusted_hosts). Take X-Forwarded-Host from your own proxy alone, and have the proxy replace it.",
+	CWE:          []string{"CWE-644"}, OWASP: []string{"A05:2021"}, Severity: finding.Medium, Confidence: finding.Certain,
+}
+
+// Check is the check.
+var Check = &attack.Check{ID: "hostheader", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: try}
+
+// mails are words of pages that send mail.
+var mails = lazyregexp.New(`(?i)forgot|reset|recover|password|invite|activat|register|sign-?up`)
+
+// headers carry the host: the request's own, and those that proxies add.
+var headers = []string{"X-Forwarded-Host", "Host", "Forwarded"}
+
+// maxTried bounds the pages that are asked.
+const maxTried = 5
+
+// try asks a page with another host.
+func try(t *attack.Trial) error {
+	base := t.Scope.Base()
+	home := t.Request.Path == base.EscapedPath() || t.Request.Path == "/"
+	if t.Request.Method != http.MethodGet || !home && !mails.MatchString(t.Request.Path) || !t.Once("hostheader "+t.Request.Base()+t.Request.Path) || t.Count("hostheader") > maxTried {
+		return nil
+	}
+	for _, name := range headers {
+		if !t.Once("hostheader told " + t.Request.Base() + " " + name + " " + t.Request.Path) {
+			continue
+		}
+		first, host, err := ask(t, name)
+		if err != nil {
+			return err
+		}
+		at := link(first, host)
+		if at == "" {
+			continue
+		}
+		second, other, err := ask(t, name)
+		if err != nil {
+			return err
+		}
+		if link(second, other) == "" {
+			continue
+		}
+		own, err := t.Send(fresh(t))
+		if err != nil || link(own, host) != "" || link(own, other) != "" {
+			return err
+		}
+		point := message.HeaderPoint(name)
+		t.Flaw(attack.Flaw{Rule: rule, Request: with(t, name, other), Point: &point, Payload: other, Place: "/", Key: name, Answers: []*message.Response{first, second, own},
+			Notes: []string{"a random host", "another one", "the application's own"},
+			Proof: []string{"With " + name + " of a random host, " + at + " leads to that host.", "So it does with another one, and not with the application's own."}})
+		return nil // the other headers say the same of it
+	}
+	return nil
+}
+
+// fresh is the request with a parameter of its own, so that no cache keeps the answer for
+// others.
+func fresh(t *attack.Trial) *message.Request {
+	r := t.Request.Clone()
+	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)})
+	return r
+}
+
+// with is the request with the host in the header.
+func with(t *attack.Trial, name, host string) *message.Request {
+	value := host
+	if name == "Forwarded" {
+		value = "host=" + host
+	}
+	return fresh(t).SetHeader(name, value)
+}
+
+func ask(t *attack.Trial, name string) (*message.Response, string, error) {
+	host := t.Random(12) + ".example"
+	resp, err := t.Send(with(t, name, host))
+	return resp, host, err
+}
+
+// link says what of an answer leads to the host; empty: nothing. Text that repeats the
+// host leads nowhere.
+func link(resp *message.Response, host string) string {
+	leads := func(address string) bool {
+		u, err := url.Parse(strings.TrimSpace(address))
+		return err == nil && strings.EqualFold(u.Hostname(), host)
+	}
+	if leads(resp.Header.Get("Location")) {
+		return "the redirect"
+	}
+	if !resp.IsHTML() || resp.Status >= 400 {
+		return ""
+	}
+	for n := range resp.Document().Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		for _, a := range n.Attr {
+			if (a.Key == "href" || a.Key == "src" || a.Key == "action" || a.Key == "formaction") && leads(a.Val) {
+				return "the address in <" + n.Data + " " + a.Key + ">"
+			}
+		}
+	}
+	return ""
+}

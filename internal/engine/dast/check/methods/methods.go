@@ -1,0 +1,88 @@
+// Package methods finds methods that a server should not answer: TRACE, which sends a
+// request back with headers that script may not see, and PUT, which lets anybody write
+// files. What is sent holds a random word, and has to come back.
+package methods
+
+import (
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var (
+	trace = &finding.Rule{
+		ID: "dast/methods/trace", Analysis: finding.DAST, Name: "The server answers TRACE",
+		ShortDescription: "The server sends requests back as they arrived.",
+		Description:      "The method TRACE is answered with the request as it arrived. It shows headers that script may not read, and those that proxies add.",
+		HowToPrevent:     "Switch the method off (Apache: TraceEnable off).",
+		CWE:              []string{"CWE-693"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+	}
+	put = &finding.Rule{
+		ID: "dast/methods/put", Analysis: finding.DAST, Name: "Files can be written with PUT",
+		ShortDescription: "The server keeps what anybody sends with PUT, and serves it.",
+		Description:      "A file that was sent with PUT was kept at its address and served to others. Pages with script can be put there, and programs where the server runs them.",
+		HowToPrevent:     "Switch the method off, or ask for a sign-in and write outside of what is served.",
+		CWE:              []string{"CWE-650"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	}
+)
+
+// Check asks for TRACE, and Write for PUT, which leaves something behind.
+var (
+	Check = &attack.Check{ID: "methods", Rules: []*finding.Rule{trace}, Profile: scan.Standard, Site: echo}
+	Write = &attack.Check{ID: "methods", Rules: []*finding.Rule{put}, Profile: scan.Full, Site: write}
+)
+
+// echo sends TRACE with a random header, twice.
+func echo(t *attack.Trial) error {
+	var answers []*message.Response
+	var r *message.Request
+	for range 2 {
+		name, word := "X-"+t.Random(8), t.Random(12)
+		r = t.Request.SetHeader(name, word)
+		r.Method = http.MethodTrace
+		resp, err := t.Nobody(r)
+		if err != nil {
+			return err
+		}
+		if resp.Status != http.StatusOK || resp.IsHTML() || !strings.Contains(strings.ToLower(string(resp.Body)), strings.ToLower(name+": "+word)) {
+			return nil
+		}
+		answers = append(answers, resp)
+	}
+	t.Flaw(attack.Flaw{Rule: trace, Request: r, Place: "/", Answers: answers, Notes: []string{"a random header", "another one"}, Nobody: true,
+		Proof: []string{"TRACE is answered with a random header of the request, twice."}})
+	return nil
+}
+
+// write sends a file with a random name and asks for it; then it is removed.
+func write(t *attack.Trial) error {
+	folder := t.Request.Path[:strings.LastIndexByte(t.Request.Path, '/')+1]
+	word := t.Random(24)
+	r := t.Request.Clone()
+	r.Method, r.Path, r.Query = http.MethodPut, folder+"merlon-"+t.Random(12)+".txt", nil
+	r.Body = message.Body{Kind: message.Text, Text: []byte(word)}
+	sent, err := t.Nobody(r)
+	if err != nil || sent.Status >= 300 {
+		return err
+	}
+	get := r.Clone()
+	get.Method, get.Body = http.MethodGet, message.Body{}
+	kept, err := t.Nobody(get)
+	if err != nil || kept.Status != http.StatusOK || strings.TrimSpace(string(kept.Body)) != word {
+		return err
+	}
+	remove := get.Clone()
+	remove.Method = http.MethodDelete
+	proof := []string{"A random text that was sent to " + r.Path + " is served there."}
+	if removed, err := t.Nobody(remove); err == nil && removed.Status < 300 {
+		proof = append(proof, "It was removed again with DELETE.")
+	} else {
+		proof = append(proof, "It could not be removed: "+r.Path+" is left behind.")
+	}
+	t.Flaw(attack.Flaw{Rule: put, Request: r, Place: "/", Answers: []*message.Response{sent, kept}, Notes: []string{"a file of a random name", "what is served there"}, Nobody: true, Proof: proof})
+	return nil
+}
