@@ -62,6 +62,7 @@ type prober struct {
 	base    *attack.Baseline
 	missing *attack.Page // of a name that most likely does not exist
 	error   bool         // that page tells of a file, or shows the name in a path
+	any     bool         // any name is answered alike, as where files are written
 }
 
 func point(p *attack.Probe) error {
@@ -81,6 +82,7 @@ func point(p *attack.Probe) error {
 	text := html.UnescapeString(resp.Text())
 	s.error = fileError.MatchString(text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
 	matters := base.Stable && !s.missing.Equal(base.Page())
+	s.any = base.Stable && !matters
 	if p.At.Names() {
 		return s.name()
 	}
@@ -123,7 +125,7 @@ var (
 	fileName  = lazyregexp.New(`(?i)file|path|page|doc|folder|dir|template|include|inc$|view|load|read|download|content|layout|theme|lang|locale|style|img|image|pdf|report|log|name|src|target|resource|module|conf`)
 	fileValue = lazyregexp.New(`[/\\]|\.[A-Za-z][A-Za-z0-9]{1,4}$`)
 	// fileError are texts of functions that open files.
-	fileError = lazyregexp.New(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
+	fileError = lazyregexp.New(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|\bfile (?:doesn|didn)['’]t (?:yet )?exist|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
 )
 
 // normalised reports whether "./value" is the same as the value, and a folder of a
@@ -330,11 +332,12 @@ func (s *prober) device(up string) attack.Question {
 var scheme = lazyregexp.New(`(?i)^[a-z][a-z0-9+.-]*:/`)
 
 // tell reports a flaw when the application tells what exists from what does not. What
-// exists and is answered as a name that names nothing is not asked about further.
+// exists and is answered as a name that names nothing is not asked about further, but for
+// where files are made: there only a name in a folder that does not exist is another one.
 func (s *prober) tell(ask attack.Question) (found bool, err error) {
 	yes, no := ask()
 	first, err := s.Try(yes)
-	if err != nil || s.Page(first, yes).Equal(s.missing) {
+	if err != nil || s.Page(first, yes).Equal(s.missing) && !(s.error && s.any) {
 		return false, err
 	}
 	second, err := s.Try(no)

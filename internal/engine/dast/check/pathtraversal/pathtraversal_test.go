@@ -154,6 +154,35 @@ func TestStandard(t *testing.T) {
 	}
 }
 
+// Where files are made any name will do, and only that of a folder that is not there
+// will not.
+func TestMadeFiles(t *testing.T) {
+	dir := folder(t)
+	mux := http.NewServeMux()
+	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return dir + "/" + v }, "/good/": func(v string) string { return filepath.Join(dir, filepath.Base(v)) }} {
+		mux.HandleFunc(path+"made", func(w http.ResponseWriter, r *http.Request) {
+			f, err := os.OpenFile(name(r.FormValue("q")), os.O_WRONLY|os.O_CREATE, 0o600)
+			if err != nil {
+				return // and says nothing
+			}
+			_ = f.Close()
+			fmt.Fprintf(w, "Now ready to write to %s/%s", dir, html.EscapeString(r.FormValue("q")))
+		})
+	}
+	for path, name := range map[string]func(string) string{"/bad/": func(v string) string { return v }, "/good/": filepath.Base} {
+		mux.HandleFunc(path+"told", func(w http.ResponseWriter, r *http.Request) {
+			text := "it exists already"
+			if _, err := os.Stat(name(r.FormValue("q"))); err != nil {
+				text = "but the file doesn't exist yet"
+			}
+			fmt.Fprintf(w, "Access to '%s': %s", html.EscapeString(r.FormValue("q")), html.EscapeString(text))
+		})
+	}
+	operations := []string{"GET /bad/made?q=terms", "GET /good/made?q=terms", "GET /bad/told?q=terms", "GET /good/told?q=terms"}
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Profile(scan.Standard))
+	attacktest.Expect(t, got, "dast/pathtraversal/folder GET /bad/made query:q", "dast/pathtraversal/folder GET /bad/told query:q")
+}
+
 // fill makes a web application with the files of one in Java.
 func fill(t *testing.T) (root string) {
 	t.Helper()
