@@ -35,12 +35,12 @@ var credential = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|j
 // crumbs keeps the cookies of an answer.
 func (c *Crawler) crumbs(resp *message.Response) {
 	for _, set := range (&http.Response{Header: resp.Header}).Cookies() {
-		if set.Value == "" || set.MaxAge < 0 || credential.MatchString(set.Name) || secret(set.Value) {
-			continue
-		}
 		value, err := url.PathUnescape(set.Value)
 		if err != nil {
 			value = set.Value
+		}
+		if value == "" || set.MaxAge < 0 || credential.MatchString(set.Name) || secret(value) {
+			continue
 		}
 		below := set.Path
 		if !strings.HasPrefix(below, "/") {
@@ -61,7 +61,7 @@ func secret(value string) bool {
 	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") && strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz")
 }
 
-var drawn = lazyregexp.New(`^(s%3A|s:)?[A-Za-z0-9+/=_.%-]+$`)
+var drawn = lazyregexp.New(`^(s:)?[A-Za-z0-9+/=_.-]+$`)
 
 // bake gives the cookies to the operations that are most likely to read them: those of
 // the address that set them, forms of that page before others, then those below the

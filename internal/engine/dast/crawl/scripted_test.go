@@ -111,7 +111,7 @@ func TestCookiesOfTheApplicationAreParameters(t *testing.T) {
 			}
 			_, _ = fmt.Fprint(w, `<a href=/shop/list>shop</a><a href=/about?x=1>about</a>`)
 		case "/shop/list":
-			w.Header().Add("Set-Cookie", "sort=by%20name; Path=/shop; Secure; HttpOnly")
+			w.Header().Add("Set-Cookie", "sort=by%20name%2C%2010%20a%20page; Path=/shop; Secure; HttpOnly")
 			_, _ = fmt.Fprint(w, `<form method=post action=/shop/order><input name=n></form>`)
 		default:
 			_, _ = fmt.Fprint(w, "done")
@@ -126,7 +126,7 @@ func TestCookiesOfTheApplicationAreParameters(t *testing.T) {
 		}
 	}
 	slices.Sort(got)
-	want := []string{"GET /shop/list sort=by name", "POST /shop/order sort=by name"}
+	want := []string{"GET /shop/list sort=by name, 10 a page", "POST /shop/order sort=by name, 10 a page"}
 	if !slices.Equal(got, want) {
 		t.Errorf("cookies are parameters of %q, want %q", got, want)
 	}
