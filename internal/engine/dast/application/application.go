@@ -3,6 +3,7 @@
 package application
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 
@@ -11,6 +12,7 @@ import (
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -29,6 +31,19 @@ var Analyzer = &scan.Analyzer{
 type examination struct {
 	*visit.Visit
 	crawler *crawl.Crawler
+}
+
+// find signs the other identities in, and finds operations.
+func (e *examination) find(ctx context.Context) error {
+	for _, other := range e.Run.Others {
+		if err := other.As.(*session.Session).SignIn(ctx); err != nil { // they are all of others
+			if traffic.Over(err) {
+				return err
+			}
+			e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
+		}
+	}
+	return e.discover(ctx)
 }
 
 // others are the identities of the target beside the first.
@@ -61,7 +76,7 @@ func examine(p *scan.LivePass) error {
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
 		}})
-	return v.Do(visit.Plan{Script: true, Discover: e.discover, Found: 30, Tell: func() {
+	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Tell: func() {
 		for _, entry := range e.Surface.Entries() {
 			e.Operation(entry.Seen)
 		}
