@@ -2,6 +2,7 @@ package application_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"html"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -235,5 +237,64 @@ func TestTemplatesAreNotForgotten(t *testing.T) {
 	})
 	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "templates") {
 		t.Errorf("status %+v", s)
+	}
+}
+
+// A value that an API keeps runs where a page's script writes it as markup, and does not
+// where it is written as text.
+func TestStoredByAnAPI(t *testing.T) {
+	path, err := browser.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	kept := map[string][]string{"news": {}, "notes": {}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `<html><a href="#/news">n</a><a href="#/notes">o</a><p id=p></p><script>
+const load = async () => {
+  const kind = location.hash.slice(2); if (!kind) return;
+  const all = await (await fetch("/api/" + kind)).json();
+  if (kind === "news") p.innerHTML = all.map((a) => a.text).join("<br>"); else p.textContent = all.map((a) => a.text).join(" ");
+};
+addEventListener("hashchange", load); load();
+const post = (kind, text) => fetch("/api/" + kind, {method: "POST", body: JSON.stringify({text})});
+</script>`)
+	})
+	mux.HandleFunc("/api/{kind}", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		kind := r.PathValue("kind")
+		if kept[kind] == nil {
+			http.NotFound(w, r)
+			return
+		}
+		if r.Method == http.MethodPost {
+			var sent struct{ Text string }
+			if json.NewDecoder(r.Body).Decode(&sent) == nil && len(sent.Text) < 200 {
+				kept[kind] = append(kept[kind], sent.Text)
+			}
+			kept[kind] = kept[kind][max(0, len(kept[kind])-5):]
+		}
+		all := []map[string]any{}
+		for i, text := range kept[kind] {
+			all = append(all, map[string]any{"id": i, "text": text})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(all)
+	})
+	kept["news"], kept["notes"] = []string{"first"}, []string{"first"}
+	got := examine(t, mux, func(o *scan.Options) {
+		o.Live.Browser, o.Live.BrowserReason = path, ""
+		o.Live.Target.Profile, o.Live.Target.Checks = scan.Standard, []string{"xss"}
+	})
+	var where []string
+	for _, f := range got.findings {
+		if f.RuleID == "dast/xss/stored" {
+			where = append(where, f.Live.URL[strings.LastIndexByte(f.Live.URL, '/'):])
+		}
+	}
+	if len(where) != 1 || where[0] != "/news" {
+		t.Errorf("found %v, operations %+v, status %+v", where, got.operations, got.Statuses)
 	}
 }

@@ -106,6 +106,9 @@ type Browser interface {
 	// Execute opens the request's address as the session, and returns the texts of
 	// dialogs and calls that hold the marker, with how they came about; none: nothing ran.
 	Execute(ctx context.Context, r *message.Request, marker string) ([]string, error)
+	// ExecuteShown is Execute for the pages whose scripts were seen to ask for the
+	// request: they show what it answers.
+	ExecuteShown(ctx context.Context, r *message.Request, marker string) ([]string, error)
 }
 
 // A Token is a value that a check left at a point, to be found again elsewhere.

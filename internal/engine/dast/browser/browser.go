@@ -84,6 +84,7 @@ type Browser struct {
 	foreign int
 	kept    map[Session][]Storage // what pages of sessions begin with
 	routes  map[string][]string   // fragments that were seen, by the shape of their document
+	asking  map[string][]string   // addresses of pages whose scripts asked, by the shape of the path
 	closed  bool
 	last    error // why it ended the last time
 }
@@ -107,7 +108,7 @@ func Start(ctx context.Context, o Options) (*Browser, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the browser's proxy cannot listen: %w", err)
 	}
-	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}, kept: map[Session][]Storage{}}
+	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}, kept: map[Session][]Storage{}, asking: map[string][]string{}}
 	if _, err := b.instance(ctx); err != nil {
 		g.close()
 		return nil, err

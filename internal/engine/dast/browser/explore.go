@@ -539,6 +539,27 @@ func (b *Browser) Routes(r *message.Request, n int) []string {
 	return out[:min(n, len(out))]
 }
 
+// maxAsking bounds the pages that are kept of one request of scripts.
+const maxAsking = 3
+
+// asked keeps the page whose script has asked for something.
+func (b *Browser) asked(s *Sent, page string) {
+	if s.Foreign || s.Refused != "" || page == "" {
+		return
+	}
+	key := asking(s.Request)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if pages := b.asking[key]; len(pages) < maxAsking && len(b.asking) < maxQueued && !slices.ContainsFunc(pages, func(p string) bool { return shape(p) == shape(page) }) {
+		b.asking[key] = append(pages, page)
+	}
+}
+
+// asking is the same for requests to the same place.
+func asking(r *message.Request) string {
+	return r.Method + " " + r.Base() + strings.TrimSuffix(site.PathShape(r), "/")
+}
+
 // words are the fragments that look like routes; others are places in a text.
 var words = lazyregexp.New(`^#!?/`)
 
@@ -610,6 +631,9 @@ func (e *explorer) event(ev Event) {
 	switch {
 	case ev.Request != nil:
 		s := ev.Request
+		if s.Kind == "xhr" || s.Kind == "fetch" {
+			e.b.asked(s, page)
+		}
 		e.tell(Observation{Kind: "request", Request: s.Request, Type: s.Kind, Foreign: s.Foreign, Refused: s.Refused, Page: page},
 			s.Kind+site.Shape(s.Request)+s.Address()+s.Refused)
 	case ev.Route != "":

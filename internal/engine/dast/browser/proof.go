@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -164,4 +165,30 @@ func (p Prover) Execute(ctx context.Context, r *message.Request, marker string) 
 		out = append(out, e.String())
 	}
 	return out, err
+}
+
+// ExecuteShown opens the pages whose scripts were seen to ask for the request, and
+// returns how the marker was executed, nothing when it was not; see Browser.Run.
+func (p Prover) ExecuteShown(ctx context.Context, r *message.Request, marker string) ([]string, error) {
+	p.Browser.mu.Lock()
+	pages := slices.Clone(p.Browser.asking[asking(r)])
+	p.Browser.mu.Unlock()
+	for _, address := range pages {
+		page, fragment, err := split(address)
+		if err != nil {
+			continue
+		}
+		done, err := p.Browser.Run(ctx, Trial{As: p.As, Request: page, Fragment: fragment, Marker: marker})
+		if err != nil {
+			return nil, err
+		}
+		var out []string
+		for _, e := range done {
+			out = append(out, e.String())
+		}
+		if len(out) > 0 {
+			return out, nil
+		}
+	}
+	return nil, nil
 }

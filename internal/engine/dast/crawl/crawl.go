@@ -457,7 +457,6 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 		}
 		if got, err := c.Client.Send(ctx, absent, c.As); err == nil && got.Status == http.StatusOK {
 			s.page = got
-			c.take(Read(got), got, maxDepth)
 		}
 	})
 	return s.page != nil && s.page.Text() == resp.Text() && len(r.Query) == 0

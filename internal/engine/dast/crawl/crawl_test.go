@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
@@ -302,10 +303,23 @@ func TestFormsKeepPasswords(t *testing.T) {
 func TestCrawlReadsAPageOfAllAddressesOnce(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
+	var first sync.Once
+	absent := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		asked = append(asked, r.URL.Path)
 		mu.Unlock()
+		switch r.URL.Path {
+		case "/": // what is not there is seen first, and leads nowhere by itself
+			select {
+			case <-absent:
+			case <-time.After(5 * time.Second):
+			}
+		default:
+			if strings.Contains(r.URL.Path, "n0t-there") {
+				first.Do(func() { time.AfterFunc(50*time.Millisecond, func() { close(absent) }) })
+			}
+		}
 		switch r.URL.Path {
 		case "/app.js":
 			w.Header().Set("Content-Type", "text/javascript")

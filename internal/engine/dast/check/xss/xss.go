@@ -204,7 +204,7 @@ func keeps(p *attack.Probe, found *proof) (*message.Response, error) {
 // held looks at a page that holds a word which was left elsewhere.
 func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
 	if !shown(resp) {
-		return nil
+		return byScript(t, token, resp)
 	}
 	try := func(payload string) (*message.Response, *message.Request, error) {
 		r := token.Request.With(token.Point, payload)
@@ -223,6 +223,41 @@ func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
 		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that leaves its place was sent"},
 		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + " " + found.where.describe() + ".",
 			"With " + found.payload + " that page has " + found.how + ", read as a browser reads it."}})
+	return nil
+}
+
+// maxScripted bounds the values that are looked at in the browser.
+const maxScripted = 30
+
+// byScript looks at an answer that is no page, and holds a word that was left elsewhere:
+// pages whose scripts ask for it may write it as markup. What is left runs nothing but a
+// function that only our browser has; the proof is that it was called.
+func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error {
+	if t.Browser == nil || !strings.Contains(resp.MediaType(), "json") || !t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) || t.Count("xss scripted") > maxScripted {
+		return nil
+	}
+	mark := "m" + t.Random(9)
+	payload := "<img src=x onerror=" + mark + "()>"
+	r := token.Request.With(token.Point, payload)
+	if _, err := t.Send(r); err != nil {
+		return err
+	}
+	later, err := t.Follow(t.Request)
+	if err != nil || !strings.Contains(later.Text(), mark) {
+		return err
+	}
+	ran, err := t.Browser.ExecuteShown(t.Context, t.Request, mark)
+	if err != nil && t.Context.Err() != nil {
+		return t.Context.Err()
+	}
+	if len(ran) == 0 {
+		return nil
+	}
+	point := token.Point
+	t.Flaw(attack.Flaw{Rule: stored, Request: r, Point: &point, Payload: payload, Answers: []*message.Response{resp, later},
+		Notes: []string{"the answer holds a word that was sent to another address", "the answer after the value was sent"},
+		Proof: []string{"A word that was sent to " + r.Place() + " is in the answer of " + t.Request.Place() + ", which scripts of pages ask for.",
+			"With " + payload + ", a browser that opened such a page ran it: " + ran[0] + "."}})
 	return nil
 }
 
