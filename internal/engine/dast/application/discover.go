@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ func (e *examination) discover(ctx context.Context) error {
 			return err
 		}
 	}
+	e.sockets(result)
 	if e.Browser == nil {
 		_, err = e.crawler.More(ctx, e.crawler.Lists()...)
 		return err
@@ -43,6 +45,20 @@ func (e *examination) discover(ctx context.Context) error {
 	}
 	_, err = e.crawler.More(ctx, e.crawler.Lists()...)
 	return err
+}
+
+// sockets tells of WebSockets, whose messages nobody examines.
+func (e *examination) sockets(result *crawl.Result) {
+	for _, address := range result.Sockets {
+		r, err := message.Parse(strings.Replace(address, "ws", "http", 1))
+		if err != nil || e.Scope.Allows(r) != nil {
+			continue
+		}
+		r.Origin = "socket"
+		if e.Surface.Add(r) {
+			e.Surface.Failed(r, "a WebSocket: its messages are not examined")
+		}
+	}
 }
 
 const (

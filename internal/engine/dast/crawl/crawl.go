@@ -45,17 +45,16 @@ type Options struct {
 
 // A Result is what a crawl saw beside the operations.
 type Result struct {
-	Asked    int
-	Sockets  []string            // addresses of WebSockets
-	Outside  []string            // addresses of other sites, at most maxOutside
-	Routes   []string            // that script shows in the browser, in the order of finding
-	Pages    []*message.Request  // that answered with a page, in the order of asking
-	Describe []*message.Response // answers that look like a description of an API
-	left     int                 // that found no room
+	Asked   int
+	Sockets []string           // addresses of WebSockets, at most maxSockets
+	Routes  []string           // that script shows in the browser, in the order of finding
+	Pages   []*message.Request // that answered with a page, in the order of asking
+	left    int                // that found no room
 }
 
 const (
-	maxOutside  = 1000
+	maxSockets  = 1000
+	maxLists    = 1000
 	maxRoutes   = 300
 	maxPerShape = 4   // requests that differ in values only
 	maxPerPlace = 300 // pages of one folder
@@ -74,7 +73,7 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, outside: map[string]bool{}, soft: map[string]*soft{}, cookies: map[string]crumb{},
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
@@ -128,7 +127,6 @@ type Crawler struct {
 	shapes  map[string]int
 	folders map[string]int
 	sockets map[string]bool
-	outside map[string]bool
 	soft    map[string]*soft
 	lists   []*message.Request // see Lists
 	cookies map[string]crumb   // by name and path
@@ -148,7 +146,7 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	c.work(ctx)
 	c.bake()
 	c.limits()
-	c.result.Sockets, c.result.Outside = slices.Sorted(maps.Keys(c.sockets)), slices.Sorted(maps.Keys(c.outside))
+	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
 	return &c.result, c.stopped
 }
 
@@ -234,7 +232,6 @@ func (c *Crawler) done() {
 func (c *Crawler) push(it item) {
 	r := it.r
 	if c.Scope.Allows(r) != nil {
-		c.elsewhere(r)
 		return
 	}
 	content, _ := r.Content()
@@ -272,15 +269,6 @@ func trap(p string) bool {
 		}
 	}
 	return false
-}
-
-// elsewhere keeps the address of another site.
-func (c *Crawler) elsewhere(r *message.Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.Scope.Hosts(r.Host) && len(c.outside) < maxOutside {
-		c.outside[r.Address()] = true
-	}
 }
 
 // ask asks for a request and reads the answer.
@@ -353,16 +341,6 @@ func (c *Crawler) keep(resp *message.Response, there bool) {
 	if there && resp.IsHTML() && resp.Status == http.StatusOK {
 		c.result.Pages = append(c.result.Pages, resp.Request)
 	}
-	if describes(resp) {
-		c.result.Describe = append(c.result.Describe, resp)
-	}
-}
-
-// describes reports whether an answer looks like a description of an API.
-func describes(resp *message.Response) bool {
-	head := resp.Text()[:min(len(resp.Text()), 4096)]
-	return resp.Status == http.StatusOK && !resp.IsHTML() && (strings.Contains(head, `"openapi"`) || strings.Contains(head, `"swagger"`) ||
-		strings.HasPrefix(head, "openapi:") || strings.HasPrefix(head, "swagger:") || strings.Contains(head, "\nopenapi:") || strings.Contains(head, "\nswagger:"))
 }
 
 // take pushes what was found in an answer.
@@ -379,14 +357,14 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 		c.push(item{r: one, depth: depth})
 	}
 	c.mu.Lock()
-	if add != nil && len(c.lists) < maxOutside {
+	if add != nil && len(c.lists) < maxLists {
 		c.lists = append(c.lists, add)
 	}
 	if f.code.headers || f.code.fields {
 		c.codes[resp.Request.Address()] = f.code
 	}
 	for _, s := range f.Sockets {
-		if len(c.sockets) < maxOutside {
+		if len(c.sockets) < maxSockets {
 			c.sockets[s] = true
 		}
 	}

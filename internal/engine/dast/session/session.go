@@ -32,6 +32,8 @@ type Options struct {
 	// Browse signs in with a browser: by recorded steps, or by a form that script shows;
 	// nil: there is no browser.
 	Browse func(context.Context, *Session, browser.Login) (*browser.State, error)
+	// Look sees the answers of the first sign-in, without credentials; nil: nobody does.
+	Look func(*message.Response)
 }
 
 // A Session is an identity signed in. It implements traffic.Session and is safe for
@@ -52,6 +54,9 @@ type Session struct {
 	fails  int  // sign-ins in a row that failed
 	gone   time.Time
 	why    string
+	asked  int              // requests since the session was proven
+	proved time.Time        // when it was
+	learnt *message.Request // a page that differs for a visitor; nil: none is known
 
 	signing sync.Mutex // one sign-in at a time
 }
@@ -105,12 +110,6 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 	}
 	s.reset()
 	return s, nil
-}
-
-// Nobody returns the session of a visitor: cookies are kept, and that is all.
-func Nobody(o Options) *Session {
-	s, _ := New(scan.Identity{}, o) // nothing of it can be wrong
-	return s
 }
 
 // request returns the request of an address of the target.
@@ -175,8 +174,15 @@ func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
 	s.mu.Lock()
 	again := s.lost && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
 	s.mu.Unlock()
-	if again && ctx.Value(signingIn{}) == nil {
-		if err := s.renew(ctx); traffic.Over(err) {
+	if ctx.Value(signingIn{}) == nil {
+		var err error
+		switch {
+		case again:
+			err = s.renew(ctx)
+		case s.due():
+			err = s.check(ctx)
+		}
+		if traffic.Over(err) {
 			return err
 		}
 	}
@@ -318,8 +324,12 @@ func (s *Session) signIn(ctx context.Context) error {
 	if err == nil {
 		err = s.prove(ctx, landed)
 	}
+	if err == nil {
+		err = s.learn(ctx, landed)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.asked, s.proved = 0, s.o.Now()
 	if err != nil {
 		s.fails++
 		s.lose(err.Error())
@@ -360,15 +370,7 @@ func (s *Session) fill(text string) (string, error) {
 // prove checks that the session holds. Without a marker it finds one: what the page
 // after the sign-in has and the same page has not for a visitor.
 func (s *Session) prove(ctx context.Context, landed *message.Response) error {
-	page := s.page
-	if page == nil && (s.in != nil || s.out != nil || s.status != 0) {
-		base, err := message.Of(s.o.Scope.Base())
-		if err != nil {
-			return err
-		}
-		page = base
-	}
-	if page != nil {
+	if page := s.proof(); page != nil && (s.page != nil || s.marked()) {
 		resp, err := s.follow(ctx, page, 3)
 		if err != nil {
 			return err
@@ -394,22 +396,22 @@ func (s *Session) asks(resp *message.Response) bool {
 
 // follow sends a request within a sign-in and follows redirects.
 func (s *Session) follow(ctx context.Context, r *message.Request, steps int) (*message.Response, error) {
-	resp, err := s.o.Client.Send(ctx, r, s)
-	for range steps {
+	for ; ; steps-- {
+		resp, err := s.o.Client.Send(ctx, r, s)
 		if err != nil {
 			return nil, err
 		}
+		s.look(resp)
 		to := resp.Location()
-		if to == nil {
-			break
+		if to == nil || steps == 0 {
+			return resp, nil
 		}
-		next, parseErr := message.Of(to)
-		if parseErr != nil || s.o.Scope.Allows(next) != nil {
-			break
+		next, err := message.Of(to)
+		if err != nil || s.o.Scope.Allows(next) != nil {
+			return resp, nil
 		}
-		resp, err = s.o.Client.Send(ctx, next, s)
+		r = next
 	}
-	return resp, err
 }
 
 // json signs in by a request and takes the token out of its answer.
@@ -434,6 +436,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	if err != nil {
 		return err
 	}
+	s.look(resp)
 	if resp.Status >= 400 {
 		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(), resp.Status)
 	}
@@ -534,26 +537,4 @@ func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return State{Lost: s.lost, Since: s.gone, Why: s.why, Signs: s.signs}
-}
-
-// Check asks the page of the marker and notes when the session is lost, and signs in
-// again. Without such a page it does nothing.
-func (s *Session) Check(ctx context.Context) error {
-	if s.page == nil {
-		return nil
-	}
-	resp, err := s.o.Client.Send(context.WithValue(ctx, signingIn{}, true), s.page, s)
-	if err != nil {
-		return err
-	}
-	if s.holds(resp) {
-		return nil
-	}
-	if !s.signsIn() {
-		s.mu.Lock()
-		s.lose("the page of the marker does not show the session")
-		s.mu.Unlock()
-		return nil
-	}
-	return s.renew(ctx)
 }

@@ -25,7 +25,7 @@ type Surface struct {
 
 // An Entry is one operation.
 type Entry struct {
-	Request *message.Request // the first that was seen, or the best one
+	Request *message.Request // the first that was seen, enriched
 	Seen    finding.Operation
 	// Withheld says that the profile sends no request for the operation.
 	Withheld bool
@@ -81,16 +81,6 @@ func parameters(r *message.Request) []string {
 		}
 	}
 	return out
-}
-
-// Replace puts a better request for the same operation in the place of the known one.
-func (s *Surface) Replace(r *message.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.known[Shape(r)]; e != nil {
-		e.Request = r
-		s.keep(e, nil)
-	}
 }
 
 // Enrich adds headers and cookies, as far as they are new by name, to the known operation

@@ -40,8 +40,6 @@ type Options struct {
 	Bytes    int64         // of answers in all; 16 GiB
 	Body     int64         // bytes of one answer that are kept; 4 MiB
 	Timeout  time.Duration // of one request, to the end of its answer; 30 s
-	// Observe sees every answer; it must not keep the caller waiting.
-	Observe func(*message.Response)
 }
 
 // Header names the scan in every request.
@@ -231,9 +229,6 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 	}
 	if as != nil {
 		as.Seen(resp)
-	}
-	if c.o.Observe != nil {
-		c.o.Observe(resp)
 	}
 	return resp, nil
 }

@@ -93,7 +93,8 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 
 // Session is what identities of the target sign in with.
 func (v *Visit) Session() session.Options {
-	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse}
+	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse,
+		Look: func(resp *message.Response) { v.Run.Look(v.Context, resp) }}
 }
 
 // Do makes the visit. What ends it early is a reason, unless nothing was seen at all.

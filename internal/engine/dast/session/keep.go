@@ -1,0 +1,137 @@
+package session
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file proves during the scan that the session still holds.
+
+// A session is proven again after so many requests, or after so much time.
+const (
+	proveEvery = 500
+	proveAfter = 2 * time.Minute
+)
+
+// due counts a request and reports whether the session is to be proven again.
+func (s *Session) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	now := s.o.Now()
+	if !s.ever || s.lost || s.asked < proveEvery && now.Sub(s.proved) < proveAfter {
+		return false
+	}
+	s.asked, s.proved = 0, now
+	return true
+}
+
+// proof is the page that shows whether the session holds: that of the marker, else one
+// that was found to differ for a visitor; nil: none is known.
+func (s *Session) proof() *message.Request {
+	if s.page != nil {
+		return s.page
+	}
+	if s.marked() {
+		base, err := message.Of(s.o.Scope.Base())
+		if err != nil {
+			return nil
+		}
+		return base
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.learnt
+}
+
+// marked reports whether the identity says how an answer shows the session.
+func (s *Session) marked() bool { return s.in != nil || s.out != nil || s.status != 0 }
+
+// learn looks for a page that differs for a visitor: the one on which the sign-in ended,
+// else the base.
+func (s *Session) learn(ctx context.Context, landed *message.Response) error {
+	if s.proof() != nil || !s.signsIn() {
+		return nil
+	}
+	var pages []*message.Request
+	if landed != nil && landed.Request.Method == http.MethodGet {
+		pages = append(pages, landed.Request)
+	}
+	if base, err := message.Of(s.o.Scope.Base()); err == nil && (len(pages) == 0 || base.Address() != pages[0].Address()) {
+		pages = append(pages, base)
+	}
+	for _, r := range pages {
+		visitor, err := s.o.Client.Send(ctx, r, nil)
+		if err != nil {
+			return err
+		}
+		if s.welcomes(visitor) {
+			continue
+		}
+		if resp, err := s.o.Client.Send(ctx, r, s); err != nil || !s.welcomes(resp) {
+			continue
+		}
+		s.mu.Lock()
+		s.learnt = r
+		s.mu.Unlock()
+		return nil
+	}
+	return nil
+}
+
+// welcomes reports whether an answer is a page that asks for no sign-in.
+func (s *Session) welcomes(resp *message.Response) bool {
+	return resp.Status < 300 && !s.asks(resp)
+}
+
+// check asks for the page that shows whether the session holds. Where it does not, it is
+// lost from now on, and signs in again where it can.
+func (s *Session) check(ctx context.Context) error {
+	page := s.proof()
+	if page == nil {
+		return nil
+	}
+	ctx = context.WithValue(ctx, signingIn{}, true)
+	resp, err := s.follow(ctx, page, 3)
+	if err != nil {
+		return err
+	}
+	holds := s.holds
+	if s.page == nil && !s.marked() {
+		holds = s.welcomes
+	}
+	if holds(resp) {
+		return nil
+	}
+	s.mu.Lock()
+	s.lose("the page of the marker does not show the session")
+	s.mu.Unlock()
+	if !s.signsIn() {
+		return nil
+	}
+	return s.renew(ctx)
+}
+
+// look gives an answer of the first sign-in to those who look at answers, without what
+// the request sent and what came back for it: both may hold credentials.
+func (s *Session) look(resp *message.Response) {
+	s.mu.Lock()
+	again := s.ever
+	s.mu.Unlock()
+	if s.o.Look == nil || again || !s.o.Scope.Hosts(resp.Request.Host) {
+		return
+	}
+	if resp.Request.Method != http.MethodGet {
+		r := resp.Request.Clone()
+		r.Body = message.Body{}
+		sent, err := r.HTTP(context.Background())
+		if err != nil {
+			return
+		}
+		resp = &message.Response{Request: r, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Took: resp.Took, Sent: message.Dump(sent, []byte("[credentials]"))}
+	}
+	s.o.Look(resp)
+}
