@@ -5,6 +5,7 @@ package check
 import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check/access"
+	"merlon/internal/engine/dast/check/caching"
 	"merlon/internal/engine/dast/check/cipher"
 	"merlon/internal/engine/dast/check/codeinjection"
 	"merlon/internal/engine/dast/check/command"
@@ -31,6 +32,7 @@ import (
 	"merlon/internal/engine/dast/check/sqlinjection"
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
+	"merlon/internal/engine/dast/check/tls"
 	"merlon/internal/engine/dast/check/upload"
 	"merlon/internal/engine/dast/check/versions"
 	"merlon/internal/engine/dast/check/xpathinjection"
@@ -67,6 +69,8 @@ var All = []*attack.Check{
 	cors.Check,
 	forgotten.Check,
 	hostheader.Check,
+	caching.Check,
+	tls.Check,
 	methods.Check,
 	methods.Write,
 	cookies.Check,

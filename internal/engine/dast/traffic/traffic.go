@@ -131,6 +131,36 @@ func (c *Client) Failed() int { return int(c.failed.Load()) }
 // TLS is the state of the last encrypted connection; nil: none.
 func (c *Client) TLS() *tls.ConnectionState { return c.certificate.Load() }
 
+// Handshake makes an encrypted connection to the target's own host as the settings say,
+// and closes it. It counts as a request.
+func (c *Client) Handshake(ctx context.Context, config *tls.Config) (*tls.ConnectionState, error) {
+	base := c.o.Scope.Base()
+	address := base.Host
+	if base.Port() == "" {
+		address = net.JoinHostPort(base.Hostname(), "443")
+	}
+	r, err := message.Of(base)
+	if err != nil {
+		return nil, errs.Wrap(errs.Invalid, err, "the target cannot be asked")
+	}
+	if err := c.turn(ctx, r); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+	defer cancel()
+	raw, err := c.o.Dial(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("connection to %s: %w", address, err)
+	}
+	conn := tls.Client(raw, config)
+	defer func() { _ = conn.Close() }() // nothing was written
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, fmt.Errorf("handshake with %s: %w", address, err)
+	}
+	state := conn.ConnectionState()
+	return &state, nil
+}
+
 // Slowed tells for how long the client has held back because the target asked for it.
 func (c *Client) Slowed() time.Duration { return c.back.total() }
 

@@ -1,0 +1,158 @@
+// Package caching finds caches that give one user what belongs to another: pages that are
+// kept under an address that only looks like a file, and answers that hold what somebody
+// put into a header which the cache does not look at. What is tried carries a random word
+// in its address, so that nobody else ever gets what a cache keeps of it.
+package caching
+
+import (
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+var (
+	deception = &finding.Rule{
+		ID: "dast/caching/deception", Analysis: finding.DAST, Name: "A cache keeps a user's page for others",
+		ShortDescription: "With the name of a file behind its path, a private page is kept by a cache and given to anybody.",
+		Description: "The application answers an address such as /account/x.css with the page /account, and a cache before it keeps it because of the ending. Who makes a user open such an address " +
+			"reads the user's page there afterwards.",
+		HowToPrevent: "Answer paths with something behind them by 404, send Cache-Control: no-store, private with pages of users, and have the cache obey it whatever the address ends with.",
+		CWE:          []string{"CWE-525"}, OWASP: []string{"A01:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	}
+	poisoning = &finding.Rule{
+		ID: "dast/caching/poisoning", Analysis: finding.DAST, Name: "A cache gives others what a header put into the page",
+		ShortDescription: "A header that the cache does not look at changes the answer that it keeps.",
+		Description:      "The application puts a header such as X-Forwarded-Host into the answer, and a cache keeps it under an address without that header. Everybody who asks for the address then gets links, script or redirects of an attacker.",
+		HowToPrevent:     "Do not use such headers, let the cache remove them, or send Vary with their names.",
+		CWE:              []string{"CWE-349"}, OWASP: []string{"A05:2021"}, Severity: finding.High, Confidence: finding.Certain,
+	}
+)
+
+// Check is the check.
+var Check = &attack.Check{ID: "caching", Rules: []*finding.Rule{deception, poisoning}, Profile: scan.Standard, Response: learn, Request: try}
+
+// learn notes that a cache tells of itself.
+func learn(t *attack.Trial, resp *message.Response) {
+	for _, name := range []string{"Age", "X-Cache", "X-Cache-Status", "Cf-Cache-Status", "X-Varnish", "X-Served-By", "X-Proxy-Cache", "X-Cache-Hits"} {
+		if resp.Header.Get(name) != "" {
+			t.Note("cache")
+		}
+	}
+	if control := strings.ToLower(resp.Header.Get("Cache-Control")); strings.Contains(control, "public") || strings.Contains(control, "s-maxage") {
+		t.Note("cache")
+	}
+}
+
+const (
+	maxPages   = 6 // that are tried with headers
+	maxPrivate = 6 // pages of users that are tried with an ending
+)
+
+// try tries one page. Where nothing tells of a cache, there is nothing to ask.
+func try(t *attack.Trial) error {
+	if t.Request.Method != http.MethodGet || !t.Noted("cache") || !t.Once("caching "+t.Request.Base()+t.Request.Path) {
+		return nil
+	}
+	if t.Count("caching pages") <= maxPages {
+		if err := poison(t); err != nil {
+			return err
+		}
+	}
+	if t.As == nil || t.As.Name() == "" || strings.Contains(t.Request.Path[strings.LastIndexByte(t.Request.Path, '/'):], ".") {
+		return nil
+	}
+	if t.Count("caching private") > maxPrivate {
+		return nil
+	}
+	return deceive(t)
+}
+
+// unkeyed are headers that applications use and caches rarely look at.
+var unkeyed = []string{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server", "X-Original-Host", "X-Forwarded-Prefix"}
+
+// poison asks with random values in the headers, and then without any.
+func poison(t *attack.Trial) error {
+	r := t.Request.Clone()
+	r.Query = append(r.Query, message.Param{Name: t.Random(8), Value: t.Random(8)}) // an address of our own
+	dirty := r
+	words := map[string]string{}
+	for _, name := range unkeyed {
+		words[name] = t.Random(12)
+		value := words[name] + ".example"
+		if name == "X-Forwarded-Prefix" {
+			value = "/" + words[name]
+		}
+		dirty = dirty.SetHeader(name, value)
+	}
+	first, err := t.Nobody(dirty)
+	if err != nil || first.Status >= 500 {
+		return err
+	}
+	header := ""
+	for _, name := range unkeyed {
+		if header == "" && holds(first, words[name]) {
+			header = name
+		}
+	}
+	if header == "" {
+		return nil
+	}
+	kept, err := t.Nobody(r)
+	if err != nil || !holds(kept, words[header]) {
+		return err
+	}
+	other := r.Clone()
+	other.Query[len(other.Query)-1].Value = t.Random(8)
+	clean, err := t.Nobody(other)
+	if err != nil || holds(clean, words[header]) {
+		return err
+	}
+	point := message.HeaderPoint(header)
+	t.Flaw(attack.Flaw{Rule: poisoning, Request: dirty, Point: &point, Payload: words[header], Place: "/", Key: header, Nobody: true, Answers: []*message.Response{first, kept, clean},
+		Notes: []string{"with the header", "the same address without it", "another address without it"},
+		Proof: []string{"The value of " + header + " is in the answer.", "It is in the next answer of the same address, which was asked for without the header.", "It is not in that of another address. Both addresses were random."}})
+	return nil
+}
+
+func holds(resp *message.Response, word string) bool {
+	return strings.Contains(strings.ToLower(resp.Head()+resp.Text()), word)
+}
+
+// deceive asks for the page of a user with the name of a file behind it, and then as
+// nobody.
+func deceive(t *attack.Trial) error {
+	private, err := t.Send(t.Request)
+	if err != nil || private.Status != http.StatusOK {
+		return err
+	}
+	page := attack.NewPage(private)
+	public, err := t.Nobody(t.Request)
+	if err != nil || attack.NewPage(public).Equal(page) {
+		return err
+	}
+	r := t.Request.Clone()
+	r.Path, r.Template = strings.TrimSuffix(r.Path, "/")+"/"+t.Random(10)+".css", ""
+	bait, err := t.Send(r)
+	if err != nil || bait.Status != http.StatusOK || !attack.NewPage(bait).Equal(page) {
+		return err
+	}
+	stolen, err := t.Nobody(r)
+	if err != nil || stolen.Status != http.StatusOK || !attack.NewPage(stolen).Equal(page) {
+		return err
+	}
+	control := r.Clone()
+	control.Path = strings.TrimSuffix(t.Request.Path, "/") + "/" + t.Random(10) + ".css"
+	refused, err := t.Nobody(control)
+	if err != nil || attack.NewPage(refused).Equal(page) {
+		return err
+	}
+	t.Flaw(attack.Flaw{Rule: deception, Request: r, Answers: []*message.Response{public, bait, stolen, refused},
+		Notes: []string{"the page as nobody", "with a name behind it, as the user", "the same as nobody", "another name as nobody"},
+		Proof: []string{"The page is another one without the session.", "With " + r.Path[len(strings.TrimSuffix(t.Request.Path, "/")):] + " behind its path the user gets it too, and then anybody at that address.",
+			"At an address that the user has not asked for, nobody gets it."}})
+	return nil
+}

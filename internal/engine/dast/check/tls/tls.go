@@ -1,0 +1,214 @@
+// Package tls looks at how the connection to the target is protected: its certificate,
+// old versions and weak ciphers that it still takes, and what pages send or load without
+// encryption. It makes a few handshakes with the target's own host and nothing more.
+package tls
+
+import (
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+func rule(name, weakness string, severity finding.Severity, texts [4]string) *finding.Rule {
+	return &finding.Rule{ID: "dast/tls/" + name, Analysis: finding.DAST, Name: texts[0], ShortDescription: texts[1], Description: texts[2], HowToPrevent: texts[3],
+		CWE: []string{weakness}, OWASP: []string{"A02:2021"}, Severity: severity, Confidence: finding.Certain}
+}
+
+var (
+	certificate = rule("certificate", "CWE-295", finding.Medium, [4]string{"The certificate does not hold", "Clients that check the certificate of the server refuse it.",
+		"The certificate is over, is for another name, or comes from nobody whom clients trust. Users who learn to go on in spite of the warning do so as well when somebody is on the way.",
+		"Get a certificate of a known authority for the name, and renew it by a program (ACME)."})
+	weak = rule("weak-certificate", "CWE-326", finding.Medium, [4]string{"The certificate is weak", "The key or the signature of the certificate can be forged.",
+		"The key is short, or the signature uses a hash with known collisions.", "Use RSA of 2048 bits or more, or ECDSA P-256, and SHA-256."})
+	version = rule("old-version", "CWE-326", finding.Low, [4]string{"Old versions of TLS are taken", "The server takes TLS 1.0 or 1.1.",
+		"TLS 1.0 and 1.1 are withdrawn (RFC 8996): they need hashes and ciphers that are broken.", "Allow TLS 1.2 and 1.3 only."})
+	cipher = rule("weak-cipher", "CWE-327", finding.Medium, [4]string{"Weak ciphers are taken", "The server takes RC4 or 3DES.",
+		"RC4 (RFC 7465) and 3DES show parts of what they encrypt to who records enough of it.", "Allow AEAD ciphers with forward secrecy only."})
+	plain = rule("password-unencrypted", "CWE-319", finding.Medium, [4]string{"A password is sent without encryption", "A form with a password is shown or sent over HTTP.",
+		"Whoever is on the way reads the password, or changes the page so that it is sent to him.", "Serve the page and take the form over HTTPS alone."})
+	mixed = rule("mixed-content", "CWE-319", finding.Low, [4]string{"A page over HTTPS loads script over HTTP", "Script, styles or frames of an encrypted page are loaded without encryption.",
+		"Whoever is on the way changes what is loaded; browsers refuse most of it, so that the page breaks.", "Load everything over HTTPS."})
+)
+
+// Check makes the handshakes, and looks at pages.
+var Check = &attack.Check{ID: "tls", Rules: []*finding.Rule{certificate, weak, version, cipher, plain, mixed}, Profile: scan.Safe, Site: shake, Response: look}
+
+// shake makes the handshakes.
+func shake(t *attack.Trial) error {
+	if t.Request.Scheme != "https" {
+		return nil
+	}
+	state := t.Client.TLS()
+	if state == nil || len(state.PeerCertificates) == 0 {
+		return nil
+	}
+	answer, err := t.Nobody(t.Request)
+	if err != nil {
+		return err
+	}
+	report := func(rule *finding.Rule, proof string) {
+		t.Flaw(attack.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer}, Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
+	}
+	host := t.Request.URL().Hostname()
+	if why := distrust(state.PeerCertificates, host, time.Now()); why != "" {
+		report(certificate, "The certificate of "+host+" "+why+".")
+	}
+	if why := feeble(state.PeerCertificates); why != "" {
+		report(weak, "The certificate of "+host+" "+why+".")
+	}
+	for _, v := range []uint16{tls.VersionTLS10, tls.VersionTLS11} {
+		got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: v, MaxVersion: v, CipherSuites: suites("")})
+		if err != nil {
+			return err
+		}
+		if got != nil && got.Version == v {
+			report(version, "A handshake with "+tls.VersionName(v)+" alone was made.")
+			break
+		}
+	}
+	got, err := handshake(t, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12, CipherSuites: slices.Concat(suites("_RC4_"), suites("_3DES_"))})
+	if err != nil {
+		return err
+	}
+	if got != nil {
+		report(cipher, "A handshake with "+tls.CipherSuiteName(got.CipherSuite)+" was made; nothing but RC4 and 3DES was offered.")
+	}
+	return nil
+}
+
+// handshake makes a handshake whatever the certificate is; nil: the server refuses. Only
+// the end of the scan is an error.
+func handshake(t *attack.Trial, config *tls.Config) (*tls.ConnectionState, error) {
+	config.InsecureSkipVerify = true // the certificate is looked at by itself
+	state, err := t.Client.Handshake(t.Context, config)
+	if t.Context.Err() != nil {
+		return nil, t.Context.Err()
+	}
+	if err != nil { // refused, which is what is hoped for
+		return nil, nil
+	}
+	return state, nil
+}
+
+// suites are the ciphers whose name holds the text.
+func suites(text string) []uint16 {
+	var out []uint16
+	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		if strings.Contains(s.Name, text) {
+			out = append(out, s.ID)
+		}
+	}
+	return out
+}
+
+// distrust says why clients refuse the certificate; empty: they take it.
+func distrust(chain []*x509.Certificate, host string, now time.Time) string {
+	leaf := chain[0]
+	switch {
+	case now.After(leaf.NotAfter):
+		return "is over since " + leaf.NotAfter.UTC().Format(time.DateOnly)
+	case now.Before(leaf.NotBefore):
+		return "is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly)
+	}
+	if err := leaf.VerifyHostname(host); err != nil {
+		return "is for another name"
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Intermediates: between, CurrentTime: now})
+	var unknown x509.UnknownAuthorityError
+	switch {
+	case errors.As(err, &unknown) && leaf.CheckSignature(leaf.SignatureAlgorithm, leaf.RawTBSCertificate, leaf.Signature) == nil:
+		return "is signed by itself"
+	case errors.As(err, &unknown):
+		return "comes from an authority that is not known here"
+	}
+	return ""
+}
+
+// feeble says why the certificate can be forged; empty: it cannot.
+func feeble(chain []*x509.Certificate) string {
+	leaf := chain[0]
+	if key, ok := leaf.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() < 2048 {
+		return fmt.Sprintf("has an RSA key of %d bits", key.N.BitLen())
+	}
+	switch leaf.SignatureAlgorithm {
+	case x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1:
+		return "is signed with " + leaf.SignatureAlgorithm.String()
+	}
+	return ""
+}
+
+// look looks at what a page sends and loads without encryption. On the way to this very
+// machine is nobody.
+func look(t *attack.Trial, resp *message.Response) {
+	if !resp.IsHTML() || resp.Status >= 400 || local(resp.Request.URL().Hostname()) {
+		return
+	}
+	secure := resp.Request.Scheme == "https"
+	for n := range resp.Document().Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		switch {
+		case n.Data == "form" && password(n) && (!secure || open(attribute(n, "action"))):
+			tell(t, plain, resp, "The form with a password of "+resp.Request.Place()+" is shown or sent over HTTP.")
+		case secure && (n.Data == "script" || n.Data == "iframe") && open(attribute(n, "src")),
+			secure && n.Data == "link" && strings.EqualFold(attribute(n, "rel"), "stylesheet") && open(attribute(n, "href")):
+			tell(t, mixed, resp, "The page "+resp.Request.Place()+" has a "+n.Data+" over HTTP.")
+		}
+	}
+}
+
+func tell(t *attack.Trial, rule *finding.Rule, resp *message.Response, proof string) {
+	t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host, Answers: []*message.Response{resp}, Notes: []string{"a page"}, Proof: []string{proof}})
+}
+
+// open reports whether an address of the page is asked for without encryption.
+func open(address string) bool {
+	if address == "" {
+		return false
+	}
+	u, err := url.Parse(strings.TrimSpace(address))
+	return err == nil && u.Scheme == "http" && !local(u.Hostname())
+}
+
+// password reports whether the form has a field for a password.
+func password(form *html.Node) bool {
+	for n := range form.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attribute(n, "type"), "password") {
+			return true
+		}
+	}
+	return false
+}
+
+func local(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}

@@ -1,0 +1,118 @@
+package tls
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// found runs the check against an address, and returns the rules in order.
+func found(t *testing.T, address string, pages ...*message.Response) []string {
+	t.Helper()
+	target := &scan.Target{URL: address, Profile: scan.Safe}
+	scope, err := site.NewScope(target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	var dialer net.Dialer
+	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6})
+	defer client.Close()
+	run := &attack.Run{Client: client, Surface: site.NewSurface(10), Target: target, Scope: scope, Checks: []*attack.Check{Check}, Seed: 1,
+		Report:  func(r *finding.Rule, _ finding.Finding) { out = append(out, r.ID) },
+		Degrade: func(r scan.Reason) { t.Errorf("degraded: %s", r.Message) }}
+	for _, p := range pages {
+		run.Look(t.Context(), p)
+	}
+	if len(pages) == 0 {
+		base, err := message.Of(scope.Base())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Send(t.Context(), base, nil); err != nil { // what a scan begins with
+			t.Fatal(err)
+		}
+		if err := run.Do(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func TestHandshakes(t *testing.T) {
+	start := func(config *tls.Config) string {
+		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "hello") }))
+		s.TLS, s.Config.ErrorLog = config, log.New(io.Discard, "", 0)
+		s.StartTLS()
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	old := start(&tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS12, CipherSuites: append(suites("_3DES_"), tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, tls.TLS_RSA_WITH_AES_128_CBC_SHA)})
+	if got := found(t, old); !slices.Equal(got, []string{"dast/tls/certificate", "dast/tls/old-version", "dast/tls/weak-cipher"}) {
+		t.Errorf("found %v", got)
+	}
+	// The certificate of the test comes from nobody who is known.
+	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12})); !slices.Equal(got, []string{"dast/tls/certificate"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+func TestDistrust(t *testing.T) {
+	s := httptest.NewTLSServer(http.NotFoundHandler())
+	defer s.Close()
+	leaf := s.Certificate()
+	for _, c := range []struct {
+		host, want string
+		at         time.Time
+	}{
+		{"example.com", "is over since " + leaf.NotAfter.UTC().Format(time.DateOnly), leaf.NotAfter.Add(time.Hour)},
+		{"example.com", "is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly), leaf.NotBefore.Add(-time.Hour)},
+		{"other.example", "is for another name", time.Now()},
+	} {
+		if got := distrust([]*x509.Certificate{leaf}, c.host, c.at); got != c.want {
+			t.Errorf("%s: %q, want %q", c.host, got, c.want)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	page := func(address, text string) *message.Response {
+		r, err := message.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &message.Response{Request: r, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(text)}
+	}
+	form := `<form action="%s"><input type=password></form>`
+	for _, c := range []struct {
+		address, text string
+		want          []string
+	}{
+		{"http://a.example/", fmt.Sprintf(form, ""), []string{"dast/tls/password-unencrypted"}},
+		{"https://a.example/", fmt.Sprintf(form, "http://a.example/login"), []string{"dast/tls/password-unencrypted"}},
+		{"https://a.example/", fmt.Sprintf(form, "/login"), nil},
+		{"http://127.0.0.1/", fmt.Sprintf(form, ""), nil},
+		{"https://a.example/", `<script src="http://cdn.example/a.js"></script>`, []string{"dast/tls/mixed-content"}},
+		{"https://a.example/", `<script src="//cdn.example/a.js"></script><a href="http://b.example/">b</a>`, nil},
+	} {
+		if got := found(t, c.address, page(c.address, c.text)); !slices.Equal(got, c.want) {
+			t.Errorf("%s %s: %v, want %v", c.address, c.text, got, c.want)
+		}
+	}
+}
