@@ -316,7 +316,11 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 		return nil, c.lost(ctx, req, err)
 	}
 	resp.Truncated = resp.Truncated || err != nil
-	c.failing.Store(0)
+	if limited.Err() == nil {
+		c.failing.Store(0)
+	} else if err := c.endless(ctx); err != nil { // it goes on for ever
+		return nil, err
+	}
 	c.back.heed(route(r), got)
 	return resp, nil
 }
@@ -352,6 +356,18 @@ func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
 	return n, err
+}
+
+// endless counts an answer that did not end in time, of which there is a part: a target
+// that gives nothing else is as good as one that does not answer.
+func (c *Client) endless(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if n := c.failing.Add(1); n >= maxFailing {
+		return fmt.Errorf("%w: %d answers in a row did not end in time", ErrDead, n)
+	}
+	return nil
 }
 
 // lost counts a request without an answer.
