@@ -24,7 +24,14 @@ const Rounds = 3
 // page, those of false ones all another. Pages that are given are what the answers
 // have to equal, or nil.
 func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
-	c := &Contrast{}
+	c, _, err := p.Decide(ask, yes, no)
+	return c, err
+}
+
+// Decide is Contrast that also tells whether the first pair of payloads got the same page:
+// what they differ in makes no difference there.
+func (p *Probe) Decide(ask Question, yes, no *Page) (c *Contrast, same bool, err error) {
+	c = &Contrast{}
 	for round := range Rounds {
 		c.Yes, c.No = ask()
 		payloads, want, notes := []string{c.Yes, c.No}, []**Page{&yes, &no}, []string{"true", "false"}
@@ -36,19 +43,19 @@ func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
 		for i, payload := range payloads {
 			resp, err := p.Try(payload)
 			if err != nil {
-				return nil, err
+				return nil, false, err
 			}
 			page := p.Page(resp, payload)
 			if *want[i] == nil {
 				*want[i] = page
 			} else if !page.Equal(*want[i]) {
-				return nil, nil
+				return nil, false, nil
 			}
 			c.Answers, c.Notes = append(c.Answers, resp), append(c.Notes, notes[i])
 		}
 		if yes.Equal(no) {
-			return nil, nil
+			return nil, round == 0, nil
 		}
 	}
-	return c, nil
+	return c, false, nil
 }

@@ -31,6 +31,10 @@ const (
 // follow. A unit is a second, or with work something of which only is known that twice
 // as much takes longer. An empty payload ends it.
 func (p *Probe) Delay(work bool, payload func(units int) string) (*Delay, error) {
+	first := payload(shortest)
+	if first == "" {
+		return nil, nil
+	}
 	usual, err := p.usual()
 	if err != nil {
 		return nil, err
@@ -38,10 +42,7 @@ func (p *Probe) Delay(work bool, payload func(units int) string) (*Delay, error)
 	if usual > tooSlow { // nothing can be told apart
 		return nil, nil
 	}
-	d := &Delay{Payload: payload(shortest), Proof: []string{"Without an attack the answer takes " + seconds(usual) + "."}}
-	if d.Payload == "" {
-		return nil, nil
-	}
+	d := &Delay{Payload: first, Proof: []string{"Without an attack the answer takes " + seconds(usual) + "."}}
 	var short time.Duration
 	for i, n := range []int{shortest, 0, 2 * shortest, 0} {
 		resp, err := p.SendAlone(p.Request.With(p.At, payload(n)))

@@ -178,6 +178,11 @@ func (s *prober) refused() (bool, error) {
 	return refused, nil
 }
 
+// filter names what refuses values of the operation.
+func (s *prober) filter() string {
+	return "refuses " + s.Request.Method + " " + s.Request.Base() + s.Request.Path
+}
+
 // refusal is what is said of points whose values are refused for their quotes.
 const refusal = "no-sql"
 
@@ -261,8 +266,7 @@ func (s *prober) number() bool {
 // it. It is done when there is one, and when nothing can be seen.
 func (s *prober) repair() (done bool, err error) {
 	first, others := s.forms()
-	operation := "refuses " + s.Request.Method + " " + s.Request.Base() + s.Request.Path
-	filtered := s.Noted(operation) // most likely for the other values of the operation too
+	filtered := s.Noted(s.filter()) // most likely for the other values of the operation too
 	if filtered {
 		if refused, err := s.refused(); refused || err != nil {
 			return refused, err
@@ -276,7 +280,7 @@ func (s *prober) repair() (done bool, err error) {
 	if !filtered {
 		refused, err := s.refused()
 		if refused {
-			s.Note(operation)
+			s.Note(s.filter())
 		}
 		if refused || err != nil {
 			return refused, err
@@ -365,8 +369,8 @@ func (s *prober) narrow() (found bool, err error) {
 	}
 	v := s.value
 	for _, q := range s.questions() {
-		c, err := s.Contrast(q, s.base.Page(), nil)
-		if err != nil {
+		c, same, err := s.Decide(q, s.base.Page(), nil)
+		if err != nil || same { // what is added to the value changes nothing, true or false
 			return false, err
 		}
 		if c != nil {
@@ -404,6 +408,9 @@ func (s *prober) questions() []attack.Question {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n > 1e12 {
+		return append(all, number)
+	}
+	if orders.MatchString(s.At.Name) {
 		return append(all, number)
 	}
 	return append([]attack.Question{number, func() (yes, no string) {

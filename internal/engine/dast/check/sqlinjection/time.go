@@ -68,8 +68,10 @@ var delays = []delay{
 	}},
 }
 
+// slow asks values; names of parameters only under the full profile, because nothing else
+// may be asked meanwhile, and few applications put them into statements.
 func slow(p *attack.Probe) error {
-	if p.Found(Mark) {
+	if p.Found(Mark) || p.At.Names() && !p.Target.Profile.Allows(scan.Full) {
 		return nil
 	}
 	for _, d := range known(p) {
