@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
@@ -35,7 +36,7 @@ func (e *explorer) begin(ctx context.Context) error {
 	if err := e.p.Open(ctx, e.Seeds[0], openLimit); err != nil {
 		return e.p.alive(ctx)
 	}
-	s, err := e.collect(ctx)
+	s, err := e.shown(ctx)
 	if err != nil {
 		return err
 	}
@@ -52,6 +53,25 @@ func (e *explorer) begin(ctx context.Context) error {
 		e.enqueue(r, false)
 	}
 	return nil
+}
+
+// showLimit bounds how long an application may take until it shows something.
+const showLimit = 10 * time.Second
+
+// shown collects what the page offers when it offers anything: scripts may be read for
+// longer than a page takes to settle.
+func (e *explorer) shown(ctx context.Context) (*snapshot, error) {
+	for end := time.Now().Add(showLimit); ; {
+		s, err := e.collect(ctx)
+		if err != nil || len(s.Elements)+len(s.Forms) > 0 || time.Now().After(end) {
+			return s, err
+		}
+		select {
+		case <-time.After(stepPeriod):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // routeAddress is where the router of the application shows a path: in the fragment
