@@ -19,6 +19,7 @@ import (
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
 	"merlon/internal/engine/dast/check/hostheader"
+	"merlon/internal/engine/dast/check/jndi"
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
@@ -59,6 +60,7 @@ var All = []*attack.Check{
 	headerinjection.Check,
 	xxe.Check,
 	ssrf.Check,
+	jndi.Check,
 	deserialization.Check,
 	deserialization.Indicator,
 	upload.Check,

