@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"merlon/internal/engine/dast/attack"
-	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/finding"
@@ -72,11 +73,9 @@ func values(resp *message.Response) map[place]string {
 	}
 	switch {
 	case resp.IsHTML():
-		for _, r := range crawl.Read(resp).Requests {
-			for _, p := range r.Points() {
-				if r.Origin == "form" && r.Types[p.Key()] == "hidden" {
-					add(field, p.Name, p.Value)
-				}
+		for n := range resp.Document().Descendants() {
+			if n.Type == html.ElementNode && n.Data == "input" && strings.EqualFold(attribute(n, "type"), "hidden") {
+				add(field, attribute(n, "name"), attribute(n, "value"))
 			}
 		}
 	case strings.HasSuffix(resp.MediaType(), "json"):
@@ -86,6 +85,15 @@ func values(resp *message.Response) map[place]string {
 		}
 	}
 	return out
+}
+
+func attribute(n *html.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
 }
 
 // learn remembers which operations give values that could be computed, by their form.
