@@ -19,14 +19,28 @@ type resultBody struct {
 	ScaDetectedPackage *libraryBody  `json:"scaDetectedPackage,omitempty"`
 	Package            *libraryBody  `json:"package,omitempty"`
 
-	Base           resultBase     `json:"base"`
-	Library        *libraryBody   `json:"library,omitempty"`
-	Metadata       *advisoryBody  `json:"metadata,omitempty"`
-	AutofixRecords *[]autofixBody `json:"autofixRecords,omitempty"`
-	Secret         *secretBody    `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
-	Live           *finding.Live  `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
-	ClassType      triage.Class   `json:"classType,omitempty" doc:"What of a container image it is about."`
-	Layer          *layerBody     `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
+	Base           resultBase      `json:"base"`
+	Library        *libraryBody    `json:"library,omitempty"`
+	Metadata       *advisoryBody   `json:"metadata,omitempty"`
+	AutofixRecords *[]autofixBody  `json:"autofixRecords,omitempty"`
+	Secret         *secretBody     `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
+	Live           *finding.Live   `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
+	Entry          []finding.Entry `json:"entry,omitempty" doc:"Operations of the application through which the data of the flow comes in, as the code declares them."`
+	Proven         []provenBody    `json:"proven,omitempty" doc:"Open findings of live scans of the branch that show the flaw in the running application. Lists leave them out."`
+	ClassType      triage.Class    `json:"classType,omitempty" doc:"What of a container image it is about."`
+	Layer          *layerBody      `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
+}
+
+// provenBody is a finding of a live scan that proves one of the source.
+type provenBody struct {
+	ID        triage.ID        `json:"id" format:"uuid"`
+	Type      finding.Analysis `json:"type"`
+	Method    string           `json:"method"`
+	URL       string           `json:"url"`
+	Parameter string           `json:"parameter,omitempty"`
+	In        string           `json:"in,omitempty"`
+	Message   string           `json:"message"`
+	UpdatedAt time.Time        `json:"updatedAt"`
 }
 
 // layerBody is a layer of a container image.

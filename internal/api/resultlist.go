@@ -235,11 +235,43 @@ func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Sco
 			return nil, errs.E(errs.NotFound, "vulnerability not found")
 		}
 		out := &resultOut{Body: viewDetail(&f)}
+		if analysis == finding.SAST && len(f.Report.Entry) > 0 {
+			proven, err := a.proven(ctx, sc, &f)
+			if err != nil {
+				return nil, err
+			}
+			out.Body.SAST.Proven, out.Body.Vulnerability.Proven = proven, proven
+		}
 		if analysis == finding.Container {
 			out.Body.Images, err = a.holders(ctx, sc, id)
 		}
 		return out, err
 	}
+}
+
+// maxLive bounds the findings of live scans that are looked at for one of the source.
+const maxLive = 1000
+
+// proven lists the open findings of live scans that show a flaw of the source, on its
+// branch and its place.
+func (a *API) proven(ctx context.Context, sc tenant.Scope, f *triage.Finding) ([]provenBody, error) {
+	out := []provenBody{}
+	for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
+		page, err := a.Results.Findings(ctx, sc, triage.Query{Sort: triage.ByDefault, Limit: maxLive, Uncounted: true,
+			Filter: triage.Filter{Analysis: analysis, Branch: f.Branch, Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Findings {
+			p := &page.Findings[i]
+			l := p.Report.Live
+			if l == nil || l.Code == nil || l.Code.Flaw == nil || l.Code.Flaw.Fingerprint.Place != f.Report.Fingerprint.Place {
+				continue
+			}
+			out = append(out, provenBody{ID: p.ID, Type: analysis, Method: l.Method, URL: l.URL, Parameter: l.Parameter, In: l.In, Message: p.Report.Message, UpdatedAt: p.UpdatedAt})
+		}
+	}
+	return out, nil
 }
 
 type similarIn struct {

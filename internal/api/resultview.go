@@ -26,7 +26,7 @@ func viewResult(f *triage.Finding) resultBody {
 	if s := f.Report.Secret; s != nil {
 		out.Secret = viewSecret(s)
 	}
-	out.Live = viewLive(f.Report.Live, false)
+	out.Live, out.Entry = viewLive(f.Report.Live, false), f.Report.Entry
 	out.ClassType, out.Layer = triage.ClassOf(&f.Report), viewLayer(f.Report.Layer)
 	if f.Report.Package == nil {
 		return out

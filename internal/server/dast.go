@@ -129,6 +129,9 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 	if err != nil {
 		return nil, err
 	}
+	if whole.Routes, err = t.db.Routes(ctx, sc, r.Branch); err != nil {
+		return nil, fmt.Errorf("what the code declares: %w", err)
+	}
 	kept, err := t.db.KeptRun(ctx, r)
 	if err == nil && kept != nil {
 		kept, err = t.box.Open(kept, keptLabel(r))

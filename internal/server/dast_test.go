@@ -1,38 +1,134 @@
 package server
 
 import (
+	"context"
+	"io"
 	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/outbound"
+	"merlon/internal/scan"
+	"merlon/internal/target"
+	"merlon/internal/target/ownership"
 )
 
-func TestListenerForCalls(t *testing.T) {
-	log := slog.New(slog.DiscardHandler)
-	for _, tt := range []struct {
-		c    config.Dast
-		kind errs.Kind
-	}{
-		{config.Dast{DastCallbackURL: "https://calls.example.org"}, errs.Invalid},
-		{config.Dast{DastCallback: "0.0.0.0:0"}, errs.Invalid},
-		{config.Dast{DastCallback: "127.0.0.1:0", DastCallbackDomain: "a b"}, errs.Invalid},
-		{config.Dast{DastCallback: "192.0.2.1:1"}, errs.Unavailable},
-	} {
-		if l, err := newListener(tt.c, log); !errs.Is(err, tt.kind) || l != nil {
-			t.Errorf("%+v: %v", tt.c, err)
+// A scan reaches the hosts of its target and those that it signs in at, and nothing
+// else: not even what the client may reach.
+func TestGate(t *testing.T) {
+	listen := func() *url.URL {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "there") }))
+		t.Cleanup(server.Close)
+		u, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return u
 	}
-	if l, err := newListener(config.Dast{}, log); l != nil || err != nil {
-		t.Errorf("without settings: %v, %v", l, err)
-	}
-	l, err := newListener(config.Dast{DastCallback: "127.0.0.1:0"}, log)
+	app, issuer, other := listen(), listen(), listen()
+	client, err := outbound.New(outbound.Options{Agent: "test", Allow: []string{"127.0.0.1"}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if closed := dastClosed(config.Store{}, l, "127.0.0.1:1"); !slices.Contains(closed, l.Addr().String()) || !slices.Contains(closed, "127.0.0.1:1") {
-		t.Errorf("scans reach %s: closed are %v", l.Addr(), closed)
+	whole := &scan.Target{URL: app.String() + "/", Identities: []scan.Identity{{Name: "a", OAuth: &scan.OAuthLogin{Token: issuer.String() + "/token", Grant: "client_credentials"}}}}
+	listed := []ownership.Grounds{{Origin: target.OriginOf(app), Listed: []string{"127.0.0.1"}}}
+	for name, c := range map[string]struct {
+		address string
+		refused bool
+	}{
+		"the target":      {app.Host, false},
+		"the sign-in":     {issuer.Host, false},
+		"another port":    {other.Host, true},
+		"another host":    {"example.org:80", true},
+		"the metadata":    {"169.254.169.254:80", true},
+		"not an address":  {"127.0.0.1", true},
+		"other spelling":  {net.JoinHostPort("127.0.0.1.", app.Port()), false},
+		"an unusual port": {"127.0.0.1:444", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, err := newGate(client, whole, listed).dial(t.Context(), "tcp", c.address)
+			if conn != nil {
+				_ = conn.Close()
+			}
+			if c.refused != errs.Is(err, errs.Forbidden) || !c.refused && err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
-	closeListener(l, log)
+}
+
+// A proof by DNS shows the whole host, one on a port that port only.
+func TestGatePorts(t *testing.T) {
+	client, err := outbound.New(outbound.Options{Agent: "test", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := &scan.Target{URL: "https://app.example:8443/"}
+	origin := target.Origin{Scheme: "https", Host: "app.example", Port: "8443"}
+	for name, c := range map[string]struct {
+		grounds []ownership.Grounds
+		want    []string
+	}{
+		"nothing": {nil, []string{"app.example:8443"}},
+		"file":    {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.File}}}, []string{"app.example:8443"}},
+		"dns":     {[]ownership.Grounds{{Origin: origin, Proof: &ownership.Proof{Method: ownership.DNS}}}, []string{"app.example:443", "app.example:80", "app.example:8443"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for address := range newGate(client, whole, c.grounds) {
+				got = append(got, address)
+			}
+			if slices.Sort(got); !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// Where the service keeps things no scan goes.
+func TestDastClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		store config.Store
+		want  string
+	}{
+		"files":      {config.Store{}, "127.0.0.1:8080"},
+		"postgres":   {config.Store{DatabaseURL: "postgres://u:p@db.example/x"}, "127.0.0.1:8080 db.example:5432"},
+		"port":       {config.Store{DatabaseURL: "postgres://u:p@db.example:6000/x"}, "127.0.0.1:8080 db.example:6000"},
+		"s3":         {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example"}, "127.0.0.1:8080 minio.example:80"},
+		"s3 by TLS":  {config.Store{BlobURL: "s3://bucket?endpoint=https%3A%2F%2Fminio.example"}, "127.0.0.1:8080 minio.example:443"},
+		"own s3":     {config.Store{BlobURL: "s3://bucket?endpoint=http%3A%2F%2Fminio.example%3A9000"}, "127.0.0.1:8080 minio.example:9000"},
+		"both kinds": {config.Store{DatabaseURL: "postgresql://db.example/x", BlobURL: "s3://b?endpoint=https%3A%2F%2Fm.example"}, "127.0.0.1:8080 db.example:5432 m.example:443"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(dastClosed(c.store, nil, "127.0.0.1:8080"), " "); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// Without the master key nobody opens targets.
+func TestNoKeyNoTargets(t *testing.T) {
+	owners, err := newOwners(&deployment{}, config.Dast{}, nil, slog.New(slog.DiscardHandler))
+	if owners != nil || err != nil || newTargets(&deployment{}, owners) != nil {
+		t.Errorf("got %v, %v", owners, err)
+	}
+}
+
+// A keeper that nobody waits for keeps nothing.
+func TestKeeperEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	k := &keeper{last: time.Now().Add(time.Hour)}
+	cancel()
+	if err := k.keep(ctx, []byte("x")); err == nil {
+		t.Error("it was kept")
+	}
 }

@@ -94,10 +94,11 @@ type detail struct {
 	Secret      *finding.SecretMatch  `json:"secret,omitempty"`
 	Layer       *finding.Layer        `json:"layer,omitempty"`
 	Live        *finding.Live         `json:"live,omitempty"`
+	Entry       []finding.Entry       `json:"entry,omitempty"`
 }
 
 func detailOf(f *finding.Finding) detail {
-	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer, f.Live}
+	return detail{f.Location.StartColumn, f.Location.EndColumn, f.Snippet, f.Also, f.Same, f.Steps, f.Package, f.Secret, f.Layer, f.Live, f.Entry}
 }
 
 // pack returns v as JSON, compressed in the Snappy-compatible block format of s2.
@@ -160,6 +161,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	p.RuleID = f.Rule.ID
 	p.Location.StartColumn, p.Location.EndColumn = d.StartColumn, d.EndColumn
 	p.Snippet, p.Also, p.Same, p.Steps, p.Package, p.Secret, p.Layer, p.Live = d.Snippet, d.Also, d.Same, d.Steps, d.Package, d.Secret, d.Layer, d.Live
+	p.Entry = d.Entry
 	f.History = []triage.Change{}
 	return f, nil
 }
