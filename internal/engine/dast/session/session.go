@@ -53,6 +53,7 @@ type Session struct {
 	signs  int  // sign-ins
 	fails  int  // sign-ins in a row that failed
 	gone   time.Time
+	ends   time.Time // when it is to be renewed; zero: that is not known
 	why    string
 	asked  int              // requests since the session was proven
 	proved time.Time        // when it was
@@ -172,7 +173,7 @@ func (s *Session) signsIn() bool {
 // Prepare implements traffic.Session. A session that is lost signs in again first.
 func (s *Session) Prepare(ctx context.Context, req *http.Request) error {
 	s.mu.Lock()
-	again := s.lost && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
+	again := (s.lost || s.over()) && s.signsIn() && s.ever && s.fails < maxFails && s.signs < maxSigns
 	s.mu.Unlock()
 	if ctx.Value(signingIn{}) == nil {
 		var err error
@@ -198,7 +199,7 @@ func (s *Session) renew(ctx context.Context) error {
 	s.signing.Lock()
 	defer s.signing.Unlock()
 	s.mu.Lock()
-	lost := s.lost
+	lost := s.lost || s.over()
 	s.mu.Unlock()
 	if !lost {
 		return nil
@@ -336,6 +337,7 @@ func (s *Session) signIn(ctx context.Context) error {
 		return err
 	}
 	s.fails, s.lost, s.ever, s.gone = 0, false, true, time.Time{}
+	s.ends = ends(s.header, s.o.Now())
 	return nil
 }
 
