@@ -3,10 +3,12 @@ package operations_test
 import (
 	"encoding/json"
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -278,6 +280,72 @@ func TestBudget(t *testing.T) {
 	for name, o := range got.operations {
 		if o.Outcome != finding.Reached && o.Reason == "" {
 			t.Errorf("%s has no reason", name)
+		}
+	}
+}
+
+const guestbook = `openapi: 3.0.3
+info: {title: Guests, version: "1"}
+paths:
+  /entries:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: object, required: [text], properties: {text: {type: string}}}}}}
+      responses: {"201": {description: OK}}
+  /entries/{entryId}/print:
+    parameters: [{in: path, name: entryId, required: true, schema: {type: integer}}]
+    get: {responses: {"200": {description: OK, content: {text/html: {}}}}}
+  /board: {get: {responses: {"200": {description: OK}}}}
+`
+
+// What one operation stores is script where another one shows it as a page.
+func TestStoredScripting(t *testing.T) {
+	for _, safe := range []bool{false, true} {
+		var mu sync.Mutex
+		var entries []string
+		page := func(w http.ResponseWriter, list []string) {
+			w.Header().Set("Content-Type", "text/html")
+			for _, e := range list {
+				if safe {
+					e = html.EscapeString(e)
+				}
+				fmt.Fprintf(w, "<p>%s</p>", e)
+			}
+		}
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /entries", func(w http.ResponseWriter, r *http.Request) {
+			var in struct{ Text string }
+			_ = json.NewDecoder(r.Body).Decode(&in)
+			mu.Lock()
+			defer mu.Unlock()
+			entries = append(entries, in.Text)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(201)
+			_ = json.NewEncoder(w).Encode(map[string]any{"id": len(entries), "text": in.Text})
+		})
+		mux.HandleFunc("GET /entries/{id}/print", func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			n, err := strconv.Atoi(r.PathValue("id"))
+			if err != nil || n < 1 || n > len(entries) {
+				http.NotFound(w, r)
+				return
+			}
+			page(w, entries[n-1:n])
+		})
+		mux.HandleFunc("GET /board", func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			page(w, entries[max(0, len(entries)-20):])
+		})
+		got, _ := examine(t, mux, func(o *scan.Target) { o.Descriptions = []scan.Description{{Name: "guestbook.yaml", Text: guestbook}} })
+		var lines []string
+		for _, f := range got.findings {
+			if strings.HasPrefix(f.RuleID, "dast/xss/") {
+				lines = append(lines, f.RuleID+" "+f.Live.Method+" "+f.Live.URL[strings.Index(f.Live.URL[8:], "/")+8:]+" "+f.Live.Parameter)
+			}
+		}
+		if want := map[bool]string{false: "[dast/xss/stored POST /entries /text]", true: "[]"}[safe]; fmt.Sprint(lines) != want {
+			t.Errorf("safe %v: %v", safe, lines)
 		}
 	}
 }
