@@ -57,6 +57,7 @@ const (
 	maxLists    = 1000
 	maxRoutes   = 300
 	maxPerShape = 4   // requests that differ in values only
+	maxChosen   = 150 // pages of one program that a parameter chooses
 	maxPerPlace = 300 // pages of one folder
 	maxDepth    = 30  // links from a seed
 	maxSegments = 20
@@ -240,6 +241,12 @@ func (c *Crawler) push(it item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shape := site.Shape(r)
+	if page := site.Page(r); page != "" && c.shapes[shape+" "] < maxChosen {
+		if c.shapes[shape+"="+page] == 0 {
+			c.shapes[shape+" "]++
+		}
+		shape += "=" + page
+	}
 	if c.seen[key] || it.depth > maxDepth || trap(r.Path) {
 		return
 	}

@@ -2,6 +2,7 @@ package crawl_test
 
 import (
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -393,5 +394,33 @@ func TestCrawlOfLists(t *testing.T) {
 	more := c.Lists()
 	if len(more) != 1 || more[0].Path != "/api/orders/" || string(more[0].Body.Text) != `{"count":2,"note":"a"}` {
 		t.Errorf("lists %+v", more)
+	}
+}
+
+// One program may serve every page, chosen by a parameter: each is asked for, and its
+// form is an operation of its own.
+func TestCrawlFollowsPagesOfOneProgram(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		page := r.FormValue("page")
+		if page == "" {
+			for i := range 20 {
+				fmt.Fprintf(w, `<a href="/?page=part-%c.php">x</a>`, 'a'+rune(i))
+			}
+			return
+		}
+		fmt.Fprintf(w, `<html><h1>%s</h1><form method=post action="?page=%s"><input name=user><input type=submit name=go value=go></form>`, html.EscapeString(page), html.EscapeString(page))
+	})
+	server := httptest.NewServer(mux)
+	defer server.Close()
+	surface, _, _ := run(t, server.URL+"/", crawl.Options{Submit: true})
+	forms := 0
+	for _, e := range surface.Entries() {
+		if e.Request.Method == http.MethodPost {
+			forms++
+		}
+	}
+	if forms != 20 || len(surface.Entries()) > 23 {
+		t.Errorf("%d forms in %d operations, want 20 forms", forms, len(surface.Entries()))
 	}
 }

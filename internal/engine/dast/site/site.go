@@ -132,7 +132,9 @@ func (s *Scope) Hosts(host string) bool { return sameHost(host, s.base) }
 
 // dangerous are words in an address or a label of what ends the session or cannot be
 // taken back.
-var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|create_?db|reset_?db|drop_?db|setup|reinstall|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)`)
+var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|set[-_]?up|re[-_]?install|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)` +
+	`|(^|[^a-z])(create|re[-_]?create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|seed|restore|truncate|wipe|purge|clear|empty|flush)[-_]?(the[-_]?|all[-_]?)?(db|database|data|tables?)([^a-z]|$)` +
+	`|(^|[^a-z])(db|database|tables?)[-_]?(create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|restore|truncate|wipe|purge)([^a-z]|$)|(^|/)install\.(php|aspx?|jsp)([^a-z]|$)`)
 
 // Dangerous reports whether the text of an address, a link or a button says that it
 // ends the session or destroys something: nothing asks for it unasked.
@@ -176,12 +178,16 @@ func Never(r *message.Request) string {
 }
 
 // Shape is the same for requests that are the same operation: method, host, path
-// with identifiers replaced, and the names of the parameters.
+// with identifiers replaced, and the names of the parameters. Where one program serves
+// many pages (Page), requests with more parameters are an operation of the page.
 func Shape(r *message.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s%s?", r.Method, r.Base(), PathShape(r))
 	for _, p := range r.Query {
 		b.WriteString(p.Name + "&")
+	}
+	if len(r.Query) > 1 || r.Body.Kind != message.NoBody {
+		b.WriteString(Page(r))
 	}
 	for _, p := range r.Body.Params {
 		b.WriteString("#" + p.Name)
@@ -194,6 +200,26 @@ func Shape(r *message.Request) string {
 		}
 	}
 	return b.String()
+}
+
+// chooses are names of parameters by which one program serves many pages.
+var chooses = lazyregexp.New(`(?i)^(page(_?(id|name))?|p|action|act|do|mod(ule)?|view|ctrl|controller|option|task|route|cmd|op|func(tion)?|method|area|section|tab|screen|step|menu|show)$`)
+
+// routes are names of parameters that hold the path of a page, or what is searched for.
+var routes = lazyregexp.New(`(?i)^(q|r|url|path|_url)$`)
+
+// pageName is a value that names a page: a word, or a path of words.
+var pageName = lazyregexp.New(`^/?[A-Za-z][\w-]*([./:][\w-]+)*$`)
+
+// Page returns the value of the query by which one program serves many pages, such as
+// "user-info.php" of "/index.php?page=user-info.php". Empty: nothing looks like it.
+func Page(r *message.Request) string {
+	for _, p := range r.Query {
+		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) || routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
+			return p.Value
+		}
+	}
+	return ""
 }
 
 // number is an index in a pointer.

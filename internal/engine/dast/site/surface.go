@@ -19,7 +19,7 @@ type Surface struct {
 	order    []*Entry
 	limit    int
 	left     int            // operations beyond the limit
-	variants map[string]int // entries by method and path
+	variants map[string]int // entries by method, path and page
 	kept     int            // bytes of answers
 }
 
@@ -39,7 +39,7 @@ const (
 	maxAnswers = 64 << 20 // of all
 )
 
-// maxVariants bounds the operations of one path that differ in the names of their
+// maxVariants bounds the operations of one path and page that differ in the names of their
 // parameters only.
 const maxVariants = 12
 
@@ -57,7 +57,7 @@ func (s *Surface) Add(r *message.Request) bool {
 	if _, ok := s.known[key]; ok {
 		return false
 	}
-	path := r.Method + " " + r.Base() + PathShape(r)
+	path := r.Method + " " + r.Base() + PathShape(r) + " " + Page(r)
 	if len(s.order) >= s.limit || s.variants[path] >= maxVariants {
 		s.left++
 		return false

@@ -37,7 +37,7 @@ var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule}, Profile: scan
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
-const maxPages = 60
+const maxPages = 300
 
 // maxRoutes bounds the routes of one document that are opened.
 const maxRoutes = 12
