@@ -241,9 +241,11 @@ func (s *prober) forms() (first, others []func(n int, r string) form) {
 	} else {
 		others = append(others, number)
 	}
-	if orders.MatchString(s.At.Name) {
+	switch {
+	case !column.MatchString(v):
+	case orders.MatchString(s.At.Name):
 		first = append([]func(int, string) form{list}, first...)
-	} else {
+	default:
 		others = append(others, list)
 	}
 	others = append(others, quoted(`"`), table, cast("'+", "+'", "CHAR(4)"))
@@ -255,6 +257,9 @@ func (s *prober) forms() (first, others []func(n int, r string) form) {
 
 // orders are names of parameters that say how a list is ordered.
 var orders = lazyregexp.New(`(?i)order|sort|column|group|dir$|^by|by$`)
+
+// column is what a list can be ordered by: a name, or the number of a column.
+var column = lazyregexp.New(`(?i)^(?:[a-z_][\w.]*|\d+)(?: (?:asc|desc))?$`)
 
 // number reports whether the value is a number.
 func (s *prober) number() bool {
@@ -402,9 +407,13 @@ func (s *prober) questions() []attack.Question {
 		n := s.Number(1000, 9999)
 		return fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n)
 	}
-	all := []attack.Question{quoted("'"), like, quoted(`"`), list}
-	if orders.MatchString(s.At.Name) {
-		all = []attack.Question{list, quoted("'"), like, quoted(`"`)}
+	all := []attack.Question{quoted("'"), like, quoted(`"`)}
+	switch {
+	case !column.MatchString(v):
+	case orders.MatchString(s.At.Name):
+		all = append([]attack.Question{list}, all...)
+	default:
+		all = append(all, list)
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n > 1e12 {
