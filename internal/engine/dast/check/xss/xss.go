@@ -123,8 +123,11 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 	}
 	try := func(payload string) (*message.Response, *message.Request, error) {
 		value := payload
+		if p.At.In == message.InHeader { // which holds no line ends
+			value = strings.ReplaceAll(value, "\n", "\t")
+		}
 		if p.At.Name == "Referer" && p.At.In == message.InHeader {
-			value = p.At.Value + payload
+			value = p.At.Value + value
 		}
 		r := p.Request.With(p.At, value)
 		resp, err := p.Send(r)
