@@ -317,11 +317,12 @@ func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, er
 	for i := range routes {
 		flaws += len(routes[i].Sinks)
 	}
-	fmt.Fprintf(host.Stderr, "%s: %d routes, with %d flaws that static analysis sees behind them\n", folder, len(routes), flaws)
+	said := fmt.Sprintf("%s: %d routes, with %d flaws that static analysis sees behind them\n", folder, len(routes), flaws)
 	for _, st := range summary.Incomplete() {
-		fmt.Fprintf(host.Stderr, "%s: %s ended %s: %d reasons; merlon scan lists them\n", folder, st.Analyzer, st.State, len(st.Reasons)+st.Omitted)
+		said += fmt.Sprintf("%s: %s ended %s: %d reasons; merlon scan lists them\n", folder, st.Analyzer, st.State, len(st.Reasons)+st.Omitted)
 	}
-	return routes, nil
+	_, err := fmt.Fprint(host.Stderr, said)
+	return routes, err
 }
 
 // findBrowser returns the path of a Chromium, or why there is none.

@@ -98,7 +98,10 @@ func look(t *attack.Trial, resp *message.Response) {
 			continue
 		}
 		if at := s.text.FindString(text); at != "" {
-			report(traces, resp, "The answer shows details of an error of "+s.what+": "+first(at))
+			// Whether errors are shown is set once for the whole application: it is one flaw,
+			// however many pages fail.
+			t.Flaw(attack.Flaw{Rule: traces, Place: "/", Key: s.what, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+				Proof: []string{"The answer shows details of an error of " + s.what + ": " + first(at)}})
 			break
 		}
 	}
