@@ -82,6 +82,13 @@ type Run struct {
 	Degrade func(scan.Reason)
 	// Progress is told after each operation.
 	Progress func(done, all int)
+	// Kept is what an earlier attempt of the same scan kept, and Keep keeps something for
+	// a later one, each KeepEvery (0: 10 s); nil: nothing is kept.
+	Kept      []byte
+	Keep      func([]byte)
+	KeepEvery time.Duration
+
+	resumption resumption
 
 	renewing sync.RWMutex // held while a request with a fresh token is under way
 	mu       sync.Mutex
@@ -178,6 +185,7 @@ type operation struct {
 type facts struct {
 	found map[string]bool // by point and what was found, and by point alone when it is read
 	usual time.Duration   // that an answer takes; 0: unknown. Guarded by Run.mu
+	again bool            // a later attempt attacks the operation again. Guarded by Run.mu
 }
 
 // Random returns up to 32 random lower-case letters, other ones at each call; the same
@@ -232,6 +240,7 @@ func (r *Run) Count(key string) int {
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Run) Do(ctx context.Context) error {
 	r.tokens, r.facts = map[string]Token{}, map[string]*facts{}
+	r.recall()
 	for _, slow := range []bool{false, true} {
 		if slow && (r.Target.Production || !r.any(true)) {
 			break
@@ -381,12 +390,18 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 	if e.Request.Method == http.MethodDelete && !r.Target.Profile.Allows(scan.Full) {
 		return false, nil // an attack may remove what the operation as it stands does not
 	}
+	if r.past(e, slow) {
+		return false, nil
+	}
 	op := r.known(e)
 	op.wait.alone = alone
 	err = r.checks(ctx, op, slow)
 	over = op.wait.over.Load()
-	if over && alone {
+	switch {
+	case over && alone:
 		r.left(op)
+	case !over && err == nil:
+		r.finish(op, slow)
 	}
 	return over, err
 }
@@ -502,6 +517,7 @@ func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Poi
 func (r *Run) guard(t *Trial, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
+			t.again()
 			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)), Path: r.Target.Path(t.Request.URL())})
 			err = nil
 		}
@@ -516,6 +532,7 @@ func (r *Run) guard(t *Trial, f func() error) (err error) {
 	case errs.Is(err, errs.Forbidden), errs.Is(err, errs.Invalid): // out of scope, or a value that no client sends
 		return nil
 	}
+	t.again()
 	r.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("check %s: %s", t.check.ID, err), Path: r.Target.Path(t.Request.URL())})
 	return nil
 }

@@ -265,6 +265,7 @@ const maxExchanges = 6
 // Flaw reports a flaw of the operation. The same rule at the same point of the same
 // operation is told once.
 func (t *Trial) Flaw(f Flaw) {
+	t.again()
 	if f.Request == nil {
 		f.Request = t.Request
 	}
@@ -323,6 +324,7 @@ func (t *Trial) Flaw(f Flaw) {
 // Leave remembers a value that the request leaves in the application: pages are
 // searched for it in the end, and Check.Stored is asked about those that hold it.
 func (p *Probe) Leave(token, payload string) {
+	p.again()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tokens == nil {

@@ -82,9 +82,17 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	}
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
+	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
 	v.Seed = seed.Sum64()
 	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback, Patience: p.Patience,
-		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade}
+		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
+	if p.Keep != nil {
+		v.Run.Keep = func(kept []byte) {
+			if !v.As.State().Lost { // what was attacked as nobody is attacked again
+				p.Keep(kept)
+			}
+		}
+	}
 	if p.Callback == nil && p.CallbackReason != "" && t.Profile.Allows(scan.Standard) {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
 	}
