@@ -7,7 +7,7 @@ import "time"
 
 // Live is the evidence of a flaw that was seen in a running application.
 type Live struct {
-	URL       string   `json:"url"` // of the operation, without the values of its parameters
+	URL       string   `json:"url"` // of the operation, without the values of its parameters, but for one that chooses the page of a program
 	Method    string   `json:"method"`
 	Parameter string   `json:"parameter,omitempty"` // its name, the pointer of a JSON leaf (RFC 6901), or the number of a segment of the path
 	In        string   `json:"in,omitempty"`        // where the parameter is: "query", "path", "form", "json", "header", "cookie", …

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -326,7 +327,7 @@ func (s *service) fetch(args map[string]any) (any, error) {
 		return nil, errors.New("this address is not known")
 	}
 	host, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
-	if strings.HasSuffix(host, ".invalid") {
+	if _, err := netip.ParseAddrPort(host); err != nil { // nothing asks the machine's resolver
 		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
 	}
 	c, err := net.Dial("tcp", host)
@@ -435,6 +436,9 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 	for _, f := range got.findings {
 		if len(f.Live.Proof) == 0 || len(f.Live.Exchanges) == 0 {
 			t.Errorf("%s has no proof", f.RuleID)
+		}
+		if strings.HasPrefix(f.RuleID, "dast/headers/") || strings.HasPrefix(f.RuleID, "dast/cookies/") {
+			continue // of the service's ordinary answers
 		}
 		lines = append(lines, strings.TrimPrefix(f.RuleID, "api/graphql/")+" "+f.Live.Method+" "+strings.TrimPrefix(f.Live.URL, server.URL))
 	}

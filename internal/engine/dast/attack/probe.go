@@ -273,11 +273,15 @@ func (t *Trial) Flaw(f Flaw) {
 	if f.Point != nil && f.Point.In == message.InPath {
 		op = op.With(*f.Point, f.Point.Value)
 	}
+	chosen := site.Chosen(op)
+	if f.Point != nil {
+		chosen = site.Chosen(f.Request.With(*f.Point, f.Point.Value))
+	}
 	place := f.Place
 	if place == "" {
-		place = op.Base() + site.PathShape(op)
+		place = op.Base() + site.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Place(), Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
+	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
 	identity := f.Request.Method + " " + place + " " + f.Key
 	if f.Place != "" { // whichever request showed it
 		identity = place + " " + f.Key

@@ -20,6 +20,7 @@ import (
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -444,8 +445,21 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 			s.page = got
 		}
 	})
-	return s.page != nil && s.page.Text() == resp.Text() && len(r.Query) == 0
+	return s.page != nil && len(r.Query) == 0 && (steady(s.page, false) == steady(resp, false) || steady(s.page, true) == steady(resp, true))
 }
+
+// steady is the text of an answer without what differs from answer to answer: numbers and
+// random values, and if wanted its own address.
+func steady(resp *message.Response, address bool) string {
+	text := resp.Text()
+	if address {
+		text = strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), "")
+	}
+	return changing.ReplaceAllString(text, "0")
+}
+
+// changing are numbers, and hexadecimal texts with numbers.
+var changing = lazyregexp.New(`[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*`)
 
 // behind tells a page that is there, and answers that what the query names is not, from
 // one that is not: asked without the query, once for each path, it answers. That answer

@@ -186,9 +186,7 @@ func Shape(r *message.Request) string {
 	for _, p := range r.Query {
 		b.WriteString(p.Name + "&")
 	}
-	if len(r.Query) > 1 || r.Body.Kind != message.NoBody {
-		b.WriteString(Page(r))
-	}
+	b.WriteString(Chosen(r))
 	for _, p := range r.Body.Params {
 		b.WriteString("#" + p.Name)
 	}
@@ -217,6 +215,21 @@ func Page(r *message.Request) string {
 	for _, p := range r.Query {
 		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) || routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
 			return p.Value
+		}
+	}
+	return ""
+}
+
+// Chosen is the Page as it belongs to the operation, "?page=user-info.php": where the
+// request has more parameters, each page is an operation of its own. Empty: it is none.
+func Chosen(r *message.Request) string {
+	page := Page(r)
+	if page == "" || len(r.Query) < 2 && r.Body.Kind == message.NoBody {
+		return ""
+	}
+	for _, p := range r.Query {
+		if p.Value == page {
+			return "?" + p.Name + "=" + page
 		}
 	}
 	return ""

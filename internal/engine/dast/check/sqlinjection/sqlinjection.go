@@ -306,14 +306,10 @@ func (s *prober) repairs(make func(n int, r string) form) (found bool, err error
 	var answers []*message.Response
 	var f form
 	notes, proof := []string{"quotes and a parenthesis"}, "Repeated with other constants."
-	for range 2 {
+	for round := range 2 {
 		f = make(s.Number(1000, 9999), s.Random(4))
-		good, err := s.Try(f.good)
-		if err != nil || s.isBroken(good, f.good) {
-			return false, err
-		}
-		bad, err := s.Try(f.bad)
-		if err != nil {
+		good, bad, err := s.both(f, round == 1)
+		if err != nil || good == nil {
 			return false, err
 		}
 		if !s.isBroken(bad, f.bad) {
@@ -340,6 +336,24 @@ func (s *prober) repairs(make func(n int, r string) form) (found bool, err error
 		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + f.good + ", which completes the statement, is not.",
 			"The value " + f.bad + ", which differs in one word of SQL, is again.", proof}})
 	return true, nil
+}
+
+// both asks both values of a form, the bad one first where it is turned: errors that
+// come and go by themselves, such as those of another system, do not follow the order.
+// Nil answers: the good value breaks the statement too.
+func (s *prober) both(f form, turned bool) (good, bad *message.Response, err error) {
+	if turned {
+		if bad, err = s.Try(f.bad); err != nil {
+			return nil, nil, err
+		}
+	}
+	if good, err = s.Try(f.good); err != nil || s.isBroken(good, f.good) {
+		return nil, nil, err
+	}
+	if !turned {
+		bad, err = s.Try(f.bad)
+	}
+	return good, bad, err
 }
 
 // proven says that SQL is found at the point, and of which database.
