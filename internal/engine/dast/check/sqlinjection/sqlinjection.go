@@ -305,14 +305,15 @@ func (s *prober) repair() (done bool, err error) {
 func (s *prober) repairs(make func(n int, r string) form) (found bool, err error) {
 	var answers []*message.Response
 	var f form
-	notes, proof := []string{"quotes and a parenthesis"}, "Repeated with other constants."
+	named, same := false, false // the error names the word; it is that to the first probe
+	notes, proof := []string{"quotes and a parenthesis"}, "Repeated with other constants, and the errors twice more."
 	for round := range 2 {
 		f = make(s.Number(1000, 9999), s.Random(4))
 		good, bad, err := s.both(f, round == 1)
 		if err != nil || good == nil {
 			return false, err
 		}
-		if !s.isBroken(bad, f.bad) {
+		if same = s.isBroken(bad, f.bad); !same {
 			if err := s.baseline(); err != nil {
 				return false, err
 			}
@@ -322,9 +323,14 @@ func (s *prober) repairs(make func(n int, r string) form) (found bool, err error
 			}
 		}
 		answers, notes = append(answers, good, bad), append(notes, "a correct statement", "the same with a word that SQL does not know")
-		if s.names(bad, f) {
+		if named = s.names(bad, f); named {
 			proof, s.dbms = "The error names the word "+f.wrong+".", signature(bad.Text(), s.first.Text())
 			break
+		}
+	}
+	if !named && same {
+		if sure, err := s.fails(make); err != nil || !sure {
+			return false, err
 		}
 	}
 	what := "an error of the application"
@@ -354,6 +360,18 @@ func (s *prober) both(f form, turned bool) (good, bad *message.Response, err err
 		bad, err = s.Try(f.bad)
 	}
 	return good, bad, err
+}
+
+// fails reports whether broken statements fail each time: an application that fails by
+// itself now and then does not.
+func (s *prober) fails(make func(n int, r string) form) (bool, error) {
+	for _, payload := range []string{make(s.Number(1000, 9999), s.Random(4)).bad, s.Breaking(), make(s.Number(1000, 9999), s.Random(4)).bad} {
+		resp, err := s.Try(payload)
+		if err != nil || !s.isBroken(resp, payload) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // proven says that SQL is found at the point, and of which database.
