@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +30,7 @@ type resumption struct {
 	before map[string]bool // by an earlier attempt
 	done   map[string]finished
 	last   time.Time // when it was kept
+	checks string    // their names
 }
 
 // finished is an operation of this attempt.
@@ -42,7 +42,12 @@ type finished struct {
 // recall reads what an earlier attempt has kept. What is of another form, such as that of
 // another version, is left: the run begins anew.
 func (r *Run) recall() {
-	r.resumption.before, r.resumption.done = map[string]bool{}, map[string]finished{}
+	r.resumption.before, r.resumption.done, r.resumption.checks = map[string]bool{}, map[string]finished{}, ""
+	for _, c := range r.Checks {
+		if r.allowed(c) {
+			r.resumption.checks += c.ID + " "
+		}
+	}
 	var k kept
 	if len(r.Kept) == 0 || len(r.Kept) > scan.MaxKept || json.Unmarshal(r.Kept, &k) != nil || k.Version != 1 {
 		return
@@ -54,17 +59,11 @@ func (r *Run) recall() {
 
 // key names an operation in a round of these checks.
 func (r *Run) key(e site.Entry, slow bool) string {
-	var checks strings.Builder
-	for _, c := range r.Checks {
-		if r.allowed(c) {
-			checks.WriteString(c.ID + " ")
-		}
-	}
 	round := "quick"
 	if slow {
 		round = "slow"
 	}
-	sum := sha256.Sum256([]byte(round + "\x00" + checks.String() + "\x00" + site.Shape(e.Request)))
+	sum := sha256.Sum256([]byte(round + "\x00" + r.resumption.checks + "\x00" + site.Shape(e.Request)))
 	return hex.EncodeToString(sum[:16])
 }
 

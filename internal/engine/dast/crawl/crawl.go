@@ -416,8 +416,9 @@ func Static(resp *message.Response) bool {
 
 // soft tells what a part of the site answers to addresses that are not there.
 type soft struct {
-	once sync.Once
-	page *message.Response // nil: it answers as it should
+	once  sync.Once
+	page  *message.Response // nil: it answers as it should
+	texts [2]string         // what is steady of it, without and with its own address
 }
 
 // missing reports whether an answer with status 200 says that there is no such page,
@@ -442,20 +443,25 @@ func (c *Crawler) missing(ctx context.Context, resp *message.Response) bool {
 			absent.Path = "/" + absent.Path
 		}
 		if got, err := c.Client.Send(ctx, absent, c.As); err == nil && got.Status == http.StatusOK {
-			s.page = got
+			s.page, s.texts = got, steady(got)
 		}
 	})
-	return s.page != nil && len(r.Query) == 0 && (steady(s.page, false) == steady(resp, false) || steady(s.page, true) == steady(resp, true))
+	if s.page == nil || len(r.Query) > 0 {
+		return false
+	}
+	if s.page.Text() == resp.Text() {
+		return true
+	}
+	texts := steady(resp)
+	return texts[0] == s.texts[0] || texts[1] == s.texts[1]
 }
 
 // steady is the text of an answer without what differs from answer to answer: numbers and
-// random values, and if wanted its own address.
-func steady(resp *message.Response, address bool) string {
+// random values, and in the second also its own address.
+func steady(resp *message.Response) [2]string {
 	text := resp.Text()
-	if address {
-		text = strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), "")
-	}
-	return changing.ReplaceAllString(text, "0")
+	return [2]string{changing.ReplaceAllString(text, "0"),
+		changing.ReplaceAllString(strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), ""), "0")}
 }
 
 // changing are numbers, and hexadecimal texts with numbers.

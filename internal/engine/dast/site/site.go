@@ -211,28 +211,26 @@ var pageName = lazyregexp.New(`^/?[A-Za-z][\w-]*([./:][\w-]+)*$`)
 
 // Page returns the value of the query by which one program serves many pages, such as
 // "user-info.php" of "/index.php?page=user-info.php". Empty: nothing looks like it.
-func Page(r *message.Request) string {
+func Page(r *message.Request) string { return page(r).Value }
+
+// page is the parameter of Page.
+func page(r *message.Request) message.Param {
 	for _, p := range r.Query {
 		if len(p.Value) <= 80 && pageName.MatchString(p.Value) && (chooses.MatchString(p.Name) || routes.MatchString(p.Name) && strings.Contains(p.Value, "/")) {
-			return p.Value
+			return p
 		}
 	}
-	return ""
+	return message.Param{}
 }
 
 // Chosen is the Page as it belongs to the operation, "?page=user-info.php": where the
 // request has more parameters, each page is an operation of its own. Empty: it is none.
 func Chosen(r *message.Request) string {
-	page := Page(r)
-	if page == "" || len(r.Query) < 2 && r.Body.Kind == message.NoBody {
+	p := page(r)
+	if p.Value == "" || len(r.Query) < 2 && r.Body.Kind == message.NoBody {
 		return ""
 	}
-	for _, p := range r.Query {
-		if p.Value == page {
-			return "?" + p.Name + "=" + page
-		}
-	}
-	return ""
+	return "?" + p.Name + "=" + p.Value
 }
 
 // number is an index in a pointer.

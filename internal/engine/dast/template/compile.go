@@ -530,12 +530,13 @@ func compileMatcher(raw match) (*matcher, error) {
 		}
 	case "dsl":
 		for _, text := range raw.DSL {
-			x, err := parseExpression(text)
-			if err != nil && !strings.Contains(text, "{{") {
-				return nil, fmt.Errorf("dsl: %w", err)
+			if strings.Contains(text, "{{") { // it is parsed when it is filled in
+				m.dsl = append(m.dsl, nil)
+				continue
 			}
-			if strings.Contains(text, "{{") {
-				x = nil
+			x, err := parseExpression(text)
+			if err != nil {
+				return nil, fmt.Errorf("dsl: %w", err)
 			}
 			m.dsl = append(m.dsl, x)
 		}
