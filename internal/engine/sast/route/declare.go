@@ -350,9 +350,10 @@ func (r *reader) mounted(i int32) (mount, bool) {
 		if object >= 0 && (name == "routes" || name == "middleware" || name == "default") {
 			return r.mounted(object)
 		}
-		if object < 0 && name != "" { // a function that makes the router
-			if _, ok := r.out.imports[name]; ok {
-				return mount{object: name}, true
+		if object < 0 { // a function that makes the router: require("./users")(settings)
+			callee := r.child(i, tree.RoleCallee)
+			if m, ok := r.mounted(callee); ok && m.child == "" && (r.f.Is(callee, tree.Name) || r.f.Is(callee, tree.Call)) {
+				return m, true
 			}
 		}
 	}

@@ -147,6 +147,22 @@ PUT /api/users/ json:/mail cookie:sid controllers/user.js:1
 GET /api/users/{id} path:id query:a routes/users.js:3
 GET /t/{x} path:x query:q header:x-a app.js:7
 POST /v2/p/k json:/name routes/v2.js:2`},
+		"express, functions that make routers": {`-- app.js --
+var app = require('express')();
+const admin = require('./routes/admin');
+app.use(require('morgan')('tiny'));
+app.use('/shop', require('./routes/shop')());
+app.use('/admin', admin(passport));
+-- routes/shop.js --
+var router = require('express').Router();
+module.exports = function () {
+  router.get('/search', function (req, res) { res.send(req.query.q); });
+  return router;
+};
+-- routes/admin.js --
+module.exports = (passport) => { const r = require('express').Router(); r.post('/ping', (req, res) => run(req.body.host)); return r; };
+`, `POST /admin/ping json:/host routes/admin.js:1
+GET /shop/search query:q routes/shop.js:3`},
 		"nest": {`-- cats.ts --
 class CreateCat { name: string; age: number; }
 @Controller('cats')
