@@ -54,7 +54,8 @@ bench-supply: build
 	go run ./test/supply -corpora '$(CORPORA)' $(SUPPLY)
 
 ## bench-dast: measure dynamic analysis on the vulnerable applications in TARGETS,
-## as root; more options of test/dast in DAST, such as -only dvwa -peers wapiti
+## as root; more options of test/dast in DAST, such as -only dvwa -peers wapiti.
+## -only hostile needs no TARGETS
 bench-dast: build
 	go run ./test/dast -targets '$(TARGETS)' $(DAST)
 

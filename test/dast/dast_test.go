@@ -9,11 +9,14 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"merlon/test/dast/hostile"
 )
 
 // TestProxyCountsWhatPasses sends requests of every shape over one connection.
@@ -154,8 +157,8 @@ func TestReportIsJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "dast: session lost (and 1 more)"; s.Incomplete != want || len(s.Flaws) != 2 {
-		t.Errorf("%d flaws, incomplete %q; want 2, %q", len(s.Flaws), s.Incomplete, want)
+	if want := "dast: session lost (and 1 more)"; s.State != "degraded" || !strings.HasSuffix(s.spent(), want) || len(s.Flaws) != 2 {
+		t.Errorf("%s with %d flaws, %s; want 2, %q", s.State, len(s.Flaws), s.spent(), want)
 	}
 	pages := []page{
 		{Path: "/wavsep/active/SQL-Injection/SInjection-Detection-Evaluation-GET-500Error/Case1-a.jsp", Vulnerable: true, Told: map[string]bool{}},
@@ -304,5 +307,24 @@ func TestOptions(t *testing.T) {
 	var out strings.Builder
 	if err := measure(context.Background(), []string{"-targets", t.TempDir(), "-out", t.TempDir(), "-only", "dvga"}, &out); err != nil || !strings.Contains(out.String(), "| dvga |  | not measured |") {
 		t.Errorf("run without the target: %v\n%s", err, out.String())
+	}
+}
+
+func TestHostileRow(t *testing.T) {
+	trap := hostile.Trap{Name: "dies", Says: regexp.MustCompile("does not answer")}
+	good := hostileCase{State: "degraded", Reasons: []string{"the target does not answer any more"}, Requests: 3}
+	for name, c := range map[string]func(hostileCase) hostileCase{
+		"yes":              func(c hostileCase) hostileCase { return c },
+		"no reason":        func(c hostileCase) hostileCase { c.Reasons = []string{"something else"}; return c },
+		"said to be whole": func(c hostileCase) hostileCase { c.State = "succeeded"; return c },
+		"a wrong finding":  func(c hostileCase) hostileCase { c.Told = []string{"dast/xss"}; return c },
+		"reached":          func(c hostileCase) hostileCase { c.Reached = []string{"169.254.169.254:80"}; return c },
+		"too long":         func(c hostileCase) hostileCase { c.Cost.Wall = time.Hour; return c },
+		"too much":         func(c hostileCase) hostileCase { c.Cost.Peak = 2 << 30; return c },
+		"no scan":          func(c hostileCase) hostileCase { return hostileCase{State: "not measured", Failure: "no merlon"} },
+	} {
+		if row := c(good).row(trap); (row.Met == "yes") != (name == "yes") {
+			t.Errorf("%s: %+v", name, row)
+		}
 	}
 }

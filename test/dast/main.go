@@ -16,6 +16,9 @@
 // target is known here only, and from files of the target. A measure whose target
 // or scanner is not there says so. What each case got is written into a folder,
 // one file of JSON lines for each measure, and what each scanner asked.
+//
+// Hostile applications are served by this program itself, each in a network of its
+// own, which takes root and the command ip.
 package main
 
 import (
@@ -27,6 +30,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"time"
 
 	"merlon/test/table"
@@ -43,12 +48,15 @@ func main() {
 
 // A bench is what the measures share. All paths are absolute.
 type bench struct {
-	targets string // folder of the targets
-	out     string // folder of results by case
-	merlon  string // the program to measure
-	browser string // what merlon is told of a browser: auto, none or a path
-	timeout time.Duration
-	peers   []string // names of the other scanners to run
+	targets  string         // folder of the targets
+	out      string         // folder of results by case
+	merlon   string         // the program to measure
+	browser  string         // what merlon is told of a browser: auto, none or a path
+	timeout  time.Duration  // for one run of a program
+	time     time.Duration  // that merlon is given for one scan; 0: a little less than timeout
+	peers    []string       // names of the other scanners to run
+	traps    *regexp.Regexp // names of the hostile applications to scan
+	parallel int            // of them at once
 }
 
 // measures lists them in the order of the table.
@@ -60,6 +68,7 @@ var measures = []table.Measure[*bench]{
 	{Name: "vampi", Run: vampi},
 	{Name: "dvga", Run: dvga},
 	{Name: "juiceshop", Run: juiceShop},
+	{Name: "hostile", Run: hostileTargets},
 }
 
 // measure does what the arguments say.
@@ -71,47 +80,60 @@ func measure(ctx context.Context, args []string, stdout io.Writer) error {
 	return table.Run(ctx, chosen, b, b.out, stdout)
 }
 
+// own are the measures whose targets this program serves itself.
+var own = []string{"hostile"}
+
 // parse reads the options, checks the folders and makes paths absolute, because
 // programs are run in other folders.
 func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags := flag.NewFlagSet("dast", flag.ContinueOnError)
 	b := &bench{}
-	var only, peers string
+	var only, peers, traps string
 	flags.StringVar(&b.targets, "targets", "", "folder of the targets")
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
 	flags.StringVar(&b.browser, "browser", "auto", "for merlon's --browser")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.StringVar(&peers, "peers", "", "other scanners to run on WAVSEP, with commas between: "+peerNames())
-	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program")
+	flags.StringVar(&traps, "traps", "", "of the hostile applications, those whose name the expression matches")
+	flags.IntVar(&b.parallel, "parallel", 4, "hostile applications at once")
+	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program, which is killed then")
+	flags.DurationVar(&b.time, "time", 0, "for merlon's --time, after which a scan ends with what it has; without it nine tenths of -timeout, and merlon's own for hostile applications")
 	if err := flags.Parse(args); err != nil {
-		return nil, nil, err
-	}
-	if b.targets == "" {
-		return nil, nil, errors.New("-targets names the folder of the targets")
-	}
-	if _, err := os.Stat(b.targets); err != nil {
-		return nil, nil, err
-	}
-	if b.out == "" {
-		var err error
-		if b.out, err = os.MkdirTemp("", "merlon-dast"); err != nil {
-			return nil, nil, err
-		}
-	}
-	for _, path := range []*string{&b.targets, &b.out, &b.merlon} {
-		var err error
-		if *path, err = filepath.Abs(*path); err != nil {
-			return nil, nil, err
-		}
-	}
-	var err error
-	if b.peers, err = choosePeers(peers); err != nil {
 		return nil, nil, err
 	}
 	chosen, err := table.Choose(measures, only)
 	if err != nil {
 		return nil, nil, err
 	}
-	return b, chosen, os.MkdirAll(b.out, 0o755)
+	if b.peers, err = choosePeers(peers); err != nil {
+		return nil, nil, err
+	}
+	if b.traps, err = regexp.Compile(traps); err != nil {
+		return nil, nil, err
+	}
+	return b, chosen, b.prepare(chosen)
+}
+
+// prepare checks the folders and makes paths absolute.
+func (b *bench) prepare(chosen []table.Measure[*bench]) (err error) {
+	switch foreign := slices.ContainsFunc(chosen, func(m table.Measure[*bench]) bool { return !slices.Contains(own, m.Name) }); {
+	case foreign && b.targets == "":
+		return errors.New("-targets names the folder of the targets")
+	case foreign:
+		if _, err := os.Stat(b.targets); err != nil {
+			return err
+		}
+	}
+	if b.out == "" {
+		if b.out, err = os.MkdirTemp("", "merlon-dast"); err != nil {
+			return err
+		}
+	}
+	for _, path := range []*string{&b.targets, &b.out, &b.merlon} {
+		if *path, err = filepath.Abs(*path); err != nil {
+			return err
+		}
+	}
+	return os.MkdirAll(b.out, 0o755)
 }

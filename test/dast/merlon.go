@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/test/process"
 	"merlon/test/table"
@@ -95,7 +96,8 @@ type scan struct {
 	Requests   int             // that reached the target
 	Asked      map[string]bool // "GET /path" of them
 	Cost       process.Cost
-	Incomplete string // why it did not look everywhere; empty when it did
+	State      string   // the worst of its analyzers
+	Reasons    []string // why it did not look everywhere
 }
 
 // reported are the exit codes of merlon with which there is a report.
@@ -103,16 +105,32 @@ var reported = []int{0, 1, 2}
 
 // A run is one run of merlon on a target.
 type run struct {
-	command string   // dast or api
-	name    string   // of its files in the folder of results
-	browser string   // for --browser; empty: as the bench says
-	checks  []string // for --check; none: all
+	command string        // dast or api
+	name    string        // of its files in the folder of results
+	browser string        // for --browser; empty: as the bench says
+	checks  []string      // for --check; none: all
+	time    time.Duration // for --time; 0: merlon's own
 	plan    plan
 }
 
-// scan runs merlon. The file of the plan and the report stay in the folder of
-// results.
+// scan runs merlon on a target for at most the time of the bench, and counts what
+// reached the target.
 func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
+	s.counted()                             // what was asked before is not the scanner's
+	r.time = cmp.Or(b.time, b.timeout*9/10) // a scan that is too long still reports
+	got, err := b.launch(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if err := got.count(s.counted(), filepath.Join(b.out, r.name+".asked")); err != nil {
+		return nil, err
+	}
+	return got, nil
+}
+
+// launch runs merlon. The file of the plan and the report stay in the folder of
+// results.
+func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
 	text, err := json.MarshalIndent(r.plan, "", "  ")
 	if err != nil {
 		return nil, err
@@ -121,9 +139,10 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, err
 	}
-	s.counted() // what was asked before is not the scanner's
-	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none",
-		"--browser", cmp.Or(r.browser, b.browser), "--time", (b.timeout * 9 / 10).String()} // a scan that is too long still reports
+	args := []string{b.merlon, r.command, r.plan.URL, "--target", file, "--format", "json", "--fail-on", "none", "--browser", cmp.Or(r.browser, b.browser)}
+	if r.time > 0 {
+		args = append(args, "--time", r.time.String())
+	}
 	for _, check := range r.checks {
 		args = append(args, "--check", check)
 	}
@@ -140,9 +159,6 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 	got, err := readReport(out.Stdout)
 	if err != nil {
 		return nil, fmt.Errorf("merlon %s %s: %w: %s", r.command, r.name, err, process.Tail(out.Stderr))
-	}
-	if err := got.count(s.counted(), filepath.Join(b.out, r.name+".asked")); err != nil {
-		return nil, err
 	}
 	got.Cost = out.Cost
 	return got, nil
@@ -173,20 +189,19 @@ func readReport(text []byte) (*scan, error) {
 		out.Flaws = append(out.Flaws, flaw{Scanner: "merlon", Rule: f.RuleID, CWE: cwe[f.RuleID], Method: l.Method, Path: pathOf(l.URL),
 			Parameter: l.Parameter, In: l.In, Text: strings.Join([]string{f.RuleID, f.Message, l.URL, l.Parameter, l.Payload, string(l.Exchanges)}, "\n")})
 	}
-	var reasons []string
 	for _, a := range r.Analyzers {
-		for _, reason := range a.Reasons {
-			reasons = append(reasons, fmt.Sprintf("%s: %s %s", a.Analyzer, reason.Code, reason.Message))
+		if i := slices.Index(states, a.State); i > slices.Index(states, out.State) {
+			out.State = a.State
 		}
-	}
-	if len(reasons) > 0 {
-		out.Incomplete = reasons[0]
-		if len(reasons) > 1 {
-			out.Incomplete += fmt.Sprintf(" (and %d more)", len(reasons)-1)
+		for _, reason := range a.Reasons {
+			out.Reasons = append(out.Reasons, fmt.Sprintf("%s: %s %s", a.Analyzer, reason.Code, reason.Message))
 		}
 	}
 	return out, nil
 }
+
+// states are those of analyzers, the worst last.
+var states = []string{"succeeded", "degraded", "failed"}
 
 // pathOf returns the path of an address, or the address when it is none.
 func pathOf(address string) string {
@@ -200,8 +215,11 @@ func pathOf(address string) string {
 // spent writes what a scan cost, and why it is not whole.
 func (s *scan) spent() string {
 	out := fmt.Sprintf("%d requests, %s", s.Requests, table.Spent(s.Cost))
-	if s.Incomplete != "" {
-		out += "; " + s.Incomplete
+	if len(s.Reasons) > 0 {
+		out += "; " + s.Reasons[0]
+	}
+	if n := len(s.Reasons) - 1; n > 0 {
+		out += fmt.Sprintf(" (and %d more)", n)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ package crawl
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -313,6 +314,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return c.compare(ctx, it, resp)
 	}
 	c.answered(r, resp)
+	c.leads(resp)
 	outcome, _ := site.Outcome(resp)
 	there := outcome != finding.NotReached && !c.missing(ctx, resp)
 	answer := resp
@@ -332,6 +334,19 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.take(Read(resp), resp, it.depth+1)
 	}
 	return nil
+}
+
+// leads says where the target's own address leads when that is none of the target's.
+func (c *Crawler) leads(resp *message.Response) {
+	to := resp.Location()
+	base, err := message.Of(c.Scope.Base())
+	if err != nil || to == nil || resp.Request.Method != http.MethodGet || resp.Request.Address() != base.Address() {
+		return
+	}
+	if next, err := message.Of(to); err == nil && c.Scope.Allows(next) == nil {
+		return
+	}
+	c.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%s leads to %.200s, which is outside of the target: what is there was not examined", base.Place(), to.Scheme+"://"+to.Host+to.Path)})
 }
 
 // name is that of the identity.

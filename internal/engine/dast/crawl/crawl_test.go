@@ -211,6 +211,25 @@ func TestCrawlKeepsPagesThatMissWhatIsNamed(t *testing.T) {
 	mu.Unlock()
 }
 
+// An address that leads out of the target is told: nothing behind it was seen.
+func TestCrawlOfAddressThatLeadsElsewhere(t *testing.T) {
+	for to, want := range map[string]string{"http://169.254.169.254/latest?key=1": "leads to http://169.254.169.254/latest, which is outside", "file:///etc/passwd": "leads to file:///etc/passwd", "/inside": ""} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Location", to)
+			w.WriteHeader(http.StatusFound)
+		}))
+		_, _, reasons := run(t, server.URL, crawl.Options{})
+		server.Close()
+		if told := len(reasons) == 1 && strings.Contains(reasons[0].Message, want); told != (want != "") {
+			t.Errorf("%s: %v", to, reasons)
+		}
+	}
+}
+
 func TestCrawlOfDeadTarget(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	address := server.URL

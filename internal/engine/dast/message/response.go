@@ -1,7 +1,6 @@
 package message
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,9 +22,10 @@ type Response struct {
 	Took      time.Duration // to the end of the body
 	Sent      string        // the request as it was sent, with what the session added, credentials replaced
 
-	once sync.Once
-	doc  *html.Node
-	text string
+	decode sync.Once
+	text   string
+	parse  sync.Once
+	doc    *html.Node
 }
 
 // Copy returns the answer without what was read of it: a parsed page takes many times
@@ -54,20 +54,7 @@ func (r *Response) IsHTML() bool {
 
 // Text is the body in UTF-8.
 func (r *Response) Text() string {
-	r.read()
-	return r.text
-}
-
-// Document is the body as a parsed page (HTML 5), whatever its type; it must not be
-// changed.
-func (r *Response) Document() *html.Node {
-	r.read()
-	return r.doc
-}
-
-// read decodes and parses the body once.
-func (r *Response) read() {
-	r.once.Do(func() {
+	r.decode.Do(func() {
 		text := r.Body
 		if enc, name, _ := charset.DetermineEncoding(text[:min(len(text), 1024)], r.Header.Get("Content-Type")); name != "utf-8" && name != "windows-1252" {
 			if decoded, err := enc.NewDecoder().Bytes(text); err == nil {
@@ -75,12 +62,21 @@ func (r *Response) read() {
 			}
 		}
 		r.text = strings.ToValidUTF8(string(text), "\uFFFD")
-		doc, err := html.Parse(bytes.NewReader([]byte(r.text)))
+	})
+	return r.text
+}
+
+// Document is the body as a parsed page (HTML 5), whatever its type; it must not be
+// changed. It takes some twenty times the room of the text.
+func (r *Response) Document() *html.Node {
+	r.parse.Do(func() {
+		doc, err := html.Parse(strings.NewReader(r.Text()))
 		if err != nil { // the parser takes everything but its own limits
 			doc = &html.Node{Type: html.DocumentNode}
 		}
 		r.doc = doc
 	})
+	return r.doc
 }
 
 // Location is the absolute address that the answer redirects to; nil: none.

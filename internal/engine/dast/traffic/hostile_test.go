@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -94,5 +95,45 @@ func TestClosedConnections(t *testing.T) {
 	n, err := drain(t, "http://"+l.Addr().String(), Options{Timeout: 10 * time.Second}, http.MethodPost, requests)
 	if n != requests || err != nil || served.Load() != requests {
 		t.Errorf("%d of %d forms were answered, %v", served.Load(), requests, err)
+	}
+}
+
+// Of what answers in parts is told which operations it were; films are no matter, and an
+// encoding that nobody asked for is no answer.
+func TestPartialAnswers(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", r.URL.Query().Get("type"))
+		switch r.URL.Path {
+		case "/coded":
+			w.Header().Set("Content-Encoding", "br")
+			fmt.Fprint(w, "whatever")
+		case "/breaks":
+			w.Header().Set("Content-Length", "100")
+			fmt.Fprint(w, "short")
+		case "/long":
+			fmt.Fprint(w, "0123456789")
+		default:
+			fmt.Fprint(w, "01234567")
+		}
+	}))
+	defer server.Close()
+	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dialer net.Dialer
+	c := New(Options{Scope: scope, Dial: dialer.DialContext, Body: 8})
+	defer c.Close()
+	for path, answered := range map[string]bool{"/whole?type=text/html": true, "/long?type=text/html": true, "/long/film?type=video/mp4": true, "/breaks?type=application/json": true, "/coded?type=text/html": false} {
+		r, err := message.Parse(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Send(t.Context(), r, nil); (err == nil) != answered {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if want := []string{"GET " + server.URL + "/breaks", "GET " + server.URL + "/long"}; !slices.Equal(c.Partial(), want) {
+		t.Errorf("parts of %q; want %q", c.Partial(), want)
 	}
 }

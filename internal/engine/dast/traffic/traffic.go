@@ -11,9 +11,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,7 +86,13 @@ type Client struct {
 	back    *backoff
 
 	certificate atomic.Pointer[tls.ConnectionState]
+
+	mu      sync.Mutex
+	partial map[string]bool // routes of answers of which there is a part only
 }
+
+// maxPartial bounds the routes that are told.
+const maxPartial = 1000
 
 // maxFailing is how many requests in a row may stay without an answer.
 const maxFailing = 20
@@ -100,7 +108,7 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = DefaultAgent
 	}
-	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), back: newBackoff()}
+	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), back: newBackoff(), partial: map[string]bool{}}
 	c.transport = &http.Transport{
 		DialContext: o.Dial,
 		// An application with a bad certificate is examined like any other; the
@@ -167,6 +175,27 @@ func (c *Client) Slowed() time.Duration { return c.back.total() }
 // Limited lists the routes that were asked no more, because the target answers them
 // much less often than others: "POST https://example.org/login".
 func (c *Client) Limited() []string { return c.back.limited() }
+
+// Partial lists the routes that gave a page, a script or data of which only a part was
+// read: it is longer than what is kept, or it broke off.
+func (c *Client) Partial() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(maps.Keys(c.partial))
+}
+
+// cut remembers an answer of which there is a part only. Of films and archives the
+// beginning is enough.
+func (c *Client) cut(resp *message.Response) {
+	if t := resp.MediaType(); !strings.HasPrefix(t, "text/") && !strings.HasSuffix(t, "json") && !strings.HasSuffix(t, "xml") && !strings.HasSuffix(t, "script") {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.partial) < maxPartial {
+		c.partial[route(resp.Request)] = true
+	}
+}
 
 // Close closes idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
@@ -315,7 +344,9 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 	if err != nil && len(resp.Body) == 0 {
 		return nil, c.lost(ctx, req, err)
 	}
-	resp.Truncated = resp.Truncated || err != nil
+	if resp.Truncated = resp.Truncated || err != nil; resp.Truncated && ctx.Err() == nil {
+		c.cut(resp)
+	}
 	if limited.Err() == nil {
 		c.failing.Store(0)
 	} else if err := c.endless(ctx); err != nil { // it goes on for ever
@@ -339,6 +370,9 @@ func (c *Client) body(got *http.Response) (content []byte, truncated bool, err e
 		}
 	case "deflate":
 		from = flate.NewReader(counted)
+	case "", "identity":
+	default:
+		return nil, false, fmt.Errorf("the answer is encoded as %.20q, which was not asked for", got.Header.Get("Content-Encoding"))
 	}
 	content, err = io.ReadAll(io.LimitReader(from, c.o.Body+1))
 	if int64(len(content)) > c.o.Body {

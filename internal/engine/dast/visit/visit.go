@@ -117,6 +117,9 @@ func (v *Visit) Do(plan Plan) error {
 	if list := v.Client.Limited(); len(list) > 0 {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d operations limit requests and were not examined to the end: %.500s", len(list), strings.Join(list, ", "))})
 	}
+	if list := v.Client.Partial(); len(list) > 0 {
+		v.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%d operations give answers of which only a part was read, because they are longer than 4 MiB or break off: %.500s", len(list), strings.Join(list, ", "))})
+	}
 	switch {
 	case err == nil, v.Context.Err() != nil:
 		return v.Context.Err()

@@ -2,6 +2,7 @@ package visit_test
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,6 +41,11 @@ func run(t *testing.T, target scan.Target, discover func(context.Context, *visit
 func TestVisit(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
+	breaks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = io.WriteString(w, "a part") // the client sees what came
+	}))
+	defer breaks.Close()
 	ask := func(ctx context.Context, v *visit.Visit) error {
 		r, err := message.Of(v.Scope.Base())
 		if err != nil {
@@ -65,6 +71,7 @@ func TestVisit(t *testing.T) {
 		reason   string
 	}{
 		{"all is well", scan.Target{URL: server.URL}, ask, scan.Succeeded, true, ""},
+		{"answers that break off", scan.Target{URL: breaks.URL}, ask, scan.Degraded, true, "1 operations give answers of which only a part was read"},
 		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false, `there is no check "nosuch"`},
 		{"no address", scan.Target{URL: "ftp://x"}, ask, scan.Failed, false, "ftp"},
 		{"steps without a browser", scan.Target{URL: server.URL, Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"merlon/test/dast/hostile"
+	"merlon/test/process"
+	"merlon/test/table"
+)
+
+// This file measures whole scans, as a user starts them, of applications that do what
+// no application should. Each is served by this program in a network of its own, in
+// which the addresses are that no scan may reach, and somebody listens at them.
+
+// Bounds of a scan of a hostile application.
+const (
+	hostileTime   = 15 * time.Minute
+	hostileMemory = 1 << 30 // bytes, of the largest process
+)
+
+// quiet are rules that hold for any application and for these as well: they are no
+// wrong findings.
+var quiet = regexp.MustCompile(`^dast/(headers|cookies)/|^api/`)
+
+// A hostileCase is what became of the scan of one trap.
+type hostileCase struct {
+	Trap     string
+	State    string
+	Reasons  []string
+	Told     []string // rules
+	Reached  []string // that must not be
+	Requests int
+	Cost     process.Cost
+	Failure  string
+}
+
+func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
+	if os.Geteuid() != 0 {
+		return nil, errors.New("only root can make a network for a target")
+	}
+	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool { return !b.traps.MatchString(t.Name) })
+	cases := make([]hostileCase, len(traps))
+	slots := make(chan struct{}, max(1, b.parallel))
+	var group sync.WaitGroup
+	for i, t := range traps {
+		slots <- struct{}{}
+		group.Go(func() {
+			defer func() { <-slots }()
+			cases[i] = b.spring(ctx, i, t)
+			fmt.Fprintf(os.Stderr, "%s hostile, %s: %s after %s %s\n", time.Now().Format(time.TimeOnly), t.Name, cases[i].State, cases[i].Cost.Wall.Round(time.Second), cases[i].Failure)
+		})
+	}
+	group.Wait()
+	var rows []table.Row
+	for i, c := range cases {
+		rows = append(rows, c.row(traps[i]))
+	}
+	return rows, table.Keep(filepath.Join(b.out, "hostile.jsonl"), cases)
+}
+
+// spring scans one trap in a network of its own. The thread that is in it ends with it.
+func (b *bench) spring(ctx context.Context, i int, t hostile.Trap) hostileCase {
+	done := make(chan hostileCase)
+	go func() {
+		runtime.LockOSThread()
+		c, err := b.scanTrap(ctx, i, t)
+		if c.Trap = t.Name; err != nil {
+			c.State, c.Failure = "not measured", err.Error()
+		}
+		done <- c
+	}()
+	return <-done
+}
+
+// scanTrap serves and scans a trap. The thread is left in a network without anything
+// but loopback and the addresses that must not be reached.
+func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCase, error) {
+	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
+		return hostileCase{}, fmt.Errorf("a network of its own: %w", err)
+	}
+	commands := [][]string{{"link", "set", "lo", "up"}}
+	for _, address := range hostile.Addresses {
+		commands = append(commands, []string{"address", "add", address, "dev", "lo", "nodad"}) // an address of IPv6 would not be there at once
+	}
+	for _, args := range commands {
+		if out, err := exec.CommandContext(ctx, "ip", args...).CombinedOutput(); err != nil {
+			return hostileCase{}, fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, out)
+		}
+	}
+	site, err := hostile.Serve(t)
+	if err != nil {
+		return hostileCase{}, err
+	}
+	defer site.Close()
+	r := run{command: "dast", name: fmt.Sprintf("hostile-%02d", i), time: b.time, plan: plan{URL: hostile.Base + "/"}}
+	if t.API {
+		r.command = "api"
+		for _, path := range t.Descriptions {
+			d := described{Name: strings.Trim(path, "/"), URL: hostile.Base + path}
+			if path == "/graphql" {
+				d.Kind = "graphql"
+			}
+			r.plan.Descriptions = append(r.plan.Descriptions, d)
+		}
+	}
+	got, err := b.launch(ctx, r)
+	c := hostileCase{Requests: site.Requests(), Reached: site.Reached()}
+	if err != nil {
+		return c, err
+	}
+	c.State, c.Reasons, c.Cost = got.State, got.Reasons, got.Cost
+	for _, f := range got.Flaws {
+		if !quiet.MatchString(f.Rule) && !slices.Contains(c.Told, f.Rule) {
+			c.Told = append(c.Told, f.Rule)
+		}
+	}
+	return c, nil
+}
+
+// row judges a case.
+func (c hostileCase) row(t hostile.Trap) table.Row {
+	floor := "degraded"
+	if t.Whole {
+		floor = "ends"
+	}
+	says := t.Whole || t.Says != nil && slices.ContainsFunc(c.Reasons, t.Says.MatchString)
+	ended := c.Failure == "" && (c.State != states[0] || t.Whole)
+	row := table.Row{Measure: "hostile: " + t.Name, Floor: floor, Measured: fmt.Sprintf("%s, %d requests, %.0f s, %.0f MB", c.State, c.Requests, c.Cost.Wall.Seconds(), float64(c.Cost.Peak)/1e6),
+		Met: table.Verdict(ended, says, len(c.Told) == 0, len(c.Reached) == 0, c.Cost.Wall <= hostileTime, c.Cost.Peak <= hostileMemory)}
+	notes := []string{c.Failure, list("told: ", c.Told), list("reached: ", c.Reached)}
+	for _, reason := range c.Reasons[:min(2, len(c.Reasons))] {
+		notes = append(notes, fmt.Sprintf("%.200s", reason))
+	}
+	if n := len(c.Reasons) - 2; n > 0 {
+		notes = append(notes, fmt.Sprintf("%d more reasons", n))
+	}
+	row.Note = strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
+	return row
+}

@@ -1,0 +1,219 @@
+package hostile
+
+import (
+	"compress/flate"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// This file holds traps that lie in answers: late, endless, huge and broken ones.
+
+// Text that reasons say.
+var (
+	gone    = regexp.MustCompile(`does not answer`)
+	late    = regexp.MustCompile(`does not answer|no answer in time|did not end in time`)
+	cut     = regexp.MustCompile(`too long|cut|longer|only the first`)
+	broken  = regexp.MustCompile(`got no answer`)
+	limited = regexp.MustCompile(`limit|429|does not answer`)
+)
+
+// some is how many requests an application answers before it changes.
+const some = 50
+
+var hanging = []Trap{
+	{Name: "dies in the middle", Says: gone, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), func(http.ResponseWriter, *http.Request) { s.die() })
+	}},
+	{Name: "never answers", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(silent) }},
+	{Name: "answers no more", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), silent) }},
+	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(headOnly) }},
+	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), headOnly) }},
+	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), drip) }},
+	{Name: "one page hangs", Says: late, build: func(*Site) http.Handler { return beside("/slow", `<a href="/slow?a=1">slow</a>`, silent) }},
+	{Name: "one byte of a head a second", Says: late, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), raw(func(c net.Conn) {
+			for i := 0; write(c, fmt.Sprintf("X-%d: 1\r\n", i)); i++ {
+				time.Sleep(time.Second)
+			}
+		}))
+	}},
+	{Name: "closes every third connection, as if by chance", Says: broken, build: func(s *Site) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if word("drop", s.Requests())[0]%3 == 0 {
+				says("")(w, r)
+				return
+			}
+			ordinary("")(w, r)
+		})
+	}},
+}
+
+func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func headOnly(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Length", "1000")
+	w.WriteHeader(http.StatusOK)
+	flush(w)
+	<-r.Context().Done()
+}
+
+func drip(w http.ResponseWriter, r *http.Request) {
+	guard(w)
+	for write(w, "x") && flush(w) && pause(r.Context(), time.Second) {
+	}
+}
+
+// gigabyte is the size of huge answers.
+const gigabyte = 1 << 30
+
+// links leads to addresses of the huge and the broken answers, with and without values.
+const links = `<a href="/x">x</a> <a href="/x/page?id=1">page</a> <form action="/x/send" method="post"><input name="a"><input type="submit"></form>`
+
+var huge = []Trap{
+	{Name: "1 GB with its length", Says: cut, build: func(*Site) http.Handler {
+		return beside("/x", links, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			w.Header().Set("Content-Length", fmt.Sprint(gigabyte))
+			fill(w)
+		})
+	}},
+	{Name: "1 GB in chunks", Says: cut, build: func(*Site) http.Handler {
+		return beside("/x", links, func(w http.ResponseWriter, _ *http.Request) { guard(w); fill(w) })
+	}},
+	{Name: "1 GB on every page", Says: cut, build: func(*Site) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { guard(w); fill(w) })
+	}},
+	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("gzip")) }},
+	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("deflate")) }},
+	{Name: "1 GB said to be brotli and zstd", Says: cut, build: func(*Site) http.Handler {
+		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			guard(w)
+			w.Header().Set("Content-Encoding", []string{"br", "zstd"}[len(r.URL.RawQuery)%2])
+			fill(w)
+		})
+	}},
+}
+
+// fill writes a gigabyte of markup.
+func fill(w io.Writer) {
+	block := strings.Repeat(`<p>lorem ipsum <a href="/about">about</a></p>`, 1000)
+	for n := 0; n < gigabyte && write(w, block); n += len(block) {
+	}
+}
+
+// packed answers with a gigabyte that is compressed to a millionth.
+func packed(coding string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		guard(w)
+		w.Header().Set("Content-Encoding", coding)
+		if coding == "gzip" {
+			z := gzip.NewWriter(w)
+			fill(z)
+			_ = z.Close() // the client may be gone
+			return
+		}
+		z, err := flate.NewWriter(w, flate.DefaultCompression)
+		if err != nil {
+			return
+		}
+		fill(z)
+		_ = z.Close() // likewise
+	}
+}
+
+const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+var wrong = []Trap{
+	{Name: "chunks that are none", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Transfer-Encoding: chunked\r\n\r\nzz\r\n<p>hello</p>\r\nffffffffffffffff\r\n"))
+	}},
+	{Name: "chunks that break off", Says: regexp.MustCompile(`got no answer|broke off|cut`), build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Transfer-Encoding: chunked\r\n\r\n5\r\n<p>he\r\nff\r\nllo"))
+	}},
+	{Name: "less than its length says", Says: regexp.MustCompile(`got no answer|broke off|cut`), build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: 5000\r\n\r\n<p>short</p>"))
+	}},
+	{Name: "more than its length says", Whole: true, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: 3\r\n\r\n<p>HTTP/1.1 200 OK\r\nContent-Length: 9\r\nSet-Cookie: a=b\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "two lengths", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: 12\r\nContent-Length: 1\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "a negative and a huge length", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: -1\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "HTTP/0.9", Says: broken, build: func(*Site) http.Handler { return beside("/x", links, says("<html><p>hello</p></html>")) }},
+	{Name: "no HTTP at all", Says: regexp.MustCompile(`does not answer`), build: func(*Site) http.Handler {
+		return says("SSH-2.0-OpenSSH_9.2\r\n\x00\xff\xfe")
+	}},
+	{Name: "gzip that is none", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Encoding: gzip\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "interim answers without end", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for write(c, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n") {
+			}
+		}))
+	}},
+	{Name: "a head without end", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for more := write(c, ok); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+"\r\n") {
+			}
+		}))
+	}},
+	{Name: "900 KB of headers", Whole: true, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			write(c, ok)
+			for i := range 900 {
+				write(c, fmt.Sprintf("X-More-%d: %s\r\n", i, strings.Repeat("a", 1000)))
+			}
+			write(c, "Content-Length: 12\r\n\r\n<p>hello</p>")
+		}))
+	}},
+	{Name: "100,000 cookies", Whole: true, build: func(s *Site) http.Handler {
+		rest := ordinary("")
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for i := range 2000 { // as many as fit into a head; others with each answer
+				http.SetCookie(w, &http.Cookie{Name: fmt.Sprintf("c%d_%d", s.Requests()%50, i), Value: strings.Repeat("v", 20), Path: "/", Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+			}
+			rest(w, r)
+		})
+	}},
+	{Name: "odd statuses and names", Whole: true, build: func(*Site) http.Handler {
+		return beside("/x", links, says("HTTP/1.1 799 \x01\xff\r\nContent-Type: text/html; charset=\"utf-7\r\nSet-Cookie: ;;;=\r\nLocation: \x00\r\nLocation: http://[::1\r\nContent-Length: 12\r\n\r\n<p>hello</p>"))
+	}},
+}
+
+var refusing = []Trap{
+	{Name: "429 always", Says: limited, build: func(*Site) http.Handler { return status(http.StatusTooManyRequests, "") }},
+	{Name: "429 always, Retry-After: 999999", Says: limited, build: func(*Site) http.Handler { return status(http.StatusTooManyRequests, "999999") }},
+	{Name: "429 from a moment on, Retry-After: 999999", Says: limited, build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), status(http.StatusTooManyRequests, "999999"))
+	}},
+	{Name: "500 always", Says: regexp.MustCompile(`500`), build: func(*Site) http.Handler { return status(http.StatusInternalServerError, "") }},
+	{Name: "503 always, Retry-After: 999999", Says: regexp.MustCompile(`503|limit`), build: func(*Site) http.Handler { return status(http.StatusServiceUnavailable, "999999") }},
+	{Name: "503 from a moment on", Says: regexp.MustCompile(`503|limit`), build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), status(http.StatusServiceUnavailable, ""))
+	}},
+	{Name: "403 after 50 requests", Says: regexp.MustCompile(`403|refuse|block`), build: func(s *Site) http.Handler {
+		return s.after(some, ordinary(""), status(http.StatusForbidden, ""))
+	}},
+}
+
+// status answers everything with one status.
+func status(code int, after string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		guard(w)
+		if after != "" {
+			w.Header().Set("Retry-After", after)
+		}
+		w.WriteHeader(code)
+		page(w, fmt.Sprintf("<h1>%d %s</h1>", code, http.StatusText(code)))
+	}
+}

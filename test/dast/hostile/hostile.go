@@ -1,0 +1,224 @@
+// Package hostile serves applications that do what no application should: they die,
+// hang, never end, lead elsewhere, lie about their answers, and run script that does
+// not stop. A scan of one has to end by itself, within bounds, say what it could not
+// look at, tell no flaw that is not there, and reach nothing but the application.
+package hostile
+
+import (
+	"context"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Trap is one such application.
+type Trap struct {
+	Name string
+	// API says that it is examined as an API, by the descriptions at these addresses.
+	API          bool
+	Descriptions []string
+	// Says is what a reason of the scan has to say.
+	Says *regexp.Regexp
+	// Whole says that everything can be looked at, so that the scan may end without a
+	// reason.
+	Whole bool
+	build func(*Site) http.Handler
+}
+
+// A Site is a trap that is served.
+type Site struct {
+	server   *http.Server
+	listener net.Listener
+	requests atomic.Int64
+	asked    atomic.Int64 // by build, see after
+	mu       sync.Mutex
+	others   []net.Listener
+	reached  []string
+}
+
+// Base is where the application is.
+const Base = "http://127.0.0.1:8080"
+
+// Addresses are those, beside the ones that every machine has, that have to be there for
+// Serve: of metadata services.
+var Addresses = []string{"169.254.169.254/32", "100.100.100.200/32", "fd00:ec2::254/128"}
+
+// elsewhere are the addresses that no scan may reach: another port of the application's
+// own address, other addresses of loopback, and the metadata services of clouds.
+var elsewhere = []string{"127.0.0.1:9090", "[::1]:9090", "127.0.0.2:8080", "127.0.0.2:80", "169.254.169.254:80", "169.254.169.254:8080", "[fd00:ec2::254]:80", "100.100.100.200:80"}
+
+// Serve serves the trap, and listens at all that it leads to.
+func Serve(t Trap) (*Site, error) {
+	s := &Site{}
+	for _, address := range elsewhere {
+		o, err := net.Listen("tcp", address)
+		if err != nil {
+			s.Close()
+			return nil, err
+		}
+		s.others = append(s.others, o)
+		go s.watch(o)
+	}
+	l, err := net.Listen("tcp", strings.TrimPrefix(Base, "http://"))
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.start(l, t)
+	return s, nil
+}
+
+// start serves the trap where l listens.
+func (s *Site) start(l net.Listener, t Trap) {
+	pages := t.build(s)
+	s.listener = l
+	s.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		pages.ServeHTTP(w, r)
+	})}
+	go func() { _ = s.server.Serve(l) }() // it ends when it is closed
+}
+
+// watch keeps who comes to an address that nobody may reach.
+func (s *Site) watch(l net.Listener) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return // closed
+		}
+		first := make([]byte, 60)
+		_ = c.SetReadDeadline(time.Now().Add(time.Second)) // what was sent does not matter much
+		n, _ := c.Read(first)                              // likewise
+		_ = c.Close()                                      // nobody is answered
+		s.mu.Lock()
+		s.reached = append(s.reached, fmt.Sprintf("%s with %.60q", l.Addr(), first[:n]))
+		s.mu.Unlock()
+	}
+}
+
+// Requests is how many requests the application got.
+func (s *Site) Requests() int { return int(s.requests.Load()) }
+
+// Reached tells what was reached that must not be.
+func (s *Site) Reached() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.reached...)
+}
+
+// Close ends the application and all beside it.
+func (s *Site) Close() {
+	for _, o := range s.others {
+		_ = o.Close() // nobody waits for it
+	}
+	s.die()
+}
+
+// die ends the application as a process that is killed: connections break off, and
+// nobody listens any more.
+func (s *Site) die() {
+	if s.server != nil {
+		_ = s.listener.Close() // likewise
+		_ = s.server.Close()   // likewise
+	}
+}
+
+// after serves the first n requests by one handler, and all others by another one.
+func (s *Site) after(n int64, first, then http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.asked.Add(1) <= n {
+			first(w, r)
+			return
+		}
+		then(w, r)
+	})
+}
+
+// ordinary is a small application without flaws whose first page holds the given markup
+// as well.
+func ordinary(markup string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		guard(w)
+		switch r.URL.Path {
+		case "/":
+			page(w, `<a href="/item?id=1">one</a> <a href="/item?id=2">two</a> <a href="/about">about</a>
+				<form action="/search"><input name="q"><input type="submit"></form>`+markup)
+		case "/item", "/search", "/about":
+			page(w, "<p>Nothing about "+html.EscapeString(r.URL.RawQuery)+`</p> <a href="/">back</a>`)
+		default:
+			http.NotFound(w, r)
+		}
+	}
+}
+
+// beside serves paths with a prefix by one handler, and all others as ordinary does.
+func beside(prefix, markup string, h http.HandlerFunc) http.Handler {
+	rest := ordinary(markup)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, prefix) {
+			h(w, r)
+			return
+		}
+		rest(w, r)
+	})
+}
+
+// guard sets the headers that a careful application sets.
+func guard(w http.ResponseWriter) {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Cache-Control", "no-store")
+}
+
+func page(w io.Writer, markup string) {
+	write(w, "<!doctype html><html><head><title>Shop</title></head><body>"+markup+"</body></html>")
+}
+
+// write writes to somebody who may be gone.
+func write(w io.Writer, text string) bool {
+	_, err := io.WriteString(w, text)
+	return err == nil
+}
+
+// flush sends what was written.
+func flush(w http.ResponseWriter) bool { return http.NewResponseController(w).Flush() == nil }
+
+// pause waits, and reports whether the client is still there.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// raw hands the connection over to f, which writes what it wants, and closes it.
+func raw(f func(net.Conn)) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		c, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return
+		}
+		defer func() { _ = c.Close() }() // that is the point
+		f(c)
+	}
+}
+
+// says makes a raw answer of a fixed text.
+func says(text string) http.HandlerFunc {
+	return raw(func(c net.Conn) { write(c, text) })
+}
+
+// Traps lists all.
+var Traps = slices.Concat(hanging, huge, wrong, refusing, leading, mazes, documents, scripts, descriptions)

@@ -1,0 +1,236 @@
+package hostile
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// This file holds traps that lie in addresses and in the size of pages: redirects that
+// lead elsewhere or nowhere, links without end, huge documents.
+
+var (
+	outside = regexp.MustCompile(`outside|elsewhere|redirect`)
+	many    = regexp.MustCompile(`not asked: the crawl is limited|too many`)
+)
+
+// forbidden are addresses that must not be reached, written in every way there is.
+var forbidden = []string{
+	"http://169.254.169.254/latest/meta-data/", "http://[fd00:ec2::254]/latest/meta-data/", "http://100.100.100.200/latest/meta-data/",
+	"http://127.0.0.1:9090/", "http://localhost:9090/", "http://[::1]:9090/", "http://[::ffff:127.0.0.1]:9090/", "http://2130706433:9090/", "http://0x7f000001:9090/", "http://127.1:9090/",
+	"http://0177.0.0.1:9090/", "http://127.0.0.2:8080/", "http://127.0.0.2/", "//127.0.0.1:9090/", "//169.254.169.254/", `/\127.0.0.1:9090/`, "http://[::ffff:a9fe:a9fe]/", "http://0xa9fea9fe/",
+	"http://127.0.0.1:8080@127.0.0.1:9090/", "http://127.0.0.1:8080#@127.0.0.1:9090/", "http://0:9090/", "http://[::]:9090/", "ws://127.0.0.1:9090/", "file:///etc/passwd", "gopher://127.0.0.1:9090/_x", "ftp://127.0.0.1:9090/",
+	"view-source:http://127.0.0.1:9090/", "data:text/html,<script>fetch('http://127.0.0.1:9090/')</script>",
+}
+
+// quoted are the same, as a list of JavaScript.
+func quoted() string {
+	text, err := json.Marshal(forbidden)
+	if err != nil {
+		panic(err) // texts can be written
+	}
+	return strings.ReplaceAll(string(text), "</", `<\/`)
+}
+
+var leading = []Trap{
+	{Name: "the first page leads to the metadata service", Says: outside, build: func(*Site) http.Handler {
+		return http.RedirectHandler(forbidden[0], http.StatusFound)
+	}},
+	{Name: "the first page leads to another port", Says: outside, build: func(*Site) http.Handler {
+		return http.RedirectHandler("http://localhost:9090/", http.StatusFound)
+	}},
+	{Name: "links and redirects to what is not the application's", Says: outside, build: leads},
+	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler { return ordinary(reaching()) }},
+	{Name: "every page leads to the next", Says: regexp.MustCompile(`redirect|limited|too many`), build: func(*Site) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			n, _ := strconv.Atoi(r.URL.Query().Get("n")) // 0 at first
+			http.Redirect(w, r, fmt.Sprintf("/hop?n=%d", n+1), http.StatusFound)
+		})
+	}},
+	{Name: "pages that lead to themselves and to each other", Whole: true, build: func(*Site) http.Handler {
+		return beside("/l/", `<a href="/l/self">self</a> <a href="/l/a?x=1">a</a> <a href="/l/meta">m</a> <a href="/l/script">s</a>`, func(w http.ResponseWriter, r *http.Request) {
+			guard(w)
+			switch r.URL.Path {
+			case "/l/a":
+				http.Redirect(w, r, "/l/b?x=1", http.StatusMovedPermanently)
+			case "/l/b":
+				http.Redirect(w, r, "/l/a?x=1", http.StatusTemporaryRedirect)
+			case "/l/meta":
+				page(w, `<meta http-equiv="refresh" content="0; url=/l/meta">`)
+			case "/l/script":
+				page(w, `<script>location.reload()</script>`)
+			default:
+				http.Redirect(w, r, r.URL.Path, http.StatusFound)
+			}
+		})
+	}},
+}
+
+// leads answers each of its pages with a redirect to another forbidden address.
+func leads(*Site) http.Handler {
+	var markup strings.Builder
+	for i, address := range forbidden {
+		fmt.Fprintf(&markup, `<a href="/to/%d?id=1">r</a> <a href="%s">l</a> <form action="%s" method="post"><input name="a"><input type="submit"></form> <img src="%s"><iframe src="/to/%d"></iframe>`,
+			i, address, address, address, i)
+	}
+	rest := ordinary(markup.String())
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			write(w, "User-agent: *\nSitemap: http://127.0.0.1:9090/sitemap.xml\nSitemap: /to/0\nSitemap: http://169.254.169.254/\n")
+			return
+		}
+		text, found := strings.CutPrefix(r.URL.Path, "/to/")
+		n, err := strconv.Atoi(text)
+		if !found || err != nil || n >= len(forbidden) {
+			rest(w, r)
+			return
+		}
+		guard(w)
+		w.Header().Set("Location", forbidden[n])
+		w.Header().Set("Refresh", "0; url="+forbidden[n])
+		w.WriteHeader([]int{301, 302, 303, 307, 308}[n%5])
+	})
+}
+
+// reaching is script that tries every way of a browser to ask for an address.
+func reaching() string {
+	return `<script>
+for (const a of ` + quoted() + `) {
+	const tries = [() => fetch(a, {mode: 'no-cors'}), () => { const x = new XMLHttpRequest(); x.open('POST', a); x.send('x') }, () => navigator.sendBeacon(a, 'x'),
+		() => new WebSocket(a.replace('http', 'ws')), () => new EventSource(a), () => { new Image().src = a }, () => import(a), () => new Worker(a), () => window.open(a),
+		() => { const f = document.createElement('iframe'); f.src = a; document.body.append(f) }, () => { const l = document.createElement('link'); l.rel = 'preconnect'; l.href = a; document.head.append(l) },
+		() => { const l = document.createElement('link'); l.rel = 'prefetch'; l.href = a; document.head.append(l) }, () => { const o = document.createElement('object'); o.data = a; document.body.append(o) },
+		() => { const v = document.createElement('video'); v.src = a; document.body.append(v) }, () => { const s = document.createElement('script'); s.src = a; document.body.append(s) },
+		() => { const f = document.createElement('form'); f.action = a; f.method = 'post'; f.target = '_blank'; document.body.append(f); f.submit() }]
+	for (const t of tries) try { const p = t(); if (p && p.catch) p.catch(() => {}) } catch (e) {}
+}
+try { const p = new RTCPeerConnection({iceServers: [{urls: 'stun:127.0.0.1:9090'}, {urls: 'turn:127.0.0.1:9090?transport=tcp', username: 'a', credential: 'b'}]}); p.createDataChannel('x'); p.createOffer().then(o => p.setLocalDescription(o)) } catch (e) {}
+setTimeout(() => { location = 'http://127.0.0.1:9090/' }, 1500)
+</script>`
+}
+
+// word is a name made of letters, another one for each number.
+func word(of string, n int) string {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%s %d", of, n) // a hash takes everything
+	v := h.Sum64()
+	var out [8]byte
+	for i := range out {
+		out[i] = 'a' + byte(v%26)
+		v /= 26
+	}
+	return string(out[:])
+}
+
+// maze answers every page below a prefix with links that its address determines.
+func maze(prefix, start string, link func(r *http.Request, i int) string) http.Handler {
+	return beside(prefix, `<a href="`+start+`">in</a>`, func(w http.ResponseWriter, r *http.Request) {
+		guard(w)
+		var b strings.Builder
+		for i := range 10 {
+			fmt.Fprintf(&b, `<a href="%s">%d</a> `, link(r, i), i)
+		}
+		page(w, b.String())
+	})
+}
+
+var mazes = []Trap{
+	{Name: "a calendar", Whole: true, build: func(*Site) http.Handler {
+		return maze("/cal", "/cal?year=2026&month=1", func(r *http.Request, i int) string {
+			year, _ := strconv.Atoi(r.URL.Query().Get("year")) // 0 for others
+			return fmt.Sprintf("/cal?year=%d&month=%d", year+i, i+1)
+		})
+	}},
+	{Name: "a new session in every path", Says: many, build: func(*Site) http.Handler {
+		return maze("/s/", "/s/aaaa/shop", func(r *http.Request, i int) string { return "/s/" + word(r.URL.Path, i) + "/shop" })
+	}},
+	{Name: "ever deeper paths", Says: many, build: func(*Site) http.Handler {
+		return maze("/d/", "/d/a/", func(r *http.Request, i int) string { return word(r.URL.Path, i) + "/" })
+	}},
+	{Name: "new parameters on every page", Says: many, build: func(*Site) http.Handler {
+		return maze("/p", "/p?a=1", func(r *http.Request, i int) string { return "/p?" + word(r.URL.RawQuery, i) + "=1" })
+	}},
+	{Name: "new forms on every page", Says: many, build: func(*Site) http.Handler {
+		return beside("/f/", `<a href="/f/a">in</a>`, func(w http.ResponseWriter, r *http.Request) {
+			guard(w)
+			var b strings.Builder
+			for i := range 10 {
+				fmt.Fprintf(&b, `<form method="post" action="/f/%s"><input name="%s"><input type="submit"></form>`, word(r.URL.Path, i), word(r.URL.Path, i+10))
+			}
+			page(w, b.String())
+		})
+	}},
+	{Name: "sitemaps of sitemaps", Says: many, build: sitemaps},
+}
+
+func sitemaps(*Site) http.Handler {
+	rest := ordinary("")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/robots.txt":
+			write(w, "Sitemap: http://"+r.Host+"/sitemap-a.xml\n")
+		case strings.HasPrefix(r.URL.Path, "/sitemap"):
+			w.Header().Set("Content-Type", "application/xml")
+			write(w, `<?xml version="1.0"?><sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+			for i := range 50 {
+				write(w, fmt.Sprintf("<sitemap><loc>http://%s/sitemap-%s.xml</loc></sitemap>", r.Host, word(r.URL.Path, i)))
+			}
+			write(w, `</sitemapindex>`)
+		default:
+			rest(w, r)
+		}
+	})
+}
+
+// repeated serves one page that is a part, a text many times, and another part.
+func repeated(before, part string, n int, after string) http.Handler {
+	return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+		guard(w)
+		page(w, before+strings.Repeat(part, n)+after)
+	})
+}
+
+var documents = []Trap{
+	{Name: "markup 500,000 elements deep", Whole: true, build: func(*Site) http.Handler { return repeated("", "<div>", 500_000, "") }},
+	{Name: "tables and formatting within each other", Whole: true, build: func(*Site) http.Handler {
+		return repeated("", "<table><tr><td><b><i><a>", 100_000, "")
+	}},
+	{Name: "20,000 forms", Says: many, build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			for i := range 20_000 {
+				write(w, fmt.Sprintf(`<form method="post" action="/big/%s"><input name="a"><input name="b"><input type="submit"></form>`, word("form", i)))
+			}
+		})
+	}},
+	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`fields|parameters|points|too many`), build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			write(w, `<form method="post" action="/big/send">`)
+			for i := range 50_000 {
+				write(w, fmt.Sprintf(`<input name="f%d" value="1">`, i))
+			}
+			write(w, `<input type="submit"></form>`)
+		})
+	}},
+	{Name: "100,000 links of one page", Says: many, build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			for i := range 100_000 {
+				write(w, fmt.Sprintf(`<a href="/big/%s/%s">x</a>`, word("a", i%1000), word("b", i)))
+			}
+		})
+	}},
+	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler { return repeated("<script>x=", "[(", 1_000_000, "</script>") }},
+	{Name: "JSON 1,000,000 lists deep", Whole: true, build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			w.Header().Set("Content-Type", "application/json")
+			write(w, strings.Repeat(`[`, 1_000_000))
+		})
+	}},
+}
