@@ -1,6 +1,8 @@
 // Package codeinjection finds parameters that are evaluated as a program: PHP,
-// JavaScript, Python, Ruby, Perl. The proof is text that the program puts together, or a
-// product that it computes, twice.
+// JavaScript, Python, Ruby, Perl, expressions of Java. The proof is a product that the
+// program computes and joins with text, twice: what only computes, such as a
+// calculator, joins nothing. Where nothing of it is shown, the proof are divisions by zero that
+// fail, and others that do not, or a call to a listener of ours.
 package codeinjection
 
 import (
@@ -13,17 +15,21 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/codeinjection/evaluation", Analysis: finding.DAST, Name: "Code injection",
-	ShortDescription: "A parameter is evaluated as a program on the server.",
-	Description: "The application gives a value of the request to a function that runs text as a program (`eval` and its kin). Whoever sends the request runs his own program with the rights of the application: " +
-		"he takes over the server.",
-	HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a parser of its own), and choose functions by name from a fixed list.",
-	CWE:          []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+func newRule(id, name, short string) *finding.Rule {
+	return &finding.Rule{ID: "dast/codeinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application gives a value of the request to a function that runs text as a program (`eval` and its kin). Whoever sends the request runs his own program with the rights of the application: " +
+			"he takes over the server.",
+		HowToPrevent: "Do not evaluate text: parse the form of input that is meant (JSON, a number, a formula with a parser of its own), and choose functions by name from a fixed list.",
+		CWE:          []string{"CWE-94", "CWE-95"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
 }
 
+var (
+	rule    = newRule("evaluation", "Code injection", "A parameter is evaluated as a program on the server.")
+	byError = newRule("error", "Code injection (errors)", "A parameter is evaluated as a program on the server; what it computes is not shown.")
+)
+
 // Check is the check.
-var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -33,21 +39,43 @@ func wants(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null"
 }
 
-// A form is an expression in a place of a program. A and B are factors, V the value, and
-// L, R words that it joins around the product.
-type form struct{ where, text string }
+// A language joins texts with a sign, and has a way to write a product as text.
+type language struct {
+	names   string
+	join    string
+	product string // with A and B in the place of the factors
+}
 
-var forms = []form{
-	{"an expression", "A*B"},
-	{"a string of PHP or Perl", "V'.(A*B).'"},
-	{"a string of JavaScript", "V'+(A*B)+'"},
-	{"a string of Python", "V'+str(A*B)+'"},
-	{"a string of Ruby", "V'+(A*B).to_s+'"},
-	{"a string in double quotes of PHP or Perl", `V".(A*B)."`},
-	{"a string in double quotes of JavaScript", `V"+(A*B)+"`},
-	{"a string in double quotes of Python", `V"+str(A*B)+"`},
-	{"a string of PHP in double quotes", `V{${print(A*B)}}`},
-	{"a statement of PHP", "V;print(A*B);//"},
+var languages = []language{
+	{"JavaScript, Java and its expression languages, FreeMarker", "+", "(A*B)"},
+	{"PHP, Perl", ".", "(A*B)"},
+	{"Python", "+", "str(A*B)"},
+	{"Ruby", "+", "(A*B).to_s"},
+	{"Jinja2, Twig", "~", "(A*B)"},
+}
+
+// places are where the value may stand; each has a product of its own in a payload.
+var places = []string{"an expression", "a string", "a string in double quotes"}
+
+// payload writes three products, so that one of them is computed wherever the value
+// stands: by itself, between single, or between double quotes. The others are text then.
+//
+//	P+'+P+'+"+P+"
+func (l language) payload(products []string) string {
+	j := l.join
+	return products[0] + j + "'" + j + products[1] + j + "'" + j + `"` + j + products[2] + j + `"`
+}
+
+// shows reports whether the page shows the number as it comes out at the place: beside a
+// sign that is text there, without the brackets around the product.
+func (l language) shows(text string, place int, number string) bool {
+	switch place {
+	case 0:
+		return strings.Contains(text, number+l.join)
+	case 1:
+		return strings.Contains(text, l.join+number+l.join)
+	}
+	return strings.Contains(text, l.join+number)
 }
 
 func point(p *attack.Probe) error {
@@ -62,36 +90,106 @@ func point(p *attack.Probe) error {
 	if err != nil {
 		return err
 	}
-	list := forms
-	if missing.Equal(r.Breaking) { // only a whole expression fails on both
-		list = forms[:1]
-	}
-	for _, f := range list {
-		if found, err := try(p, f); found || err != nil {
+	whole := missing.Equal(r.Breaking) // only a whole expression does not fail as both do
+	if whole {
+		a, b := factors(p)
+		product := fmt.Sprintf("%d*%d", a, b)
+		if strings.Contains(p.Value(), ";") { // statements
+			product += ";"
+		}
+		resp, err := p.Try(product)
+		if err != nil || p.Page(resp, product).Equal(r.Breaking) {
 			return err
 		}
 	}
-	return nil
+	for _, l := range languages {
+		if found, err := joined(p, l); found || err != nil {
+			return err
+		}
+	}
+	if found, err := printed(p); found || err != nil || whole {
+		return err
+	}
+	return unseen(p, r)
 }
 
-func try(p *attack.Probe, f form) (found bool, err error) {
+// factors are two numbers whose product fits into 31 bits, with which some languages
+// compute.
+func factors(p *attack.Probe) (a, b int) { return p.Number(10_000, 46_340), p.Number(10_000, 46_340) }
+
+// grouped writes a number with commas between thousands, as FreeMarker does.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// joined looks for a product beside the text that it is joined with, and then for another
+// one in the same place.
+func joined(p *attack.Probe, l language) (bool, error) {
+	return twice(p, "The program is written in: "+l.names+".", func() (string, []int) {
+		var products []string
+		var results []int
+		for range places {
+			a, b := factors(p)
+			products = append(products, strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(l.product))
+			results = append(results, a*b)
+		}
+		return l.payload(products), results
+	}, func(text string, place, result int) bool {
+		return l.shows(text, place, fmt.Sprint(result)) || l.shows(text, place, grouped(result))
+	})
+}
+
+// printed looks for what statements print, where the value is a statement or a part of
+// one: the sign behind them begins a comment in PHP, Python and Perl.
+func printed(p *attack.Probe) (bool, error) {
+	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a statement.", func() (string, []int) {
+		payload := p.Value()
+		var results []int
+		for _, end := range []string{"", "'", `"`} {
+			a, b := factors(p)
+			c := p.Number(1_000, 9_999)
+			payload += fmt.Sprintf("%s;print(%d*%d-%d);#", end, a, b, c)
+			results = append(results, a*b-c)
+		}
+		return payload, results
+	}, func(text string, _, result int) bool {
+		return strings.Contains(text, fmt.Sprint(result)) && !strings.Contains(text, fmt.Sprint("(", result))
+	})
+}
+
+// twice sends two payloads, and tells the flaw where both results are shown for the same
+// place.
+func twice(p *attack.Probe, language string, write func() (string, []int), shows func(text string, place, result int) bool) (bool, error) {
 	var answers []*message.Response
 	var payload, proof string
-	for range 2 {
-		a, b := p.Number(10_000, 99_999), p.Number(10_000, 99_999)
-		payload = strings.NewReplacer("V", p.Value(), "A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text)
+	at := -1
+	for round := range 2 {
+		text, results := write()
+		payload = text
 		resp, err := p.Try(payload)
 		if err != nil {
 			return false, err
 		}
-		if !strings.Contains(resp.Text(), fmt.Sprint(a*b)) {
+		shown := -1
+		for place, result := range results {
+			if (round == 0 || place == at) && shows(resp.Text(), place, result) {
+				shown = place
+				proof = fmt.Sprintf("The value %s is answered with %d, which is not in the request.", payload, result)
+				break
+			}
+		}
+		if shown < 0 {
 			return false, nil
 		}
-		proof = fmt.Sprintf("The value %s is answered with %d, which is not in the request.", payload, a*b)
+		at = shown
 		answers = append(answers, resp)
 	}
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a product", "that of two other numbers"},
-		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + f.where + "."}})
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a product, joined with text", "that of two other numbers"},
+		Proof: []string{proof, "So it was with two other numbers.", "The value stands in " + places[at] + ". " + language}})
 	return true, nil
 }

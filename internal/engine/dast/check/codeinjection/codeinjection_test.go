@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,31 +14,76 @@ import (
 	"merlon/internal/engine/dast/attack/attacktest"
 )
 
-var product = regexp.MustCompile(`^\(?(\d+)\*(\d+)\)?$`)
+// program runs an expression in one of the small languages.
+func program(join string, str bool, text string) (string, error) {
+	v, err := (&interpreter{join: join, str: str}).expression(text)
+	return fmt.Sprint(v), err
+}
 
-// evaluate is an interpreter of expressions: strings in quotes, and products, joined by
-// the operator.
-func evaluate(program, quote, join string) (string, error) {
-	out := ""
-	for _, part := range strings.Split(program, join) {
-		part = strings.TrimSuffix(strings.TrimPrefix(part, "str"), ".to_s")
-		if m := product.FindStringSubmatch(part); m != nil {
-			a, _ := strconv.Atoi(m[1])
-			b, _ := strconv.Atoi(m[2])
-			out += fmt.Sprint(a * b)
-			continue
-		}
-		if len(part) < 2 || !strings.HasPrefix(part, quote) || !strings.HasSuffix(part, quote) || strings.Count(part, quote) != 2 {
-			return "", fmt.Errorf("syntax error")
-		}
-		out += strings.Trim(part, quote)
+func calculator(v string) (string, error) {
+	if strings.Trim(v, "0123456789+-*%() ") != "" {
+		return "", errProgram
 	}
-	return out, nil
+	return program("+", false, v)
+}
+
+var product = regexp.MustCompile(`(\d+)\*(\d+)`)
+
+// multiplied computes products wherever they stand.
+func multiplied(v string) string {
+	return product.ReplaceAllStringFunc(v, func(s string) string {
+		m := product.FindStringSubmatch(s)
+		a, _ := strconv.Atoi(m[1])
+		b, _ := strconv.Atoi(m[2])
+		return fmt.Sprint(a * b)
+	})
+}
+
+// applications evaluate values, or do not; the first word of the name tells
+// whether they should be told, and with which rule.
+var applications = map[string]func(v string) (string, error){
+	"/evaluation/php":      func(v string) (string, error) { return program(".", false, "'"+v+"'") },
+	"/evaluation/script":   func(v string) (string, error) { return program("+", false, `"`+v+`"`) },
+	"/evaluation/python":   func(v string) (string, error) { return program("+", true, "'"+v+"'") },
+	"/evaluation/template": func(v string) (string, error) { return program("~", false, "'"+v+"'") },
+	"/evaluation/formula":  func(v string) (string, error) { return program("+", false, v) },
+	"/evaluation/call":     func(v string) (string, error) { return program("+", true, "str('"+v+"')") },
+	"/evaluation/statement": func(v string) (string, error) {
+		return (&interpreter{join: "."}).program("'" + v + "';print('done')")
+	},
+	"/error/compared": func(v string) (string, error) {
+		out, err := program("+", true, `"`+v+`"`)
+		return fmt.Sprint(out == "secret"), err
+	},
+	"/error/threshold": func(v string) (string, error) {
+		out, err := program("+", true, "100-("+v+")")
+		return fmt.Sprint(len(out) > 1), err
+	},
+	"/good/echo":       func(v string) (string, error) { return v, nil },
+	"/good/number":     func(v string) (string, error) { _, err := strconv.Atoi(v); return v, err },
+	"/good/calculator": calculator,
+	"/good/search":     func(v string) (string, error) { out, _ := calculator(v); return v + " = " + out, nil },
+	"/good/products":   func(v string) (string, error) { return multiplied(v), nil },
+	"/good/pairs": func(v string) (string, error) {
+		return strings.Join(product.FindAllString(multiplied(v), -1), " "), nil
+	},
+	"/good/prefix": func(v string) (string, error) { return v[:len(v)-len(strings.TrimLeft(v, "0123456789"))], nil },
+	"/good/minus":  func(v string) (string, error) { return fmt.Sprint(strings.Count(v, "-")), nil },
+	"/good/quotes": func(v string) (string, error) {
+		if strings.ContainsAny(v, `'"`) {
+			return "", errProgram
+		}
+		return v, nil
+	},
+	"/good/escaped": func(v string) (string, error) {
+		return program(".", false, "'"+strings.ReplaceAll(v, "'", "’")+"'")
+	},
 }
 
 func TestCheck(t *testing.T) {
 	mux := http.NewServeMux()
-	page := func(path string, f func(v string) (string, error)) {
+	var operations, want []string
+	for path, f := range applications {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			out, err := f(r.FormValue("q"))
 			if err != nil {
@@ -46,30 +92,15 @@ func TestCheck(t *testing.T) {
 			}
 			fmt.Fprintf(w, "<p>%s</p>", html.EscapeString(out))
 		})
-	}
-	page("/bad/php", func(v string) (string, error) { return evaluate("'"+v+"'", "'", ".") })
-	page("/bad/script", func(v string) (string, error) { return evaluate(`"`+v+`"`, `"`, "+") })
-	page("/bad/formula", func(v string) (string, error) {
-		if v == "7" {
-			return v, nil
+		operations = append(operations, "GET "+path+"?q=7")
+		if kind := strings.Split(path, "/")[1]; kind != "good" {
+			want = append(want, "dast/codeinjection/"+kind+" GET "+path+" query:q")
 		}
-		return evaluate(v, "'", "+")
-	})
-	page("/good/echo", func(v string) (string, error) { return v, nil })
-	page("/good/number", func(v string) (string, error) { _, err := strconv.Atoi(v); return v, err })
-	page("/good/quotes", func(v string) (string, error) {
-		if strings.ContainsAny(v, `'"`) {
-			return "", fmt.Errorf("no quotes")
-		}
-		return v, nil
-	})
-	page("/good/escaped", func(v string) (string, error) {
-		return evaluate("'"+strings.ReplaceAll(v, "'", "’")+"'", "'", "\x00")
-	})
-	var operations []string
-	for _, p := range []string{"/bad/php", "/bad/script", "/bad/formula", "/good/echo", "/good/number", "/good/quotes", "/good/escaped"} {
-		operations = append(operations, "GET "+p+"?q=7")
 	}
+	slices.Sort(operations)
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, "dast/codeinjection/evaluation GET /bad/php query:q", "dast/codeinjection/evaluation GET /bad/script query:q", "dast/codeinjection/evaluation GET /bad/formula query:q")
+	attacktest.Expect(t, got, want...)
+	if got.Requests > 22*len(operations) {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
 }

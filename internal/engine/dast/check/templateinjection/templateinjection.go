@@ -1,6 +1,8 @@
 // Package templateinjection finds parameters that become part of a template or of an
-// expression of a language of templates. The proof are two products: what the engine
-// computes is not in the request.
+// expression of a language of templates. The proof are two numbers that the engine
+// computes, exactly in the place of the expression; where nothing of the template is
+// shown, divisions by zero that fail, and others that do not, or a call to a listener of
+// ours.
 package templateinjection
 
 import (
@@ -14,17 +16,21 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{
-	ID: "dast/templateinjection/expression", Analysis: finding.DAST, Name: "Template injection",
-	ShortDescription: "A parameter is evaluated as a template or an expression on the server.",
-	Description: "The application makes a template, or an expression in one, of a value of the request. Most languages of templates reach objects of the program, and from there run commands: " +
-		"whoever sends the request takes over the server.",
-	HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users write templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
-	CWE:          []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain,
+func newRule(id, name, short string) *finding.Rule {
+	return &finding.Rule{ID: "dast/templateinjection/" + id, Analysis: finding.DAST, Name: name, ShortDescription: short,
+		Description: "The application makes a template, or an expression in one, of a value of the request. Most languages of templates reach objects of the program, and from there run commands: " +
+			"whoever sends the request takes over the server.",
+		HowToPrevent: "Give values to templates as data (variables), never as a part of their text. Where users write templates, use a language without access to the program, such as Mustache, and run it in a sandbox.",
+		CWE:          []string{"CWE-1336", "CWE-94", "CWE-917"}, OWASP: []string{"A03:2021"}, Severity: finding.Critical, Confidence: finding.Certain}
 }
 
+var (
+	rule    = newRule("expression", "Template injection", "A parameter is evaluated as a template or an expression on the server.")
+	byError = newRule("error", "Template injection (errors)", "A parameter is evaluated as a template on the server; what it computes is not shown.")
+)
+
 // Check is the check.
-var Check = &attack.Check{ID: "templateinjection", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "templateinjection", Rules: []*finding.Rule{rule, byError}, Profile: scan.Safe, Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
 	switch p.In {
@@ -34,25 +40,45 @@ func wants(p message.Point) bool {
 	return p.Type != "boolean" && p.Type != "null"
 }
 
-// A form writes a product in a language, behind the value.
+// A form writes something to compute in a language, behind the value.
 type form struct {
 	engines string
-	text    string // with A and B in the place of the factors
+	text    string // with A and B in the place of the factors, or W in that of a word
 }
 
 // forms begin with one value for the languages that agree; the further ones only stand
 // where the page shows the value, or fails.
 var forms = []form{
-	{"Jinja2, Twig, Nunjucks, Liquid, Pebble, AngularJS on the server", "{{A*B}}"},
+	{"Jinja2, Twig, Nunjucks, Tornado, Pebble, AngularJS on the server", "{{A*B}}"},
 	{"FreeMarker, Thymeleaf, Mako, Velocity with tools, JSP EL, SpEL, OGNL", "${A*B}"},
 	{"ERB, EJS, ASP", "<%=A*B%>"},
 	{"Smarty, Latte", "{A*B}"},
 	{"Spring EL, Jade, Slim, Ruby strings, JSF", "#{A*B}"},
 	{"Struts OGNL, Mojolicious", "%{A*B}"},
 	{"Thymeleaf preprocessing", "__${A*B}__::.x"},
-	{"Velocity", "#set($x=A*B)$x"},
-	{"Razor", "@(A*B)"},
+	{"Velocity", "#set($x=A*B)${x}"},
+	{"Razor, MVEL", "@(A*B)"},
+	{"MVEL", "@{A*B}"},
+	{"Liquid", "{{A|times:B}}"},
+	{"doT", "{{=A*B}}"},
+	{"Handlebars", `{{#with "W"}}{{length}}{{/with}}`}, // it knows no product, but how long a word is
+	{"Template Toolkit", "[%A*B%]"},
 	{"Go", "{{printf \"%x\" AB}}"}, // no product, but a number in another base: one that a filter of quotes and spaces cannot make
+}
+
+// fill puts random numbers or words into the form, and returns it with what an engine
+// makes of it. Products fit into 31 bits, with which some languages compute.
+func (f form) fill(p *attack.Probe) (text, want string) {
+	a, b := p.Number(10_000, 46_340), p.Number(10_000, 46_340)
+	word := p.Random(p.Number(11, 31))
+	text = strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b), "W", word).Replace(f.text)
+	switch {
+	case strings.Contains(f.text, "printf"):
+		return text, fmt.Sprintf("%x", a*100_000+b)
+	case strings.Contains(f.text, "W"):
+		return text, fmt.Sprint(len(word))
+	}
+	return text, fmt.Sprint(a * b)
 }
 
 func point(p *attack.Probe) error {
@@ -69,7 +95,7 @@ func point(p *attack.Probe) error {
 		return err
 	}
 	if !strings.Contains(canary.Answer.Head()+canary.Answer.Text(), canary.Word) && base.Stable && p.Page(canary.Answer, canary.Word).Equal(base.Page()) {
-		return nil
+		return unseen(p, base)
 	}
 	// Forms with a percent sign fail where a value is decoded once more: they are apart.
 	for _, percent := range []bool{false, true} {
@@ -126,41 +152,51 @@ func encoded(page, text string) bool {
 	return false
 }
 
-// try looks for two products; the second is of other factors.
+// try looks for what an engine computes between two words, and then for something else.
 func try(p *attack.Probe, f form) (found bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
-		a, b := p.Number(10_000, 99_999), p.Number(10_000, 99_999)
 		before, after := p.Random(3), p.Random(3)
-		payload = before + strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text) + after
-		want := fmt.Sprintf("%d", a*b)
-		if strings.HasPrefix(f.text, "{{printf") {
-			want = fmt.Sprintf("%x", a*100_000+b)
-		}
+		text, want := f.fill(p)
+		payload = before + text + after
 		resp, err := p.Try(payload)
 		if err != nil {
 			return false, err
 		}
-		text := resp.Text()
-		if !strings.Contains(text, want) && !strings.Contains(text, grouped(a*b)) {
+		if !between(resp.Text(), before, want, after) {
 			return false, nil
 		}
-		proof = fmt.Sprintf("The value %s is answered with %s, which is not in the request.", payload, want)
+		proof = fmt.Sprintf("The value %s is answered with %s in the place of the expression.", payload, want)
 		answers = append(answers, resp)
 	}
 	p.Mark("template")
 	p.Mark("code")
-	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a product", "that of two other numbers"},
-		Proof: []string{proof, "So it was with two other numbers.", "The form is that of: " + f.engines + "."}})
+	p.Flaw(attack.Flaw{Rule: rule, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"an expression", "another one"},
+		Proof: []string{proof, "So it was with another expression.", "The form is that of: " + f.engines + "."}})
 	return true, nil
 }
 
-// grouped writes a number with commas between thousands, as FreeMarker does.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
+// between reports whether what is wanted stands between the two words, and nothing else
+// but spaces, and signs between thousands. A page that computes products wherever it sees
+// them leaves the signs of the template.
+func between(text, before, want, after string) bool {
+	text = strings.ToLower(text)
+	for {
+		i := strings.Index(text, before)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(before):]
+		rest := text[:min(len(text), 80)]
+		if j := strings.Index(rest, after); j >= 0 {
+			got := strings.TrimSuffix(plain.Replace(rest[:j]), "::x") // preprocessing leaves the rest of its form
+			if got == want {
+				return true
+			}
+		}
 	}
-	return s
 }
+
+// plain removes spaces, and what stands between thousands.
+var plain = strings.NewReplacer(" ", "", "\n", "", "\r", "", "\t", "", ",", "", ".", "", "'", "", "\u00a0", "", "\u202f", "", "’", "")

@@ -43,7 +43,12 @@ func TestCheck(t *testing.T) {
 			_ = parsed.Execute(&b, nil)
 			return b.String()
 		},
-		"/jinja": engine("{{", "}}"), "/el": engine("${", "}"), "/erb": engine("<%=", "%>"), "/smarty": engine("{", "}"), "/spring": engine("#{", "}"), "/razor": engine("@(", ")"),
+		"/jinja": engine("{{", "}}"), "/el": engine("${", "}"), "/erb": engine("<%=", "%>"), "/smarty": engine("{", "}"), "/spring": engine("#{", "}"), "/razor": engine("@(", ")"), "/tt": engine("[%", "%]"),
+		"/words": func(v string) string { // knows how long words are, and comes out in capitals
+			return strings.ToUpper(regexp.MustCompile(`\{\{#with "(\w+)"\}\}\{\{length\}\}\{\{/with\}\}`).ReplaceAllStringFunc(v, func(s string) string {
+				return fmt.Sprint(len(strings.Split(s, `"`)[1]))
+			}))
+		},
 	}
 	good := map[string]func(string) string{
 		"/echo": html.EscapeString,
@@ -64,6 +69,9 @@ func TestCheck(t *testing.T) {
 		"/quotes": func(v string) string {
 			return strings.NewReplacer(`"`, "", "'", "", " ", "", "<", "", ">", "").Replace(v)
 		},
+		"/products": func(v string) string { // computes them wherever they stand
+			return regexp.MustCompile(`\d+\*\d+`).ReplaceAllStringFunc(v, func(s string) string { return engine("", "")(s) })
+		},
 		"/upper":   strings.ToUpper,
 		"/refused": func(v string) string { return fmt.Sprint("error: ", strings.ContainsAny(v, "{}<%")) },
 		"/browser": func(v string) string { return `<div ng-app>` + html.EscapeString(v) + `</div>` },
@@ -78,9 +86,26 @@ func TestCheck(t *testing.T) {
 	for p := range bad {
 		want = append(want, "dast/templateinjection/expression GET "+p+" query:q")
 	}
+	remainder := regexp.MustCompile(`\{\{1%\((\d+)-(\d+)\)\}\}`)
+	unseen := func(path string, fails func(v string) bool) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if fails(r.FormValue("q")) {
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+			fmt.Fprint(w, "<p>Thank you.</p>")
+		})
+		operations = append(operations, "GET "+path+"?q=world")
+	}
+	unseen("/silent", func(v string) bool {
+		m := remainder.FindStringSubmatch(v)
+		return m != nil && m[1] == m[2] || strings.Contains(remainder.ReplaceAllString(v, ""), "{{")
+	})
+	want = append(want, "dast/templateinjection/error GET /silent query:q")
+	unseen("/refuses", func(v string) bool { return strings.ContainsAny(v, "{}<>") })
+	unseen("/opens", func(v string) bool { return strings.Contains(v, "{{") })
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
 	attacktest.Expect(t, got, want...)
-	if got.Requests > 12*len(operations) {
+	if got.Requests > 14*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
 }

@@ -1,0 +1,69 @@
+package templateinjection
+
+import (
+	"fmt"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+)
+
+// This file proves templates of which nothing is shown but that they fail.
+
+// A fault fails when A and B are the same number.
+type fault struct{ engines, text string }
+
+var faults = []fault{
+	{"Jinja2, Twig, Tornado", "{{1%(A-B)}}"},
+	{"FreeMarker, Mako, Groovy, JSP EL", "${1%(A-B)}"},
+	{"ERB", "<%=1%(A-B)%>"},
+	{"EJS, lodash", "<%=(A-B)||[].x.y%>"},
+	{"Slim, Haml, Spring EL", "#{1%(A-B)}"},
+	{"Smarty", "{1%(A-B)}"},
+}
+
+// unseen asks what pages do with the signs of templates that take any other value and say
+// nothing of it.
+func unseen(p *attack.Probe, base *attack.Baseline) error {
+	open, closed := p.Random(4), p.Random(4)
+	for _, f := range faults {
+		text := strings.NewReplacer("A", "7", "B", "7").Replace(f.text)
+		open += text
+		// Signs with spaces between begin nothing: who refuses signs refuses both.
+		closed += strings.Join(strings.Split(text, ""), " ")
+	}
+	broken, err := p.Try(open)
+	if err != nil {
+		return err
+	}
+	page := p.Page(broken, open)
+	if page.Equal(base.Page()) {
+		return nil
+	}
+	refused, err := p.Try(closed)
+	if err != nil || p.Page(refused, closed).Equal(page) {
+		return err
+	}
+	for _, f := range faults {
+		c, err := p.Contrast(func() (yes, no string) {
+			a := p.Number(20_000, 46_340)
+			b := a - p.Number(2, 9_000)
+			fill := func(a, b int) string {
+				return strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(f.text)
+			}
+			return fill(a, b), fill(a, a)
+		}, base.Page(), nil)
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			continue
+		}
+		p.Mark("template")
+		p.Mark("code")
+		p.Flaw(attack.Flaw{Rule: byError, Payload: c.No, Request: p.Request.With(p.At, c.No), Answers: c.Answers, Notes: c.Notes,
+			Proof: []string{"The value " + c.Yes + " is answered as any other one; " + c.No + ", which divides by zero or looks into nothing, is not.", "So it was three times with other numbers, in turning order.",
+				"The form is that of: " + f.engines + "."}})
+		return nil
+	}
+	return nil
+}
