@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ const (
 	maxAttempts = 24               // loads with a payload, for one address
 	maxSources  = 60
 	breakers    = `'"<>` // follow the canary: what is left of them tells what can break out
+	maxKept     = 20     // names of cookies and of the browser's storage that are tried
 )
 
 // A DOMTrial is a page whose scripts are examined.
@@ -37,13 +37,17 @@ type DOMTrial struct {
 	// Parameters are names that the page may read, beside those in its address and
 	// those that it is seen to read.
 	Parameters []string
+	// Path says that scripts of the page may read the path of its address.
+	Path bool
 }
 
 // A DOMFlaw is a text from outside that a page's own script executes.
 type DOMFlaw struct {
-	// Source is "fragment", "query", "name" (window.name), "referrer", "message".
+	// Source is "fragment", "query", "path" (something behind it), "name" (window.name),
+	// "referrer", "message"; or what the browser keeps for the application: "cookie",
+	// "local", "session", which nobody else can write by himself.
 	Source    string
-	Parameter string // of the query or the fragment; empty: the whole
+	Parameter string // of the query or the fragment, or the name of what is kept; empty: the whole
 	Sink      string // "Element innerHTML", "eval", "Document write", "navigation", "a href", …
 	Payload   string // the text that was executed
 	Address   string // that was opened with it; of a message or name: the page's
@@ -52,11 +56,17 @@ type DOMFlaw struct {
 	Executions []Execution
 }
 
+// Kept reports whether the source is something that the browser keeps.
+func (f DOMFlaw) Kept() bool { return source{kind: f.Source}.kept() }
+
 // A source is something of a page that others choose.
 type source struct {
 	kind, name string
 	id         string // follows the canary
 }
+
+// kept reports whether the browser keeps it for the application.
+func (s source) kept() bool { return s.kind == "cookie" || s.kind == "local" || s.kind == "session" }
 
 func (s source) String() string { return strings.TrimSpace(s.kind + " " + s.name) }
 
@@ -64,7 +74,7 @@ func (s source) String() string { return strings.TrimSpace(s.kind + " " + s.name
 type flow struct {
 	source source
 	sink   string // as the browser names it
-	kind   string // "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "template"
+	kind   string // "TrustedHTML", "TrustedScript", "TrustedScriptURL", "navigation", "address", "base", "request", "template"
 	value  string // that the sink got
 	script string
 }
@@ -74,12 +84,14 @@ type prober struct {
 	b        *Browser
 	t        DOMTrial
 	canary   string
+	lure     string // a host that answers as an attacker's would; nothing is sent to it
+	joint    string // before what is put behind the path
 	sources  []source
 	attempts int
 
 	mu        sync.Mutex
 	flows     []flow
-	read      []source // parameters that scripts read
+	read      []source // parameters, and what is kept, that scripts read
 	listeners []string // source texts of listeners for messages
 }
 
@@ -91,9 +103,11 @@ func (b *Browser) ProbeDOM(ctx context.Context, t DOMTrial) ([]DOMFlaw, error) {
 	if t.Request.Method != http.MethodGet {
 		return nil, fmt.Errorf("a page that is opened by %s has no address to be sent", t.Request.Method)
 	}
-	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8])}
+	p := &prober{b: b, t: t, canary: "zq" + strings.ToLower(rand.Text()[:8]), lure: strings.ToLower(rand.Text()[:10]) + ".example"}
 	for _, q := range t.Request.Query {
-		p.add("query", q.Name)
+		if !nameless(q) {
+			p.add("query", q.Name)
+		}
 	}
 	_, _, params := splitFragment(t.Fragment)
 	for _, q := range params {
@@ -110,12 +124,35 @@ func (b *Browser) ProbeDOM(ctx context.Context, t DOMTrial) ([]DOMFlaw, error) {
 	if err := p.watch(ctx); err != nil {
 		return nil, err
 	}
-	if p.addRead() { // once more, with the parameters that it asked for
+	if p.addRead() { // once more, with what it asked for
 		if err := p.watch(ctx); err != nil {
 			return nil, err
 		}
 	}
+	if err := p.watchPath(ctx); err != nil {
+		return nil, err
+	}
 	return p.prove(ctx)
+}
+
+// watchPath loads the page with more behind its path, which to many servers is the same
+// page.
+func (p *prober) watchPath(ctx context.Context) error {
+	if !p.t.Path || !p.add("path", "") {
+		return nil
+	}
+	for _, p.joint = range []string{"/", ";"} {
+		if err := p.watch(ctx); err != nil {
+			return err
+		}
+		p.mu.Lock()
+		reached := slices.ContainsFunc(p.flows, func(f flow) bool { return f.source.kind == "path" })
+		p.mu.Unlock()
+		if reached {
+			return nil
+		}
+	}
+	return nil
 }
 
 func (p *prober) add(kind, name string) bool {
@@ -162,33 +199,56 @@ func (p *prober) address(v values) (r *message.Request, fragment string) {
 	for _, s := range p.sources {
 		value, ok := v[s]
 		switch {
-		case !ok:
-		case s.kind == "query" && s.name == "":
-			r.Query = append(r.Query, message.Param{Name: value, Bare: true})
+		case !ok || s.name == "" && s.kind != "path":
+		case s.kind == "path":
+			r.Path = strings.TrimSuffix(r.Path, "/") + p.joint + escapePath(value)
 		case s.kind == "query":
 			r.Query = put(r.Query, s.name, value)
-		case s.kind == "fragment" && s.name != "":
+		case s.kind == "fragment":
 			params, changed = put(params, s.name, value), true
 		}
 	}
-	if whole, ok := v[p.find("fragment", "")]; ok && !changed {
-		return r, "#" + escapeFragment(whole)
-	} else if ok {
-		params = append(params, message.Param{Name: whole, Bare: true})
+	if whole, ok := v[p.find("query", "")]; ok {
+		r.Query = slices.DeleteFunc(r.Query, nameless)
+		r.RawQuery = joined(message.EncodeQuery(r.Query), strings.ReplaceAll(escapeFragment(whole), "#", "%23"))
 	}
-	if changed {
+	whole, ok := v[p.find("fragment", "")]
+	switch {
+	case ok && !changed:
+		fragment = "#" + escapeFragment(whole)
+	case changed:
 		fragment = "#" + route
 		if question {
 			fragment += "?"
 		}
-		fragment += message.EncodeQuery(params)
+		fragment += joined(message.EncodeQuery(params), escapeFragment(whole))
 	}
 	return r, fragment
+}
+
+// plain is a text that can be the name of a parameter.
+var plain = lazyregexp.New(`^[\w.\[\]-]+$`)
+
+// nameless reports whether a part of a query is no parameter but a text that is read as
+// a whole, such as an address.
+func nameless(q message.Param) bool { return q.Bare && !plain.MatchString(q.Name) }
+
+// joined puts a text behind a query.
+func joined(query, text string) string {
+	if query == "" || text == "" {
+		return query + text
+	}
+	return query + "&" + text
 }
 
 // escapeFragment escapes what a browser's address bar would.
 func escapeFragment(s string) string {
 	return strings.NewReplacer("%", "%25", " ", "%20", `"`, "%22", "<", "%3C", ">", "%3E", "`", "%60").Replace(s)
+}
+
+// escapePath escapes what would end the path, and what a browser's address bar would.
+func escapePath(s string) string {
+	return strings.NewReplacer("?", "%3F", "#", "%23", "{", "%7B", "}", "%7D").Replace(escapeFragment(s))
 }
 
 func put(list []message.Param, name, value string) []message.Param {
@@ -213,7 +273,12 @@ func (p *prober) find(kind, name string) source {
 
 // load opens the page with the values.
 func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, error) {
-	o.As, o.windowName = p.t.As, v[p.find("name", "")]
+	o.As, o.windowName, o.lure = p.t.As, v[p.find("name", "")], p.lure
+	for s, value := range v {
+		if s.kept() {
+			o.kept = append(o.kept, kept{Kind: s.kind, Name: s.name, Value: value})
+		}
+	}
 	page, err := p.b.Page(ctx, o)
 	if err != nil {
 		return nil, err
@@ -221,7 +286,7 @@ func (p *prober) load(ctx context.Context, v values, o PageOptions) (*Page, erro
 	r, fragment := p.address(v)
 	to := cdppage.NavigateParams{URL: spaced(r.Address() + fragment)}
 	if value, ok := v[p.find("referrer", "")]; ok {
-		to.Referrer, to.ReferrerPolicy = "https://referrer.example/?"+escapeFragment(value), cdppage.ReferrerPolicyUnsafeURL
+		to.Referrer, to.ReferrerPolicy = "https://referrer.example/"+escapePath(value)+"?"+escapeFragment(value), cdppage.ReferrerPolicyUnsafeURL
 	}
 	err = page.open(ctx, to, probeLimit)
 	if value, ok := v[p.find("message", "")]; ok && err == nil {
@@ -255,8 +320,11 @@ func (p *prober) watch(ctx context.Context) error {
 	}
 	for _, h := range holders {
 		kind := "address"
-		if h.Kind == "template" {
-			kind = "template"
+		switch h.Kind {
+		case "template":
+			kind = h.Kind
+		case "base href":
+			kind = "base"
 		}
 		p.flow(flow{sink: h.Kind, kind: kind, value: h.Value})
 	}
@@ -268,7 +336,8 @@ func (p *prober) watch(ctx context.Context) error {
 func (p *prober) allow(s *Sent) error {
 	if s.Kind == "document" && s.Method == http.MethodGet {
 		last := s.Path[strings.LastIndexByte(s.Path, '/')+1:]
-		if strings.HasPrefix(last, p.canary) {
+		own := p.joint != "" && strings.HasPrefix(last, p.canary+p.find("path", "").id)
+		if strings.HasPrefix(last, p.canary) && !own {
 			p.flow(flow{sink: "navigation", kind: "navigation", value: last})
 			return errors.New("the page leaves for an address that somebody else chose")
 		}
@@ -288,6 +357,16 @@ func (p *prober) report(kind string, text json.RawMessage) {
 		var r struct{ Name, Of string }
 		if json.Unmarshal(text, &r) == nil {
 			p.parameter(r.Name, r.Of)
+		}
+	case "kept":
+		var r struct{ Kind, Name string }
+		if json.Unmarshal(text, &r) == nil {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			s := source{kind: r.Kind, name: r.Name}
+			if s.kept() && len(p.read) < 30+maxKept && !slices.Contains(p.read, s) {
+				p.read = append(p.read, s)
+			}
 		}
 	case "message":
 		var s string
@@ -313,7 +392,7 @@ func (p *prober) parameter(name, text string) {
 			read.kind = s.kind
 		}
 	}
-	if len(p.read) < 30 && name != "" && !slices.Contains(p.read, read) {
+	if len(p.read) < 30+maxKept && name != "" && !slices.Contains(p.read, read) {
 		p.read = append(p.read, read)
 	}
 }
@@ -352,14 +431,19 @@ func (p *prober) prove(ctx context.Context) ([]DOMFlaw, error) {
 	p.mu.Unlock()
 	slices.SortStableFunc(flows, func(a, b flow) int { return cmp.Compare(rank(a.source), rank(b.source)) })
 	var out []DOMFlaw
+	tried := map[source][]string{}
 	for _, f := range flows {
 		if slices.ContainsFunc(out, func(d DOMFlaw) bool { return d.Sink == f.sink && d.Script == f.script }) {
 			continue // the same sink by another source
 		}
 		for _, shape := range payloads(f.kind, f.value, p.canary+f.source.id) {
+			if slices.Contains(tried[f.source], shape) {
+				continue // whatever it reaches, it has reached then
+			}
 			if p.attempts >= maxAttempts || ctx.Err() != nil {
 				return out, ctx.Err()
 			}
+			tried[f.source] = append(tried[f.source], shape)
 			flaw, err := p.attempt(ctx, f, shape)
 			if err != nil {
 				return out, err
@@ -375,18 +459,18 @@ func (p *prober) prove(ctx context.Context) ([]DOMFlaw, error) {
 
 // rank orders sources by how easily somebody else chooses them.
 func rank(s source) int {
-	return slices.Index([]string{"query", "fragment", "message", "name", "referrer"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
+	return slices.Index([]string{"query", "fragment", "path", "message", "name", "referrer", "cookie", "session", "local"}, s.kind)*2 + min(1, 1-min(1, len(s.name)))
 }
 
 // attempt loads the page with one payload; nil: nothing was executed.
 func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, error) {
 	p.attempts++
 	name := "f" + strings.ToLower(rand.Text()[:10])
-	payload := strings.ReplaceAll(shape, "F()", name+"()")
+	payload := strings.NewReplacer("F()", name+"()", "=F#", "="+name+"#", "HOST", p.lure).Replace(shape)
 	var mu sync.Mutex
 	var done []Execution
 	v := values{f.source: payload}
-	page, err := p.load(ctx, v, PageOptions{names: []string{name}, Agree: true, report: func(kind string, _ json.RawMessage) {
+	page, err := p.load(ctx, v, PageOptions{names: []string{name}, lureBody: name + "()//<img src=x onerror=" + name + "()>", Agree: true, report: func(kind string, _ json.RawMessage) {
 		mu.Lock()
 		defer mu.Unlock()
 		if kind == "call" && len(done) == 0 {
@@ -403,7 +487,7 @@ func (p *prober) attempt(ctx context.Context, f flow, shape string) (*DOMFlaw, e
 		return len(done) > 0
 	}
 	if !ran() {
-		page.provoke(ctx, name, ran)
+		page.provoke(ctx, name, f.sink == "Function", ran) // a function may be called later
 	}
 	if !ran() {
 		return nil, nil
@@ -424,14 +508,41 @@ var (
 	anyProp  = lazyregexp.New(`\b\w+\.(\w+)`)
 	compared = lazyregexp.New(`\.(\w+)\s*===?\s*["']([^"']{1,100})["']`)
 	cased    = lazyregexp.New(`case\s*["']([^"']{1,100})["']`)
+	hosts    = lazyregexp.New(`[A-Za-z0-9-]+(?:\\?\.[A-Za-z0-9-]+)+`)
 )
+
+// foreignOrigin is that of a window that sends messages.
+const foreignOrigin = "https://message.example"
+
+// origins are foreign ones that a listener may take for one that it knows, when it looks
+// for a part of a name.
+func origins(listener string) []string {
+	out := []string{foreignOrigin}
+	if !strings.Contains(listener, "origin") {
+		return out
+	}
+	for _, m := range hosts.FindAllString(listener, 40) {
+		host := strings.ReplaceAll(m, `\`, "")
+		if last := host[strings.LastIndexByte(host, '.')+1:]; len(out) < 4 && len(last) <= 6 && !strings.Contains(host, "data") && !strings.Contains(host, "origin") && host != "" {
+			out = append(out, "https://"+host+".message.example", "https://message-"+host)
+		}
+	}
+	return out
+}
 
 // post sends messages of another window to the page: the text, and objects of the
 // shape that its listeners look for. Their origin is a foreign one.
 func (p *prober) post(ctx context.Context, page *Page, text string) error {
+	own := ""
+	if err := page.Eval(ctx, page.ours("listening"), &own); err != nil {
+		return err
+	}
 	p.mu.Lock()
 	listeners := slices.Clone(p.listeners)
 	p.mu.Unlock()
+	if own != "" {
+		listeners = append(listeners, own)
+	}
 	all := []any{text}
 	for _, l := range listeners {
 		object := map[string]any{}
@@ -468,169 +579,8 @@ func (p *prober) post(ctx context.Context, page *Page, text string) error {
 	if len(listeners) == 0 {
 		return nil
 	}
-	if err := page.Eval(ctx, page.ours("post", all, "https://message.example"), nil); err != nil {
+	if err := page.Eval(ctx, page.ours("post", all, origins(strings.Join(listeners, "\n"))), nil); err != nil {
 		return err
 	}
 	return page.Settle(ctx, 2*time.Second)
-}
-
-// payloads returns texts in which F() is our function, for a value with the canary as
-// a sink got it; none when nothing is left that could break out.
-func payloads(kind, value, canary string) []string {
-	var out []string
-	for from := 0; from < len(value) && len(out) < maxPayloads; { // a script may write it twice, encoded once
-		i := strings.Index(value[from:], canary)
-		if i < 0 {
-			break
-		}
-		i += from
-		from = i + len(canary)
-		for _, p := range breakOuts(kind, value[:i], value[from:]) {
-			if !slices.Contains(out, p) {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// maxPayloads bounds the payloads for one text that has reached a sink.
-const maxPayloads = 8
-
-// breakOuts returns payloads for one place of the canary.
-func breakOuts(kind, before, after string) []string {
-	switch kind {
-	case "TrustedHTML":
-		return htmlPayloads(before, after)
-	case "TrustedScript":
-		return scriptPayloads(before, after)
-	case "TrustedScriptURL":
-		if before == "" {
-			return []string{"data:text/javascript,F()"}
-		}
-	case "navigation", "address":
-		if before == "" {
-			return []string{"javascript:F()"}
-		}
-	case "template":
-		return []string{"{{constructor.constructor('F()')()}}", "{{$el.ownerDocument.defaultView.F()}}"}
-	}
-	return nil
-}
-
-// rest are the breakers that are left, unescaped, after the canary.
-func rest(after string) string {
-	kept := ""
-	for _, c := range breakers {
-		if strings.HasPrefix(after, string(c)) {
-			kept += string(c)
-			after = after[1:]
-			continue
-		}
-		for _, gone := range []string{"\\" + string(c), url.QueryEscape(string(c)), map[rune]string{'\'': "&#39;", '"': "&quot;", '<': "&lt;", '>': "&gt;"}[c]} {
-			after = strings.TrimPrefix(after, gone)
-		}
-	}
-	return kept
-}
-
-// htmlPayloads breaks out of where the canary stands in a text of HTML.
-func htmlPayloads(before, after string) []string {
-	left := rest(after)
-	tag := strings.Contains(left, "<")
-	const image = "<img src=x onerror=F()>"
-	if tag && strings.LastIndex(before, "<!--") > strings.LastIndex(before, "-->") {
-		return []string{"-->" + image}
-	}
-	open := strings.LastIndexByte(before, '<')
-	if open > strings.LastIndexByte(before, '>') { // inside of a tag
-		quote := openQuote(before[open:])
-		switch {
-		case quote == "":
-			return []string{"x onmouseover=F() onfocus=F() autofocus tabindex=1 ", "x>" + image}
-		case !strings.Contains(left, quote):
-			if at := lazyregexp.New(`(?i)\s(href|src|action|formaction|data)\s*=\s*["']$`); at.MatchString(before) {
-				return []string{"javascript:F()"}
-			}
-			return nil
-		case tag:
-			return []string{quote + ">" + image, quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
-		}
-		return []string{quote + " onmouseover=F() onload=F() onfocus=F() autofocus x=" + quote}
-	}
-	if !tag {
-		return nil
-	}
-	lower := strings.ToLower(before)
-	for _, raw := range []string{"textarea", "title", "script", "style", "noscript", "xmp", "iframe", "template", "select"} {
-		if strings.LastIndex(lower, "<"+raw) > strings.LastIndex(lower, "</"+raw) {
-			return []string{"</" + raw + ">" + image}
-		}
-	}
-	if strings.LastIndex(lower, "<option") > strings.LastIndex(lower, "</option") {
-		return []string{"</option></select>" + image, "<script>F()</script>"}
-	}
-	return []string{image, "<svg/onload=F()>"}
-}
-
-// openQuote returns the quote that is open at the end of a tag.
-func openQuote(tag string) string {
-	open := ""
-	for _, c := range tag {
-		switch s := string(c); {
-		case open == s:
-			open = ""
-		case open == "" && (c == '"' || c == '\''):
-			open = s
-		}
-	}
-	return open
-}
-
-// scriptPayloads breaks out of where the canary stands in a text of JavaScript.
-func scriptPayloads(before, after string) []string {
-	left := rest(after)
-	switch open := scriptContext(before); {
-	case open == "`":
-		return []string{"${F()}"}
-	case open == "//":
-		return []string{"\nF()//"}
-	case open == "/*":
-		return []string{"*/F()/*"}
-	case open != "" && !strings.Contains(left, open):
-		return nil
-	case open != "":
-		return []string{open + "-F()-" + open, open + ");F();//", open + "});F();//"}
-	}
-	return []string{"F()", "0;F();//", "0);F();//"}
-}
-
-// scriptContext returns what is open at the end of a script: a quote, "//", "/*", or
-// nothing.
-func scriptContext(script string) string {
-	open := ""
-	for i := 0; i < len(script); i++ {
-		c, two := script[i:i+1], script[i:min(i+2, len(script))]
-		switch {
-		case open == "//":
-			if c == "\n" {
-				open = ""
-			}
-		case open == "/*":
-			if two == "*/" {
-				open, i = "", i+1
-			}
-		case open != "":
-			if c == "\\" {
-				i++
-			} else if c == open {
-				open = ""
-			}
-		case two == "//" || two == "/*":
-			open, i = two, i+1
-		case c == `"` || c == "'" || c == "`":
-			open = c
-		}
-	}
-	return open
 }

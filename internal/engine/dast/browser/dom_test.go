@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -42,7 +43,27 @@ var domPages = []struct {
 	{"script address", `<script>const s = document.createElement("script"); s.src = new URLSearchParams(location.search).get("js") || "/x.js"; document.head.append(s)</script>`, "/?js=x.js", "query", "HTMLScriptElement src"},
 	{"script address below a folder", `<script>const s = document.createElement("script"); s.src = "/static/" + new URLSearchParams(location.search).get("js"); document.head.append(s)</script>`, "/?js=x.js", "", ""},
 	{"handler by setAttribute", `<b id=o>x</b><script>o.setAttribute("onclick", "go('" + new URLSearchParams(location.search).get("id") + "')"); function go() {}</script>`, "/?id=1", "query", "Element onclick"},
+	{"listener that is made of a text", `<b id=o>x</b><script>o.addEventListener("click", new Function(location.hash.slice(1)))</script>`, "/", "fragment", "Function"},
 	{"policy stops it", `<meta http-equiv="Content-Security-Policy" content="script-src 'nonce-abc'"><p id=o></p><script nonce=abc>o.innerHTML = decodeURIComponent(location.hash.slice(1))</script>`, "/", "", ""},
+	{"whole query as an address", `<script>location.assign(location.search.slice(1))</script>`, "/?//example.org", "query", "navigation"},
+	{"whole query as an address, in the site", `<script>if (location.search.startsWith("?/home")) location.assign(location.search.slice(1))</script>`, "/?/home", "", ""},
+	{"another window", `<script>const n = location.hash.slice(1); if (n) open(n)</script>`, "/", "fragment", "Window open"},
+	{"address of data that is shown", `<p id=o></p><script>const n = location.hash.slice(1); if (n) fetch(n).then((r) => r.text()).then((t) => { o.innerHTML = t })</script>`, "/", "fragment", "Window fetch"},
+	{"address of data that is shown as text", `<p id=o></p><script>const n = location.hash.slice(1); if (n) fetch(n).then((r) => r.text()).then((t) => { o.textContent = t })</script>`, "/", "", ""},
+	{"base of addresses", `<script>const b = document.createElement("base"); b.href = location.hash.slice(1) || "/"; document.head.append(b); const s = document.createElement("script"); s.src = "x.js"; document.head.append(s)</script>`, "/", "fragment", "base href"},
+	{"host of a script", `<script>const s = document.createElement("script"); s.src = "https://" + (new URLSearchParams(location.search).get("cdn") || "cdn.invalid") + "/x.js"; document.head.append(s)</script>`, "/?cdn=a", "query", "HTMLScriptElement src"},
+	{"name of a function for the server", `<script>const s = document.createElement("script"); s.src = "/jsonp?q=" + decodeURIComponent(location.hash.slice(1)) + "&callback=show"; document.head.append(s); function show() {}</script>`, "/", "fragment", "HTMLScriptElement src"},
+	{"name of a function, encoded", `<script>const s = document.createElement("script"); s.src = "/jsonp?q=" + encodeURIComponent(decodeURIComponent(location.hash.slice(1))) + "&callback=show"; document.head.append(s); function show() {}</script>`, "/", "", ""},
+	{"path", `<script>document.write("<p>" + decodeURIComponent(location.pathname) + "</p>")</script>`, "/", "path", "Document write"},
+	{"path as it is", `<script>document.write("<p>" + location.pathname + "</p>")</script>`, "/", "", ""},
+	{"frame of its own origin", `<iframe id=o sandbox="allow-scripts"></iframe><script>o.srcdoc = decodeURIComponent(location.hash.slice(1))</script>`, "/", "", ""},
+	{"message to onmessage", `<p id=o></p><script>onmessage = (e) => { o.innerHTML = e.data }</script>`, "/", "message", "Element innerHTML"},
+	{"message of an origin that is not compared as a whole", `<script>addEventListener("message", (e) => { if (e.origin.match(/https?:\/\/www.example.com/)) eval(e.data) })</script>`, "/", "message", "eval"},
+	{"message of one origin", `<script>addEventListener("message", (e) => { if (e.origin === "https://www.example.com") eval(e.data) })</script>`, "/", "", ""},
+	{"entry of the storage", `<p id=o></p><script>localStorage.greeting ||= "Hello"; o.innerHTML = localStorage.getItem("greeting")</script>`, "/", "local", "Element innerHTML"},
+	{"entry of the storage by its name", `<p id=o></p><script>o.innerHTML = sessionStorage.greeting || ""</script>`, "/", "session", "Element innerHTML"},
+	{"entry of the storage as text", `<p id=o></p><script>localStorage.greeting ||= "Hello"; o.textContent = localStorage.greeting</script>`, "/", "", ""},
+	{"cookie", `<script>if (!document.cookie) document.cookie = "lang=en"; eval("var l = '" + document.cookie.split("=")[1] + "'")</script>`, "/", "cookie", "eval"},
 	{"shown in a dialog", `<script>alert(decodeURIComponent(location.hash)); document.title = location.hash</script>`, "/", "", ""},
 }
 
@@ -53,30 +74,34 @@ func TestProbeDOM(t *testing.T) {
 		prefix := "/" + string(rune('a'+i/10)) + string(rune('0'+i%10))
 		mux.HandleFunc(prefix+"/", html(c.body))
 	}
+	mux.HandleFunc("/jsonp", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript")
+		_, _ = io.WriteString(w, r.FormValue("callback")+`({})`)
+	})
 	w := newWorld(t, mux)
 	for i, c := range domPages {
-		prefix := "/" + string(rune('a'+i/10)) + string(rune('0'+i%10))
-		address, fragment, found := strings.Cut(c.address, "#")
-		if found {
-			fragment = "#" + fragment
-		}
-		before := w.gate.count()
-		r, err := message.Parse(w.server.URL + prefix + address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		flaws, err := w.ProbeDOM(t.Context(), DOMTrial{Request: r, Fragment: fragment})
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		t.Logf("%s: %d requests, %+v", c.name, w.gate.count()-before, flaws)
-		switch {
-		case c.source == "" && len(flaws) > 0:
-			t.Errorf("%s: it is safe, and %+v was found", c.name, flaws)
-		case c.source != "" && (len(flaws) != 1 || flaws[0].Source != c.source || flaws[0].Sink != c.sink):
-			t.Errorf("%s: %s into %s was not found: %+v", c.name, c.source, c.sink, flaws)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // most of the time is waiting
+			address, fragment, found := strings.Cut(c.address, "#")
+			if found {
+				fragment = "#" + fragment
+			}
+			r, err := message.Parse(w.server.URL + "/" + string(rune('a'+i/10)) + string(rune('0'+i%10)) + address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			flaws, err := w.ProbeDOM(t.Context(), DOMTrial{Request: r, Fragment: fragment, Path: strings.Contains(c.body, "pathname")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%+v", flaws)
+			switch {
+			case c.source == "" && len(flaws) > 0:
+				t.Errorf("it is safe, and %+v was found", flaws)
+			case c.source != "" && (len(flaws) != 1 || flaws[0].Source != c.source || flaws[0].Sink != c.sink):
+				t.Errorf("%s into %s was not found: %+v", c.source, c.sink, flaws)
+			}
+		})
 	}
 }
 
@@ -90,6 +115,10 @@ func TestPayloads(t *testing.T) {
 		{"TrustedHTML", `<a title="C'&quot;<>`, ""},
 		{"TrustedHTML", `<a href="C'&quot;&lt;&gt;`, "javascript:F()"},
 		{"TrustedHTML", `<a title='it"s' id=C` + all, "x onmouseover=F() onfocus=F() autofocus tabindex=1 "},
+		{"TrustedHTML", `<b onclick='C"&lt;`, "F()"},
+		{"TrustedHTML", `<b onclick="go('C` + all, "'-F()-'"},
+		{"TrustedHTML", `<b onclick="go('C&#39;&quot;`, "'-F()-'"}, // entities are read before the script
+		{"TrustedHTML", `<b onclick="go('C%27%22`, ""},
 		{"TrustedHTML", `<textarea>C` + all, "</textarea><img src=x onerror=F()>"},
 		{"TrustedHTML", `<textarea></textarea>C` + all, "<img src=x onerror=F()>"},
 		{"TrustedHTML", `<!-- C` + all, "--><img src=x onerror=F()>"},
@@ -101,6 +130,13 @@ func TestPayloads(t *testing.T) {
 		{"TrustedScript", `"a'b" + C`, "F()"},
 		{"TrustedScriptURL", `C`, "data:text/javascript,F()"},
 		{"TrustedScriptURL", `/js/C`, ""},
+		{"TrustedScriptURL", `/C`, "/HOST/"},
+		{"TrustedScriptURL", `https://C/x.js`, "HOST/"},
+		{"TrustedScriptURL", `//cdnC/x.js`, ".HOST/"},
+		{"TrustedScriptURL", `/js?x=C&jsonp_cb=f`, "x&jsonp_cb=F#"},
+		{"request", `C`, "data:,F()//<img src=x onerror=F()>"},
+		{"request", `/api/C`, ""},
+		{"base", `C`, "//HOST/"},
 		{"navigation", `C`, "javascript:F()"},
 		{"unknown", `C`, ""},
 		{"TrustedHTML", `nothing`, ""},
@@ -121,7 +157,7 @@ func FuzzPayloads(f *testing.F) {
 	f.Add("TrustedScript", "x = `${C")
 	f.Fuzz(func(t *testing.T, kind, value string) {
 		for _, text := range payloads(kind, value, "C") {
-			if !strings.Contains(text, "F()") {
+			if !strings.Contains(text, "F()") && !strings.Contains(text, "=F#") && !strings.Contains(text, "HOST/") {
 				t.Errorf("%q runs nothing", text)
 			}
 		}

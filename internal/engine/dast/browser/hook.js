@@ -15,12 +15,56 @@
   };
   const short = (value, n) => { const s = String(value); return s.length > n ? s.slice(0, n) : s; };
 
-  // Functions whose call proves that a script was executed.
+  // Functions whose call proves that a script was executed. In a document that is cut off
+  // from the page's origin, such as one of data: or in a sandbox, it proves nothing.
+  const cut = globalThis.origin === "null";
   for (const name of config.names || []) {
-    define(globalThis, name, {value: () => report("call", name), enumerable: false});
+    define(globalThis, name, {value: () => { if (!cut) report("call", name); }, enumerable: false});
   }
 
   if (config.name && globalThis === globalThis.top) globalThis.name = config.name;
+
+  // What the browser keeps for the page: another value in the trial, and the names that
+  // scripts ask for.
+  const mine = globalThis === globalThis.top && !cut;
+  for (const {kind, name, value} of (mine && config.kept) || []) {
+    try {
+      if (kind === "cookie") document.cookie = name + "=" + value + "; path=/";
+      else (kind === "local" ? localStorage : sessionStorage).setItem(name, value);
+    } catch {}
+  }
+  function keep() {
+    if (!mine) return;
+    const told = new Set(), real = new WeakMap();
+    const asked = (kind, name) => {
+      const key = kind + " " + name;
+      if (typeof name === "string" && name !== config.key && !told.has(key)) { told.add(key); report("kept", {kind, name: short(name, 200)}); }
+    };
+    for (const method of ["getItem", "setItem", "removeItem", "clear", "key"]) {
+      const original = Storage.prototype[method];
+      Storage.prototype[method] = function (...args) {
+        const self = real.get(this) || this;
+        if (method === "getItem") asked(self === session ? "session" : "local", args[0]);
+        return original.apply(self, args);
+      };
+    }
+    let session;
+    for (const [property, kind] of [["localStorage", "local"], ["sessionStorage", "session"]]) {
+      try {
+        const store = globalThis[property];
+        if (kind === "session") session = store;
+        const proxy = new Proxy(store, {
+          get: (to, name) => { if (name in Storage.prototype) return typeof to[name] === "function" ? to[name].bind(to) : to[name]; asked(kind, name); return to[name]; },
+          set: (to, name, value) => { to[name] = value; return true; },
+        });
+        real.set(proxy, store);
+        define(globalThis, property, {configurable: true, get: () => proxy});
+      } catch {}
+    }
+    const cookie = Object.getOwnPropertyDescriptor(Document.prototype, "cookie");
+    define(Document.prototype, "cookie", {configurable: true, enumerable: true, get() { return cookie.get.call(this); },
+      set(text) { const name = String(text).split("=", 1)[0].trim(); if (name) asked("cookie", name); cookie.set.call(this, text); }});
+  }
 
   // Listeners.
   const listeners = new WeakMap();
@@ -42,7 +86,12 @@
   // What would leave the page or never end.
   let windows = 0;
   const open = globalThis.open;
-  if (open) globalThis.open = function (...args) { return windows++ < 5 ? open.apply(this, args) : null; };
+  if (open) globalThis.open = function (...args) {
+    if (config.trusted) tellOf("Window open", "navigation", args[0]);
+    // Another window is not let live; an address of script runs with the rights of this one in either.
+    if (config.names?.length && /^\s*javascript:/i.test(args[0])) return open.call(globalThis, args[0], "_self");
+    return windows++ < 5 ? open.apply(this, args) : null;
+  };
   globalThis.print = () => {};
   globalThis.close = () => {};
   if (navigator.serviceWorker) {
@@ -96,8 +145,13 @@
 
   // Parameters that scripts read, and texts that reach sinks.
   const tell = (kind, key, value) => report(kind, {...key, value: short(value, 3000), at: short(new Error().stack, 1500)});
+  const tellOf = (sink, type, text) => { try { if (String(text).includes(config.canary)) tell("sink", {sink, type}, text); } catch {} };
   if (config.trusted) {
     const read = new Set();
+    const {fetch} = globalThis, request = XMLHttpRequest.prototype.open;
+    globalThis.fetch = function (what) { tellOf("Window fetch", "request", what?.url ?? what); return fetch.apply(this, arguments); };
+    XMLHttpRequest.prototype.open = function (method, address) { tellOf("XMLHttpRequest open", "request", address); return request.apply(this, arguments); };
+    keep();
     for (const method of ["get", "getAll", "has"]) {
       const original = URLSearchParams.prototype[method];
       URLSearchParams.prototype[method] = function (name) {
@@ -106,10 +160,7 @@
       };
     }
     try {
-      const take = (text, type, sink) => {
-        if (String(text).includes(config.canary)) tell("sink", {sink, type}, text);
-        return text;
-      };
+      const take = (text, type, sink) => { tellOf(sink, type, text); return text; };
       globalThis.trustedTypes?.createPolicy("default", {createHTML: take, createScript: take, createScriptURL: take});
     } catch {}
   }
@@ -440,11 +491,13 @@
     return closed;
   };
 
-  // Tries what waits for a person and holds the marker: handlers and addresses of scripts.
-  const provoke = (marker) => {
+  // Tries what waits for a person and holds the marker: handlers and addresses of scripts;
+  // or, of listeners, all.
+  const provoke = (marker, listening) => {
     let tried = 0;
     for (const element of all()) {
       if (tried >= 20) break;
+      if (listening) for (const type of eventsOf(element)) { tried++; fire(element, type); }
       for (const attribute of [...element.attributes]) {
         if (!attribute.value.includes(marker)) continue;
         const name = attribute.name.toLowerCase();
@@ -452,7 +505,7 @@
         else if (/^\s*javascript:/i.test(attribute.value.replace(/[\u0000-\u001f]/g, ""))) {
           tried++;
           if (name === "action" || name === "formaction") { try { (element.form || element).requestSubmit(name === "formaction" ? element : undefined); } catch {} }
-          else press(element);
+          else { try { element.target = ""; } catch {} press(element); } // in another window it would not be seen
         }
       }
     }
@@ -490,7 +543,7 @@
       if (out.length >= 50) break;
       for (const name of ["href", "src", "action", "formaction", "data", "xlink:href"]) {
         const value = element.getAttribute?.(name)?.trim();
-        if (value?.startsWith(canary) && /^(A|AREA|IFRAME|FRAME|FORM|BUTTON|INPUT|EMBED|OBJECT)$/i.test(element.tagName)) out.push({kind: element.tagName.toLowerCase() + " " + name, value: short(value, 1000)});
+        if (value?.startsWith(canary) && /^(A|AREA|BASE|IFRAME|FRAME|FORM|BUTTON|INPUT|EMBED|OBJECT)$/i.test(element.tagName)) out.push({kind: element.tagName.toLowerCase() + " " + name, value: short(value, 1000)});
       }
     }
     if (globalThis.angular || globalThis.Vue) {
@@ -500,8 +553,9 @@
     }
     return out;
   };
-  const post = (messages, origin) => {
-    for (const data of messages) {
+  const listening = () => typeof globalThis.onmessage === "function" ? short(globalThis.onmessage, 4000) : "";
+  const post = (messages, origins) => {
+    for (const data of messages) for (const origin of origins) {
       try { globalThis.dispatchEvent(new MessageEvent("message", {data, origin, source: null})); } catch {}
     }
   };
@@ -513,7 +567,7 @@
 
   define(globalThis, config.key, {enumerable: false, configurable: false, writable: false, value: Object.freeze({
     quiet: (ms) => document.readyState !== "loading" && now() - changed >= ms && now() > awaited + ms,
-    collect, act, dismiss, filled, provoke, login, stored, holders, post,
+    collect, act, dismiss, filled, provoke, login, stored, holders, listening, post,
     pairs: (index) => found[index] ? pairs(found[index]) : [],
     click: (selector) => { const e = find(selector); if (!e || !usable(e)) return false; press(e); return true; },
     fill: (selector, value) => { const e = find(selector); if (!e || !visible(e)) return false; write(e, value); return true; },

@@ -70,6 +70,10 @@ func (p *Page) decide(ctx context.Context, s *session, e *fetch.EventRequestPaus
 		p.local(ctx, s, e)
 		return
 	}
+	if host := u.Hostname(); p.o.lure != "" && (host == p.o.lure || strings.HasSuffix(host, "."+p.o.lure)) {
+		p.lured(ctx, s, e)
+		return
+	}
 	out := fetch.ContinueRequestParams{RequestID: e.RequestID}
 	r, err := p.replaced(e, &out)
 	if r == nil {
@@ -105,6 +109,19 @@ func (p *Page) decide(ctx context.Context, s *session, e *fetch.EventRequestPaus
 		out.InterceptResponse = ptr(true)
 	}
 	_, _ = call(ctx, s, fetch.ContinueRequest, out)
+}
+
+// lured answers for a host of an attacker, which nothing is sent to: scripts and data
+// that anybody may read. A page from there would be his own, and proves nothing.
+func (p *Page) lured(ctx context.Context, s *session, e *fetch.EventRequestPaused) {
+	kind := map[network.ResourceType]string{network.ResourceTypeScript: "text/javascript", network.ResourceTypeOther: "text/javascript",
+		network.ResourceTypeXHR: "text/html", network.ResourceTypeFetch: "text/html", network.ResourceTypePreflight: "text/html"}[e.ResourceType]
+	if kind == "" || p.o.lureBody == "" {
+		p.refuse(ctx, s, e)
+		return
+	}
+	headers := http.Header{"Content-Type": {kind}, "Access-Control-Allow-Origin": {"*"}, "Access-Control-Allow-Headers": {"*"}}
+	_, _ = call(ctx, s, fetch.FulfillRequest, fetch.FulfillRequestParams{RequestID: e.RequestID, ResponseCode: http.StatusOK, ResponseHeaders: entries(headers), Body: []byte(p.o.lureBody)})
 }
 
 // foreign answers for another host.

@@ -52,12 +52,24 @@ type PageOptions struct {
 	values map[string]string
 	// windowName is the name that the opener of the page has given it.
 	windowName string
+	// lure is a host that is answered for here, with lureBody, as an attacker's would be.
+	lure, lureBody string
+	// kept are cookies and entries of the storage that every document begins with.
+	kept []kept
 	// allow refuses requests to the target beside the Gate; nil: none.
 	allow func(*Sent) error
 	// names are functions that exist in every document and report their call.
 	names []string
 	// first is the request that the next navigation becomes.
 	first *message.Request
+}
+
+// Kept is something that a browser keeps for an application: a "cookie", an entry of the
+// "local" or of the "session" storage.
+type kept struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
 }
 
 // An Event is something that a page did. One field is set.
@@ -199,7 +211,7 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "storage": storageConfig(p.browser.storageOf(p.o.As))})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept, "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}

@@ -120,16 +120,17 @@ func (p *Page) attempt(ctx context.Context, t Trial, ran func() bool) error {
 		}
 	}
 	if !ran() {
-		p.provoke(ctx, t.Marker, ran)
+		p.provoke(ctx, t.Marker, false, ran)
 	}
 	return nil
 }
 
-// provoke lets what holds the marker and waits for a person happen, and waits a
-// moment for what comes of it: addresses of scripts are followed later.
-func (p *Page) provoke(ctx context.Context, marker string, ran func() bool) {
+// provoke lets what holds the marker and waits for a person happen, or what any element
+// listens for, and waits a moment for what comes of it: addresses of scripts are
+// followed later.
+func (p *Page) provoke(ctx context.Context, marker string, listening bool, ran func() bool) {
 	tried := 0
-	if err := p.Eval(ctx, p.ours("provoke", marker), &tried); err != nil || tried == 0 {
+	if err := p.Eval(ctx, p.ours("provoke", marker, listening), &tried); err != nil || tried == 0 {
 		return // a document without our script, such as a picture, executes nothing
 	}
 	for end := time.Now().Add(lingerLimit); time.Now().Before(end) && ctx.Err() == nil && !ran(); {

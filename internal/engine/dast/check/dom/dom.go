@@ -31,9 +31,18 @@ var rule = &finding.Rule{
 	CWE: []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.High, Confidence: finding.Certain,
 }
 
+var kept = &finding.Rule{
+	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "A page's script executes what the browser keeps",
+	ShortDescription: "A script of the page executes a cookie or an entry of the browser's storage.",
+	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and executes it or writes it as markup. Nobody else can write there by himself: " +
+		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at the device. What was written once then runs on every visit, also after that flaw is mended.",
+	HowToPrevent: "Write texts with `textContent`, and read what is kept as data (`JSON.parse`), never as program or markup.",
+	CWE:          []string{"CWE-79"}, OWASP: []string{"A03:2021"}, Severity: finding.Low, Confidence: finding.Certain,
+}
+
 // Check is the check. Pages are opened with harmless texts; what runs only calls a
 // function of ours.
-var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule}, Profile: scan.Safe, Request: page}
+var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Profile: scan.Safe, Request: page}
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
@@ -55,7 +64,7 @@ func page(t *attack.Trial) error {
 	if resp == nil || !resp.IsHTML() {
 		return nil
 	}
-	key, reads := scripts(t.Request, resp.Document())
+	key, reads, path := scripts(t.Request, resp.Document())
 	if !reads || !t.Once("dom "+key) {
 		return nil
 	}
@@ -67,8 +76,8 @@ func page(t *attack.Trial) error {
 	}
 	fragments := append([]string{""}, prover.Browser.Routes(t.Request, maxRoutes)...)
 	told := map[string]bool{}
-	for _, fragment := range fragments {
-		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request, Fragment: fragment})
+	for i, fragment := range fragments {
+		flaws, err := prover.Browser.ProbeDOM(t.Context, browser.DOMTrial{As: prover.As, Request: t.Request, Fragment: fragment, Path: path && i == 0})
 		if err != nil {
 			return err
 		}
@@ -86,7 +95,10 @@ func page(t *attack.Trial) error {
 var static = lazyregexp.New(`(?i)\.(m?js|css|map|json|xml|txt|png|jpe?g|gif|svg|ico|webp|woff2?|ttf|pdf|zip)$`)
 
 // sources are what a script names to read what others choose.
-var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash`)
+var sources = lazyregexp.New(`location|URL|referrer|\bname\b|message|search|hash|cookie|Storage`)
+
+// paths are what a script names to read the path of its address.
+var paths = lazyregexp.New(`pathname|document\.(?:URL|documentURI|baseURI)|location\.(?:href|toString)|location\s*[;,)+]`)
 
 // answer is what the page answers; nil: nothing. Where there are points, the other
 // checks have asked for it anyway.
@@ -102,8 +114,9 @@ func answer(t *attack.Trial) (*message.Response, error) {
 }
 
 // scripts returns what is the same for pages with the same scripts that take the same
-// parameters, and whether a script may read what others choose.
-func scripts(r *message.Request, doc *html.Node) (key string, reads bool) {
+// parameters, whether a script may read what others choose, and whether one of the page
+// itself reads its path.
+func scripts(r *message.Request, doc *html.Node) (key string, reads, path bool) {
 	sum := sha256.New()
 	note := func(text string) { _, _ = io.WriteString(sum, text+"\n") } // a hash takes everything
 	for _, q := range r.Query {
@@ -127,9 +140,10 @@ func scripts(r *message.Request, doc *html.Node) (key string, reads bool) {
 		if n.Data == "script" && n.FirstChild != nil {
 			note(digits.ReplaceAllString(n.FirstChild.Data, "0"))
 			reads = reads || sources.MatchString(n.FirstChild.Data)
+			path = path || paths.MatchString(n.FirstChild.Data)
 		}
 	}
-	return string(sum.Sum(nil)), reads
+	return string(sum.Sum(nil)), reads, path
 }
 
 // digits are parts of scripts that differ from page to page.
@@ -137,7 +151,8 @@ var digits = lazyregexp.New(`[0-9a-f]*[0-9][0-9a-f]*`)
 
 // words name sources for people.
 var words = map[string]string{
-	"query": "the query of the address", "fragment": "the fragment of the address", "name": "the name of the window",
+	"query": "the query of the address", "fragment": "the fragment of the address", "path": "the path of the address", "name": "the name of the window",
+	"cookie": "the cookies", "local": "the local storage", "session": "the session storage",
 	"referrer": "the address of the page that led here", "message": "a message of another window",
 }
 
@@ -145,7 +160,11 @@ var words = map[string]string{
 func tell(t *attack.Trial, f browser.DOMFlaw) {
 	from := words[f.Source]
 	if f.Parameter != "" {
-		from = fmt.Sprintf("the parameter %q of %s", f.Parameter, from)
+		what := "parameter"
+		if f.Kept() {
+			what = "entry"
+		}
+		from = fmt.Sprintf("the %s %q of %s", what, f.Parameter, from)
 	}
 	proof := []string{
 		fmt.Sprintf("Opened the page with a harmless word in every source: that of %s reached %s%s.", from, f.Sink, at(f.Script)),
@@ -154,7 +173,11 @@ func tell(t *attack.Trial, f browser.DOMFlaw) {
 	for _, e := range f.Executions {
 		proof = append(proof, "In the browser, "+e.String()+".")
 	}
-	flaw := attack.Flaw{Rule: rule, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink), Payload: f.Payload, Proof: proof,
+	of := rule
+	if f.Kept() {
+		of = kept
+	}
+	flaw := attack.Flaw{Rule: of, Message: fmt.Sprintf("A script of the page executes %s, by %s.", from, f.Sink), Payload: f.Payload, Proof: proof,
 		Point: &message.Point{In: message.In(f.Source), Name: f.Parameter, Index: -1}, Key: f.Sink}
 	if resp, err := t.Send(t.Request); err == nil {
 		flaw.Answers, flaw.Notes = []*message.Response{resp}, []string{"the page whose script it is"}

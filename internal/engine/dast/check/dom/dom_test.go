@@ -30,6 +30,11 @@ func site() http.Handler {
 	page("/query-safe", `<script>o.textContent = new URLSearchParams(location.search).get("q")</script>`)
 	page("/hash", `<script>document.write("<b>" + decodeURIComponent(location.hash) + "</b>")</script>`)
 	page("/hash-safe", `<script>document.title = decodeURIComponent(location.hash)</script>`)
+	page("/kept", `<script>o.innerHTML = localStorage.greeting || "Hello"</script>`)
+	page("/kept-safe", `<script>o.textContent = localStorage.greeting || "Hello"</script>`)
+	mux.HandleFunc("/path/", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `<p id=o></p><script>o.innerHTML = decodeURIComponent(location.pathname)</script>`)
+	})
 	page("/dynamic", `<p>`+strings.Repeat("x", 20)+`</p><script>o.innerHTML = Math.random() + new Date()</script>`)
 	page("/plain", `<p>no script</p>`)
 	page("/app", `<input id=box><script>
@@ -46,7 +51,7 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}
 	got := attacktest.Attack(t, site(), []*attack.Check{Check}, []string{
-		"GET /query?q=a", "GET /query-safe?q=a", "GET /hash", "GET /hash-safe", "GET /dynamic?x=1", "GET /plain?x=1", "GET /app", "GET /api?x=1", "POST /query q=a",
+		"GET /query?q=a", "GET /query-safe?q=a", "GET /hash", "GET /hash-safe", "GET /kept", "GET /kept-safe", "GET /path/a", "GET /dynamic?x=1", "GET /plain?x=1", "GET /app", "GET /api?x=1", "POST /query q=a",
 	}, func(r *attack.Run) {
 		dial := func(ctx context.Context, network, address string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, address)
@@ -70,6 +75,8 @@ func TestCheck(t *testing.T) {
 	attacktest.Expect(t, got,
 		"dast/xss/dom GET /query query:q",
 		"dast/xss/dom GET /hash",
+		"dast/xss/dom-storage GET /kept local:greeting",
+		"dast/xss/dom GET /path/a",
 		"dast/xss/dom GET /app fragment:q")
 	t.Logf("%d requests", got.Requests)
 }
