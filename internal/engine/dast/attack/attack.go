@@ -6,8 +6,8 @@
 // Order: for each operation its baselines, then its points one after another, every
 // check on a point before the next point; several operations at once, those that take
 // long to answer alone and last (see Limits). Checks that
-// measure time come last, one request at a time. In the end pages are asked again for
-// what was stored.
+// measure time come last, and what they measure is measured alone. In the end pages are
+// asked again for what was stored.
 package attack
 
 import (
@@ -45,6 +45,9 @@ type Check struct {
 	// Slow checks take the target's time: they run last, and never against a target in
 	// production.
 	Slow bool
+	// Beside says that a Slow check may look at several operations at once: all that it
+	// measures by itself is what Probe.Delay measures.
+	Beside bool
 	// Wants chooses points; nil: every value of the query, the body and the path.
 	// Extra names more points of a request, such as headers that it does not have.
 	Wants func(message.Point) bool
@@ -91,6 +94,7 @@ type Run struct {
 	resumption resumption
 
 	renewing sync.RWMutex // held while a request with a fresh token is under way
+	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside
 	mu       sync.Mutex
 	once     map[string]bool
 	counts   map[string]int
@@ -184,7 +188,7 @@ type operation struct {
 // facts are what is kept of an operation for the slow checks.
 type facts struct {
 	found map[string]bool // by point and what was found, and by point alone when it is read
-	usual time.Duration   // that an answer takes; 0: unknown. Guarded by Run.mu
+	usual time.Duration   // that an answer takes on average; 0: unknown. Guarded by Run.mu
 	again bool            // a later attempt attacks the operation again. Guarded by Run.mu
 }
 
@@ -293,13 +297,9 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	work := make(chan site.Entry)
 	var workers sync.WaitGroup
 	var done atomic.Int64
-	parallel := max(1, r.Parallel)
-	if slow {
-		parallel = 1
-	}
 	entries := r.Surface.Entries()
 	var aside asides
-	for range parallel {
+	for range max(1, r.Parallel) {
 		workers.Go(func() {
 			for e := range work {
 				over, err := r.operation(ctx, e, slow, slow)
@@ -397,6 +397,9 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 	op.wait.alone = alone
 	err = r.checks(ctx, op, slow)
 	over = op.wait.over.Load()
+	if !slow {
+		r.learn(op)
+	}
 	switch {
 	case over && alone:
 		r.left(op)
@@ -414,7 +417,7 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 			continue
 		}
 		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: c, op: op}
-		if err := r.guard(t, func() error { return c.Request(t) }); err != nil {
+		if err := r.attempt(t, func() error { return c.Request(t) }); err != nil {
 			return err
 		}
 	}
@@ -509,7 +512,20 @@ func (c *Check) wants(at message.Point) bool {
 
 func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Point) error {
 	p := &Probe{Trial: Trial{Run: r, Context: ctx, Request: op.entry.Request, check: c, op: op}, At: at}
-	return r.guard(&p.Trial, func() error { return c.Point(p) })
+	return r.attempt(&p.Trial, func() error { return c.Point(p) })
+}
+
+// attempt calls a check as guard does, a Slow one when it may.
+func (r *Run) attempt(t *Trial, f func() error) error {
+	switch {
+	case t.check.Slow && t.check.Beside:
+		r.slow.RLock()
+		defer r.slow.RUnlock()
+	case t.check.Slow:
+		r.slow.Lock()
+		defer r.slow.Unlock()
+	}
+	return r.guard(t, f)
 }
 
 // guard calls a check. An error that ends the run is returned; any other concerns this

@@ -13,79 +13,181 @@ import (
 
 // A Delay is what payloads showed that keep the target busy.
 type Delay struct {
-	Payload string // of the shorter delay
+	Payload string // one that delays
 	Answers []*message.Response
 	Notes   []string
 	Proof   []string
 }
 
+// Lasting is what payloads can say of the time that they take.
+type Lasting int
+
+// Payloads sleep for a Fine time, to a hundredth of a second, or for Whole seconds; or
+// they are Work for about as long, of which only is known that more takes longer.
 const (
-	unit     = time.Second
-	shortest = 2   // units of the shorter delay
-	least    = 0.8 // of a sleep that must have passed
-	tooSlow  = time.Second
+	Fine Lasting = iota
+	Whole
+	Work
 )
 
-// Delay sends payloads that keep the target busy for 2, 0, 4 and again 0 units, one
-// request at a time, and returns nil when the time that the answers take does not
-// follow. A unit is a second, or with work something of which only is known that twice
-// as much takes longer. An empty payload ends it.
-func (p *Probe) Delay(work bool, payload func(units int) string) (*Delay, error) {
-	first := payload(shortest)
-	if first == "" {
+const (
+	shortest = 2 * time.Second // the shorter delay of those that are measured alone
+	least    = 0.8             // of a sleep that must have passed
+	tooSlow  = time.Second
+	// exact is how far a sleep may be off, where the target answers at once; else it is
+	// half of what an answer takes, up to vague.
+	exact = 50 * time.Millisecond
+	vague = 120 * time.Millisecond
+)
+
+// crowded is noted when a few answers were late for other reasons than the payload alone,
+// most likely because of other requests: from then on nothing else is under way.
+const crowded = "delays one by one"
+
+// Delay sends payloads that keep the target busy, and returns nil when the time that the
+// answers take does not follow. An empty payload ends it.
+//
+// Sleeps are tried beside other requests first, which can only make an answer later: one
+// that comes too early decides. After one that is late by the time that was asked for,
+// and one without a sleep that is not, a sleep of another length is measured while
+// nothing else is under way. Times are drawn at random, and have to be met closely: no
+// other cause does that. What is late, but does not fit so well, is decided by long
+// delays with nothing else under way, as work always is.
+func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, error) {
+	if payload(shortest) == "" {
 		return nil, nil
 	}
 	usual, err := p.usual()
-	if err != nil {
+	if err != nil || usual > tooSlow { // nothing can be told apart
 		return nil, err
 	}
-	if usual > tooSlow { // nothing can be told apart
-		return nil, nil
+	m := &measured{Probe: p, how: how, usual: usual, payload: payload}
+	if how == Work {
+		return m.long()
 	}
-	d := &Delay{Payload: first, Proof: []string{"Without an attack the answer takes " + seconds(usual) + "."}}
-	var short time.Duration
-	for i, n := range []int{shortest, 0, 2 * shortest, 0} {
-		resp, err := p.SendAlone(p.Request.With(p.At, payload(n)))
+	d, early, err := m.brief()
+	if d != nil || early || err != nil {
+		return d, err
+	}
+	if p.Count(crowded) == 3 {
+		p.Note(crowded)
+	}
+	return m.long()
+}
+
+// measured are the answers to the payloads of one place.
+type measured struct {
+	*Probe
+	how     Lasting
+	usual   time.Duration // that an answer takes
+	payload func(time.Duration) string
+	delay   Delay
+}
+
+// ask sends the payload for a time, and tells how long the answer took.
+func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
+	send, note := m.Send, "beside other requests"
+	if alone {
+		send, note = m.SendAlone, "with nothing else under way"
+	}
+	resp, err := send(m.Request.With(m.At, m.payload(d)))
+	if err != nil {
+		return 0, err
+	}
+	of := "a delay of " + seconds(d)
+	if m.how == Work {
+		of = strconv.Itoa(int(d/time.Second)) + " units of work"
+	}
+	m.delay.Answers, m.delay.Notes = append(m.delay.Answers, resp), append(m.delay.Notes, of+", "+note)
+	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, seconds(resp.Took), note))
+	return resp.Took, nil
+}
+
+// begin forgets what was measured.
+func (m *measured) begin(payload time.Duration) {
+	m.delay = Delay{Payload: m.payload(payload), Proof: []string{"Without an attack the answer takes " + seconds(m.usual) + "."}}
+}
+
+// brief measures short sleeps. It reports whether an answer came too early for one; no
+// Delay and no such answer decide nothing.
+func (m *measured) brief() (d *Delay, early bool, err error) {
+	first, second := m.usual.Truncate(10*time.Millisecond)+time.Duration(m.Number(70, 95))*10*time.Millisecond, time.Duration(m.Number(35, 50))*10*time.Millisecond
+	if m.how == Whole {
+		first, second = 2*time.Second, time.Second
+	}
+	m.begin(first)
+	took, err := m.ask(first, m.Noted(crowded))
+	if err != nil || took < m.floor(first) {
+		return nil, true, err
+	}
+	none, err := m.ask(0, m.Noted(crowded))
+	if err != nil || none > m.usual+second/2 {
+		return nil, false, err
+	}
+	off := min(max(exact, none/2), vague)
+	if (took - none - first).Abs() > off {
+		return nil, false, nil
+	}
+	if took, err = m.ask(second, true); err != nil || (took-none-second).Abs() > off {
+		return nil, false, err
+	}
+	return &m.delay, false, nil
+}
+
+// long asks for 2, 0, 4 and again 0 seconds. A sleep of twice the time takes about twice
+// as much more than none.
+func (m *measured) long() (*Delay, error) {
+	m.begin(shortest)
+	var short, none time.Duration
+	for i, n := range []time.Duration{shortest, 0, 2 * shortest, 0} {
+		took, err := m.ask(n, true)
 		if err != nil {
 			return nil, err
 		}
-		took := resp.Took
 		switch {
 		case i == 0:
-			if short = took; took < floor(work, n)+usual/2 {
+			if short = took; took < m.floor(n) {
 				return nil, nil
 			}
-		case n == 0 && took > usual+short/2:
+		case n == 0 && took > m.usual+short/2:
 			return nil, nil
-		case n > 0 && took < max(floor(work, n), short+short/2):
+		case n == 0:
+			none = took
+		case took < max(m.floor(n), short+short/2):
+			return nil, nil
+		case m.how != Work && took-none > 5*(short-none)/2:
 			return nil, nil
 		}
-		d.Answers, d.Notes = append(d.Answers, resp), append(d.Notes, strconv.Itoa(n)+" units of delay")
-		d.Proof = append(d.Proof, fmt.Sprintf("With %d units of delay it takes %s.", n, seconds(took)))
 	}
-	return d, nil
+	return &m.delay, nil
 }
 
-// usual is how long the operation takes to answer, as far as it is known from earlier.
+// usual is how long the operation takes to answer, if it is not known from earlier by
+// asking it alone.
 func (p *Probe) usual() (time.Duration, error) {
-	known := func() time.Duration {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		return p.op.facts.usual
-	}
-	if usual := known(); usual > 0 {
+	p.mu.Lock()
+	usual := p.op.facts.usual
+	p.mu.Unlock()
+	if usual > 0 {
 		return usual, nil
 	}
-	_, err := p.Baseline()
-	return known(), err
+	resp, err := p.SendAlone(p.Request)
+	if err != nil {
+		return 0, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.op.facts.usual = resp.Took
+	return resp.Took, nil
 }
 
-// floor is how long n units last at least.
-func floor(work bool, n int) time.Duration {
-	if work {
-		return 300 * time.Millisecond * time.Duration(n) / shortest
+// floor is how long an answer with a delay takes at least: some answers are quicker than
+// usual.
+func (m *measured) floor(d time.Duration) time.Duration {
+	if m.how == Work {
+		return 300*time.Millisecond*d/shortest + m.usual/2
 	}
-	return time.Duration(float64(n) * least * float64(unit))
+	return time.Duration(least*float64(d)) + m.usual/4
 }
 
 func seconds(d time.Duration) string {

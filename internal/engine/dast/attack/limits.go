@@ -113,3 +113,12 @@ func (r *Run) left(op *operation) {
 	r.Degrade(scan.Reason{Code: "timeout", Path: r.Target.Path(op.entry.Request.URL()), Message: fmt.Sprintf("%s %s takes %s to answer: after %d requests the rest of its checks was left out",
 		op.entry.Request.Method, site.PathShape(op.entry.Request), (spent / time.Duration(max(asked, 1))).Round(100*time.Millisecond), asked)})
 }
+
+// learn keeps how long the operation takes to answer on average.
+func (r *Run) learn(op *operation) {
+	if asked := op.wait.asked.Load(); asked > 0 {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		op.facts.usual = time.Duration(op.wait.spent.Load() / asked)
+	}
+}

@@ -52,27 +52,19 @@ func (t *Trial) Baseline() (*Baseline, error) {
 		if err != nil {
 			return
 		}
-		fresh := t.op.entry.Answer == nil
 		second, err := t.Send(t.Request)
 		if err != nil {
 			t.op.err = err
 			return
 		}
-		if !fresh && !NewPage(first).Equal(NewPage(second)) {
-			first, fresh = second, true
+		if t.op.entry.Answer != nil && !NewPage(first).Equal(NewPage(second)) {
+			first = second
 			if second, err = t.Send(t.Request); err != nil {
 				t.op.err = err
 				return
 			}
 		}
 		t.op.base = newBaseline(first, second)
-		usual := second.Took
-		if fresh {
-			usual = max(usual, first.Took)
-		}
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.op.facts.usual = usual
 	})
 	if t.op.base == nil {
 		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {

@@ -76,8 +76,8 @@ type Client struct {
 	o         Options
 	transport *http.Transport
 	limiter   *rate.Limiter
-	slots     chan struct{}
-	alone     sync.RWMutex // held for reading while an ordinary request is under way
+	slots     chan struct{} // one is taken by each request that is under way, all by one that is alone
+	alone     chan struct{} // taken by who takes all slots
 
 	sent    atomic.Int64
 	bytes   atomic.Int64
@@ -108,7 +108,7 @@ func New(o Options) *Client {
 	if o.Agent == "" {
 		o.Agent = DefaultAgent
 	}
-	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), back: newBackoff(), partial: map[string]bool{}}
+	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), alone: make(chan struct{}, 1), back: newBackoff(), partial: map[string]bool{}}
 	c.transport = &http.Transport{
 		DialContext: o.Dial,
 		// An application with a bad certificate is examined like any other; the
@@ -311,21 +311,45 @@ func (c *Client) identify(req *http.Request, r *message.Request) {
 	}
 }
 
-// exchange sends the request and reads the answer.
-func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request, alone bool) (*message.Response, error) {
+// enter waits until a request may be under way, or until it is the only one.
+func (c *Client) enter(ctx context.Context, alone bool) (leave func(), err error) {
+	taken := 0
+	leave = func() {
+		for ; taken > 0; taken-- {
+			<-c.slots
+		}
+		if alone {
+			<-c.alone
+		}
+	}
+	want := 1
 	if alone {
-		c.alone.Lock()
-		defer c.alone.Unlock()
-	} else {
+		want = cap(c.slots)
 		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
+		case c.alone <- struct{}{}:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		c.alone.RLock()
-		defer c.alone.RUnlock()
 	}
+	for taken < want {
+		select {
+		case c.slots <- struct{}{}:
+			taken++
+		case <-ctx.Done():
+			leave()
+			return nil, ctx.Err()
+		}
+	}
+	return leave, nil
+}
+
+// exchange sends the request and reads the answer.
+func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Request, alone bool) (*message.Response, error) {
+	leave, err := c.enter(ctx, alone)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	limited, cancel := context.WithTimeout(ctx, c.o.Timeout)
 	defer cancel()
 	content, _ := r.Content()

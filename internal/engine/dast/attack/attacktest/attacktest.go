@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"merlon/internal/callback"
@@ -78,7 +79,67 @@ func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operatio
 	t.Helper()
 	server := httptest.NewServer(handler)
 	defer server.Close()
-	target := &scan.Target{URL: server.URL + "/", Profile: scan.Full}
+	var dialer net.Dialer
+	return application{server.URL, dialer.DialContext}.attack(t, checks, operations, settings)
+}
+
+// Timed is Attack in a bubble of testing/synctest, over connections in memory: whatever
+// the handler and the checks wait for takes exactly as long as they say, and no time.
+func Timed(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string, settings ...Setting) (out Result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		l := memory{connections: make(chan net.Conn), closed: make(chan struct{})}
+		server := &http.Server{Handler: handler}
+		go func() { _ = server.Serve(l) }() // ends with an error when it is closed
+		out = application{"http://127.0.0.1:80", l.dial}.attack(t, checks, operations, settings)
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return out
+}
+
+// memory is a listener without a network.
+type memory struct {
+	connections chan net.Conn
+	closed      chan struct{}
+}
+
+func (m memory) Accept() (net.Conn, error) {
+	select {
+	case c := <-m.connections:
+		return c, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m memory) Close() error {
+	close(m.closed)
+	return nil
+}
+
+func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (m memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	here, there := net.Pipe()
+	select {
+	case m.connections <- there:
+		return here, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// An application listens at an address.
+type application struct {
+	address string
+	dial    func(context.Context, string, string) (net.Conn, error)
+}
+
+func (a application) attack(t *testing.T, checks []*attack.Check, operations []string, settings []Setting) Result {
+	t.Helper()
+	target := &scan.Target{URL: a.address + "/", Profile: scan.Full}
 	scope, err := site.NewScope(target)
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +148,9 @@ func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operatio
 	var out Result
 	surface := site.NewSurface(1000)
 	for _, o := range operations {
-		surface.Add(Request(t, server.URL, o))
+		surface.Add(Request(t, a.address, o))
 	}
-	var dialer net.Dialer
-	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, ID: "test", Rate: 1e6, Parallel: 4})
+	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4})
 	defer client.Close()
 	run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4, Seed: 1,
 		Report: func(rule *finding.Rule, f finding.Finding) {

@@ -7,6 +7,7 @@ package command
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -32,7 +33,7 @@ var (
 // Check is the check by output, Slow that by time and by calls.
 var (
 	Check = &attack.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants, Point: point}
-	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Profile: scan.Standard, Slow: true, Wants: wants, Point: slow}
+	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
 )
 
 // Mark is what is said of points that commands are found at.
@@ -172,7 +173,7 @@ func slow(p *attack.Probe) error {
 		return err
 	}
 	for _, wait := range waits {
-		d, err := p.Delay(false, func(n int) string { return wait(p.Value(), n) })
+		d, err := p.Delay(attack.Whole, func(d time.Duration) string { return wait(p.Value(), int(d/time.Second)) })
 		if err != nil {
 			return err
 		}

@@ -144,11 +144,11 @@ func prove(p *attack.Probe, try pump, n int) error {
 	var last *attack.Delay
 	proven := 0
 	for i := 0; i < rounds && proven < 2; i++ {
-		d, err := p.Delay(true, func(units int) string {
-			switch units {
+		d, err := p.Delay(attack.Work, func(d time.Duration) string {
+			switch d {
 			case 0:
 				return try.harmless(n + 2)
-			case 2:
+			case 2 * time.Second:
 				return try.text(n)
 			}
 			return try.text(n + 2)

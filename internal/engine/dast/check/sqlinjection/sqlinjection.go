@@ -1,7 +1,7 @@
 // Package sqlinjection finds parameters that become part of a SQL statement. Quick
 // checks first: a value that breaks the statement and one that does not, though they
 // differ in a keyword only; then pairs that are true and false, and arithmetic; last,
-// one by one, statements that take time.
+// statements that take time.
 //
 // Every proof rests on something that only SQL does: an upper-case AND, CAST, LENGTH,
 // functions of a database. Quotes alone prove nothing: shells and scripts have them too.

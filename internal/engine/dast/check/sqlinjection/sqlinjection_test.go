@@ -274,8 +274,8 @@ func asleep(w http.ResponseWriter, v string) {
 	}
 	if _, n, ok := strings.Cut(after, "SLEEP("); ok {
 		seconds, _, _ := strings.Cut(n, ")")
-		d, _ := strconv.Atoi(seconds)
-		time.Sleep(time.Duration(d) * time.Second)
+		d, _ := strconv.ParseFloat(seconds, 64)
+		time.Sleep(time.Duration(d * float64(time.Second)))
 	}
 	fmt.Fprint(w, "thank you")
 }
@@ -289,11 +289,11 @@ func TestTime(t *testing.T) {
 			time.Sleep(1900 * time.Millisecond)
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
+	got := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a", "GET /always?q=a"})
 	attacktest.Expect(t, got, "dast/sqlinjection/time GET /bad query:q")
-	production := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, func(r *attack.Run) { r.Target.Production = true })
+	production := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, func(r *attack.Run) { r.Target.Production = true })
 	attacktest.Expect(t, production)
-	safe := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, attacktest.Profile(scan.Safe))
+	safe := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a"}, attacktest.Profile(scan.Safe))
 	attacktest.Expect(t, safe)
 }
 

@@ -3,6 +3,7 @@ package sqlinjection
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/finding"
@@ -12,16 +13,16 @@ import (
 // This file finds statements that show nothing but how long they take.
 
 // Slow is the check by time.
-var Slow = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true, Wants: wants, Point: slow}
+var Slow = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byTime}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
 
-// A delay is a value that keeps a database busy for about n units of a second. Where the
-// unit is work and not time, its length is only known to grow with n.
+// A delay is a value that keeps a database busy for some time.
 type delay struct {
 	dbms string
-	work bool
-	// make returns the whole value. One value fits numbers and strings: for a number the
-	// part between the comment signs is a comment, for a string it is what counts.
-	make func(v string, n int) string
+	how  attack.Lasting
+	// make returns the whole value for a number of seconds. One value fits numbers and
+	// strings: for a number the part between the comment signs is a comment, for a string
+	// it is what counts.
+	make func(v string, seconds float64) string
 }
 
 // both puts an expression behind a number and, with an operator, between two strings.
@@ -41,30 +42,30 @@ func unquoted(v, expression string) string {
 // delays make the database compute the expression once for the statement, not once for
 // each row: it is a table of its own that depends on nothing.
 var delays = []delay{
-	{"mysql", false, func(v string, n int) string {
-		return both(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%d))a)", n))
+	{"mysql", attack.Fine, func(v string, n float64) string {
+		return both(v, "-", fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"mysql", false, func(v string, n int) string {
-		return unquoted(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%d))a)", n))
+	{"mysql", attack.Fine, func(v string, n float64) string {
+		return unquoted(v, fmt.Sprintf("(SELECT 0 FROM (SELECT SLEEP(%g))a)", n))
 	}},
-	{"postgres", false, func(v string, n int) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%d))a)", n))
+	{"postgres", attack.Fine, func(v string, n float64) string {
+		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (SELECT pg_sleep(%g))a)", n))
 	}},
-	{"mssql", false, func(v string, n int) string {
-		wait := fmt.Sprintf(" WAITFOR DELAY '0:0:%d' -- ", n)
+	{"mssql", attack.Fine, func(v string, n float64) string {
+		wait := fmt.Sprintf(" WAITFOR DELAY '0:0:%g' -- ", n)
 		return v + wait + "';" + wait
 	}},
-	{"oracle", false, func(v string, n int) string {
-		return both(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%d) FROM DUAL)", n))
+	{"oracle", attack.Whole, func(v string, n float64) string {
+		return both(v, "||", fmt.Sprintf("(SELECT DBMS_PIPE.RECEIVE_MESSAGE(CHR(97)||CHR(98),%g) FROM DUAL)", n))
 	}},
-	{"sqlite", true, func(v string, n int) string {
-		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%d))))))", n*75_000_000))
+	{"sqlite", attack.Work, func(v string, n float64) string {
+		return both(v, "||", fmt.Sprintf("(SELECT LENGTH(LIKE('ABCDEFG',UPPER(HEX(RANDOMBLOB(%.0f))))))", n*75_000_000))
 	}},
-	{"hsqldb", true, func(v string, n int) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%d),NULL) IS NOT NULL)", n*400_000_000))
+	{"hsqldb", attack.Work, func(v string, n float64) string {
+		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM (VALUES(0)) WHERE REGEXP_SUBSTRING(REPEAT(LEFT(CRYPT_KEY(CHAR(65)||CHAR(69)||CHAR(83),NULL),0),%.0f),NULL) IS NOT NULL)", n*400_000_000))
 	}},
-	{"h2", true, func(v string, n int) string {
-		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%d) WHERE MOD(X,3)=5)", n*20_000_000))
+	{"h2", attack.Work, func(v string, n float64) string {
+		return both(v, "||", fmt.Sprintf("(SELECT COUNT(*) FROM SYSTEM_RANGE(1,%.0f) WHERE MOD(X,3)=5)", n*20_000_000))
 	}},
 }
 
@@ -78,7 +79,7 @@ func slow(p *attack.Probe) error {
 		if p.Found(refusal) && strings.Contains(d.make(p.Value(), 1), "'") {
 			continue
 		}
-		found, err := p.Delay(d.work, func(n int) string { return d.make(p.Value(), n) })
+		found, err := p.Delay(d.how, func(lasting time.Duration) string { return d.make(p.Value(), lasting.Seconds()) })
 		if err != nil {
 			return err
 		}
