@@ -86,6 +86,11 @@ func (s *stage) enforce(attr unix.LandlockRulesetAttr, program int) error {
 			return fmt.Errorf("allow %s: %w", path, err)
 		}
 	}
+	if s.Family != nil {
+		if err := rules.allowFamily(s.Family, attr.Handled_access_net); err != nil {
+			return err
+		}
+	}
 	if err := rules.allowPath(fmt.Sprintf("/proc/%d", unix.Getpid()), readRights); err != nil {
 		if err := rules.allowPath("/proc/self", readRights); err != nil && err != unix.ENOENT {
 			return fmt.Errorf("allow /proc/self: %w", err)

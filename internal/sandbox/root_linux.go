@@ -26,6 +26,9 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}
 // anything was changed, it warns and leaves the tree as it is.
 func (s *stage) enterRoot() error {
 	if err := mountBase(); err != nil {
+		if s.Family != nil {
+			return fmt.Errorf("hide the file tree: %w", err)
+		}
 		s.warn("the whole file tree can be seen (%v), though not read where Landlock is on", reason(err))
 		return nil
 	}
@@ -87,6 +90,9 @@ func (s *stage) fillRoot() error {
 		if err := bind(g.Source, g.Path, attr); err != nil {
 			return err
 		}
+	}
+	if s.Family != nil {
+		return s.fillFamily()
 	}
 	// Its own entry only: others' would tell of their environment and arguments.
 	self := fmt.Sprintf("/proc/%d", os.Getpid())

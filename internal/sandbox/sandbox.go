@@ -43,7 +43,25 @@ type Spec struct {
 	// FirstFile. They stay open in the caller.
 	Files []*os.File
 
+	// Family lets the program start others; nil: it starts none.
+	Family *Family
+
 	without map[layer]bool // layers that a test leaves out, to look at the others
+}
+
+// A Family is what a program may have that starts others and puts them into namespaces
+// of their own, as browsers do. It runs in a process namespace, and everything that it
+// has started ends with it. Its network is a loopback of its own, with one listener,
+// which the caller has. A system that refuses one of the namespaces, the file tree or the
+// filter of system calls gets no such program: what is left would not hold it.
+//
+// Memory bounds no single process of a family; the caller watches over Process.Members.
+type Family struct {
+	Programs    []string // files and folders of the system that it may read and run, absolute; the missing are left out
+	Scratch     string   // an absolute name for a folder in memory that it may write
+	ScratchSize int64    // of the folder, in bytes
+	Port        int      // of Process.Listener on the loopback, 127.0.0.1
+	In, Out     *os.File `json:"-"` // become its descriptors 3 and 4; they stay open in the caller
 }
 
 // Limits bound a program. A limit of zero is the default. How long it may take

@@ -102,7 +102,7 @@ func TestInContainer(t *testing.T) {
 	}
 	for _, refused := range []string{"user", "user net", "user mnt net ipc"} {
 		t.Run(refused, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=TestAllows|TestRefuses")
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.v", "-test.run=TestAllows|TestRefuses|TestFamily")
 			cmd.Env = []string{programVariable + "=" + program, refuseVariable + "=" + refused, "TMPDIR=" + t.TempDir(), "PATH=" + os.Getenv("PATH")}
 			cmd.SysProcAttr = &syscall.SysProcAttr{
 				Cloneflags:  unix.CLONE_NEWUSER,

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -13,16 +14,23 @@ import (
 // holds the network, other processes, and the parts of the kernel in which an
 // unprivileged program most often finds a way out.
 
-// refused are the calls that fail with EPERM.
-var refused = append([]uint32{
+// refusedAlone are the calls that fail with EPERM in a program that starts no other, beside
+// those that fail in all.
+var refusedAlone = []uint32{
 	// Network: no socket, whatever namespaces there are, and no new use of one that the
 	// program was given.
 	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT4,
-	// Other processes. One program starts no other, so none is ever left behind.
+	// Namespaces: a browser puts its own programs into some.
+	unix.SYS_UNSHARE, unix.SYS_CHROOT,
+}
+
+// refused are the calls that fail with EPERM.
+var refused = append([]uint32{
+	// Other processes.
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_GETFD,
 	unix.SYS_PIDFD_OPEN, unix.SYS_KCMP, unix.SYS_PERF_EVENT_OPEN,
 	// Namespaces and mounts.
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT,
 	unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT,
 	unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
 	// The kernel itself.
@@ -35,9 +43,14 @@ var refused = append([]uint32{
 	unix.SYS_FANOTIFY_INIT, unix.SYS_VHANGUP, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_SHMGET,
 }, refusedHere...)
 
+// domains are the kinds of sockets that a Family may have: local ones, those of its own
+// network, and questions about it. Others, such as those to the host of a virtual
+// machine (vsock(7)), belong to no network namespace.
+var domains = []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK}
+
 // filterCalls puts the thread, and what it becomes, under the filter.
-func filterCalls() error {
-	program := callFilter()
+func filterCalls(family bool) error {
+	program := callFilter(family)
 	fprog := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 	_, _, errno := unix.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&fprog)))
 	if errno != 0 {
@@ -48,7 +61,7 @@ func filterCalls() error {
 
 // callFilter writes the filter. Its input is struct seccomp_data: the number of
 // the call at 0, the architecture at 4, the arguments from 16.
-func callFilter() []unix.SockFilter {
+func callFilter(family bool) []unix.SockFilter {
 	const (
 		load    = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
 		equal   = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
@@ -70,13 +83,24 @@ func callFilter() []unix.SockFilter {
 		// it the C library falls back to clone.
 		{Code: equal, Jf: 1, K: unix.SYS_CLONE3},
 		{Code: ret, K: enosys},
-		{Code: equal, Jf: 4, K: unix.SYS_CLONE},
-		{Code: load, K: 16},
-		{Code: anySet, Jf: 1, K: unix.CLONE_THREAD},
-		{Code: ret, K: unix.SECCOMP_RET_ALLOW},
-		{Code: ret, K: eperm},
 	}
-	for _, call := range refused {
+	calls := refused
+	if family {
+		f = append(f, unix.SockFilter{Code: equal, Jf: uint8(len(domains) + 3), K: unix.SYS_SOCKET}, unix.SockFilter{Code: load, K: 16})
+		for n, domain := range domains {
+			f = append(f, unix.SockFilter{Code: equal, Jt: uint8(len(domains) - n), K: domain})
+		}
+		f = append(f, unix.SockFilter{Code: ret, K: eperm}, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW})
+	} else {
+		calls = append(slices.Clone(refusedAlone), calls...)
+		f = append(f,
+			unix.SockFilter{Code: equal, Jf: 4, K: unix.SYS_CLONE},
+			unix.SockFilter{Code: load, K: 16},
+			unix.SockFilter{Code: anySet, Jf: 1, K: unix.CLONE_THREAD},
+			unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW},
+			unix.SockFilter{Code: ret, K: eperm})
+	}
+	for _, call := range calls {
 		f = append(f, unix.SockFilter{Code: equal, Jf: 1, K: call}, unix.SockFilter{Code: ret, K: eperm})
 	}
 	return append(f, unix.SockFilter{Code: ret, K: unix.SECCOMP_RET_ALLOW})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,16 +36,21 @@ func Init() {
 		os.Exit(3)
 	}
 	unix.CloseOnExec(4)
-	_ = in.Close() // was only read
-	s := &stage{plan: p, out: out}
+	s := &stage{plan: p, in: in, out: out}
+	if p.Family == nil {
+		_ = in.Close() // was only read
+	} else if err := s.takePipes(); err != nil {
+		os.Exit(3)
+	}
 	err := s.become()
-	_ = json.NewEncoder(out).Encode(report{Error: err.Error()}) // when nobody listens, nobody waits
+	_ = json.NewEncoder(s.out).Encode(report{Error: err.Error()}) // when nobody listens, nobody waits
 	os.Exit(2)
 }
 
 type stage struct {
 	plan
-	out      io.Writer
+	in, out  *os.File
+	replaced []*os.File // whose descriptors are others' now
 	warnings []string
 	rooted   bool // sees a tree of its own
 }
@@ -66,8 +70,19 @@ func (s *stage) become() error {
 	if err != nil {
 		return err
 	}
+	if s.Family != nil {
+		if err := s.openLoopback(); err != nil {
+			return err
+		}
+	}
 	if s.Mounts && !s.Without[layerRoot] {
 		if err := s.enterRoot(); err != nil {
+			return err
+		}
+	}
+	if s.Family != nil { // it finds its files beside its name
+		_ = unix.Close(program) // was only named
+		if program, err = s.openProgram(); err != nil {
 			return err
 		}
 	}
@@ -95,7 +110,10 @@ func (s *stage) become() error {
 		return err
 	}
 	if !s.Without[layerSeccomp] {
-		if err := filterCalls(); err != nil {
+		if err := filterCalls(s.Family != nil); err != nil {
+			if s.Family != nil {
+				return fmt.Errorf("filter system calls: %w", err)
+			}
 			s.warn("system calls are not filtered: %v", err)
 		}
 	}
@@ -117,7 +135,8 @@ func (s *stage) dieWithParent() error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("tie to the parent: %w", err)
 	}
-	if os.Getppid() != s.Parent {
+	// In a process namespace it cannot be seen; then nobody takes the last report.
+	if s.Family == nil && os.Getppid() != s.Parent {
 		return errors.New("the parent has died")
 	}
 	return nil
@@ -232,6 +251,9 @@ func (s *stage) limit() error {
 	for _, l := range limits {
 		if l.resource == unix.RLIMIT_NPROC && !s.Private {
 			continue // would count all processes of the user, not ours
+		}
+		if l.resource == unix.RLIMIT_DATA && s.Family != nil {
+			continue // is that of one process, and not of all together
 		}
 		var now unix.Rlimit
 		if err := unix.Getrlimit(l.resource, &now); err != nil {

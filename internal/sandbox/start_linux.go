@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +30,10 @@ const nobody = 65534
 
 // A Process is a program that was started.
 type Process struct {
+	// Listener takes what a Family connects to on its loopback; nil without one. The
+	// caller closes it.
+	Listener net.Listener
+
 	ctx   context.Context
 	cpu   time.Duration
 	pid   int
@@ -51,6 +56,8 @@ type plan struct {
 	Mounts   bool // has a mount namespace of its own
 	Without  map[layer]bool
 	Warnings []string
+	Family   *Family
+	Hand     int // the descriptor on which a Family's listener is handed over
 }
 
 // A grant is a file or folder that the program may see.
@@ -92,10 +99,13 @@ func Start(ctx context.Context, spec Spec) (*Process, []string, error) {
 	return nil, nil, fmt.Errorf("start the sandbox: %w", refused)
 }
 
-// namespaces lists the sets of namespaces to try, the best first. There is no
-// process namespace in any: Landlock in a program with C parts hangs in one.
+// namespaces lists the sets of namespaces to try, the best first. Only a Family has
+// processes of its own, and no less.
 func namespaces(p *plan) []uintptr {
 	const isolated = unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWNS
+	if p.Family != nil {
+		return []uintptr{unix.CLONE_NEWUSER | unix.CLONE_NEWPID | isolated}
+	}
 	if p.Without[layerNamespaces] {
 		return []uintptr{0}
 	}
@@ -129,14 +139,14 @@ func reason(err error) string {
 func newPlan(spec Spec) (*plan, error) {
 	p := &plan{
 		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir,
-		Limits: spec.Limits.withDefaults(), Parent: os.Getpid(), User: -1, Without: spec.without,
+		Limits: spec.Limits.withDefaults(), Parent: os.Getpid(), User: -1, Without: spec.without, Family: spec.Family,
 	}
 	if os.Geteuid() == 0 {
 		if err := p.leaveRoot(); err != nil {
 			return nil, err
 		}
 	}
-	if !hasKey(p.Env, "GOMEMLIMIT") {
+	if p.Family == nil && !hasKey(p.Env, "GOMEMLIMIT") {
 		// The collector works harder before the limit ends the program.
 		p.Env = append([]string{fmt.Sprintf("GOMEMLIMIT=%d", p.Limits.Memory/8*7)}, p.Env...)
 	}
@@ -270,16 +280,29 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 	cmd.WaitDelay = 10 * time.Second // for writers that do not take what is left
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: flags, Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	if p.Private {
-		if cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, err = mappings(); err != nil {
+		if cmd.SysProcAttr.UidMappings, cmd.SysProcAttr.GidMappings, err = mappings(p.Family != nil); err != nil {
 			return nil, nil, err
 		}
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = p.User >= 0
+	}
+	var hand handOver
+	if p.Family != nil {
+		if hand, err = newHandOver(); err != nil {
+			return nil, nil, err
+		}
+		defer hand.close()
+		p.Hand = 3 + len(cmd.ExtraFiles)
+		cmd.ExtraFiles = append(cmd.ExtraFiles, hand.theirs, p.Family.In, p.Family.Out)
+		cmd.SysProcAttr.AmbientCaps = stageCaps
 	}
 	proc := &Process{ctx: ctx, cpu: p.Limits.CPU, ended: make(chan struct{})}
 	if err := proc.run(cmd); err != nil {
 		return nil, nil, err
 	}
 	warnings, err := converse(p, planWrite, reportRead, func() { _ = reportWrite.Close() }) // ours, or its end is never seen
+	if err == nil && p.Family != nil {
+		proc.Listener, err = hand.listener()
+	}
 	if err != nil {
 		proc.kill()
 		<-proc.ended
@@ -292,11 +315,15 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 }
 
 // mappings maps the users and groups: root has all of its own, anybody else
-// becomes root of the namespace, a root that owns nothing.
-func mappings() (users, groups []syscall.SysProcIDMap, err error) {
+// becomes root of the namespace, a root that owns nothing, or stays who he is where a
+// program refuses to be root.
+func mappings(stays bool) (users, groups []syscall.SysProcIDMap, err error) {
 	if os.Geteuid() != 0 {
 		users = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Geteuid(), Size: 1}}
 		groups = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}
+		if stays {
+			users[0].ContainerID, groups[0].ContainerID = users[0].HostID, groups[0].HostID
+		}
 		return users, groups, nil
 	}
 	if users, err = identity("/proc/self/uid_map"); err != nil {

@@ -51,6 +51,30 @@ func do(what string, args []string) (string, error) {
 			_, err = c.Write([]byte("x"))
 		}
 		return "sent", err
+	case "unix":
+		c, err := net.Dial("unix", args[0])
+		if err == nil {
+			err = c.Close()
+		}
+		return "connected", err
+	case "socket":
+		var domain int
+		if _, err := fmt.Sscan(args[0], &domain); err != nil {
+			return "", err
+		}
+		_, err := syscall.Socket(domain, syscall.SOCK_STREAM, 0)
+		return "made", err
+	case "again":
+		out, err := exec.Command(args[0], args[1:]...).CombinedOutput()
+		return string(out), err
+	case "leave": // one behind that has left the group
+		c := exec.Command(args[0], "wait")
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := c.Start(); err != nil {
+			return "", err
+		}
+		time.Sleep(300 * time.Millisecond) // for who looks at both
+		return "left", nil
 	case "env":
 		return strings.Join(os.Environ(), "\n"), nil
 	case "who":
