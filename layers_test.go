@@ -76,7 +76,8 @@ var mayImport = map[string]string{
 	"internal/engine/sca":                    "internal/errs internal/finding internal/scan internal/scan/scantest internal/sbom internal/upgrade internal/engine/sast",
 	"internal/engine/iac":                    "internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":                   "internal/errs internal/finding internal/scan internal/scan/scantest",
-	"internal/engine/dast":                   "internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/chromium":                      "internal/scan internal/sandbox",
+	"internal/engine/dast":                   "internal/chromium internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/dast/attack/attacktest": "internal/callback internal/finding internal/scan internal/engine/dast",
 	"internal/engine/api":                    "internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
 	"internal/engine/all":                    "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
@@ -101,13 +102,13 @@ var mayImport = map[string]string{
 	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential internal/outbound internal/target/ownership",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
-	"internal/worker":      vocabulary + " internal/tunnel internal/callback internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+	"internal/worker":      vocabulary + " internal/tunnel internal/callback internal/chromium internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
 	"internal/server": vocabulary + " internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
-		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker internal/callback" +
+		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker internal/callback internal/chromium" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
-	"internal/cli": "internal/tunnel internal/callback examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
+	"internal/cli": "internal/tunnel internal/callback internal/chromium examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +
 		" internal/store internal/store/sqlite internal/store/postgres",
 }

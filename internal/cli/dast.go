@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"merlon/internal/chromium"
 	"merlon/internal/config"
 	"merlon/internal/engine/all"
 	"merlon/internal/errs"
@@ -266,7 +266,7 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		return err
 	}
 	live := &scan.Live{Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
-	live.Browser, live.BrowserReason = findBrowser(s.browser)
+	live.Browser, live.BrowserReason = chromium.Choose(s.browser)
 	l, reason, err := s.callback.open(ctx, &s.target)
 	if err != nil {
 		return err
@@ -323,20 +323,4 @@ func readRoutes(ctx context.Context, host Host, folder string) ([]scan.Route, er
 	}
 	_, err := fmt.Fprint(host.Stderr, said)
 	return routes, err
-}
-
-// findBrowser returns the path of a Chromium, or why there is none.
-func findBrowser(wanted string) (path, reason string) {
-	switch wanted {
-	case "none":
-		return "", "" // the user knows
-	case "auto":
-		for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless_shell"} {
-			if path, err := exec.LookPath(name); err == nil {
-				return path, ""
-			}
-		}
-		return "", "there is no Chromium on the path"
-	}
-	return wanted, ""
 }

@@ -33,6 +33,9 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 			Keep: func(kept []byte) { _ = lender.Keep(kept) }, // without it the next attempt begins anew
 		},
 	}
+	if job.Browser {
+		options.Live.Chromium = lender.Chromium
+	}
 	options.Live.CallbackReason = job.NoCallback
 	if job.Callback != nil {
 		options.Live.Callback = lentCallback{*job.Callback, lender}

@@ -52,9 +52,12 @@ type Outbound struct {
 }
 
 // Dast says which running applications may be scanned besides public ones whose owners
-// are known, and where this process listens for what they send elsewhere.
+// are known, what runs their script, and where this process listens for what they send
+// elsewhere.
 type Dast struct {
 	DastAllow []string `placeholder:"CIDR|HOST" group:"Scans of running applications" help:"Networks, addresses and host names (.example.org: every host below it) that scans of every organization may reach and attack although they are private, and without a proof of who owns them. Each use is recorded in the audit log."`
+
+	DastBrowser string `default:"auto" placeholder:"PATH" group:"Scans of running applications" help:"The Chromium that scans of this process run script with: its path, auto for one that is installed, none. It runs in a network, a file tree and processes of its own; where the system refuses these, scans say that they had no browser."`
 
 	DastCallback       string `placeholder:"ADDR" group:"Scans of running applications" help:"Where the scans of this process listen for what a target sends elsewhere when it is attacked, host:port. Each worker has its own. Default: nowhere, and scans say what they did not look for."`
 	DastCallbackURL    string `name:"dast-callback-url" placeholder:"URL" group:"Scans of running applications" help:"The address at which targets reach that. Default: http:// and the address."`

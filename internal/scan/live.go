@@ -2,6 +2,7 @@ package scan
 
 import (
 	"context"
+	"io"
 	"net"
 	"net/url"
 	"path"
@@ -202,6 +203,9 @@ type Live struct {
 	BrowserReason string
 	// BrowserUser is the user and group that the browser runs as; 0: this one.
 	BrowserUser int
+	// Chromium starts a browser elsewhere, in the place of Browser. Its error says why
+	// there is none.
+	Chromium func(ctx context.Context) (*Chromium, error)
 	// Callback receives what the target sends elsewhere; nil: nothing is listening, with
 	// the reason in CallbackReason, which is empty where that is wanted.
 	Callback       Callback
@@ -211,6 +215,18 @@ type Live struct {
 	// something for a later one, at most MaxKept bytes; both may be nil.
 	Resume []byte
 	Keep   func([]byte)
+}
+
+// A Chromium is a browser that runs.
+type Chromium struct {
+	// Pipe carries the DevTools protocol, each message with a zero byte behind it. Closing
+	// it ends the browser.
+	Pipe io.ReadWriteCloser
+	// Proxy accepts the connections that the browser makes to its proxy, which are all
+	// that it makes. It ends with the browser.
+	Proxy net.Listener
+	Stop  func()       // ends it
+	Why   func() error // tells why it ended, once its pipe has
 }
 
 // MaxKept bounds what an attempt may keep for the next one, in bytes.

@@ -75,7 +75,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls}, log)
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls, c.DastBrowser}, log)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls}, log)
+	work, err := newWorker(d, c.Store, c.Work, subjects{held, owners, calls, c.DastBrowser}, log)
 	if err != nil {
 		return err
 	}

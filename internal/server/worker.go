@@ -7,6 +7,7 @@ import (
 	"merlon/internal/advisory"
 	"merlon/internal/archive"
 	"merlon/internal/callback"
+	"merlon/internal/chromium"
 	"merlon/internal/config"
 	"merlon/internal/sandbox"
 	"merlon/internal/target/ownership"
@@ -19,6 +20,7 @@ type subjects struct {
 	images images
 	owners *ownership.Owners  // of running applications; nil without the master key
 	calls  *callback.Listener // for what they send elsewhere; nil: nobody listens
+	script string             // the setting dast-browser: what runs their script
 }
 
 // newWorker returns what runs scans in this process. With no slots it only
@@ -30,10 +32,11 @@ func newWorker(d *deployment, c config.Store, w config.Work, s subjects, log *sl
 	budget := archive.DefaultBudget
 	budget.Bytes, budget.Files = w.ExtractBytes<<20, w.ExtractFiles
 	cache := advisory.Cache{Dir: c.Path("advisories"), Source: d.db}
+	browser, noBrowser := chromium.Choose(s.script)
 	work, err := worker.New(worker.Config{
 		Jobs: d.db, Runs: d.db, DB: d.db.Write, Pool: d.db.Pool, Blobs: d.blobs,
 		Ingest:     triage.New(d.db).Ingest,
-		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners), LiveTime: w.LiveTimeout, Listener: s.calls, Sealed: d.box != nil,
+		Advisories: cache.Path, FetchImage: s.images.fetch, OpenTarget: newTargets(d, s.owners), LiveTime: w.LiveTimeout, Listener: s.calls, Browser: browser, NoBrowser: noBrowser, Sealed: d.box != nil,
 		Scratch: c.Path("work"), Slots: w.Workers, TimeLimit: w.ScanTimeout,
 		Limits: sandbox.Limits{Memory: w.ScanMemory << 20},
 		Budget: budget, Log: log,

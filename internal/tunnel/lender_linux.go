@@ -25,6 +25,10 @@ type Lender struct {
 	open    atomic.Int64
 	refused atomic.Int64
 	out, in atomic.Int64
+
+	mu       sync.Mutex
+	started  int                    // browsers
+	browsers map[int]*scan.Chromium // by the program's number; those that have ended stay
 }
 
 // New returns a Lender and the program's end, which the caller closes once the program
@@ -39,7 +43,7 @@ func New() (*Lender, *os.File, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, theirs.Close())
 	}
-	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections)}, theirs, nil
+	return &Lender{conn: conn, slots: make(chan struct{}, maxConnections), browsers: map[int]*scan.Chromium{}}, theirs, nil
 }
 
 // connOf makes a connection of a descriptor, which it takes over.
@@ -164,6 +168,10 @@ func (l *Lender) answer(ctx context.Context, h Host, r *request, stream *net.Uni
 			calls = append(calls, h.Calls(r.Calls-1)...)
 		}
 		_ = json.NewEncoder(stream).Encode(calls) // a program that does not read it learns nothing
+	case r.Browser > 0:
+		l.browse(ctx, h, r.Browser, stream)
+	case r.Accept > 0:
+		l.accept(ctx, r.Accept, stream)
 	case r.Dial != nil:
 		l.connect(ctx, h, r.Dial, stream)
 	}
@@ -210,6 +218,80 @@ func (l *Lender) connect(ctx context.Context, h Host, d *dialRequest, stream *ne
 	var both sync.WaitGroup
 	both.Go(func() { l.out.Add(transfer(conn, stream)) })
 	both.Go(func() { l.in.Add(transfer(stream, conn)) })
+	both.Wait()
+}
+
+// browse starts a browser and copies between its pipe and the stream until one of them
+// ends. The browser ends with it.
+func (l *Lender) browse(ctx context.Context, h Host, number int, stream *net.UnixConn) {
+	b, err := l.launch(ctx, h, number)
+	if err != nil {
+		l.conclude(stream, err)
+		return
+	}
+	defer b.Stop()
+	end := context.AfterFunc(ctx, b.Stop)
+	defer end()
+	l.conclude(stream, nil)
+	_, _ = io.WriteString(stream, b.Proxy.Addr().String()+"\n") // the program may be gone
+	ended := make(chan struct{}, 2)
+	copied := func(to io.Writer, from io.Reader) {
+		_, _ = io.Copy(to, from) // either end may be gone
+		ended <- struct{}{}
+	}
+	go copied(b.Pipe, stream)
+	go copied(stream, b.Pipe)
+	<-ended
+	_ = stream.Close()
+	b.Stop()
+	_ = b.Pipe.Close()
+	<-ended
+}
+
+// launch starts a browser under the program's number.
+func (l *Lender) launch(ctx context.Context, h Host, number int) (*scan.Chromium, error) {
+	if h.Chromium == nil {
+		return nil, errs.E(errs.Unavailable, "there is no browser")
+	}
+	l.mu.Lock()
+	_, known := l.browsers[number]
+	l.started++
+	over := known || l.started > maxBrowsers
+	l.mu.Unlock()
+	if over {
+		return nil, errs.E(errs.Unavailable, "the scan has had %d browsers", maxBrowsers)
+	}
+	b, err := h.Chromium(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	l.browsers[number] = b
+	l.mu.Unlock()
+	return b, nil
+}
+
+// accept hands the program the next connection of a browser.
+func (l *Lender) accept(ctx context.Context, number int, stream *net.UnixConn) {
+	l.mu.Lock()
+	b := l.browsers[number]
+	l.mu.Unlock()
+	if b == nil {
+		l.conclude(stream, errs.E(errs.Unavailable, "there is no such browser"))
+		return
+	}
+	conn, err := b.Proxy.Accept()
+	if err != nil {
+		l.conclude(stream, b.Why())
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	end := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer end()
+	l.conclude(stream, nil)
+	var both sync.WaitGroup
+	both.Go(func() { transfer(conn, stream) })
+	both.Go(func() { transfer(stream, conn) })
 	both.Wait()
 }
 

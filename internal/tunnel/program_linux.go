@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -16,7 +17,10 @@ import (
 )
 
 // A Program is the program's side.
-type Program struct{ conn *net.UnixConn }
+type Program struct {
+	conn     *net.UnixConn
+	browsers atomic.Int64 // that were asked for
+}
 
 // Open opens the descriptor that the program was started with.
 func Open(fd int) (*Program, error) {
@@ -28,7 +32,7 @@ func Open(fd int) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Program{conn}, nil
+	return &Program{conn: conn}, nil
 }
 
 // ask sends a request and returns the stream of its answer.

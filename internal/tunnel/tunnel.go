@@ -2,8 +2,9 @@
 //
 // The program has no network. It holds one end of a pair of sockets, the lender the
 // other, and asks for what it needs: what it is to do, a connection to a host, a place
-// to keep something, what its target has sent elsewhere. The lender decides about each connection, makes it, and copies
-// bytes between it and a pair of sockets whose other end is the program's. No socket of
+// to keep something, what its target has sent elsewhere, a browser. The lender decides
+// about each connection, makes it, and copies bytes between it and a pair of sockets
+// whose other end is the program's. No socket of
 // the network ever reaches the program: even a program that was taken over has no more
 // than what the lender lets through, and everything of it ends when the lender says so.
 //
@@ -27,7 +28,8 @@ type Job struct {
 	Target    scan.Target   `json:"target"`
 	Limit     time.Duration `json:"limit"` // nanoseconds after which the scan ends by itself
 	Resume    []byte        `json:"resume,omitempty"`
-	NoBrowser string        `json:"noBrowser,omitempty"` // why there is no browser
+	Browser   bool          `json:"browser,omitempty"`   // Program.Chromium starts one
+	NoBrowser string        `json:"noBrowser,omitempty"` // why there is none; empty: it is not wanted
 	// Callback makes addresses of the listener for what the target sends elsewhere; nil:
 	// nobody listens, with the reason in NoCallback.
 	Callback   *callback.Names `json:"callback,omitempty"`
@@ -44,7 +46,14 @@ type Host struct {
 	// Calls returns what has arrived at the listener without the first n; nil: nothing
 	// listens.
 	Calls func(n int) []scan.Call
+	// Chromium starts a browser, which ends with the context; nil: there is none. What it
+	// connects to its proxy is for the program to answer.
+	Chromium func(ctx context.Context) (*scan.Chromium, error)
 }
+
+// maxBrowsers bounds the browsers that a program has started, those that have ended
+// included.
+const maxBrowsers = 16
 
 // maxConnections bounds the connections that are open at once.
 const maxConnections = 256
@@ -64,6 +73,12 @@ type request struct {
 	Keep bool         `json:"keep,omitempty"`
 	// Calls is how many calls the program knows, and 1.
 	Calls int `json:"calls,omitempty"`
+	// Browser starts a browser under a number that the program has chosen. The answer's
+	// stream goes on as its pipe, after the address of its proxy and a line end.
+	Browser int `json:"browser,omitempty"`
+	// Accept waits for the next connection that the browser of the number makes to its
+	// proxy. When the browser has ended, the answer is why.
+	Accept int `json:"accept,omitempty"`
 }
 
 type dialRequest struct {

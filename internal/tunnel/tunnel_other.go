@@ -42,3 +42,6 @@ func (*Program) Keep([]byte) error { return errLinux }
 
 // Dial fails.
 func (*Program) Dial(context.Context, string, string) (net.Conn, error) { return nil, errLinux }
+
+// Chromium fails.
+func (*Program) Chromium(context.Context) (*scan.Chromium, error) { return nil, errLinux }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"merlon/internal/chromium"
 	"merlon/internal/errs"
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
@@ -30,9 +31,6 @@ type Target struct {
 	// Keep stores what the scan wants to find again.
 	Keep func(ctx context.Context, kept []byte) error
 }
-
-// noBrowser is why scans of the service have no browser.
-const noBrowser = "scans of the service run in a sandbox in which no browser can be started: use merlon dast where one is installed"
 
 // noListener is why nobody hears what a target sends elsewhere.
 const noListener = "the worker has no listener for calls of targets: set dast-callback"
@@ -97,8 +95,14 @@ func (w *Worker) lend(ctx context.Context, c child, spec *sandbox.Spec) (end fun
 	}
 	spec.Files = append(spec.Files, theirs)
 	host := tunnel.Host{Dial: c.live.Dial, Keep: c.live.Keep, Job: &tunnel.Job{
-		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10), Resume: c.live.Resume, NoBrowser: noBrowser,
+		ID: string(c.run.ID), Target: *c.live.Whole, Limit: c.limit - min(liveMargin, c.limit/10), Resume: c.live.Resume, NoBrowser: w.NoBrowser,
 	}}
+	if w.Browser != "" {
+		host.Job.Browser = true
+		host.Chromium = func(ctx context.Context) (*scan.Chromium, error) {
+			return chromium.StartAlone(ctx, chromium.Options{Path: w.Browser, IgnoreCertificates: true})
+		}
+	}
 	forget := func() {}
 	if w.Listener == nil {
 		host.Job.NoCallback = noListener

@@ -53,6 +53,9 @@ type Config struct {
 	OpenTarget func(ctx context.Context, r *run.Run) (*Target, error)
 	// Listener takes what targets send elsewhere; nil: nobody listens.
 	Listener *callback.Listener
+	// Browser is the path of a Chromium that scans of running applications use; empty:
+	// none, for the reason in NoBrowser, which is empty where that is wanted.
+	Browser, NoBrowser string
 	// LiveTime is how long a scan of a running application may take; 0 for
 	// DefaultLiveTime.
 	LiveTime time.Duration

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"merlon/internal/chromium"
 	"merlon/internal/engine/dast/application"
-	"merlon/internal/engine/dast/browser"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -174,7 +174,7 @@ func TestSignInThatFailsDegrades(t *testing.T) {
 }
 
 func TestScriptIsRun(t *testing.T) {
-	path, err := browser.Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestScriptIsRun(t *testing.T) {
 }
 
 func TestScriptsOfPages(t *testing.T) {
-	path, err := browser.Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +243,7 @@ func TestTemplatesAreNotForgotten(t *testing.T) {
 // A value that an API keeps runs where a page's script writes it as markup, and does not
 // where it is written as text.
 func TestStoredByAnAPI(t *testing.T) {
-	path, err := browser.Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/target"
 
+	"merlon/internal/chromium"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -32,12 +33,14 @@ type Session interface {
 	Prepare(ctx context.Context, req *http.Request) error
 }
 
-// Options say how to run the browser. Path, Dial and Gate are needed.
+// Options say how to run the browser. Path or Launch, Dial and Gate are needed.
 type Options struct {
-	Path string // of Chromium; see Find
+	Path string // of Chromium; see chromium.Find
 	User int    // user and group that it runs as, when we are root; 0: 65534
-	Dial Dial
-	Gate Gate
+	// Launch starts a browser elsewhere, in the place of Path; nil: it runs here.
+	Launch func(ctx context.Context) (*scan.Chromium, error)
+	Dial   Dial
+	Gate   Gate
 	// Within reports whether an address belongs to the target; nil: all do.
 	Within  func(r *message.Request) bool
 	Headers []scan.Header // sent with every request to the target
@@ -46,7 +49,7 @@ type Options struct {
 	// since pages do not work without them; 0: 200, negative: none.
 	Foreign int
 	Pages   int   // at once; 0: 2
-	Memory  int64 // of all its processes together, in bytes; 0: 3 GiB
+	Memory  int64 // of all processes of Path together, in bytes; 0: 3 GiB
 	Crashes int   // after which it is not started again; 0: 3
 	// IgnoreCertificates lets pages of hosts with bad certificates load.
 	IgnoreCertificates bool
@@ -59,11 +62,12 @@ func (o *Options) defaults() {
 	if o.Pages <= 0 {
 		o.Pages = 2
 	}
-	if o.Memory <= 0 {
-		o.Memory = 3 << 30
-	}
 	if o.Crashes <= 0 {
 		o.Crashes = 3
+	}
+	if o.Launch == nil {
+		here := chromium.Options{Path: o.Path, User: o.User, Memory: o.Memory, IgnoreCertificates: o.IgnoreCertificates}
+		o.Launch = func(context.Context) (*scan.Chromium, error) { return chromium.Start(here) }
 	}
 	if o.Within == nil {
 		o.Within = func(*message.Request) bool { return true }
@@ -91,7 +95,7 @@ type Browser struct {
 
 // An instance is one run of Chromium.
 type instance struct {
-	process *process
+	process *scan.Chromium
 	root    *session
 
 	mu    sync.Mutex
@@ -100,14 +104,11 @@ type instance struct {
 
 // Start runs a browser. Its error says why there is none, for a scan's reasons.
 func Start(ctx context.Context, o Options) (*Browser, error) {
-	if o.Path == "" || o.Dial == nil || o.Gate == nil {
+	if o.Path == "" && o.Launch == nil || o.Dial == nil || o.Gate == nil {
 		return nil, errors.New("no Chromium is given")
 	}
 	o.defaults()
-	g, err := newGuard(o.Dial)
-	if err != nil {
-		return nil, fmt.Errorf("the browser's proxy cannot listen: %w", err)
-	}
+	g := newGuard(o.Dial)
 	b := &Browser{o: o, guard: g, slots: make(chan struct{}, o.Pages), cache: newCache(), routes: map[string][]string{}, kept: map[Session][]Storage{}, asking: map[string][]string{}}
 	if _, err := b.instance(ctx); err != nil {
 		g.close()
@@ -124,7 +125,7 @@ func (b *Browser) Close() {
 	b.now = nil
 	b.mu.Unlock()
 	if now != nil {
-		now.process.stop("")
+		now.process.Stop()
 	}
 	b.guard.close()
 }
@@ -146,8 +147,8 @@ func (b *Browser) instance(ctx context.Context) (*instance, error) {
 	if b.now != nil {
 		select {
 		case <-b.now.root.lost:
-			b.last = b.now.process.why()
-			b.now.process.stop("")
+			b.last = b.now.process.Why()
+			b.now.process.Stop()
 			b.now = nil
 			b.crashes++
 		default:
@@ -166,21 +167,32 @@ func (b *Browser) instance(ctx context.Context) (*instance, error) {
 }
 
 func (b *Browser) launch(ctx context.Context) (*instance, error) {
-	p, err := startProcess(&b.o, b.guard.address())
+	p, err := b.o.Launch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	_, root := newConnection(p.toR, p.toW)
+	b.guard.serve(p.Proxy)
+	_, root := newConnection(p.Pipe, p.Pipe)
 	i := &instance{process: p, root: root, pages: map[cdp.BrowserContextID]*Page{}}
 	go root.serve(func(ev any) { i.attached(ev) })
-	return i, p.first(ctx, func(ctx context.Context) error {
-		_, err := call(ctx, root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
-		if err == nil {
-			_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
-		}
-		return err
-	})
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	_, err = call(ctx, root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
+	if err == nil {
+		_, err = call(ctx, root, cdpbrowser.SetDownloadBehavior, cdpbrowser.SetDownloadBehaviorParams{Behavior: cdpbrowser.SetDownloadBehaviorBehaviorDeny})
+	}
+	if err == nil {
+		return i, nil
+	}
+	if errors.Is(err, errLost) {
+		err = p.Why()
+	}
+	p.Stop()
+	return nil, fmt.Errorf("the browser does not start: %w", err)
 }
+
+// startLimit bounds the wait for a browser's first answers.
+const startLimit = 30 * time.Second
 
 // attached gives a new target to the page that it belongs to. A second tab of a
 // page's profile was opened by the page: it is held, and closed before it sends.

@@ -3,19 +3,17 @@ package browser
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"merlon/internal/chromium"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
@@ -62,7 +60,7 @@ func newWorld(t *testing.T, handler http.Handler, change ...func(*Options)) *wor
 	t.Cleanup(w.server.Close)
 	host := strings.TrimPrefix(w.server.URL, "http://")
 	w.gate.hosts[host] = true
-	path, err := Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}
@@ -98,66 +96,6 @@ func html(body string) http.HandlerFunc {
 	}
 }
 
-// TestProcess looks at the process: its user, its rights, and that nothing of it stays.
-func TestProcess(t *testing.T) {
-	w := newWorld(t, html("<h1>hello</h1>"))
-	p, err := w.Page(t.Context(), PageOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Open(t.Context(), w.server.URL+"/", 10*time.Second); err != nil {
-		t.Fatal(err)
-	}
-	var title string
-	if err := p.Eval(t.Context(), "document.querySelector('h1').textContent", &title); err != nil || title != "hello" {
-		t.Fatalf("the page holds %q, %v", title, err)
-	}
-	running := w.now.process
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", running.cmd.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(status), "NoNewPrivs:\t1") {
-		t.Error("the browser may gain rights")
-	}
-	if os.Geteuid() == 0 && !strings.Contains(string(status), "Uid:\t65534\t65534\t65534\t65534") {
-		t.Errorf("the browser runs as\n%s", status)
-	}
-	command, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", running.cmd.Process.Pid))
-	if err != nil || strings.Contains(string(command), "no-sandbox") {
-		t.Errorf("the browser runs without its sandbox: %v", err)
-	}
-	if used := groupMemory(running.cmd.Process.Pid); used < 10<<20 || used > 2<<30 {
-		t.Errorf("it seems to take %d bytes", used)
-	}
-	w.Close()
-	if _, err := os.Stat(running.profile); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("its folder is still there: %v", err)
-	}
-	if left := using(t, running.profile); len(left) > 0 {
-		t.Errorf("processes are still there: %q", left)
-	}
-	if _, err := w.Page(t.Context(), PageOptions{}); err == nil {
-		t.Error("a closed browser opens pages")
-	}
-}
-
-// using returns command lines that name the folder.
-func using(t *testing.T, folder string) []string {
-	t.Helper()
-	paths, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, path := range paths {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), folder) {
-			out = append(out, string(text[:min(len(text), 200)]))
-		}
-	}
-	return out
-}
-
 // TestNotStarted checks that a browser that cannot run says why.
 func TestNotStarted(t *testing.T) {
 	dial := (&net.Dialer{}).DialContext
@@ -181,13 +119,15 @@ func TestNotStarted(t *testing.T) {
 func TestGuard(t *testing.T) {
 	target := httptest.NewServer(html("target"))
 	defer target.Close()
-	g, err := newGuard((&net.Dialer{}).DialContext)
+	g := newGuard((&net.Dialer{}).DialContext)
+	defer g.close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.close()
+	g.serve(listener)
 	get := func(user *url.Userinfo) (int, string) {
-		proxy := &url.URL{Scheme: "http", Host: g.address(), User: user}
+		proxy := &url.URL{Scheme: "http", Host: listener.Addr().String(), User: user}
 		client := &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(proxy)}}
 		defer client.CloseIdleConnections()
 		got, err := client.Get(target.URL)

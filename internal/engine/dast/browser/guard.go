@@ -29,7 +29,6 @@ type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 // knows its credential, and connects only to hosts that were admitted.
 type guard struct {
 	dial     Dial
-	listener net.Listener
 	server   *http.Server
 	plain    *http.Transport
 	user     string
@@ -40,22 +39,20 @@ type guard struct {
 	refused  int
 }
 
-func newGuard(dial Dial) (*guard, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	g := &guard{dial: dial, listener: listener, user: rand.Text(), password: rand.Text(), admitted: map[string]chan struct{}{}}
+func newGuard(dial Dial) *guard {
+	g := &guard{dial: dial, user: rand.Text(), password: rand.Text(), admitted: map[string]chan struct{}{}}
 	g.plain = &http.Transport{
 		DialContext: dial, DisableCompression: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: guardIdle,
 		ResponseHeaderTimeout: time.Minute, MaxResponseHeaderBytes: 1 << 20,
 	}
 	g.server = &http.Server{Handler: g, ReadHeaderTimeout: 20 * time.Second, IdleTimeout: guardIdle, MaxHeaderBytes: 1 << 20}
-	go func() { _ = g.server.Serve(listener) }()
-	return g, nil
+	return g
 }
 
-func (g *guard) address() string { return g.listener.Addr().String() }
+// serve answers a browser until its listener or the guard is closed.
+func (g *guard) serve(browser net.Listener) {
+	go func() { _ = g.server.Serve(browser) }()
+}
 
 func (g *guard) close() {
 	_ = g.server.Close()

@@ -251,7 +251,7 @@ func (p *Page) refuse(ctx context.Context, s *session, e *fetch.EventRequestPaus
 // authenticate answers our proxy, and nobody else.
 func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
 	answer := fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseCancelAuth}
-	if c := e.AuthChallenge; c.Source == fetch.AuthChallengeSourceProxy && strings.HasSuffix(c.Origin, "://"+p.browser.guard.address()) {
+	if c := e.AuthChallenge; c.Source == fetch.AuthChallengeSourceProxy && strings.HasSuffix(c.Origin, "://"+p.in.process.Proxy.Addr().String()) {
 		answer = fetch.AuthChallengeResponse{Response: fetch.AuthChallengeResponseResponseProvideCredentials, Username: p.browser.guard.user, Password: p.browser.guard.password}
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, commandLimit)

@@ -499,3 +499,10 @@ func (p *Page) ours(method string, args ...any) string {
 	}
 	return fmt.Sprintf("globalThis[%q]?.%s(%s)", p.key, method, strings.Join(parts, ","))
 }
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		s = strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}

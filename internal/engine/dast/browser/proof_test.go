@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	cdpbrowser "github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	cdppage "github.com/chromedp/cdproto/page"
 
@@ -184,8 +184,8 @@ func TestCrash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := syscall.Kill(w.now.process.cmd.Process.Pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
+	if _, err := call(t.Context(), w.now.root, cdpbrowser.Crash, cdp.Empty{}); err == nil {
+		t.Fatal("the browser goes on")
 	}
 	<-w.now.root.lost
 	if err := p.Open(t.Context(), w.server.URL+"/", 5*time.Second); err == nil {
@@ -193,7 +193,7 @@ func TestCrash(t *testing.T) {
 	}
 	p.Close()
 	checkGood(t, w)
-	if n, err := w.Crashes(); n != 1 || err == nil || !strings.Contains(err.Error(), "killed") {
+	if n, err := w.Crashes(); n != 1 || err == nil || !strings.Contains(err.Error(), "the browser has ended (signal: ") {
 		t.Errorf("%d crashes, %v", n, err)
 	}
 	if p, err = w.Page(t.Context(), PageOptions{}); err != nil {
@@ -211,7 +211,7 @@ func TestCrash(t *testing.T) {
 func TestMemory(t *testing.T) {
 	w := newWorld(t, html(`<script>globalThis.kept = []; setInterval(() => { const b = new Uint8Array(5e7); for (let i = 0; i < b.length; i += 1024) b[i] = i; kept.push(b) }, 1)</script>`),
 		func(o *Options) { o.Memory = 700 << 20 })
-	running := w.now.process
+	running := w.now
 	p, err := w.Page(t.Context(), PageOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -219,11 +219,11 @@ func TestMemory(t *testing.T) {
 	defer p.Close()
 	_ = p.Open(t.Context(), w.server.URL+"/", 5*time.Second)
 	select {
-	case <-running.exited:
+	case <-running.root.lost:
 	case <-time.After(20 * time.Second):
 		t.Fatal("it runs with more memory than it may have")
 	}
-	if err := running.why(); err == nil || !strings.Contains(err.Error(), "memory") {
+	if err := running.process.Why(); err == nil || !strings.Contains(err.Error(), "memory") {
 		t.Error(err)
 	}
 }

@@ -194,13 +194,13 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 			v.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + reason})
 		}
 	}
-	if v.LivePass.Browser == "" {
+	if v.LivePass.Browser == "" && v.Chromium == nil {
 		if v.BrowserReason != "" {
 			unavailable(v.BrowserReason)
 		}
 		return nil
 	}
-	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true,
+	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true,
 		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
 	if err != nil {
 		if ctx.Err() != nil {

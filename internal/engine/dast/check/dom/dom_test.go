@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"merlon/internal/chromium"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
 	"merlon/internal/engine/dast/browser"
@@ -46,7 +47,7 @@ func site() http.Handler {
 
 // TestCheck finds the flaws with a real browser, and none in the twins.
 func TestCheck(t *testing.T) {
-	path, err := browser.Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"merlon/internal/chromium"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
 	"merlon/internal/engine/dast/browser"
@@ -57,7 +58,7 @@ var pages = map[string]struct {
 }
 
 func TestCheck(t *testing.T) {
-	path, err := browser.Find()
+	path, err := chromium.Find()
 	if err != nil {
 		t.Fatal(err, "(scripts/deps.sh installs it)")
 	}

@@ -1,4 +1,4 @@
-package browser
+package chromium
 
 import (
 	"bytes"
@@ -42,20 +42,28 @@ func runUnprivileged(cmd *exec.Cmd, user int, exited chan struct{}) error {
 // killGroup kills all processes of the group.
 func killGroup(group int) { _ = syscall.Kill(-group, syscall.SIGKILL) }
 
-// groupMemory returns the memory that the processes of the group hold for
-// themselves or share with each other, in bytes.
-func groupMemory(group int) int64 {
+// groupMembers returns the processes of the group.
+func groupMembers(group int) (members []int) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return 0
+		return nil
 	}
-	var total int64
 	for _, entry := range entries {
 		if pid, err := strconv.Atoi(entry.Name()); err == nil {
 			if g, err := syscall.Getpgid(pid); err == nil && g == group {
-				total += privateMemory(pid)
+				members = append(members, pid)
 			}
 		}
+	}
+	return members
+}
+
+// memoryOf returns the memory that processes hold for themselves or share with each
+// other, in bytes.
+func memoryOf(members []int) int64 {
+	var total int64
+	for _, pid := range members {
+		total += privateMemory(pid)
 	}
 	return total
 }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package browser
+package chromium
 
 import (
 	"errors"
@@ -13,4 +13,6 @@ func runUnprivileged(*exec.Cmd, int, chan struct{}) error { return errNoIsolatio
 
 func killGroup(int) {}
 
-func groupMemory(int) int64 { return 0 }
+func groupMembers(int) []int { return nil }
+
+func memoryOf([]int) int64 { return 0 }
