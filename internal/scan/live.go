@@ -126,7 +126,7 @@ type JSONLogin struct {
 	Type   string `json:"type,omitempty"`   // Content-Type; empty: application/json
 	Token  string `json:"token,omitempty"`  // JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
 	Header string `json:"header,omitempty"` // that carries the token; empty: Authorization
-	Prefix string `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "
+	Prefix string `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "; a space: nothing
 }
 
 // An OAuthLogin gets a token by a flow of OAuth 2 (RFC 6749) with PKCE (RFC 7636).

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
@@ -24,14 +25,15 @@ import (
 // An account is a user that the examination has made.
 type account struct {
 	name, email, password string
+	phone                 string           // often unique, as the others are
 	request               *message.Request // that made it
 	answer                *message.Response
 }
 
 // credentials returns the account's values for properties of a body.
-func (a *account) credentials(in, name string, _ *describe.Schema) (any, bool) {
+func (a *account) credentials(in, name string, s *describe.Schema) (any, bool) {
 	switch {
-	case in != "body":
+	case in != "body", len(s.Properties) > 0, s.Is("array"): // "user" may be all of him
 		return nil, false
 	case isPassword(name):
 		return a.password, true
@@ -39,14 +41,22 @@ func (a *account) credentials(in, name string, _ *describe.Schema) (any, bool) {
 		return a.email, true
 	case identifies(name):
 		return a.name, true
+	case phoned.MatchString(plain(name)) && a.phone != "":
+		if s.Is("integer") || s.Is("number") {
+			return json.Number(a.phone), true
+		}
+		return a.phone, true
 	}
 	return nil, false
 }
 
+// phoned are names of properties that take a telephone number.
+var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
+
 // drawn makes up credentials.
 func (e *examination) drawn() *account {
 	name := "mx" + e.Random(10)
-	return &account{name: name, email: name + "@example.com", password: "Mx1-" + e.Random(12)}
+	return &account{name: name, email: name + "@example.com", password: "Mx1-" + e.Random(12), phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
 }
 
 // join registers an account and signs in with it. Without an error, a nil user says that
@@ -74,6 +84,9 @@ func (e *examination) join(extra map[string]any) (*User, error) {
 	if u.Session, err = e.enter(a, a.password); u.Session == nil {
 		return nil, err
 	}
+	if err := e.carried(u); err != nil {
+		return nil, err
+	}
 	e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": a.name}})
 	return u, nil
 }
@@ -86,6 +99,9 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 	}
 	content, kind := r.Content()
 	login := &scan.JSONLogin{URL: r.Address(), Body: string(content), Type: kind, Header: e.Header}
+	if e.prefix != "" {
+		login.Prefix = e.prefix
+	}
 	if m := e.model(e.login); m != nil {
 		login.Token, login.Header, login.Prefix = m.Token, m.Header, m.Prefix
 	}
@@ -101,6 +117,55 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 	return s, nil
 }
 
+// prefixes are what frameworks want before a token; a space is nothing. The usual one
+// comes first.
+var prefixes = []string{"Bearer ", "Token ", "JWT ", " "}
+
+// carried finds out how the API wants the token: an operation that refuses nobody's
+// request answers the account's.
+func (e *examination) carried(u *User) error {
+	if e.prefix != "" || e.Header != "" && !strings.EqualFold(e.Header, "Authorization") || e.model(e.login) != nil {
+		return nil
+	}
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || asked == len(prefixes) {
+			continue
+		}
+		r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		if err != nil {
+			continue
+		}
+		nobody, err := e.send(r, nil)
+		if err != nil {
+			return err
+		}
+		if nobody.Status != http.StatusUnauthorized && nobody.Status != http.StatusForbidden {
+			continue
+		}
+		asked++
+		for _, e.prefix = range prefixes {
+			s, err := e.enter(u.account, u.account.password)
+			if err != nil {
+				return err
+			}
+			if s == nil {
+				break
+			}
+			resp, err := e.send(r, &User{account: u.account, Session: s})
+			if err != nil {
+				return err
+			}
+			if ok(resp) {
+				u.Session = s
+				return nil
+			}
+		}
+		e.prefix = ""
+	}
+	return nil
+}
+
 // signIn is the request of a sign-in.
 func (e *examination) signIn(name, email, password string) (*message.Request, error) {
 	a := account{name: name, email: email, password: password}
@@ -112,37 +177,43 @@ func (e *examination) accounts() error {
 	if e.login == nil {
 		return nil
 	}
-	var first, second *User
-	if e.register != nil && e.changes() {
+	var team [3]*User // the last one is what the others try things on: it may not survive
+	if len(e.Users) > 0 && e.Users[0].account != nil {
+		team[0] = e.Users[0]
+	}
+	for i := range team {
+		if team[i] != nil || e.register == nil || !e.changes() {
+			continue
+		}
 		var err error
-		if first, err = e.join(nil); err != nil {
-			return err
-		}
-		if first != nil {
-			if err := e.assigned(first); err != nil {
+		if team[i], err = e.join(nil); team[i] == nil || err != nil {
+			if err != nil {
 				return err
 			}
-			if err := e.promoted(first); traffic.Over(err) {
-				return err
-			}
-			if second, err = e.join(nil); err != nil {
-				return err
-			}
+			break
 		}
 	}
-	if second != nil {
-		if err := e.passwords(first, second); err != nil {
+	first, spare := team[0], team[2]
+	if first != nil {
+		if err := e.assigned(first); err != nil {
 			return err
 		}
 	}
-	if err := e.enumerated(first); err != nil {
+	if spare != nil {
+		for _, step := range []func() error{func() error { return e.promoted(spare) }, func() error { return e.passwords(spare, first) }} {
+			if err := step(); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	if err := e.enumerated(spare); err != nil {
 		return err
 	}
-	if err := e.limited(first); err != nil {
+	if err := e.limited(spare); err != nil {
 		return err
 	}
-	for _, u := range []*User{first, second} {
-		if u != nil && len(e.Users) < 2 {
+	for _, u := range team[:2] {
+		if u != nil && len(e.Users) < 2 && !slices.Contains(e.Users, u) {
 			e.Users = append(e.Users, u)
 		}
 	}
@@ -154,8 +225,55 @@ var privileged = lazyregexp.New(`^(is|has)?(super|site|sys)?(admin|administrator
 	`|^(user|account)?(role|roles|roleid|group|groups|permission|permissions|privilege|privileges|scope|scopes|accesslevel|usertype|accounttype|plan|tier)$` +
 	`|^(account|wallet)?(balance|credit|credits|points)$`)
 
+// elevates are values of roles that give more than those of ordinary users.
+var elevates = lazyregexp.New(`(?i)admin|super|root|staff|employee|manager|moderator|owner|operator|internal|support`)
+
+// listed returns what the description lists for properties of the name beside v, where
+// it lists v, those first that give more; nil: it lists nothing.
+func (e *examination) listed(name, v string) []string {
+	var out []string
+	var walk func(s *describe.Schema, depth int)
+	walk = func(s *describe.Schema, depth int) {
+		if s == nil || depth > 4 || len(out) > 0 {
+			return
+		}
+		flat := generate.Flat(s)
+		walk(flat.Items, depth+1)
+		for _, p := range flat.Properties {
+			values := generate.Flat(p.Schema).Enum
+			if plain(p.Name) == plain(name) && slices.ContainsFunc(values, func(one any) bool { return one == v }) {
+				for _, one := range values {
+					if text, is := one.(string); is && text != v {
+						out = append(out, text)
+					}
+				}
+			}
+			walk(p.Schema, depth+1)
+		}
+	}
+	for _, o := range e.Operations {
+		for _, m := range o.Bodies {
+			walk(m.Schema, 0)
+		}
+		for _, r := range o.Responses {
+			for _, m := range r.Bodies {
+				walk(m.Schema, 0)
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int {
+		return cmp.Compare(map[bool]int{true: 0, false: 1}[elevates.MatchString(a)], map[bool]int{true: 0, false: 1}[elevates.MatchString(b)])
+	})
+	return out
+}
+
 // more returns a value of the same type that gives more than v; nil: none is known.
-func more(name string, v any) any {
+func (e *examination) more(name string, v any) any {
+	if text, is := v.(string); is {
+		if list := e.listed(name, text); len(list) > 0 {
+			return list[0] // others would be refused, or break the object
+		}
+	}
 	switch v := v.(type) {
 	case bool:
 		if !v {
@@ -184,7 +302,7 @@ const enough = json.Number("10007")
 
 // gains are the properties of the object that users should not set: that the operation's
 // body does not name, or only shows, each with a value that gives more.
-func gains(o *Operation, shown map[string]any) map[string]any {
+func (e *examination) gains(o *Operation, shown map[string]any) map[string]any {
 	out := map[string]any{}
 	body := o.body()
 	for name, v := range shown {
@@ -194,7 +312,7 @@ func gains(o *Operation, shown map[string]any) map[string]any {
 		if p := body.Property(name); p != nil && !p.ReadOnly {
 			continue
 		}
-		if with := more(name, v); with != nil {
+		if with := e.more(name, v); with != nil {
 			out[name] = with
 		}
 	}
@@ -265,7 +383,7 @@ func (e *examination) assigned(plainly *User) error {
 	if err != nil {
 		return err
 	}
-	extra := gains(e.register, before)
+	extra := e.gains(e.register, before)
 	if len(extra) == 0 {
 		return nil
 	}
@@ -281,7 +399,7 @@ func (e *examination) assigned(plainly *User) error {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: "/" + message.EscapePointer(name)}, Payload: fmt.Sprint(extra[name]),
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method, e.register.Path, name),
 			Answers: append([]*message.Response{u.account.answer}, answers...), Notes: []string{"an account is registered with the property", "the account is read"},
 			Proof: []string{

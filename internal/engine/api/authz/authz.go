@@ -101,13 +101,41 @@ type examination struct {
 	*attack.Trial
 	*API
 	register, login *Operation // nil: the API has none
+	prefix          string     // before tokens of accounts; empty: the usual one
 	made            []*object
 	selves          map[*User][]string    // see self
 	privates        map[*Operation]string // why what the operation makes is its owner's alone
 }
 
+// Join registers an account with the API and signs in with it, so that a scan without
+// an identity sees what users see. Without an error, a nil user says that it did not
+// work, or that the API does not offer it.
+func Join(t *attack.Trial, a *API) (*User, error) {
+	e := begin(t, a)
+	if e.register == nil || e.login == nil {
+		return nil, nil
+	}
+	return e.join(nil)
+}
+
 // Examine examines the API. An error is one that ends the scan.
 func Examine(t *attack.Trial, a *API) error {
+	e := begin(t, a)
+	for _, u := range a.Users {
+		if u.account != nil {
+			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
+		}
+	}
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects} {
+		if err := step(); traffic.Over(err) {
+			return err
+		}
+	}
+	return e.tidy()
+}
+
+// begin finds the operations to register and to sign in.
+func begin(t *attack.Trial, a *API) *examination {
 	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}}
 	for _, o := range a.Operations {
 		switch {
@@ -121,12 +149,7 @@ func Examine(t *attack.Trial, a *API) error {
 	if e.login == nil || !e.enters(e.login) {
 		e.unnamed()
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects} {
-		if err := step(); traffic.Over(err) {
-			return err
-		}
-	}
-	return e.tidy()
+	return e
 }
 
 // enters reports whether a given identity signs in by the operation.
@@ -200,7 +223,7 @@ func properties(s *describe.Schema, depth int) []string {
 // tokens examines the token of an account that the examination has made, when no user
 // was given whose token the check looks at anyway.
 func (e *examination) tokens() error {
-	if len(e.Users) == 0 || e.Users[0].account == nil {
+	if len(e.Users) == 0 || e.Users[0].account == nil || e.As == traffic.Session(e.Users[0].Session) {
 		return nil
 	}
 	var pages []*message.Request
@@ -218,10 +241,17 @@ func (e *examination) changes() bool { return e.Target.Profile.Allows(scan.Stand
 // send sends as the user; nil: as nobody.
 func (e *examination) send(r *message.Request, as *User) (*message.Response, error) {
 	e.Surface.Count(r, 1)
-	if as == nil || as.Session == nil {
-		return e.Client.Send(e.Context, r, nil)
+	var session traffic.Session
+	if as != nil && as.Session != nil {
+		session = as.Session
 	}
-	return e.Client.Send(e.Context, r, as.Session)
+	resp, err := e.Client.Send(e.Context, r, session)
+	if err == nil {
+		if there := resp.Slashed(); there != nil {
+			return e.Client.Send(e.Context, there, session)
+		}
+	}
+	return resp, err
 }
 
 // request makes a request of the operation: values of known, by their names without
@@ -244,25 +274,76 @@ func (e *examination) request(o *Operation, optional bool, known func(in, name s
 	}
 	input := generate.Valid(o.Operation, options)
 	if len(extra) > 0 {
-		fields, ok := input.Body.(map[string]any)
-		if !ok {
+		_, names := o.wrapped()
+		fields := with(input.Body, names, extra)
+		if fields == nil {
 			return nil, fmt.Errorf("%s %s takes no object", o.Method, o.Path)
 		}
-		fields = maps.Clone(fields)
-		maps.Copy(fields, extra)
 		input.Body = fields
 	}
 	return input.Request(e.Base, o.Origin)
 }
 
-// body is the schema of what the operation takes; nil: it takes no object.
+// body is the schema of what the operation takes, without what only wraps it; nil: it
+// takes no object.
 func (o *Operation) body() *describe.Schema {
+	s, _ := o.wrapped()
+	return s
+}
+
+// maxWraps bounds the objects that wrap what an operation takes.
+const maxWraps = 3
+
+// wrapped is body with the names of the objects around it, outer ones first: what takes
+// {"user": {"email": …}} takes a user.
+func (o *Operation) wrapped() (*describe.Schema, []string) {
 	for _, m := range o.Bodies {
-		if s := generate.Flat(m.Schema); len(s.Properties) > 0 {
-			return s
+		s := generate.Flat(m.Schema)
+		if len(s.Properties) == 0 {
+			continue
 		}
+		var names []string
+		for len(s.Properties) == 1 && len(names) < maxWraps {
+			inner := generate.Flat(s.Properties[0].Schema)
+			if len(inner.Properties) == 0 {
+				break
+			}
+			names = append(names, s.Properties[0].Name)
+			s = inner
+		}
+		return s, names
 	}
-	return nil
+	return nil, nil
+}
+
+// pointer is where a property of what the operation takes is in its body (RFC 6901).
+func (o *Operation) pointer(name string) string {
+	_, names := o.wrapped()
+	out := ""
+	for _, n := range append(names, name) {
+		out += "/" + message.EscapePointer(n)
+	}
+	return out
+}
+
+// with returns the body with more properties, inside of what wraps it; nil: it is no
+// object.
+func with(body any, names []string, extra map[string]any) map[string]any {
+	fields, is := body.(map[string]any)
+	if !is {
+		return nil
+	}
+	fields = maps.Clone(fields)
+	if len(names) == 0 {
+		maps.Copy(fields, extra)
+		return fields
+	}
+	inner := with(fields[names[0]], names[1:], extra)
+	if inner == nil {
+		return nil
+	}
+	fields[names[0]] = inner
+	return fields
 }
 
 // takes reports whether the operation's body has a property of which f is true.
@@ -279,18 +360,22 @@ func (o *Operation) named() string {
 // collection is the path without its last parameter, and that parameter; both are empty
 // when the path does not end in one.
 func (o *Operation) collection() (path, parameter string) {
-	i := strings.LastIndexByte(o.Path, '/')
-	last := o.Path[i+1:]
+	whole := o.path()
+	i := strings.LastIndexByte(whole, '/')
+	last := whole[i+1:]
 	if i < 1 || !strings.HasPrefix(last, "{") || !strings.HasSuffix(last, "}") {
 		return "", ""
 	}
-	return o.Path[:i], strings.Trim(last, "{}")
+	return whole[:i], strings.Trim(last, "{}")
 }
+
+// path is the operation's path without a slash at its end, which some frameworks write.
+func (o *Operation) path() string { return strings.TrimRight(o.Path, "/") }
 
 // at finds the operation of a method and a path.
 func (e *examination) at(method, path string) *Operation {
 	for _, o := range e.Operations {
-		if o.Call == nil && o.Method == method && o.Path == path {
+		if o.Call == nil && o.Method == method && o.path() == strings.TrimRight(path, "/") {
 			return o
 		}
 	}

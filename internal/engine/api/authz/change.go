@@ -30,7 +30,7 @@ type change struct {
 // gained sends the change with properties that give more than before and that it does
 // not take, and reads them back. Then it sends what was there before.
 func (e *examination) gained(c change, before map[string]any) error {
-	extra := gains(c.of, before)
+	extra := e.gains(c.of, before)
 	if len(extra) == 0 {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (e *examination) gained(c change, before map[string]any) error {
 			continue
 		}
 		old[name] = before[name]
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: r, Point: &message.Point{In: message.InJSON, Name: "/" + message.EscapePointer(name)}, Payload: fmt.Sprint(extra[name]),
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: r, Point: &message.Point{In: message.InJSON, Name: c.of.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Answers: append([]*message.Response{resp}, answers...), Notes: []string{c.what + " is changed with the property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", c.of.Method, c.of.Path, name),
 			Proof: []string{fmt.Sprintf("The scan has made %s. Changed without the property, it has %s = %v.", c.what, name, still[name]),
@@ -120,7 +120,7 @@ func (e *examination) promoted(u *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(isPassword) || site.Dangerous(o.Path) || len(gains(o, before)) == 0 {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(isPassword) || site.Dangerous(o.Path) || len(e.gains(o, before)) == 0 {
 			continue
 		}
 		names := parameters(o.Path)

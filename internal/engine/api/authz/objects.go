@@ -80,7 +80,14 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 			return nil, err
 		}
 		if ok(resp) {
-			sent, _ := decode(r.Body.Text).(map[string]any)
+			sent := map[string]any{}
+			for _, at := range objectsOf(decode(r.Body.Text)) {
+				for name, v := range at {
+					if _, outer := sent[name]; !outer {
+						sent[name] = v
+					}
+				}
+			}
 			made := &object{of: o, as: as, words: words, sent: sent, answer: resp, within: within}
 			e.made = append(e.made, made)
 			return made, nil
@@ -313,7 +320,7 @@ func (e *examination) objects() error {
 		}
 		var about []*Operation
 		for _, item := range e.Operations {
-			if path, _ := item.collection(); item.Call == nil && path == o.Path {
+			if path, _ := item.collection(); item.Call == nil && path == o.path() {
 				about = append(about, item)
 			}
 		}
@@ -543,7 +550,7 @@ func (e *examination) changed(mine *object, about []*Operation, r *message.Reque
 // stored makes the object again with properties that users should not set, and reads
 // them back.
 func (e *examination) stored(o *Operation, mine *object, shown map[string]any, read *Operation, owner *User) error {
-	extra := gains(o, shown)
+	extra := e.gains(o, shown)
 	if len(extra) == 0 {
 		return nil
 	}
@@ -560,7 +567,7 @@ func (e *examination) stored(o *Operation, mine *object, shown map[string]any, r
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
 			continue
 		}
-		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request, Point: &message.Point{In: message.InJSON, Name: "/" + message.EscapePointer(name)}, Payload: fmt.Sprint(extra[name]),
+		e.Flaw(attack.Flaw{Rule: massAssignment, Request: with.answer.Request, Point: &message.Point{In: message.InJSON, Name: o.pointer(name)}, Payload: fmt.Sprint(extra[name]),
 			Answers: []*message.Response{with.answer, resp}, Notes: []string{"an object is made with the property", "it is read"},
 			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", o.Method, o.Path, name),
 			Proof: []string{fmt.Sprintf("An object that was made without the property has %s = %v.", name, shown[name]),
@@ -600,7 +607,7 @@ func (e *examination) remove(m *object) (bool, error) {
 			if id = m.as.account.name; mail(parameter) {
 				id = m.as.account.email
 			}
-		case m.of != e.register && path == m.of.Path:
+		case m.of != e.register && path == m.of.path():
 			var err error
 			if id, err = e.id(m, parameter); err != nil {
 				return false, err

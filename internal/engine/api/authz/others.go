@@ -21,7 +21,7 @@ import (
 // already, and those that a query or a body names.
 
 // itself are paths of what belongs to the user who asks.
-var itself = lazyregexp.New(`(?i)/(me|self|whoami|my|profile|account|userinfo|current[-_]?user)/?$`)
+var itself = lazyregexp.New(`(?i)/(me|self|whoami|my|profile|account|userinfo|user|current[-_]?user)/?$`)
 
 // self are the identifiers by which the API shows the user his own account.
 func (e *examination) self(u *User) ([]string, error) {
@@ -44,7 +44,11 @@ func (e *examination) self(u *User) ([]string, error) {
 		if err != nil || !ok(resp) {
 			continue
 		}
-		for _, at := range objectsOf(decode(resp.Body)) {
+		body, one := decode(resp.Body).(map[string]any)
+		if !one {
+			continue // it lists several
+		}
+		for _, at := range objectsOf(body) {
 			for name, v := range at {
 				if n := plain(name); (n == "id" || n == "uuid" || identifies(n) || strings.HasSuffix(n, "userid") || strings.HasSuffix(n, "accountid")) && scalar(v) && len(fmt.Sprint(v)) > 2 {
 					out = append(out, fmt.Sprint(v))
@@ -232,7 +236,7 @@ func (e *examination) referred(mine *object, parameter string, owner, stranger *
 // reads is the operation that reads objects of the kind.
 func (e *examination) reads(mine *object) *Operation {
 	for _, o := range e.Operations {
-		if path, _ := o.collection(); o.Call == nil && o.Method == http.MethodGet && path == mine.of.Path {
+		if path, _ := o.collection(); o.Call == nil && o.Method == http.MethodGet && path == mine.of.path() {
 			return o
 		}
 	}
@@ -297,7 +301,7 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, o
 	}
 	point := *at
 	if at.In == message.InJSON {
-		point.Name = "/" + message.EscapePointer(at.Name)
+		point.Name = o.pointer(at.Name)
 	}
 	e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: &point, Answers: []*message.Response{own, resp, none, nobody},
 		Notes:   []string{"the owner", "another user", "an object that does not exist", "nobody"},

@@ -17,7 +17,13 @@ func (o *Operation) Address(base *url.URL) string {
 	if own := strings.TrimRight(serverPath(o.Server), "/"); root == "" || own == root || strings.HasPrefix(own, root+"/") {
 		prefix = own
 	}
-	return base.Scheme + "://" + base.Host + prefix + o.Path
+	own, slashed := o.Path, strings.HasSuffix(o.Path, "/")
+	if o.Slash && slashed {
+		own = strings.TrimSuffix(own, "/")
+	} else if o.Slash {
+		own += "/"
+	}
+	return base.Scheme + "://" + base.Host + prefix + own
 }
 
 // serverPath returns the path of a server's address.

@@ -62,10 +62,13 @@ type Fault struct {
 
 // An Operation is one thing that an API offers.
 type Operation struct {
-	ID      string // operationId, a name, "Query.user" of GraphQL; may be empty
-	Method  string // in capitals
-	Path    string // below the server, parameters in braces: "/users/{id}"
-	Server  string // address as in API.Servers; empty: nothing is said
+	ID     string // operationId, a name, "Query.user" of GraphQL; may be empty
+	Method string // in capitals
+	Path   string // below the server, parameters in braces: "/users/{id}"
+	Server string // address as in API.Servers; empty: nothing is said
+	// Slash is set where the server has shown that it has the path with a slash at its
+	// end although the description leaves that out, or the other way round.
+	Slash   bool
 	Summary string
 	Tags    []string
 

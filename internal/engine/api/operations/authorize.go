@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"context"
 	"fmt"
 
 	"merlon/internal/engine/api/authz"
@@ -13,12 +14,45 @@ import (
 
 // This file compares what several users may do.
 
-// authorized signs the other identities in and examines who may do what.
-func (e *examination) authorized(t *attack.Trial) error {
-	o := e.Session()
-	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: o, Header: e.header, Created: func(what string) {
+// api is what is compared.
+func (e *examination) api() *authz.API {
+	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header, Created: func(what string) {
 		e.Progress(40, "made for the comparison of users and not removed: "+what)
 	}}
+	calls := map[*authz.Operation]*call{}
+	for _, c := range e.calls {
+		o := &authz.Operation{Operation: c.operation, Origin: c.origin, Answer: c.answer}
+		a.Operations = append(a.Operations, o)
+		calls[o] = c
+	}
+	a.Options = func(o *authz.Operation) generate.Options { return e.options(calls[o], 0, true) }
+	return a
+}
+
+// join registers an account where the target has no identity and the API offers that:
+// the scan goes on as that user, who sees more than nobody does.
+func (e *examination) join(ctx context.Context) error {
+	if len(e.Target.Identities) > 0 || !e.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	u, err := authz.Join(&attack.Trial{Run: e.Run, Context: ctx}, e.api())
+	if traffic.Over(err) {
+		return err
+	}
+	if u == nil {
+		return nil
+	}
+	e.joined, e.As, e.Run.As = u, u.Session, u.Session
+	e.Progress(6, "registered "+u.Name()+" to explore as")
+	return nil
+}
+
+// authorized signs the other identities in and examines who may do what.
+func (e *examination) authorized(t *attack.Trial) error {
+	a := e.api()
+	if e.joined != nil {
+		a.Users = append(a.Users, e.joined)
+	}
 	for i, identity := range e.Target.Identities {
 		if i == 0 {
 			if !e.As.State().Lost {
@@ -26,7 +60,7 @@ func (e *examination) authorized(t *attack.Trial) error {
 			}
 			continue
 		}
-		s, err := session.New(identity, o)
+		s, err := session.New(identity, a.Session)
 		if err != nil {
 			e.Degrade(scan.Reason{Code: "malformed", Message: err.Error()})
 			continue
@@ -39,13 +73,6 @@ func (e *examination) authorized(t *attack.Trial) error {
 		}
 		a.Users = append(a.Users, &authz.User{Identity: identity, Session: s})
 	}
-	calls := map[*authz.Operation]*call{}
-	for _, c := range e.calls {
-		o := &authz.Operation{Operation: c.operation, Origin: c.origin, Answer: c.answer}
-		a.Operations = append(a.Operations, o)
-		calls[o] = c
-	}
-	a.Options = func(o *authz.Operation) generate.Options { return e.options(calls[o], 0, true) }
 	if err := authz.Examine(t, a); err != nil {
 		return fmt.Errorf("comparing users: %w", err)
 	}

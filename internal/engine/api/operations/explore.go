@@ -80,12 +80,19 @@ var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b
 // removes is how the names of operations begin that remove something.
 var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
 
+// forgotten are paths of operations by which users who have forgotten their password
+// get another one. What the scan asks for there is a user that it has made up.
+var forgotten = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
+
 // removing reports whether an operation of another method than DELETE is named as one
 // that removes.
 func removing(c *call) bool {
 	o := c.operation
 	if o.Call != nil {
 		return removes.MatchString(o.Call.Field)
+	}
+	if o.Method == http.MethodPost && forgotten.MatchString(o.Path) {
+		return false
 	}
 	return o.Method != http.MethodDelete && (removes.MatchString(o.ID) || removes.MatchString(o.Path[strings.LastIndexByte(o.Path, '/')+1:]))
 }
@@ -153,6 +160,13 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 				c.request, c.late = r, errs.Is(err, errs.Unavailable)
 			}
 			return err
+		}
+		if there := resp.Slashed(); there != nil && !c.operation.Slash {
+			c.operation.Slash, r = true, there
+			c.seen.Requests++
+			if resp, err = e.Client.Send(ctx, r, e.As); err != nil {
+				return err
+			}
 		}
 		if e.keep(c, r, resp); resp.Status < 300 || len(tried) == maxAttempts {
 			break

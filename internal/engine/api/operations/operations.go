@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 
+	"merlon/internal/engine/api/authz"
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/check"
@@ -35,7 +36,8 @@ type examination struct {
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
-	header  string // that the descriptions put tokens into; empty: Authorization
+	header  string      // that the descriptions put tokens into; empty: Authorization
+	joined  *authz.User // that the scan has registered and explores as; nil: none
 }
 
 // A call is an operation with what became of it.
@@ -74,6 +76,9 @@ func (e *examination) discover(ctx context.Context) error {
 		e.Degrade(scan.Reason{Code: "unavailable", Message: "there is no description of the API: none was given, and none is where descriptions usually are"})
 		e.Run.Checks = nil // there is nothing to attack
 		return nil
+	}
+	if err := e.join(ctx); err != nil {
+		return err
 	}
 	if err := e.explore(ctx); err != nil {
 		return err

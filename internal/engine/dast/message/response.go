@@ -90,3 +90,22 @@ func (r *Response) Location() *url.URL {
 	}
 	return r.Request.URL().ResolveReference(to)
 }
+
+// Slashed is the same request for the path with a slash at its end, or without the one
+// that it has, where the answer redirects to that: so frameworks tell which of the two
+// they have. nil: it does not.
+func (r *Response) Slashed() *Request {
+	to, at := r.Location(), r.Request.URL()
+	if to == nil || to.Host != at.Host || to.Scheme != at.Scheme || to.Path == at.Path || strings.TrimRight(to.Path, "/") != strings.TrimRight(at.Path, "/") {
+		return nil
+	}
+	there := r.Request.Clone()
+	there.Path = to.EscapedPath()
+	if there.Template != "" {
+		there.Template = strings.TrimRight(there.Template, "/")
+		if strings.HasSuffix(there.Path, "/") {
+			there.Template += "/"
+		}
+	}
+	return there
+}

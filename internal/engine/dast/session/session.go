@@ -458,7 +458,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.header = append(s.header, scan.Header{Name: name, Value: prefix + token})
+	s.header = append(s.header, scan.Header{Name: name, Value: strings.TrimSpace(prefix + token)})
 	return nil
 }
 
