@@ -50,7 +50,7 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 	if os.Geteuid() != 0 {
 		return nil, errors.New("only root can make a network for a target")
 	}
-	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool { return !b.traps.MatchString(t.Name) })
+	traps := slices.DeleteFunc(slices.Clone(hostile.Traps), func(t hostile.Trap) bool { return !b.cases.MatchString(t.Name) })
 	cases := make([]hostileCase, len(traps))
 	slots := make(chan struct{}, max(1, b.parallel))
 	var group sync.WaitGroup

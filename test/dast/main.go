@@ -32,13 +32,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 	"time"
 
 	"merlon/test/table"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := measure(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "dast:", err)
@@ -55,7 +56,7 @@ type bench struct {
 	timeout  time.Duration  // for one run of a program
 	time     time.Duration  // that merlon is given for one scan; 0: a little less than timeout
 	peers    []string       // names of the other scanners to run
-	traps    *regexp.Regexp // names of the hostile applications to scan
+	cases    *regexp.Regexp // names of the parts of measures to take
 	parallel int            // of them at once
 }
 
@@ -88,14 +89,14 @@ var own = []string{"hostile"}
 func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags := flag.NewFlagSet("dast", flag.ContinueOnError)
 	b := &bench{}
-	var only, peers, traps string
+	var only, peers, cases string
 	flags.StringVar(&b.targets, "targets", "", "folder of the targets")
 	flags.StringVar(&b.out, "out", "", "folder for the results by case; a temporary one if empty")
 	flags.StringVar(&b.merlon, "merlon", "bin/merlon", "the program to measure")
 	flags.StringVar(&b.browser, "browser", "auto", "for merlon's --browser")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.StringVar(&peers, "peers", "", "other scanners to run on WAVSEP, with commas between: "+peerNames())
-	flags.StringVar(&traps, "traps", "", "of the hostile applications, those whose name the expression matches")
+	flags.StringVar(&cases, "cases", "", "of WAVSEP's sections, the Benchmark's categories and the hostile applications, those whose name the expression matches")
 	flags.IntVar(&b.parallel, "parallel", 4, "hostile applications at once")
 	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program, which is killed then")
 	flags.DurationVar(&b.time, "time", 0, "for merlon's --time, after which a scan ends with what it has; without it nine tenths of -timeout, and merlon's own for hostile applications")
@@ -109,7 +110,7 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	if b.peers, err = choosePeers(peers); err != nil {
 		return nil, nil, err
 	}
-	if b.traps, err = regexp.Compile(traps); err != nil {
+	if b.cases, err = regexp.Compile(cases); err != nil {
 		return nil, nil, err
 	}
 	return b, chosen, b.prepare(chosen)

@@ -128,8 +128,8 @@ func (b *bench) scan(ctx context.Context, s *server, r run) (*scan, error) {
 	return got, nil
 }
 
-// launch runs merlon. The file of the plan and the report stay in the folder of
-// results.
+// launch runs merlon. The file of the plan, the report and what merlon says meanwhile
+// stay in the folder of results.
 func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
 	text, err := json.MarshalIndent(r.plan, "", "  ")
 	if err != nil {
@@ -153,8 +153,10 @@ func (b *bench) launch(ctx context.Context, r run) (*scan, error) {
 	if !slices.Contains(reported, out.Code) {
 		return nil, fmt.Errorf("merlon %s %s: exit code %d: %s", r.command, r.name, out.Code, process.Tail(out.Stderr))
 	}
-	if err := os.WriteFile(filepath.Join(b.out, r.name+".report.json"), out.Stdout, 0o644); err != nil {
-		return nil, err
+	for ending, text := range map[string][]byte{".report.json": out.Stdout, ".log": out.Stderr} {
+		if err := os.WriteFile(filepath.Join(b.out, r.name+ending), text, 0o644); err != nil {
+			return nil, err
+		}
 	}
 	got, err := readReport(out.Stdout)
 	if err != nil {

@@ -42,6 +42,9 @@ func owaspBenchmark(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []page
 	for _, c := range categories {
+		if !b.cases.MatchString(c.name) {
+			continue
+		}
 		got, err := b.attackBenchmark(ctx, c)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", c.name, err)

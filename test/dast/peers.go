@@ -44,8 +44,8 @@ type peer struct {
 var peers = []peer{
 	{name: "wapiti", does: func(s section) bool { return s.wapiti != "" }, scan: (*bench).wapiti},
 	{name: "nuclei", does: func(s section) bool { return s.template != "" }, scan: (*bench).nuclei},
-	{name: "dalfox", does: func(s section) bool { return s.folder == "Reflected-XSS" }, scan: (*bench).dalfox},
-	{name: "sqlmap", does: func(s section) bool { return s.folder == "SQL-Injection" }, scan: (*bench).sqlmap},
+	{name: "dalfox", does: func(s section) bool { return s.dalfox != "" }, scan: (*bench).dalfox},
+	{name: "sqlmap", does: func(s section) bool { return s.check == "sqlinjection" }, scan: (*bench).sqlmap},
 }
 
 func peerNames() string {
@@ -177,22 +177,23 @@ func (b *bench) nuclei(ctx context.Context, j job) (*scan, error) {
 	return &scan{Flaws: flaws, Cost: out.Cost}, err
 }
 
-// dalfox attacks each link.
+// dalfox attacks one link after the other. Of a list it gives each parameter that it
+// guesses to all its hundred workers, asks each for minutes where answers are slow, and
+// does not end; it finds the same with four.
 func (b *bench) dalfox(ctx context.Context, j job) (*scan, error) {
 	program, err := b.program("dalfox")
 	if err != nil {
 		return nil, err
 	}
-	links, err := b.linksFile(ctx, j)
-	if err != nil {
-		return nil, err
+	args := []string{program, "url", "", "--format", "jsonl", "--silence", "--no-color", "--worker", "4", "--skip-headless"}
+	sign := `"type":"V"` // a page that it has parsed again
+	if j.section.dalfox == "redirect" {
+		args = append(args, "--use-bav", "--skip-xss-scanning", "--skip-mining-all", "--only-poc", "g")
+		sign = `"inject_type":"BAV/OR"`
+	} else {
+		args = append(args, "--skip-bav", "--only-poc", "v")
 	}
-	out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "file", links, "--format", "jsonl", "--silence", "--no-color", "--only-poc", "v"}}.Run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	flaws, err := readLines(out.Stdout, "data", "type")
-	return &scan{Flaws: flaws, Cost: out.Cost}, err
+	return b.each(ctx, j, args, sign)
 }
 
 // readLines reads a report of one JSON object a line, with the names of its members
@@ -224,25 +225,42 @@ func (b *bench) sqlmap(ctx context.Context, j job) (*scan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return b.each(ctx, j, []string{program, "-u", "", "--batch", "--flush-session", "--disable-coloring", "--output-dir", filepath.Join(b.out, j.name+".sqlmap")},
+		"identified the following injection point")
+}
+
+// each runs a program on one link after the other, in the place of the empty argument,
+// each for perLink at most. What it writes holds the sign where it has found a flaw.
+func (b *bench) each(ctx context.Context, j job, args []string, sign string) (*scan, error) {
 	links, err := links(ctx, j)
 	if err != nil {
 		return nil, err
 	}
 	got := &scan{}
-	dir := filepath.Join(b.out, j.name+".sqlmap")
+	var stopped []string
 	for _, link := range links {
-		out, err := process.Command{Dir: b.out, Timeout: b.timeout, Args: []string{program, "-u", link, "--batch", "--flush-session", "--disable-coloring", "--output-dir", dir}}.Run(ctx)
-		if err != nil {
+		args[2] = link
+		out, err := process.Command{Dir: b.out, Timeout: min(perLink, b.timeout), Args: args}.Run(ctx)
+		path, _, _ := strings.Cut(link, "?")
+		switch {
+		case err != nil && (out == nil || ctx.Err() != nil):
 			return nil, err
+		case err != nil:
+			stopped = append(stopped, pathOf(path))
 		}
 		got.Cost.Add(out.Cost)
-		if bytes.Contains(out.Stdout, []byte("identified the following injection point")) {
-			path, _, _ := strings.Cut(link, "?")
-			got.Flaws = append(got.Flaws, flaw{Rule: "sqlmap", Method: http.MethodGet, Path: pathOf(path)})
+		if bytes.Contains(out.Stdout, []byte(sign)) {
+			got.Flaws = append(got.Flaws, flaw{Rule: j.section.name, Method: http.MethodGet, Path: pathOf(path)})
 		}
+	}
+	if len(stopped) > 0 {
+		got.Reasons = []string{fmt.Sprintf("stopped after %s at %d of %d links%s", perLink, len(stopped), len(links), list(": ", short(stopped)))}
 	}
 	return got, nil
 }
+
+// perLink is the time that a scanner that is fed links has for each.
+const perLink = 3 * time.Minute
 
 // linksFile writes the links of a job into a file of the folder of results.
 func (b *bench) linksFile(ctx context.Context, j job) (string, error) {

@@ -26,13 +26,14 @@ type section struct {
 	check    string  // merlon's check for the class
 	wapiti   string  // its modules for the class
 	template string  // nuclei's folder of templates below dast/vulnerabilities
+	dalfox   string  // what it looks for; empty: not this class
 }
 
 var sections = []section{
-	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"}, class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss"},
+	{name: "XSS", folder: "Reflected-XSS", seeds: []string{"index-xss.jsp", "index-xss-exotic.jsp", "index-false.jsp"}, class: crossSiteScripting, tpr: .74, check: "xss", wapiti: "xss", template: "xss", dalfox: "xss"},
 	{name: "SQL injection", folder: "SQL-Injection", seeds: []string{"index-sql.jsp", "index-sql-exotic.jsp", "index-false.jsp"}, class: sqlInjection, tpr: 1, check: "sqlinjection", wapiti: "sql", template: "sqli"},
 	{name: "file inclusion", folder: "LFI", seeds: []string{"index-lfi.jsp", "index-false.jsp"}, class: pathTraversal, tpr: .6, wrong: 1, check: "pathtraversal", wapiti: "file", template: "lfi"},
-	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"}, class: openRedirect, tpr: .95, check: "redirect", wapiti: "redirect", template: "redirect"},
+	{name: "redirect", folder: "Unvalidated-Redirect", seeds: []string{"index-redirect.jsp", "index-false.jsp"}, class: openRedirect, tpr: .95, check: "redirect", wapiti: "redirect", template: "redirect", dalfox: "redirect"},
 }
 
 // wavsepBase is where its pages are.
@@ -49,6 +50,9 @@ func wavsep(ctx context.Context, b *bench) ([]table.Row, error) {
 	var rows []table.Row
 	var cases []page
 	for _, sec := range sections {
+		if !b.cases.MatchString(sec.name) {
+			continue
+		}
 		got, pages, err := b.wavsepSection(ctx, sec)
 		rows, cases = append(rows, got...), append(cases, pages...)
 		if err != nil {

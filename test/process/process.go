@@ -48,7 +48,8 @@ type Output struct {
 const sampleEvery = 200 * time.Millisecond
 
 // Run runs the command to its end. A program that ends with an exit code is no
-// error; one that does not start, or is killed, is.
+// error; one that does not start, or is killed, is. Of one that was stopped, what it
+// said and cost until then comes with the error.
 func (c Command) Run(ctx context.Context) (*Output, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
@@ -72,7 +73,7 @@ func (c Command) Run(ctx context.Context) (*Output, error) {
 	var exited *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		return nil, fmt.Errorf("%s: stopped after %s: %w", c.Args[0], wall.Round(time.Second), ctx.Err())
+		return out, fmt.Errorf("%s: stopped after %s: %w", c.Args[0], wall.Round(time.Second), ctx.Err())
 	case errors.As(err, &exited) && exited.Exited():
 		out.Code = exited.ExitCode()
 	case err != nil:

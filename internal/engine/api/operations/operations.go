@@ -60,7 +60,7 @@ func examine(p *scan.LivePass) error {
 	}
 	defer v.Close()
 	e.Visit = v
-	return v.Do(visit.Plan{Discover: e.discover, Found: 40, Tell: e.tell})
+	return v.Do(visit.Plan{Discover: e.discover, Found: 40, Operations: e.outcomes})
 }
 
 // discover reads the descriptions and asks every operation of them.
@@ -89,8 +89,9 @@ func (e *examination) discover(ctx context.Context) error {
 	return nil
 }
 
-// tell reports what became of each operation, with the requests of the attack.
-func (e *examination) tell() {
+// outcomes are what became of each operation, with the requests of the attack.
+func (e *examination) outcomes() []finding.Operation {
+	var out []finding.Operation
 	attacked := map[string]int{}
 	for _, entry := range e.Surface.Entries() {
 		attacked[site.Shape(entry.Request)] = entry.Seen.Requests
@@ -102,6 +103,7 @@ func (e *examination) tell() {
 				c.seen.Requests += attacked[shape]
 			}
 		}
-		e.Operation(c.seen)
+		out = append(out, c.seen)
 	}
+	return out
 }

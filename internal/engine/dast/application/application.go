@@ -43,7 +43,13 @@ func (e *examination) find(ctx context.Context) error {
 			e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
 		}
 	}
-	return e.discover(ctx)
+	if err := e.discover(ctx); err != nil {
+		return err
+	}
+	if len(e.Surface.Entries()) == 0 {
+		e.Degrade(scan.Reason{Code: "unavailable", Message: "nothing was found that could be examined: none of the pages that were asked for is there"})
+	}
+	return nil
 }
 
 // others are the identities of the target beside the first.
@@ -76,9 +82,11 @@ func examine(p *scan.LivePass) error {
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
 		}})
-	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Tell: func() {
+	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
+		var out []finding.Operation
 		for _, entry := range e.Surface.Entries() {
-			e.Operation(entry.Seen)
+			out = append(out, entry.Seen)
 		}
+		return out
 	}})
 }

@@ -298,3 +298,11 @@ const post = (kind, text) => fetch("/api/" + kind, {method: "POST", body: JSON.s
 		t.Errorf("found %v, operations %+v, status %+v", where, got.operations, got.Statuses)
 	}
 }
+
+// A target of which nothing is there was not examined.
+func TestNothingIsThere(t *testing.T) {
+	got := examine(t, http.NotFoundHandler(), func(o *scan.Options) { o.Live.BrowserReason = "" })
+	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "nothing was found") {
+		t.Errorf("status %+v", s)
+	}
+}

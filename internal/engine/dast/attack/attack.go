@@ -425,6 +425,10 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	if r.Renew != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
+	if e.Request.Crowded() && !slow {
+		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked", e.Request.Method, site.PathShape(e.Request)),
+			Path: r.Target.Path(e.Request.URL())})
+	}
 	for _, at := range e.Request.Points() {
 		if slices.Contains(renewed, at.Key()) {
 			continue

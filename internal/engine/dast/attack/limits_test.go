@@ -118,3 +118,28 @@ func TestOneToken(t *testing.T) {
 		t.Errorf("%d requests had an old token", n)
 	}
 }
+
+// Of an operation with thousands of parameters the first ones are attacked, which is
+// said.
+func TestCrowdedOperation(t *testing.T) {
+	points := map[string]bool{}
+	var mu sync.Mutex
+	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
+		mu.Lock()
+		defer mu.Unlock()
+		points[p.At.Key()] = true
+		return nil
+	}}
+	query := "GET /many?a0=1"
+	for i := range 2000 {
+		query += fmt.Sprintf("&a%d=1", i+1)
+	}
+	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") })
+	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{query})
+	if len(points) != 500 || !points["query:a0"] {
+		t.Errorf("%d points", len(points))
+	}
+	if len(got.Reasons) != 1 || got.Reasons[0].Code != "too-many-parameters" {
+		t.Errorf("reasons %+v", got.Reasons)
+	}
+}

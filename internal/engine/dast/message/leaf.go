@@ -12,8 +12,8 @@ import (
 // This file finds and replaces the leaves of JSON and XML bodies without writing the
 // rest of them anew.
 
-// maxLeaves bounds the leaves of a body that are insertion points.
-const maxLeaves = 500
+// maxValues bounds the values of a query and of a body that are insertion points.
+const maxValues = 500
 
 // maxDepth bounds the depth of a body.
 const maxDepth = 100
@@ -47,7 +47,7 @@ type jsonWalk struct {
 func (w *jsonWalk) value(pointer string, depth int) bool {
 	before := int(w.dec.InputOffset())
 	token, err := w.dec.Token()
-	if err != nil || depth > maxDepth || len(w.leaves) == maxLeaves {
+	if err != nil || depth > maxDepth || len(w.leaves) == maxValues {
 		return false
 	}
 	l := leaf{pointer: pointer, end: int(w.dec.InputOffset())}
@@ -160,7 +160,7 @@ func xmlLeaves(text []byte) []leaf {
 	var leaves []leaf
 	var names []string
 	from, only := 0, false // where the open element's content begins; it holds only text so far
-	for len(leaves) < maxLeaves {
+	for len(leaves) < maxValues {
 		before := int(dec.InputOffset())
 		token, err := dec.RawToken()
 		if err != nil {

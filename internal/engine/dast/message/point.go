@@ -64,16 +64,16 @@ func (r *Request) Points() []Point {
 			out = append(out, p)
 		}
 	}
-	for i, p := range r.Query {
+	for i, p := range first(r.Query) {
 		add(Point{In: InQuery, Name: p.Name, Index: i, Value: p.Value})
 	}
 	switch r.Body.Kind {
 	case Form:
-		for i, p := range r.Body.Params {
+		for i, p := range first(r.Body.Params) {
 			add(Point{In: InForm, Name: p.Name, Index: i, Value: p.Value})
 		}
 	case Multipart:
-		for i, p := range r.Body.Params {
+		for i, p := range first(r.Body.Params) {
 			add(Point{In: InMultipart, Name: p.Name, Index: i, Value: p.Value})
 			if p.File != "" {
 				add(Point{In: InFileName, Name: p.Name, Index: i, Value: p.File})
@@ -91,7 +91,7 @@ func (r *Request) Points() []Point {
 	for _, p := range r.pathPoints() {
 		add(p)
 	}
-	for i, p := range r.Cookies {
+	for i, p := range first(r.Cookies) {
 		add(Point{In: InCookie, Name: p.Name, Index: i, Value: p.Value})
 	}
 	for i, p := range r.Header {
@@ -100,6 +100,16 @@ func (r *Request) Points() []Point {
 		}
 	}
 	return out
+}
+
+// first are as many parameters as are insertion points.
+func first(list []Param) []Param { return list[:min(len(list), maxValues)] }
+
+// Crowded reports whether the query or the body has more values than those that are
+// insertion points, the first maxValues of each.
+func (r *Request) Crowded() bool {
+	return len(r.Query) > maxValues || len(r.Body.Params) > maxValues || r.Body.Kind == JSON && len(jsonLeaves(r.Body.Text)) == maxValues ||
+		r.Body.Kind == XML && len(xmlLeaves(r.Body.Text)) == maxValues
 }
 
 // fixed are headers without which a request is another request.
@@ -114,7 +124,7 @@ func Attackable(name string) bool { return !fixed[http.CanonicalHeaderKey(name)]
 func (r *Request) Names() []Point {
 	var out []Point
 	add := func(in In, list []Param) {
-		for i, p := range list {
+		for i, p := range first(list) {
 			at := Point{In: in, Name: p.Name, Index: i, Value: p.Name}
 			if r.Types[at.Key()] != Constant {
 				out = append(out, at)

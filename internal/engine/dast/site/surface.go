@@ -74,9 +74,10 @@ func (s *Surface) Add(r *message.Request) bool {
 }
 
 func parameters(r *message.Request) []string {
-	out := []string{}
+	out, seen := []string{}, map[string]bool{}
 	for _, p := range r.Points() {
-		if k := p.Key(); !slices.Contains(out, k) {
+		if k := p.Key(); !seen[k] {
+			seen[k] = true
 			out = append(out, k)
 		}
 	}

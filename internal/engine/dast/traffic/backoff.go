@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -31,6 +32,7 @@ type backoff struct {
 	all    time.Time // until then everything waits
 	spent  time.Duration
 	last   time.Time // the latest end of all waiting, which spent counts once
+	since  time.Time // when the first answer came of those that all said to wait; zero: the last one did not
 }
 
 // A hold is what is known of one route.
@@ -53,6 +55,8 @@ const (
 	// and narrow how many times more others have to be answered.
 	patience = time.Minute
 	narrow   = 4
+	// longest is how long a scan waits for a target that says nothing but that it has to.
+	longest = 5 * time.Minute
 	// maxRoutes bounds the routes that are told apart.
 	maxRoutes = 10_000
 )
@@ -93,6 +97,7 @@ func (b *backoff) heed(route string, got *http.Response) {
 	defer b.mu.Unlock()
 	h, now := b.of(route), b.now()
 	if got.StatusCode != http.StatusTooManyRequests && got.StatusCode != http.StatusServiceUnavailable {
+		b.since = time.Time{}
 		h.step = 0
 		h.run++
 		h.best = max(h.best, h.run)
@@ -106,6 +111,9 @@ func (b *backoff) heed(route string, got *http.Response) {
 		pause = min(max(at.Sub(now), 0), maxBack)
 	} else if got.StatusCode == http.StatusServiceUnavailable {
 		return // the application is broken at this address, not busy
+	}
+	if b.since.IsZero() {
+		b.since = now
 	}
 	until := now.Add(pause)
 	if until.After(h.until) {
@@ -157,11 +165,12 @@ func (b *backoff) limited() []string {
 }
 
 // wait returns when the route may be asked; an error of the kind Forbidden says that it
-// was given up.
+// was given up, and one that wraps ErrLimited that everything was.
 func (b *backoff) wait(ctx context.Context, route string) error {
 	b.mu.Lock()
 	h, now := b.of(route), b.now()
 	over := h.over
+	nothing := !b.since.IsZero() && now.Sub(b.since) > longest
 	until := later(h.until, b.all)
 	if from := later(b.last, now); until.After(from) {
 		b.spent += until.Sub(from)
@@ -169,6 +178,8 @@ func (b *backoff) wait(ctx context.Context, route string) error {
 	}
 	b.mu.Unlock()
 	switch {
+	case nothing:
+		return fmt.Errorf("%w: every answer of the last %s said so", ErrLimited, longest)
 	case over:
 		return errs.E(errs.Forbidden, "the target limits requests to this address, and others much less: it was asked no more")
 	case until.After(now):

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -52,6 +53,27 @@ func TestOneRouteWaits(t *testing.T) {
 	}
 	if d := b.total(); d != 11*time.Second {
 		t.Errorf("%s in all", d)
+	}
+}
+
+// A target that says for minutes only that it limits requests is given up, and one that
+// answers in between is not.
+func TestNothingButLimits(t *testing.T) {
+	b, at := clocked()
+	for n := 0; ; n++ {
+		err := b.wait(t.Context(), "a")
+		if err != nil {
+			if waited := at.Sub(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)); !errors.Is(err, ErrLimited) || !Over(err) || waited <= longest || waited > longest+maxBack {
+				t.Errorf("after %d answers and %s: %v", n, waited, err)
+			}
+			break
+		}
+		b.heed("a", answer(429, "999999"))
+	}
+	b, at = clocked()
+	for range 100 {
+		ask(t, b, at, "a", answer(503, "999999"))
+		ask(t, b, at, "a", answer(200, ""))
 	}
 }
 

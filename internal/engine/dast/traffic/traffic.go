@@ -62,13 +62,14 @@ type Session interface {
 
 // These end a scan of the target. Errors of Send wrap them.
 var (
-	ErrSpent = errors.New("the number of requests, bytes or minutes of the scan is used up")
-	ErrDead  = errors.New("the target does not answer any more")
+	ErrSpent   = errors.New("the number of requests, bytes or minutes of the scan is used up")
+	ErrDead    = errors.New("the target does not answer any more")
+	ErrLimited = errors.New("the target answers nothing but that it limits requests")
 )
 
 // Over reports whether the error means that nothing more can be sent.
 func Over(err error) bool {
-	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, ErrSpent) || errors.Is(err, ErrDead) || errors.Is(err, ErrLimited) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // A Client sends requests. It is safe for concurrent use.
@@ -88,6 +89,8 @@ type Client struct {
 	certificate atomic.Pointer[tls.ConnectionState]
 
 	mu      sync.Mutex
+	since   int             // the first of the answers that were all refusals
+	refused int             // how many they are
 	partial map[string]bool // routes of answers of which there is a part only
 }
 
@@ -182,6 +185,38 @@ func (c *Client) Partial() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(maps.Keys(c.partial))
+}
+
+// Refusal reports whether the status says that the target will not answer a client, as
+// firewalls do once they have seen enough of it.
+func Refusal(status int) bool {
+	switch status {
+	case http.StatusForbidden, http.StatusNotAcceptable, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return true
+	}
+	return false
+}
+
+// Refused tells how many of the last answers in a row were refusals, and which request
+// got the first of them.
+func (c *Client) Refused() (since, run int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.since, c.refused
+}
+
+// count takes note of the status of an answer.
+func (c *Client) count(status int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !Refusal(status) {
+		c.refused = 0
+		return
+	}
+	if c.refused == 0 {
+		c.since = c.Sent()
+	}
+	c.refused++
 }
 
 // cut remembers an answer of which there is a part only. Of films and archives the
@@ -377,6 +412,7 @@ func (c *Client) exchange(ctx context.Context, r *message.Request, req *http.Req
 		return nil, err
 	}
 	c.back.heed(route(r), got)
+	c.count(got.StatusCode)
 	return resp, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"merlon/internal/engine/dast/template"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
+	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
@@ -50,8 +51,8 @@ type Plan struct {
 	Discover func(context.Context) error
 	// Found is the percentage of the work at which Discover ends.
 	Found int
-	// Tell reports what became of each operation. It is called however the visit ends.
-	Tell func()
+	// Operations are what became of each operation. It is called however the visit ends.
+	Operations func() []finding.Operation
 }
 
 // New prepares the visit of the target of p with the checks and the templates that the
@@ -110,7 +111,10 @@ func (v *Visit) Do(plan Plan) error {
 	ctx, cancel := context.WithDeadline(v.Context, v.Deadline)
 	defer cancel()
 	err := v.phases(ctx, plan)
-	plan.Tell()
+	operations := plan.Operations()
+	for _, o := range operations {
+		v.Operation(o)
+	}
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
@@ -121,7 +125,10 @@ func (v *Visit) Do(plan Plan) error {
 		v.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%d operations give answers of which only a part was read, because they are longer than 4 MiB or break off: %.500s", len(list), strings.Join(list, ", "))})
 	}
 	switch {
-	case err == nil, v.Context.Err() != nil:
+	case err == nil && v.Context.Err() == nil:
+		v.doubt(operations)
+		return nil
+	case v.Context.Err() != nil:
 		return v.Context.Err()
 	case errors.Is(err, context.DeadlineExceeded):
 		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not examined"})
@@ -159,7 +166,10 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",
 			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return v.blocked(ctx)
 }
 
 // knock asks the target once: one that does not answer cannot be examined.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
@@ -27,7 +28,14 @@ func run(t *testing.T, target scan.Target, discover func(context.Context, *visit
 			return err
 		}
 		defer v.Close()
-		return v.Do(visit.Plan{Found: 30, Discover: func(ctx context.Context) error { return discover(ctx, v) }, Tell: func() { told = true }})
+		return v.Do(visit.Plan{Found: 30, Discover: func(ctx context.Context) error { return discover(ctx, v) }, Operations: func() []finding.Operation {
+			told = true
+			var out []finding.Operation
+			for _, e := range v.Surface.Entries() {
+				out = append(out, e.Seen)
+			}
+			return out
+		}})
 	}}
 	var dialer net.Dialer
 	var got scan.Summary
@@ -38,8 +46,57 @@ func run(t *testing.T, target scan.Target, discover func(context.Context, *visit
 	return got, told
 }
 
+// A target that refuses or fails with everything, or begins to, was not examined.
+func TestDoubts(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		status func(asked int) int
+		reason string
+	}{
+		{"answers", func(int) int { return 200 }, ""},
+		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered without an error or a refusal (500: Internal Server Error)"},
+		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered without an error or a refusal (403: the identity may not)"},
+		{"has a refusal among others", func(asked int) int { return 200 + 203*(asked%2) }, ""},
+		{"refuses from the sixth request on", func(asked int) int {
+			if asked > 5 {
+				return 403
+			}
+			return 200
+		}, "the target refuses with 403 what it answered before: from request 6 on"},
+		{"refuses for a while", func(asked int) int {
+			if asked > 5 && asked < 60 {
+				return 403
+			}
+			return 200
+		}, ""},
+	} {
+		var asked atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(test.status(int(asked.Add(1)))) }))
+		got, _ := run(t, scan.Target{URL: server.URL, Parallel: 1}, func(ctx context.Context, v *visit.Visit) error {
+			for i := range 60 {
+				r, err := message.Parse(server.URL + "/" + string(rune('a'+i%2)))
+				if err != nil {
+					return err
+				}
+				resp, err := v.Client.Send(ctx, r, v.As)
+				if err != nil {
+					return err
+				}
+				v.Surface.Add(r)
+				v.Surface.Answered(resp, "")
+			}
+			return nil
+		})
+		server.Close()
+		reasons := got.Statuses[0].Reasons
+		if (len(reasons) > 0) != (test.reason != "") || len(reasons) > 0 && !strings.Contains(reasons[0].Message, test.reason) {
+			t.Errorf("%s: %v", test.name, reasons)
+		}
+	}
+}
+
 func TestVisit(t *testing.T) {
-	server := httptest.NewServer(http.NotFoundHandler())
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	breaks := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "100")
@@ -51,7 +108,11 @@ func TestVisit(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, err = v.Client.Send(ctx, r, v.As)
+		resp, err := v.Client.Send(ctx, r, v.As)
+		if err == nil {
+			v.Surface.Add(r)
+			v.Surface.Answered(resp, "")
+		}
 		return err
 	}
 	dies := func(ctx context.Context, v *visit.Visit) error {
