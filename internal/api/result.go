@@ -26,21 +26,28 @@ type resultBody struct {
 	Secret         *secretBody     `json:"secret,omitempty" doc:"What kind of secret was found, redacted."`
 	Live           *finding.Live   `json:"live,omitempty" doc:"Evidence of a flaw in a running application. Lists leave its exchanges and the command out."`
 	Entry          []finding.Entry `json:"entry,omitempty" doc:"Operations of the application through which the data of the flow comes in, as the code declares them."`
-	Proven         []provenBody    `json:"proven,omitempty" doc:"Open findings of live scans of the branch that show the flaw in the running application. Lists leave them out."`
+	Proven         []sideBody      `json:"proven,omitempty" doc:"Findings of live scans of the branch that show the flaw in the running application, the ignored ones too: only open ones make it more urgent. Lists leave them out."`
+	Source         *sideBody       `json:"source,omitempty" doc:"The finding of the source that is the same flaw, on the same branch. Lists leave it out."`
 	ClassType      triage.Class    `json:"classType,omitempty" doc:"What of a container image it is about."`
 	Layer          *layerBody      `json:"layer,omitempty" doc:"The layer of the container image that was scanned last."`
 }
 
-// provenBody is a finding of a live scan that proves one of the source.
-type provenBody struct {
-	ID        triage.ID        `json:"id" format:"uuid"`
-	Type      finding.Analysis `json:"type"`
-	Method    string           `json:"method"`
-	URL       string           `json:"url"`
-	Parameter string           `json:"parameter,omitempty"`
-	In        string           `json:"in,omitempty"`
-	Message   string           `json:"message"`
-	UpdatedAt time.Time        `json:"updatedAt"`
+// sideBody is a finding of the same flaw as the other side sees it: a live scan, or an
+// analysis of the source. It is decided about by itself.
+type sideBody struct {
+	ID              triage.ID        `json:"id" format:"uuid"`
+	Type            finding.Analysis `json:"type"`
+	CurrentState    triage.Status    `json:"currentState"`
+	CurrentPriority triage.Priority  `json:"currentPriority"`
+	Reason          string           `json:"reason,omitempty" doc:"What was said when its state was decided."`
+	Method          string           `json:"method,omitempty" doc:"Of a live scan, as all that follows but the message."`
+	URL             string           `json:"url,omitempty"`
+	Parameter       string           `json:"parameter,omitempty"`
+	In              string           `json:"in,omitempty"`
+	Path            string           `json:"path,omitempty" doc:"Of the source."`
+	Line            int              `json:"line,omitempty"`
+	Message         string           `json:"message"`
+	UpdatedAt       time.Time        `json:"updatedAt"`
 }
 
 // layerBody is a layer of a container image.

@@ -187,25 +187,29 @@ type TypedResult struct {
 }
 
 func typed(a finding.Analysis, b *resultBody) (t TypedResult) {
+	*t.of(a) = b
+	return t
+}
+
+// of returns where the finding of an analysis stands.
+func (t *TypedResult) of(a finding.Analysis) **resultBody {
 	switch a {
 	case finding.SAST:
-		t.SAST = b
+		return &t.SAST
 	case finding.IaC:
-		t.IaC = b
+		return &t.IaC
 	case finding.SCA:
-		t.SCA = b
+		return &t.SCA
 	case finding.CICD:
-		t.CICD = b
+		return &t.CICD
 	case finding.Secret:
-		t.Secret = b
+		return &t.Secret
 	case finding.Container:
-		t.Container = b
+		return &t.Container
 	case finding.DAST:
-		t.DAST = b
-	case finding.API:
-		t.API = b
+		return &t.DAST
 	}
-	return t
+	return &t.API
 }
 
 func viewDetail(f *triage.Finding) resultDetail {
@@ -235,12 +239,8 @@ func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Sco
 			return nil, errs.E(errs.NotFound, "vulnerability not found")
 		}
 		out := &resultOut{Body: viewDetail(&f)}
-		if analysis == finding.SAST && len(f.Report.Entry) > 0 {
-			proven, err := a.proven(ctx, sc, &f)
-			if err != nil {
-				return nil, err
-			}
-			out.Body.SAST.Proven, out.Body.Vulnerability.Proven = proven, proven
+		if err := a.sides(ctx, sc, &f, &out.Body); err != nil {
+			return nil, err
 		}
 		if analysis == finding.Container {
 			out.Body.Images, err = a.holders(ctx, sc, id)
@@ -249,27 +249,61 @@ func getResult(analysis finding.Analysis) func(*API, context.Context, tenant.Sco
 	}
 }
 
-// maxLive bounds the findings of live scans that are looked at for one of the source.
-const maxLive = 1000
+// maxSides bounds the findings of live scans that are shown with one of the source.
+const maxSides = 100
 
-// proven lists the open findings of live scans that show a flaw of the source, on its
-// branch and its place.
-func (a *API) proven(ctx context.Context, sc tenant.Scope, f *triage.Finding) ([]provenBody, error) {
-	out := []provenBody{}
-	for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
-		page, err := a.Results.Findings(ctx, sc, triage.Query{Sort: triage.ByDefault, Limit: maxLive, Uncounted: true,
-			Filter: triage.Filter{Analysis: analysis, Branch: f.Branch, Statuses: []triage.Status{triage.ToVerify, triage.Confirmed}}})
-		if err != nil {
-			return nil, err
-		}
-		for i := range page.Findings {
-			p := &page.Findings[i]
-			l := p.Report.Live
-			if l == nil || l.Code == nil || l.Code.Flaw == nil || l.Code.Flaw.Fingerprint.Place != f.Report.Fingerprint.Place {
-				continue
+// sides adds to the detail of a finding those of the same flaw on the other side, on its
+// branch: of the source those of live scans that show it, of a live scan that of the
+// source. What is gone is left out.
+func (a *API) sides(ctx context.Context, sc tenant.Scope, f *triage.Finding, to *resultDetail) error {
+	b := *to.of(f.Report.Analysis)
+	switch live := f.Report.Live; {
+	case f.Report.Analysis == finding.SAST:
+		b.Proven = []sideBody{}
+		for _, analysis := range []finding.Analysis{finding.DAST, finding.API} {
+			found, err := a.side(ctx, sc, triage.Filter{Analysis: analysis, Branch: f.Branch, Proves: f.Report.Fingerprint.Place})
+			if err != nil {
+				return err
 			}
-			out = append(out, provenBody{ID: p.ID, Type: analysis, Method: l.Method, URL: l.URL, Parameter: l.Parameter, In: l.In, Message: p.Report.Message, UpdatedAt: p.UpdatedAt})
+			b.Proven = append(b.Proven, found...)
 		}
+	case live != nil && live.Code != nil && live.Code.Flaw != nil:
+		found, err := a.side(ctx, sc, triage.Filter{Analysis: finding.SAST, Branch: f.Branch, Place: live.Code.Flaw.Fingerprint.Place})
+		if err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			b.Source = &found[0]
+		}
+	}
+	to.Vulnerability.Proven, to.Vulnerability.Source = b.Proven, b.Source
+	return nil
+}
+
+// side lists findings as the other side of their flaw is shown.
+func (a *API) side(ctx context.Context, sc tenant.Scope, filter triage.Filter) ([]sideBody, error) {
+	page, err := a.Results.Findings(ctx, sc, triage.Query{Filter: filter, Sort: triage.ByDefault, Limit: maxSides, Uncounted: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []sideBody
+	for i := range page.Findings {
+		f := &page.Findings[i]
+		if f.Gone {
+			continue
+		}
+		s := sideBody{ID: f.ID, Type: f.Report.Analysis, CurrentState: f.Status, CurrentPriority: f.Priority, Message: f.Report.Message, UpdatedAt: f.UpdatedAt}
+		for _, c := range f.History {
+			if c.Kind == triage.StatusChange {
+				s.Reason = c.Reason
+			}
+		}
+		if l := f.Report.Live; l != nil {
+			s.Method, s.URL, s.Parameter, s.In = l.Method, l.URL, l.Parameter, l.In
+		} else {
+			s.Path, s.Line = f.Report.Location.Path, f.Report.Location.StartLine
+		}
+		out = append(out, s)
 	}
 	return out, nil
 }

@@ -21,11 +21,14 @@ type DecisionBody struct {
 	Status   string `json:"status,omitempty" doc:"to_verify, confirmed, resolved or ignored."`
 	Priority string `json:"priority,omitempty" doc:"critical_urgent, urgent, normal, low or very_low. It stays until another one is chosen."`
 	Comment  string `json:"comment,omitempty" doc:"At most 512 characters."`
+	// A decision about the source is none about the application that runs, and the other
+	// way round: it is made for both only when somebody says so.
+	BothSides bool `json:"bothSides,omitempty" doc:"Decide the same about the findings of the same flaw on the other side: of the source (source) or of live scans (proven). Without it they stay as they are."`
 }
 
 // decision checks what was decided.
 func (b DecisionBody) decision(id triage.ID) (triage.Decision, error) {
-	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment)}
+	d := triage.Decision{Finding: id, Comment: strings.TrimSpace(b.Comment), BothSides: b.BothSides}
 	var details []errs.Detail
 	wrong := func(name, message string) {
 		details = append(details, errs.Detail{Location: "body." + name, Message: message})
@@ -77,7 +80,8 @@ func (a *API) updateResult(ctx context.Context, sc tenant.Scope, in *updateResul
 	if err != nil {
 		return nil, err
 	}
-	return &resultOut{Body: viewDetail(&f)}, nil
+	out := &resultOut{Body: viewDetail(&f)}
+	return out, a.sides(ctx, sc, &f, &out.Body)
 }
 
 type updateResultsIn struct {

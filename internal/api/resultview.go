@@ -74,6 +74,9 @@ func viewFields(f *triage.Finding) ResultFields {
 	if f.CVSS > 0 {
 		out.CVSSScore = &f.CVSS
 	}
+	if d := triage.Decompose(f); d.Verdict == triage.ProvenVerdict {
+		out.ContextualExplanation = &d.Reason
+	}
 	if s := r.Snippet; s != nil {
 		out.CodeSnippets = append(out.CodeSnippets, snippetBody{
 			ID:                  triage.Derived("snippet", string(f.ID)),

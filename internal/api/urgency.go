@@ -36,7 +36,7 @@ type topBody struct {
 	Priority                  triage.Priority       `json:"priority"`
 	CompositeScore            float64               `json:"compositeScore" doc:"0 to 1."`
 	CVSS4EnvironmentalScore   float64               `json:"cvss4EnvironmentalScore" doc:"The score that the priority is made with: that of the advisory, else one that is typical for the severity. Nothing is known of the project's surroundings that would change it."`
-	ExploitabilityVerdict     triage.Exploitability `json:"exploitabilityVerdict" enum:"not_exploitable,theoretical,actively_exploited"`
+	ExploitabilityVerdict     triage.Exploitability `json:"exploitabilityVerdict" enum:"not_exploitable,theoretical,proven,actively_exploited"`
 	ExploitabilityReason      string                `json:"exploitabilityReason"`
 	ExploitabilityScoreReason string                `json:"exploitabilityScoreReason"`
 	ExploitabilitySource      string                `json:"exploitabilitySource" enum:"agent,manual,static" doc:"Who says so: the data and the scan."`

@@ -127,7 +127,7 @@ func unpack(packed []byte, v any) error {
 
 // findingColumns are the columns that scanFinding reads, of finding f and rule r.
 const findingColumns = `f.id, f.project_id, f.branch, f.flaw, f.place, f.code, f.analysis, f.analyzer, f.rule_id, f.severity, f.status,
-	f.priority, f.pinned, f.score, f.gone, f.cvss, f.fixable, f.path, f.start_line, f.end_line, f.language, f.message, f.detail,
+	f.priority, f.pinned, f.proven, f.score, f.gone, f.cvss, f.fixable, f.path, f.start_line, f.end_line, f.language, f.message, f.detail,
 	f.first_run, f.last_run, f.created_at, f.updated_at, f.resolved_at, r.body`
 
 const findingTables = " FROM finding f JOIN rule r ON r.id = f.rule_id "
@@ -140,7 +140,7 @@ func scanFinding(rows *sql.Rows) (triage.Finding, error) {
 	var created, updated, resolved int64
 	p := &f.Report
 	err := rows.Scan(&f.ID, &f.ProjectID, &f.Branch, &flaw, &p.Fingerprint.Place, &p.Fingerprint.Flaw, &analysis, &p.Analyzer, &f.RuleID,
-		&severity, &status, &priority, &f.Pinned, &f.Score, &f.Gone, &cvss, &f.Fixable, &p.Location.Path, &p.Location.StartLine,
+		&severity, &status, &priority, &f.Pinned, &f.Proven, &f.Score, &f.Gone, &cvss, &f.Fixable, &p.Location.Path, &p.Location.StartLine,
 		&p.Location.EndLine, &p.Language, &p.Message, &rest, &f.FirstRun, &f.LastRun, &created, &updated, &resolved, &rule)
 	if err != nil {
 		return f, err

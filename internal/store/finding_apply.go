@@ -55,6 +55,9 @@ func (db *DB) Apply(ctx context.Context, sc tenant.Scope, b *triage.Batch) error
 			if err := tx.endScan(ctx, sc, b); err != nil {
 				return err
 			}
+			if err := tx.prove(ctx, sc, b.Branch, b.Run.ID); err != nil {
+				return err
+			}
 		}
 		if len(b.Counts) > 0 || b.Last != nil {
 			return tx.refreshStats(ctx, sc)
@@ -116,7 +119,7 @@ type prepared struct {
 const (
 	ruleColumns     = "id, organization_id, rule_id, name, advisory, body, sum, updated_at"
 	findingInserted = `id, organization_id, project_id, branch, flaw, place, code, analysis, analyzer, rule_id, closed, severity, status, priority,
-		pinned, score, gone, cvss, fixable, dependency, path, start_line, end_line, language, message, package, detail, sum, first_run, last_run,
+		pinned, score, gone, cvss, fixable, dependency, path, start_line, end_line, language, message, package, detail, sum, proves, first_run, last_run,
 		last_did, created_at, updated_at, resolved_at`
 	packageColumns = `id, organization_id, project_id, branch, ecosystem, name, version, path, dependency, licenses, body, sum, first_run,
 		created_at, updated_at`
@@ -199,11 +202,15 @@ func findingRow(sc tenant.Scope, b *triage.Batch, r *triage.Row) ([]any, error) 
 	if f.Package != nil {
 		name, fixable = f.Package.Package.Name, f.Package.Upgrade != ""
 	}
+	proves := ""
+	if r.Proves != (triage.Digest{}) {
+		proves = r.Proves.String()
+	}
 	return []any{
 		string(r.ID), string(sc.Organization), string(sc.Project), b.Branch, r.Flaw.String(), r.Place.String(), r.Code.String(),
 		code(finding.Analyses, r.Cell.Analysis), f.Analyzer, r.RuleID, closedCode(r.Cell.Status), code(finding.Severities, r.Cell.Severity),
 		code(triage.Statuses, r.Cell.Status), code(triage.Priorities, r.Cell.Priority), r.Pinned, r.Score, false, tenths(r.CVSS), fixable,
-		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest, int64(r.Sum),
+		dependency, f.Location.Path, f.Location.StartLine, f.Location.EndLine, f.Language, f.Message, name, rest, int64(r.Sum), proves,
 		string(b.Run.ID), string(b.Run.ID), int(r.Effect), now{}, now{}, 0,
 	}, nil
 }

@@ -26,12 +26,32 @@ func (db *DB) Decide(ctx context.Context, sc tenant.Scope, d triage.Decision) (t
 		if _, err := tx.lockFindings(ctx, sc); err != nil {
 			return err
 		}
-		return tx.decide(ctx, sc, d)
+		return tx.decideAll(ctx, sc, d)
 	})
 	if err != nil {
 		return triage.Finding{}, err
 	}
 	return db.Finding(ctx, sc, d.Finding)
+}
+
+// decideAll applies a decision to its finding and, where it is meant for both sides, to
+// those of the other one.
+func (tx *Tx) decideAll(ctx context.Context, sc tenant.Scope, d triage.Decision) error {
+	all := []triage.ID{d.Finding}
+	if d.BothSides {
+		others, err := tx.otherSide(ctx, sc, d.Finding)
+		if err != nil {
+			return err
+		}
+		all = append(all, others...)
+	}
+	for _, id := range all {
+		d.Finding = id
+		if err := tx.decide(ctx, sc, d); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) error {
@@ -58,6 +78,11 @@ func (tx *Tx) decide(ctx context.Context, sc tenant.Scope, d triage.Decision) er
 	tally := triage.Tally(changes)
 	for _, branch := range triage.Branches(tally) {
 		if err := tx.count(ctx, sc, branch, change{counts: tally[branch], solved: solved[branch]}); err != nil {
+			return err
+		}
+	}
+	for _, branch := range triage.Branches(tally) {
+		if err := tx.prove(ctx, sc, branch, ""); err != nil {
 			return err
 		}
 	}

@@ -137,7 +137,7 @@ func each(rows *sql.Rows, err error, do func(*sql.Rows) error) error {
 }
 
 const knownColumns = `id, flaw, place, code, analysis, analyzer, severity, status, priority, pinned, gone, cvss, path, start_line, sum,
-	last_run, last_did, updated_at`
+	proves, proven, last_run, last_did, updated_at`
 
 // Known calls do for every finding of a branch of the scope's project.
 func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Known) error) error {
@@ -155,12 +155,12 @@ func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func
 
 func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 	var k triage.Known
-	var flaw, place, codeText sql.RawBytes
+	var flaw, place, codeText, proves sql.RawBytes
 	var analyzer, path, lastRun sql.RawBytes
 	var analysis, severity, status, priority, cvss int
 	var sum, updated int64
 	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &severity, &status, &priority, &k.Pinned, &k.Gone, &cvss,
-		&path, &k.Line, &sum, &lastRun, &k.LastDid, &updated)
+		&path, &k.Line, &sum, &proves, &k.Proven, &lastRun, &k.LastDid, &updated)
 	if err != nil {
 		return k, err
 	}
@@ -169,6 +169,11 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 		to   *triage.Digest
 	}{{flaw, &k.Flaw}, {place, &k.Place}, {codeText, &k.Code}} {
 		if *d.to, err = triage.ParseDigest(string(d.text)); err != nil {
+			return k, fmt.Errorf("finding %s: %w", k.ID, err)
+		}
+	}
+	if len(proves) > 0 {
+		if k.Proves, err = triage.ParseDigest(string(proves)); err != nil {
 			return k, fmt.Errorf("finding %s: %w", k.ID, err)
 		}
 	}

@@ -79,6 +79,12 @@ func (db *DB) filter(sc tenant.Scope, f triage.Filter) *where {
 	if f.Package != "" {
 		w.and("f.package = ?", f.Package)
 	}
+	if f.Place != "" {
+		w.and("f.place = ?", f.Place)
+	}
+	if f.Proves != "" {
+		w.and("f.proves = ? AND f.proves <> ''", f.Proves)
+	}
 	if f.Except != "" {
 		w.and("f.id <> ?", string(f.Except))
 	}

@@ -45,6 +45,8 @@ type Known struct {
 	Line      int
 	Gone      bool
 	Sum       uint64 // of what was reported last
+	Proves    Digest // of a live scan: the place of the finding of the source that is the same flaw
+	Proven    bool   // of the source: the priority counts that a live scan shows it
 	Cell      Cell
 	Risk      int64 // thousandths of the project's score
 	Pinned    bool
@@ -82,6 +84,7 @@ type Row struct {
 	CVSS   float64
 	Risk   int64 // thousandths
 	Sum    uint64
+	Proves Digest // as Known's
 	Effect Effect
 	Report *finding.Finding
 }

@@ -16,6 +16,10 @@ type Decision struct {
 	Status   Status
 	Priority Priority
 	Comment  string
+	// BothSides decides the same about the findings of the same flaw on the other side:
+	// for a finding of the source those of live scans on its branch that show it, for one
+	// of a live scan the finding of the source. Without it they are left as they are.
+	BothSides bool
 }
 
 // A Standpoint is a finding of the flaw that is decided about, on one branch.

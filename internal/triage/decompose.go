@@ -34,6 +34,7 @@ type Exploitability string
 const (
 	NotExploitableVerdict Exploitability = "not_exploitable"
 	TheoreticalVerdict    Exploitability = "theoretical"
+	ProvenVerdict         Exploitability = "proven"
 	ExploitedVerdict      Exploitability = "actively_exploited"
 )
 
@@ -41,7 +42,7 @@ const (
 // advisory may have been renewed by a scan of another project.
 func Decompose(f *Finding) Decomposition {
 	t := threatOf(&f.Rule)
-	d := Decomposition{Factors: factorsOf(&f.Report, t)}
+	d := Decomposition{Factors: factorsOf(&f.Report, t, f.Proven || used(&f.Report))}
 	d.Score = d.Factors.Composite()
 	total := weightCVSS + weightExploit + weightContext
 	if d.Factors.Scored {
@@ -100,6 +101,10 @@ func (d *Decomposition) judge(f *Finding, t threat) {
 		if a.KEV.Ransomware {
 			d.Reason += ", and ransomware uses it"
 		}
+	case used(&f.Report):
+		d.Verdict, d.Reason = ProvenVerdict, "the scan has used it in the running application"
+	case f.Proven:
+		d.Verdict, d.Reason = ProvenVerdict, "a live scan has used it in the running application"
 	case match != nil && unused(match.Reach):
 		d.Verdict, d.Reason = NotExploitableVerdict, "nothing uses the package: "+match.Reach.Reason
 	case match == nil && Demoted(f.Report.Location.Path):

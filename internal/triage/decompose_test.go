@@ -35,6 +35,23 @@ func TestDecompose(t *testing.T) {
 				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: NotExploitableVerdict,
 				Reason: "the file's path says that it is a test, an example or somebody else's code"},
 		},
+		"test, shown": {
+			&Finding{Proven: true, Report: finding.Finding{Severity: finding.High, Location: finding.Location{Path: "tests/a.go"}}},
+			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371, ExploitPart: 250, ContextPart: 100,
+				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
+				Reason: "a live scan has used it in the running application"},
+		},
+		"live, used": {
+			&Finding{Report: finding.Finding{Severity: finding.High, Live: &finding.Live{Payload: "'"}}},
+			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.75, Context: 0.5}, Score: 721, CVSSPart: 371, ExploitPart: 250, ContextPart: 100,
+				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: ProvenVerdict,
+				Reason: "the scan has used it in the running application"},
+		},
+		"live, seen": {
+			&Finding{Report: finding.Finding{Severity: finding.High, Live: &finding.Live{Exchanges: make([]finding.Exchange, 1)}}},
+			Decomposition{Factors: Factors{CVSS: 7.95, Exploitability: 0.35, Context: 0.5}, Score: 588, CVSSPart: 371, ExploitPart: 117, ContextPart: 100,
+				CVSSWeight: 0.35 / 0.75, ExploitWeight: 0.25 / 0.75, ContextWeight: 0.15 / 0.75, Verdict: TheoreticalVerdict, Reason: "no attack is known"},
+		},
 		"attacked, called": {
 			advised(finding.Advisory{CVSS: 7, EPSS: &finding.EPSS{Percentile: 0.9}, KEV: &finding.KEV{Added: "2021-12-10", Ransomware: true}}, finding.Reachable),
 			Decomposition{Factors: Factors{CVSS: 7, Scored: true, EPSS: 0.9, Exploitability: 0.95, Context: 0.5}, Score: 782, CVSSPart: 245, EPSSPart: 225, ExploitPart: 237, ContextPart: 75,

@@ -303,7 +303,7 @@ func (in *ingest) skipUnchanged() {
 		k := &in.known[s.known]
 		s.flaw, s.id = k.Flaw, k.ID
 		s.quiet = e.quiet && in.reopens(k)
-		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && !k.Gone && !in.reopens(k)
+		s.skip = s.quiet || k.Sum == e.sum && k.Place == e.place && k.Proves == e.proves && !k.Gone && !in.reopens(k)
 	}
 }
 

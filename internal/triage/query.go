@@ -28,6 +28,8 @@ type Filter struct {
 	Package    string // its exact name
 	Path       string // part of the path; any case
 	Except     ID     // left out
+	Place      string // finding.Fingerprint.Place
+	Proves     string // of live scans: that the finding of the source at this place is the same flaw
 	Image      string // identifier of a container image that holds them
 	Classes    []Class
 	Nothing    bool // select nothing: the filter names something that has no findings

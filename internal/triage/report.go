@@ -49,6 +49,7 @@ type entry struct {
 	path        string
 	line        int
 	sum         uint64
+	proves      Digest
 	quiet       bool // of a severity that the run does not speak of: it opens nothing
 }
 
@@ -188,11 +189,24 @@ func (r *report) Finding(f *finding.Finding) error {
 		path = strings.Clone(f.Location.Path)
 		r.paths[path] = path
 	}
-	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s, quiet: !r.run.Speaks(f.Severity)})
+	r.entries = append(r.entries, entry{place: place, code: code, path: path, line: f.Location.StartLine, sum: s, proves: proves(f), quiet: !r.run.Speaks(f.Severity)})
 	if f.Language != "" && f.Package == nil {
 		r.languages[f.Language] = true
 	}
 	return nil
+}
+
+// proves returns the place of the finding of the source that is the same flaw as one of a
+// live scan; nothing when none is.
+func proves(f *finding.Finding) Digest {
+	if f.Live == nil || f.Live.Code == nil || f.Live.Code.Flaw == nil {
+		return Digest{}
+	}
+	place, err := ParseDigest(f.Live.Code.Flaw.Fingerprint.Place)
+	if err != nil {
+		return Digest{} // a flaw without a finding of its own
+	}
+	return place
 }
 
 func (r *report) check(f *finding.Finding) error {

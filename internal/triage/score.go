@@ -97,10 +97,12 @@ type Factors struct {
 }
 
 // The exploitability of a flaw of which nothing is known, of one in code that does
-// not reach production, and of one that attackers are known to use.
+// not reach production, of one that a live scan has used, and of one that attackers are
+// known to use.
 const (
 	Theoretical       = 0.35
 	NotExploitable    = 0.05
+	Proven            = 0.75
 	ActivelyExploited = 0.95
 )
 
@@ -154,8 +156,9 @@ func threatOf(r *finding.Rule) threat {
 	return t
 }
 
-// factorsOf returns what is known of a reported finding.
-func factorsOf(f *finding.Finding, t threat) Factors {
+// factorsOf returns what is known of a reported finding, which a live scan may have
+// proven.
+func factorsOf(f *finding.Finding, t threat, proven bool) Factors {
 	out := Factors{CVSS: t.cvss, Scored: t.scored, EPSS: t.epss, Exploitability: Theoretical, Context: Unspecified}
 	if t.exploited {
 		out.Exploitability = ActivelyExploited
@@ -170,7 +173,26 @@ func factorsOf(f *finding.Finding, t threat) Factors {
 	if f.Package == nil && Demoted(f.Location.Path) {
 		out.Exploitability = NotExploitable
 	}
+	if proven && !t.exploited {
+		out.Exploitability = Proven
+	}
 	return out
+}
+
+// used reports whether a live scan has used the flaw that it reports: by a payload, or by
+// answers that it compares. What is seen in one answer, such as a header that is missing,
+// is a fact and no attack, and what is of low severity does no harm by being shown.
+func used(f *finding.Finding) bool {
+	l := f.Live
+	return l != nil && (l.Payload != "" || len(l.Exchanges) > 1) && f.Severity != finding.Low && f.Confidence != finding.Uncertain
+}
+
+// Rank returns the score of the finding's priority, in thousandths, and the priority that
+// follows from it, with what its rule says now.
+func (f *Finding) Rank() (int, Priority) {
+	t := threatOf(&f.Rule)
+	score := factorsOf(&f.Report, t, f.Proven || used(&f.Report)).Composite()
+	return score, priorityOf(&f.Report, score, t)
 }
 
 // unused reports whether no source of the program imports a package.

@@ -76,6 +76,7 @@ type Finding struct {
 	Priority  Priority
 	Score     int  // priority score in thousandths, 0 to 1000
 	Pinned    bool // a person chose the priority
+	Proven    bool // of the source: an open finding of a live scan of the branch shows it
 	CVSS      float64
 	Fixable   bool // an upgrade that clears it is known
 	Report    finding.Finding

@@ -58,7 +58,7 @@ func TestPriorityOfDependencies(t *testing.T) {
 		t.Errorf("a flaw of code: %s", got)
 	}
 	unused := &finding.Finding{Severity: finding.High, Package: &finding.PackageMatch{Reach: &finding.Reach{Verdict: finding.NotFound}}}
-	if got := factorsOf(unused, threat{}).Exploitability; got != 0 {
+	if got := factorsOf(unused, threat{}, false).Exploitability; got != 0 {
 		t.Errorf("exploitability of an unused package: %v", got)
 	}
 }
@@ -108,7 +108,7 @@ func TestThreat(t *testing.T) {
 		"out of its range": {&finding.Advisory{CVSS: 80, EPSS: &finding.EPSS{Percentile: 7}}, 763},
 		"no advisory":      {nil, 588},
 	} {
-		got := factorsOf(f, threatOf(&finding.Rule{Advisory: c.advisory})).Composite()
+		got := factorsOf(f, threatOf(&finding.Rule{Advisory: c.advisory}), false).Composite()
 		if got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
 		}
@@ -126,7 +126,7 @@ func TestDemoted(t *testing.T) {
 		}
 	}
 	f := &finding.Finding{Severity: finding.High, Location: finding.Location{Path: "vendor/package-lock.json"}, Package: &finding.PackageMatch{}}
-	if got := factorsOf(f, threat{cvss: 8}).Exploitability; got != Theoretical {
+	if got := factorsOf(f, threat{cvss: 8}, false).Exploitability; got != Theoretical {
 		t.Errorf("a dependency is demoted by where it is declared: %v", got)
 	}
 }

@@ -156,9 +156,10 @@ func (d *differ) Finding(f *finding.Finding) error {
 		return nil
 	}
 	rule := d.in.report.rules[f.RuleID]
+	proven := used(f) || s.known >= 0 && d.in.known[s.known].Proven
 	row := Row{
-		Place: e.place, Code: e.code, Flaw: s.flaw, RuleID: rule.id, Sum: e.sum, Report: f,
-		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.threat).Composite(),
+		Place: e.place, Code: e.code, Flaw: s.flaw, RuleID: rule.id, Sum: e.sum, Report: f, Proves: e.proves,
+		CVSS: rule.cvss, Risk: Risk(f.Severity, rule.cvss), Score: factorsOf(f, rule.threat, proven).Composite(),
 		Cell: Cell{Analysis: f.Analysis, Severity: f.Severity, Status: ToVerify},
 	}
 	row.Cell.Priority = priorityOf(f, row.Score, rule.threat)
