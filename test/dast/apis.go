@@ -130,29 +130,24 @@ func (b *bench) attackVAmPI(ctx context.Context, s *server) (*scan, table.Row, e
 	if err != nil {
 		return nil, table.Row{}, err
 	}
-	without := unstated(declared, got.Operations)
-	return got, table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", s.name, len(declared)), Floor: "100 %",
-		Measured: table.Percent(share(len(declared)-len(without), len(declared))), Met: table.Verdict(len(without) == 0), Note: strings.TrimPrefix(list("; without: ", without), "; ")}, nil
+	return got, outcomes(s.name, declared, got.Operations), nil
+}
+
+// outcomes is the row of the declared operations that have an outcome.
+func outcomes(target string, declared []string, operations []operation) table.Row {
+	without := unstated(declared, operations)
+	return table.Row{Measure: fmt.Sprintf("%s: operations with a stated outcome (%d)", target, len(declared)), Floor: "100 %",
+		Measured: table.Percent(share(len(declared)-len(without), len(declared))), Met: table.Verdict(len(declared) > 0, len(without) == 0),
+		Note: strings.TrimPrefix(list("; without: ", without), "; ")}
 }
 
 // declaredOperations reads the operations of an OpenAPI description: "GET /users/{}".
 func declaredOperations(ctx context.Context, address string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
 	var d struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&d); err != nil {
-		return nil, fmt.Errorf("%s: %w", address, err)
+	if err := fetchJSON(ctx, http.MethodGet, address, "", &d); err != nil {
+		return nil, err
 	}
 	var out []string
 	for path, methods := range d.Paths {
@@ -164,6 +159,57 @@ func declaredOperations(ctx context.Context, address string) ([]string, error) {
 	}
 	slices.Sort(out)
 	return out, nil
+}
+
+// declaredFields asks a service of GraphQL for the fields of its root types:
+// "Query.users".
+func declaredFields(ctx context.Context, address string) ([]string, error) {
+	type root struct {
+		Name   string `json:"name"`
+		Fields []struct {
+			Name string `json:"name"`
+		} `json:"fields"`
+	}
+	var d struct {
+		Data struct {
+			Schema map[string]*root `json:"__schema"`
+		} `json:"data"`
+	}
+	const query = `{"query":"{__schema{queryType{name fields{name}} mutationType{name fields{name}} subscriptionType{name fields{name}}}}"}`
+	if err := fetchJSON(ctx, http.MethodPost, address, query, &d); err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range d.Data.Schema {
+		if r == nil {
+			continue
+		}
+		for _, f := range r.Fields {
+			out = append(out, r.Name+"."+f.Name)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// fetchJSON asks a target for JSON.
+func fetchJSON(ctx context.Context, method, address, body string, to any) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }() // it was only read
+	if err := json.NewDecoder(resp.Body).Decode(to); err != nil {
+		return fmt.Errorf("%s: %w", address, err)
+	}
+	return nil
 }
 
 // inBraces is a parameter of a path.
@@ -178,7 +224,7 @@ func unstated(declared []string, operations []operation) []string {
 	stated := map[string]bool{}
 	for _, o := range operations {
 		if o.Outcome == "reached" || o.Outcome != "" && o.Reason != "" {
-			stated[o.Method+" "+unnamed(pathOf(o.URL))] = true
+			stated[o.Method+" "+unnamed(pathOf(o.URL))], stated[o.ID] = true, true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(declared), func(name string) bool { return stated[name] })
@@ -221,9 +267,13 @@ func dvga(ctx context.Context, b *bench) ([]table.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	declared, err := declaredFields(ctx, s.direct+"/graphql")
+	if err != nil {
+		return nil, err
+	}
 	cases := told("dvga", got, dvgaFlaws)
 	yes, no := found(cases)
 	rows := []table.Row{{Measure: fmt.Sprintf("DVGA: listed flaws found (%d)", len(cases)), Floor: "≥ 10", Measured: fmt.Sprint(len(yes)),
-		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)}}
+		Met: table.Verdict(len(yes) >= 10), Note: got.spent() + list("; found: ", yes) + list("; missed: ", no)}, outcomes("DVGA", declared, got.Operations)}
 	return rows, table.Keep(filepath.Join(b.out, "dvga.jsonl"), cases)
 }

@@ -179,6 +179,10 @@ func TestReportIsJudged(t *testing.T) {
 	if want := []string{"DELETE /users/{}", "POST /users"}; !cmp.Equal(want, without) {
 		t.Errorf("unstated = %q, want %q", without, want)
 	}
+	fields := unstated([]string{"Query.users", "Mutation.pay"}, []operation{{ID: "Query.users", Outcome: "reached", URL: "http://h/graphql"}, {ID: "Mutation.pay", Outcome: "refused", URL: "http://h/graphql"}})
+	if want := []string{"Mutation.pay"}; !cmp.Equal(want, fields) {
+		t.Errorf("unstated fields = %q, want %q", fields, want)
+	}
 	yes, no := found(told("x", s, []known{{name: "a", class: sqlInjection, text: "importPaste"}, {name: "b", class: sqlInjection, method: "POST"}, {name: "c", rule: vampiFlaws[0].path}}))
 	if !cmp.Equal(yes, []string{"a"}) || !cmp.Equal(no, []string{"b", "c"}) {
 		t.Errorf("found %q, not %q", yes, no)
@@ -326,5 +330,19 @@ func TestHostileRow(t *testing.T) {
 		if row := c(good).row(trap); (row.Met == "yes") != (name == "yes") {
 			t.Errorf("%s: %+v", name, row)
 		}
+	}
+}
+
+func TestDeclaredFields(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err != nil || !strings.Contains(string(body), "queryType{name fields{name}}") {
+			t.Errorf("asked %q, %v", body, err)
+		}
+		_, _ = io.WriteString(w, `{"data":{"__schema":{"queryType":{"name":"Query","fields":[{"name":"users"},{"name":"me"}]},"mutationType":{"name":"M","fields":[{"name":"pay"}]},"subscriptionType":null}}}`)
+	}))
+	defer service.Close()
+	got, err := declaredFields(t.Context(), service.URL)
+	if want := []string{"M.pay", "Query.me", "Query.users"}; err != nil || !cmp.Equal(got, want) {
+		t.Errorf("fields %q, %v", got, err)
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -92,22 +91,11 @@ func register(ctx context.Context, base string) error {
 
 // challenges asks the target which are solved.
 func challenges(ctx context.Context, base string) ([]challenge, error) {
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+"/api/Challenges", nil)
-	if err != nil {
-		return nil, err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, fmt.Errorf("the target does not answer: %w", err)
-	}
-	defer func() { _ = resp.Body.Close() }() // it was only read
 	var list struct {
 		Data []challenge `json:"data"`
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
-		return nil, fmt.Errorf("list of challenges: %w", err)
+	if err := fetchJSON(ctx, http.MethodGet, base+"/api/Challenges", "", &list); err != nil {
+		return nil, err
 	}
 	return list.Data, nil
 }

@@ -71,6 +71,7 @@ type report struct {
 
 // An operation is what became of one thing that the target offers.
 type operation struct {
+	ID      string `json:"id"` // of a field of GraphQL: "Query.users"
 	Method  string `json:"method"`
 	URL     string `json:"url"`
 	Outcome string `json:"outcome"`

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -50,30 +51,71 @@ func Choose[B any](measures []Measure[B], only string) ([]Measure[B], error) {
 	return out, nil
 }
 
-// Run takes the measures one after the other, prints their table and keeps it as
-// table.md in the folder out. A measure that fails is a row that says so; only
-// the end of ctx ends the run.
+// Run takes the measures one after the other and prints their table, with what was
+// not met and how long each took. The table so far is in the folder out as table.md
+// after each of them. A measure that fails, or crashes, is a row that says so; only the
+// end of ctx ends the run.
 func Run[B any](ctx context.Context, measures []Measure[B], bench B, out string, stdout io.Writer) error {
-	var rows []Row
-	began := Machine()
+	var all []Row
+	var took []string
+	machine, began := Machine(), time.Now()
 	for _, m := range measures {
-		got, err := m.Run(ctx, bench)
+		from := time.Now()
+		rows, err := m.run(ctx, bench)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			got = append(got, Row{Measure: m.Name, Measured: "not measured", Note: err.Error()})
+			rows = append(rows, Row{Measure: m.Name, Measured: "not measured", Note: err.Error()})
 		case err != nil:
-			got = append(got, Row{Measure: m.Name, Measured: "failed", Met: No, Note: err.Error()})
+			rows = append(rows, Row{Measure: m.Name, Measured: "failed", Met: No, Note: err.Error()})
 		}
-		rows = append(rows, got...)
-		fmt.Fprintf(os.Stderr, "%s %s: %d rows\n", time.Now().Format(time.TimeOnly), m.Name, len(got))
+		all = append(all, rows...)
+		spent := time.Since(from).Round(time.Second)
+		took = append(took, fmt.Sprintf("%s %s", m.Name, spent))
+		fmt.Fprintf(os.Stderr, "%s %s: %d rows, %s\n", time.Now().Format(time.TimeOnly), m.Name, len(rows), spent)
+		if err := Write(filepath.Join(out, "table.md"), machine, all, summary(all, took, time.Since(began))); err != nil {
+			return err
+		}
 	}
-	if err := Write(filepath.Join(out, "table.md"), began, rows); err != nil {
-		return err
+	return Print(stdout, machine, all, summary(all, took, time.Since(began)))
+}
+
+// run takes the measure; a crash is an error.
+func (m Measure[B]) run(ctx context.Context, bench B) (rows []Row, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("the measure crashed: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return m.Run(ctx, bench)
+}
+
+// summary says which floors were not met, what was not measured, and what took how long.
+func summary(rows []Row, took []string, whole time.Duration) string {
+	var missed, absent []string
+	met := 0
+	for _, r := range rows {
+		switch {
+		case r.Met == No:
+			missed = append(missed, r.Measure)
+		case r.Met == Yes:
+			met++
+		case r.Measured == "not measured":
+			absent = append(absent, r.Measure)
+		}
 	}
-	return Print(stdout, began, rows)
+	out := fmt.Sprintf("%d floors met, %d not.", met, len(missed))
+	for _, l := range []struct {
+		what string
+		list []string
+	}{{"Not met", missed}, {"Not measured", absent}, {"Took", append(took, "in all "+whole.Round(time.Second).String())}} {
+		if len(l.list) > 0 {
+			out += fmt.Sprintf(" %s: %s.", l.what, strings.Join(l.list, "; "))
+		}
+	}
+	return out
 }
 
 // Keep writes what each case of a measure got, one JSON value a line.

@@ -35,6 +35,8 @@ func TestRun(t *testing.T) {
 		{Name: "good", Run: row(Row{Measure: "speed", Met: Yes}, nil)},
 		{Name: "absent", Run: row(Row{Measure: "half"}, fs.ErrNotExist)},
 		{Name: "broken", Run: row(Row{}, errors.New("no such|thing"))},
+		{Name: "crashing", Run: func(context.Context, string) ([]Row, error) { panic("ouch") }},
+		{Name: "slow", Run: row(Row{Measure: "rate", Floor: "2", Met: No}, nil)},
 	}
 	dir, out := t.TempDir(), &bytes.Buffer{}
 	if err := Run(t.Context(), measures, " fast", dir, out); err != nil {
@@ -44,7 +46,8 @@ func TestRun(t *testing.T) {
 	if err != nil || !bytes.Equal(kept, out.Bytes()) {
 		t.Errorf("the kept table differs from the printed one: %v\n%s", err, kept)
 	}
-	for _, want := range []string{"| speed |  |  fast | yes |", "| absent |  | not measured |", "| broken |  | failed | no | no such/thing |"} {
+	for _, want := range []string{"| speed |  |  fast | yes |", "| absent |  | not measured |", "| broken |  | failed | no | no such/thing |",
+		"| crashing |  | failed | no | the measure crashed: ouch", "\n1 floors met, 3 not. Not met: broken; crashing; rate. Not measured: absent. Took: good 0s; absent 0s; broken 0s; crashing 0s; slow 0s; in all 0s.\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the table has no %q:\n%s", want, out)
 		}

@@ -38,24 +38,26 @@ func Verdict(met ...bool) string {
 // Percent writes a share with one decimal.
 func Percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// Print writes the rows as Markdown, under when and where they were measured.
-func Print(w io.Writer, heading string, rows []Row) error {
+// Print writes the rows as Markdown, under when and where they were measured, and what
+// is to be said of them all.
+func Print(w io.Writer, heading string, rows []Row, closing string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n\n| measure | floor | measured | met | |\n|---|---|---|---|---|\n", heading)
 	for _, r := range rows {
-		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.Measure, r.Floor, r.Measured, r.Met, strings.ReplaceAll(r.Note, "|", "/"))
+		fmt.Fprintf(&text, "| %s | %s | %s | %s | %s |\n", r.Measure, r.Floor, r.Measured, r.Met, strings.NewReplacer("|", "/", "\n", " ").Replace(r.Note))
 	}
+	fmt.Fprintf(&text, "\n%s\n", closing)
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
 // Write writes the table into a file.
-func Write(path, heading string, rows []Row) error {
+func Write(path, heading string, rows []Row, closing string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	if err := Print(f, heading, rows); err != nil {
+	if err := Print(f, heading, rows, closing); err != nil {
 		_ = f.Close() // the first error counts
 		return err
 	}

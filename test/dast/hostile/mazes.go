@@ -14,7 +14,7 @@ import (
 // lead elsewhere or nowhere, links without end, huge documents.
 
 var (
-	outside = regexp.MustCompile(`outside|elsewhere|redirect`)
+	outside = regexp.MustCompile(`outside of the target`)
 	many    = regexp.MustCompile(`not asked: the crawl is limited|too many`)
 )
 
@@ -43,9 +43,9 @@ var leading = []Trap{
 	{Name: "the first page leads to another port", Says: outside, build: func(*Site) http.Handler {
 		return http.RedirectHandler("http://localhost:9090/", http.StatusFound)
 	}},
-	{Name: "links and redirects to what is not the application's", Says: outside, build: leads},
+	{Name: "links and redirects to what is not the application's", Whole: true, build: leads},
 	{Name: "script that asks for what is not the application's", Whole: true, build: func(*Site) http.Handler { return ordinary(reaching()) }},
-	{Name: "every page leads to the next", Says: regexp.MustCompile(`redirect|limited|too many`), build: func(*Site) http.Handler {
+	{Name: "every page leads to the next", Says: refused, build: func(*Site) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			n, _ := strconv.Atoi(r.URL.Query().Get("n")) // 0 at first
 			http.Redirect(w, r, fmt.Sprintf("/hop?n=%d", n+1), http.StatusFound)
@@ -207,7 +207,7 @@ var documents = []Trap{
 			}
 		})
 	}},
-	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`fields|parameters|points|too many`), build: func(*Site) http.Handler {
+	{Name: "a form of 50,000 fields", Says: regexp.MustCompile(`the first 500 of its query and body`), build: func(*Site) http.Handler {
 		return beside("/big", `<a href="/big">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
 			guard(w)
 			write(w, `<form method="post" action="/big/send">`)

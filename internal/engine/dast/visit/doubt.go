@@ -15,21 +15,22 @@ import (
 // This file doubts a visit that ended well: a target that refuses everything, or that
 // has begun to, shows no flaws either.
 
-// doubt tells when there are operations and none was examined.
+// doubt tells when there are operations and none was examined. Redirects alone are no
+// application: where they lead to is none of the target's, or they go on for ever.
 func (v *Visit) doubt(operations []finding.Operation) {
 	last := ""
 	for _, o := range operations {
 		switch {
 		case o.Outcome != finding.Reached:
 			last = o.Reason
-		case o.Status >= http.StatusInternalServerError:
+		case o.Status >= http.StatusInternalServerError, o.Status >= 300 && o.Status < 400:
 			last = fmt.Sprintf("%d: %s", o.Status, http.StatusText(o.Status))
 		default:
 			return
 		}
 	}
 	if len(operations) > 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found answered without an error or a refusal (%s): they were not examined", len(operations), last)})
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("none of the %d operations that were found answered otherwise than by an error, a refusal or a redirect (%s): they were not examined", len(operations), last)})
 	}
 }
 

@@ -54,8 +54,8 @@ func TestDoubts(t *testing.T) {
 		reason string
 	}{
 		{"answers", func(int) int { return 200 }, ""},
-		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered without an error or a refusal (500: Internal Server Error)"},
-		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered without an error or a refusal (403: the identity may not)"},
+		{"always fails", func(int) int { return 500 }, "none of the 2 operations that were found answered otherwise than by an error, a refusal or a redirect (500: Internal Server Error)"},
+		{"always refuses", func(int) int { return 403 }, "none of the 2 operations that were found answered otherwise than by an error, a refusal or a redirect (403: the identity may not)"},
 		{"has a refusal among others", func(asked int) int { return 200 + 203*(asked%2) }, ""},
 		{"refuses from the sixth request on", func(asked int) int {
 			if asked > 5 {
