@@ -231,3 +231,16 @@ func FuzzRequests(f *testing.F) {
 		}
 	})
 }
+
+// Schemas that multiply make a value of bounded size.
+func TestValuesAreBounded(t *testing.T) {
+	api, err := describe.Read([]byte(`{"openapi":"3.0.0","info":{"title":"t","version":"1"},"paths":{"/a":{"post":{"requestBody":{"required":true,"content":{"application/json":{"schema":{"$ref":"#/components/schemas/A"}}}}}}},
+"components":{"schemas":{"A":{"type":"object","required":["a","b","c"],"properties":{"a":{"$ref":"#/components/schemas/A"},"b":{"type":"array","minItems":1000000000,"items":{"$ref":"#/components/schemas/A"}},"c":{"type":"string","minLength":2000000000}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(Valid(api.Operations[0], Options{Optional: true}).Body)
+	if err != nil || len(text) > 200<<10 || len(text) < 10<<10 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}

@@ -18,9 +18,11 @@ import (
 
 // Limits of a generated value.
 const (
-	maxDepth      = 6    // objects inside each other
-	maxProperties = 60   // of an object
-	maxText       = 2000 // characters of a text that has to be long
+	maxDepth      = 6        // objects inside each other
+	maxProperties = 60       // of an object
+	maxText       = 2000     // characters of a text that has to be long
+	maxMade       = 1000     // values of one value, and
+	maxSize       = 64 << 10 // bytes of its texts: then it ends, valid or not
 )
 
 // Options say which of the valid values are made.
@@ -117,12 +119,18 @@ func join(s, p *describe.Schema) {
 // maker makes values of one request.
 type maker struct {
 	Options
-	in string // where the value will be
+	in         string // where the value will be
+	made, size int    // values, and bytes of their texts, so far
 }
+
+// full reports whether there is no room for more: lists of objects that hold lists would
+// fill the memory.
+func (m *maker) full() bool { return m.made > maxMade || m.size > maxSize }
 
 // value returns a valid value, in the form of encoding/json.
 func (m *maker) value(name string, s *describe.Schema, depth int) any {
 	s = Flat(s)
+	m.made++
 	if m.Known != nil {
 		if v, ok := m.Known(m.in, name, s); ok {
 			return v
@@ -145,7 +153,9 @@ func (m *maker) value(name string, s *describe.Schema, depth int) any {
 	case "null":
 		return nil
 	}
-	return m.text(name, s)
+	text := m.text(name, s)
+	m.size += len(text)
+	return text
 }
 
 // kind returns the type that a value gets; a text where nothing is said.
@@ -213,7 +223,7 @@ func (m *maker) object(s *describe.Schema, depth int) any {
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
 		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
-		if !wanted || !required && (depth >= maxDepth/2 || len(out) >= maxProperties) || depth >= maxDepth || Flat(p.Schema).ReadOnly {
+		if !wanted || !required && (depth >= maxDepth/2 || len(out) >= maxProperties) || depth >= maxDepth || m.full() || Flat(p.Schema).ReadOnly {
 			continue
 		}
 		out[p.Name] = m.value(p.Name, p.Schema, depth+1)
@@ -231,6 +241,9 @@ func (m *maker) array(name string, s *describe.Schema, depth int) any {
 	}
 	out := make([]any, 0, n)
 	for i := range n {
+		if i > 0 && m.full() {
+			break
+		}
 		v := m.value(strings.TrimSuffix(name, "s"), s.Items, depth+1)
 		if text, ok := v.(string); ok && s.UniqueItems && i > 0 {
 			v = text + strconv.Itoa(i)
