@@ -77,9 +77,6 @@ func (e *examination) offer(c *call) {
 // is not always who is named in the path.
 var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
 
-// removes is how the names of operations begin that remove something.
-var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
-
 // forgotten are paths of operations by which users who have forgotten their password
 // get another one. What the scan asks for there is a user that it has made up.
 var forgotten = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
@@ -89,12 +86,12 @@ var forgotten = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-
 func removing(c *call) bool {
 	o := c.operation
 	if o.Call != nil {
-		return removes.MatchString(o.Call.Field)
+		return site.Removes(o.Call.Field)
 	}
 	if o.Method == http.MethodPost && forgotten.MatchString(o.Path) {
 		return false
 	}
-	return o.Method != http.MethodDelete && (removes.MatchString(o.ID) || removes.MatchString(o.Path[strings.LastIndexByte(o.Path, '/')+1:]))
+	return o.Method != http.MethodDelete && (site.Removes(o.ID) || site.Removes(o.Path))
 }
 
 // refuse says why an operation is not asked; empty: it may be.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -28,10 +30,11 @@ func (e *examination) routes() []*message.Request {
 }
 
 // withheld says why a request of a route is not sent, or nothing. What changes an object
-// that the path names changes one that the scan has not made.
+// that the path names changes one that the scan has not made. That no link leads to an
+// address which is named for removing something, even for GET, is as good as a warning.
 func (e *examination) withheld(r *message.Request) string {
 	changes := r.Method == http.MethodPut || r.Method == http.MethodPatch
-	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{")) && !e.Target.Profile.Allows(scan.Full) {
+	if (r.Method == http.MethodDelete || changes && strings.Contains(r.Template, "{") || site.Removes(r.Template)) && !e.Target.Profile.Allows(scan.Full) {
 		return "the profile sends nothing that may remove or replace what the scan has not made"
 	}
 	return ""
@@ -52,6 +55,19 @@ func (e *examination) requests(route *scan.Route) []*message.Request {
 	return out
 }
 
+// password are names of parameters that take one.
+var password = lazyregexp.New(`(?i)pass(w|phrase|$)|pwd`)
+
+// open is the value of a parameter that the code leaves open. A password and its
+// confirmation get different ones, so that nobody is given another password.
+func open(name string, passwords *int) string {
+	if password.MatchString(name) {
+		*passwords++
+		return strings.Repeat("1", *passwords)
+	}
+	return "1"
+}
+
 // request is the request of a route with a method: with "1" for what the code leaves
 // open.
 func (e *examination) request(route *scan.Route, method string) *message.Request {
@@ -69,10 +85,10 @@ func (e *examination) request(route *scan.Route, method string) *message.Request
 	}
 	r := &message.Request{Method: method, Scheme: base.Scheme, Host: base.Host, Path: strings.Join(segments, "/"), Template: template, Origin: "code"}
 	body := method != http.MethodGet && method != http.MethodDelete
-	json := false
+	json, passwords := false, 0
 	for _, p := range route.Parameters {
 		in, name, _ := strings.Cut(p, ":")
-		param := message.Param{Name: name, Value: "1"}
+		param := message.Param{Name: name, Value: open(name, &passwords)}
 		switch message.In(in) {
 		case message.InQuery:
 			r.Query = append(r.Query, param)
@@ -93,7 +109,7 @@ func (e *examination) request(route *scan.Route, method string) *message.Request
 		r.Body = message.Body{Kind: message.JSON, Text: []byte("{}")}
 		for _, p := range route.Parameters {
 			if name, ok := strings.CutPrefix(p, "json:"); ok {
-				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"1"`)
+				r = r.WithJSON(message.Point{In: message.InJSON, Name: name, Index: -1}, `"`+open(name, &passwords)+`"`)
 			}
 		}
 	}

@@ -291,11 +291,14 @@ func FuzzRead(f *testing.F) {
 
 func TestFormsKeepPasswords(t *testing.T) {
 	for name, c := range map[string]struct {
-		form string
-		same bool
+		form        string
+		given, same bool
 	}{
-		"change":   {`<form><input type=password name=a><input type=password name=b><input type=submit name=go value=go></form>`, false},
-		"register": {`<form method=post><input name=user><input type=password name=a><input type=password name=b></form>`, true},
+		"change":   {`<form><input type=password name=a><input type=password name=b><input type=submit name=go value=go></form>`, true, false},
+		"register": {`<form method=post><input name=user><input type=password name=a><input type=password name=b></form>`, true, true},
+		"account":  {`<form method=post><input name=name value=Jane><input type=password name=a><input type=password name=b></form>`, false, true},
+		"one":      {`<form method=post><input name=name value=Jane><input type=email name=mail value=j@a.example><input type=password name=a></form>`, false, true},
+		"sign in":  {`<form method=post><input name=user value=jane><input type=password name=a></form>`, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page, err := message.Parse("http://a.example/account")
@@ -310,7 +313,7 @@ func TestFormsKeepPasswords(t *testing.T) {
 			for _, p := range found.Requests[0].Points() {
 				values[p.Name] = p.Value
 			}
-			if values["a"] == "" || (values["a"] == values["b"]) != c.same {
+			if (values["a"] != "") != c.given || (values["a"] == values["b"]) != c.same {
 				t.Errorf("the passwords are %q and %q, want the same: %v", values["a"], values["b"], c.same)
 			}
 		})

@@ -180,6 +180,7 @@ func retype(types map[string]string, in message.In) {
 func (f *form) fill(button *html.Node) (params []message.Param, types map[string]string, file bool) {
 	types = map[string]string{}
 	radios := map[string]bool{}
+	typed := 0 // fields that the page has filled in as a user would
 	for _, n := range f.controls {
 		name := attribute(n, "name")
 		kind := strings.ToLower(attribute(n, "type"))
@@ -197,8 +198,9 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 		case n.Data == "select":
 			value = option(n)
 		case n.Data == "textarea":
-			value = strings.TrimSpace(inner(n))
-			if value == "" {
+			if value = strings.TrimSpace(inner(n)); value != "" {
+				typed++
+			} else {
 				value = valueFor(name, "text")
 			}
 		case kind == "radio":
@@ -222,6 +224,8 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 			types[name] = "hidden"
 		case value == "" || kind == "password":
 			value = valueFor(name, kind)
+		case kind == "" || kind == "text" || kind == "email" || kind == "tel":
+			typed++
 		}
 		switch kind {
 		case "number", "range":
@@ -231,8 +235,34 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 		}
 		params = append(params, message.Param{Name: name, Value: value})
 	}
+	if typed > 0 {
+		params = leavePasswords(params, types, typed)
+	}
 	keepPassword(params, types)
 	return params, types, file
+}
+
+// leavePasswords empties the passwords of a form that shows somebody's account to change
+// it, as one does who changes another thing of it: several fields, or several passwords,
+// beside what is filled in already. One name beside one password signs in. A password
+// without a confirmation is left out, so that no attack on it becomes somebody's password.
+func leavePasswords(params []message.Param, types map[string]string, typed int) []message.Param {
+	var passwords []int
+	for i, p := range params {
+		if types[p.Name] == "password" {
+			passwords = append(passwords, i)
+		}
+	}
+	if len(passwords) == 0 || typed+len(passwords) < 3 {
+		return params
+	}
+	if len(passwords) == 1 {
+		return slices.Delete(params, passwords[0], passwords[0]+1)
+	}
+	for _, i := range passwords {
+		params[i].Value = ""
+	}
+	return params
 }
 
 // keepPassword makes the new password of a form that changes it differ from its

@@ -140,6 +140,13 @@ var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_]?(out|off)([^a-z]|$)
 // ends the session or destroys something: nothing asks for it unasked.
 func Dangerous(text string) bool { return dangerous.MatchString(text) }
 
+// removes is how the names of operations begin that remove something.
+var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
+
+// Removes reports whether the name of an operation, or the last part of a path, says that
+// it removes something or puts something else in its place.
+func Removes(name string) bool { return removes.MatchString(name[strings.LastIndexByte(name, '/')+1:]) }
+
 // newPassword are names of fields that take a new password.
 var newPassword = lazyregexp.New(`(?i)(new|conf|repeat|retype|again|verify|current|old)[-_]?(pass|pwd|pw)|(pass(word|wd|phrase)?|pwd)[-_]?(new|conf|repeat|again|check|verify|old|current|2)`)
 
@@ -162,8 +169,8 @@ func Never(r *message.Request) string {
 		default:
 			continue
 		}
-		isNew := newPassword.MatchString(p.Name)
-		if isNew || r.Types[p.Key()] == "password" {
+		isNew := newPassword.MatchString(p.Name) && p.Value != ""
+		if isNew || r.Types[p.Key()] == "password" && p.Value != "" {
 			passwords = append(passwords, p.Value)
 		}
 		fresh = fresh || isNew
