@@ -273,6 +273,9 @@ func (e *examination) more(name string, v any) any {
 		if list := e.listed(name, text); len(list) > 0 {
 			return list[0] // others would be refused, or break the object
 		}
+		if above := e.above(name); above != "" && above != text {
+			return above
+		}
 	}
 	switch v := v.(type) {
 	case bool:
@@ -296,6 +299,48 @@ func (e *examination) more(name string, v any) any {
 	}
 	return nil
 }
+
+// above returns the text that the API shows the given user of the highest role of himself
+// under the name, such as his role; "" where there is none. Only operations are asked that
+// take nothing.
+func (e *examination) above(name string) string {
+	if e.titles == nil {
+		e.titles = map[string]string{}
+		high, low := e.roles()
+		asked := 0
+		for _, o := range e.Operations {
+			if low == nil || asked == maxShown {
+				break
+			}
+			if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || strings.Contains(o.Path, "{") {
+				continue
+			}
+			r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+			if err != nil {
+				continue
+			}
+			asked++
+			resp, err := e.send(r, high)
+			if err != nil || !ok(resp) {
+				continue
+			}
+			v := decode(resp.Body)
+			for _, self := range high.names() {
+				for _, object := range holding(v, self) {
+					for name, v := range object {
+						if text, is := v.(string); is && text != "" && len(text) <= maxTitle {
+							e.titles[plain(name)] = text
+						}
+					}
+				}
+			}
+		}
+	}
+	return e.titles[plain(name)]
+}
+
+// maxTitle bounds the name of a role.
+const maxTitle = 40
 
 // enough is a sum that nobody begins with.
 const enough = json.Number("10007")

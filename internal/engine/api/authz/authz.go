@@ -77,7 +77,13 @@ func (u *User) names() []string {
 	}
 	i := &u.Identity
 	if i.JSON != nil {
-		fields, _ := decode([]byte(i.JSON.Body)).(map[string]any)
+		fields, isJSON := decode([]byte(i.JSON.Body)).(map[string]any)
+		if values, err := url.ParseQuery(i.JSON.Body); err == nil && !isJSON { // a form, as of OAuth's password grant
+			fields = map[string]any{}
+			for name := range values {
+				fields[name] = values.Get(name)
+			}
+		}
 		for name, v := range fields {
 			if text, ok := v.(string); ok && identifies(name) {
 				out = append(out, text)
@@ -105,6 +111,7 @@ type examination struct {
 	made            []*object
 	selves          map[*User][]string    // see self
 	privates        map[*Operation]string // why what the operation makes is its owner's alone
+	titles          map[string]string     // see above
 }
 
 // Join registers an account with the API and signs in with it, so that a scan without

@@ -40,10 +40,9 @@ func higher(o *Operation) string {
 	return ""
 }
 
-// functions asks what is meant for a higher role as the users of the highest and the
-// lowest role; only what reads is asked.
-func (e *examination) functions() error {
-	var high, low *User
+// roles returns the given users of the highest and the lowest role; no lowest one where
+// they have the same.
+func (e *examination) roles() (high, low *User) {
 	for _, u := range e.Users {
 		if u.account == nil && u.Identity.Role > 0 && (high == nil || u.Identity.Role > high.Identity.Role) {
 			high = u
@@ -54,6 +53,13 @@ func (e *examination) functions() error {
 			low = u
 		}
 	}
+	return high, low
+}
+
+// functions asks what is meant for a higher role as the users of the highest and the
+// lowest role; only what reads is asked.
+func (e *examination) functions() error {
+	high, low := e.roles()
 	if low == nil {
 		return nil
 	}

@@ -96,6 +96,7 @@ func newVault() *vault {
 		v.add("workspace", m, map[string]any{"title": "home of " + login, "verified": false})
 		v.add("workspace", m, map[string]any{"title": "work of " + login, "verified": false})
 	}
+	v.join("zoe", "phrase-of-zoe")["plan"] = "gold"
 	return v
 }
 
@@ -176,6 +177,10 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case steps[0] == "profile":
 		if r.Method == http.MethodPatch {
 			if v.flawed && in["plan"] != nil {
+				if in["plan"] != "free" && in["plan"] != "gold" {
+					problem(400) // nobody can guess what there is
+					return
+				}
 				me["plan"] = in["plan"]
 			}
 			me["city"] = in["city"]
@@ -256,6 +261,8 @@ func vaultTarget(profile scan.Profile) scan.Target {
 		target.Identities = append(target.Identities, scan.Identity{Name: login, Role: 1,
 			JSON: &scan.JSONLogin{URL: "/v2/door", Body: fmt.Sprintf(`{"login":%q,"passphrase":"phrase-of-%s"}`, login, login), Token: "/data/key", Header: "X-Access-Key"}})
 	}
+	target.Identities = append(target.Identities, scan.Identity{Name: "zoe", Role: 2,
+		JSON: &scan.JSONLogin{URL: "/v2/door", Body: `{"login":"zoe","passphrase":"phrase-of-zoe"}`, Token: "/data/key", Header: "X-Access-Key"}})
 	return target
 }
 
