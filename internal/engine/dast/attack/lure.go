@@ -22,6 +22,26 @@ type Bait struct {
 	Host  string // a name; empty: no name leads to the listener
 }
 
+// Place is the bait's address without its scheme; its name in the place of the host, where
+// it has one, so that it is seen that it is looked up.
+func (b Bait) Place() string {
+	_, at, _ := strings.Cut(b.URL, "://")
+	authority, rest, _ := strings.Cut(at, "/")
+	if b.Host == "" {
+		return authority + "/" + rest
+	}
+	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
+		return b.Host + authority[i:] + "/" + rest
+	}
+	return b.Host + "/" + rest
+}
+
+// Named is the bait's address with its name as Place has it.
+func (b Bait) Named() string {
+	scheme, _, _ := strings.Cut(b.URL, "://")
+	return scheme + "://" + b.Place()
+}
+
 // A Hook is a bait as it stands in a request, with the flaw that a call proves.
 type Hook struct {
 	Bait    Bait

@@ -15,6 +15,7 @@ import (
 	"merlon/internal/engine/dast/check/deserialization"
 	"merlon/internal/engine/dast/check/dom"
 	"merlon/internal/engine/dast/check/enforcement"
+	"merlon/internal/engine/dast/check/evaluation"
 	"merlon/internal/engine/dast/check/forgotten"
 	"merlon/internal/engine/dast/check/headerinjection"
 	"merlon/internal/engine/dast/check/headers"
@@ -55,6 +56,8 @@ var All = []*attack.Check{
 	xpathinjection.Check,
 	templateinjection.Check,
 	codeinjection.Check,
+	evaluation.Check,
+	evaluation.Slow,
 	nosqlinjection.Check,
 	nullbyte.Check,
 	headerinjection.Check,

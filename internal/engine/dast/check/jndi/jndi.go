@@ -5,7 +5,6 @@ package jndi
 
 import (
 	"path"
-	"strings"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
@@ -74,24 +73,10 @@ func lure(t *attack.Trial, points []message.Point) (bool, error) {
 		var hooks []attack.Hook
 		for i := range points {
 			b := bait()
-			payload := "${jndi:ldap://" + place(b) + "}"
+			payload := "${jndi:ldap://" + b.Place() + "}"
 			r = r.With(points[i], payload)
 			hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: payload, Proof: "The value is an expression that looks something up at a listener; it was looked up."})
 		}
 		return r, hooks
 	})
-}
-
-// place is the bait's host, port and path; its name in the place of the host, where it
-// has one.
-func place(b attack.Bait) string {
-	_, at, _ := strings.Cut(b.URL, "://")
-	authority, rest, _ := strings.Cut(at, "/")
-	if b.Host == "" {
-		return authority + "/" + rest
-	}
-	if i := strings.LastIndexByte(authority, ':'); i > strings.LastIndexByte(authority, ']') {
-		return b.Host + authority[i:] + "/" + rest
-	}
-	return b.Host + "/" + rest
 }

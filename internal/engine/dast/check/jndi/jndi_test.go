@@ -65,7 +65,7 @@ func TestPlace(t *testing.T) {
 		{attack.Bait{URL: "http://[::1]:81/t"}, "[::1]:81/t"},
 		{attack.Bait{URL: "http://[::1]/t", Host: "t.example"}, "t.example/t"},
 	} {
-		if got := place(tt.b); got != tt.want {
+		if got := (tt.b).Place(); got != tt.want {
 			t.Errorf("%+v: %s, want %s", tt.b, got, tt.want)
 		}
 	}
