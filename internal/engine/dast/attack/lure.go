@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,14 @@ type Hook struct {
 	// flaw likely.
 	Fetch bool
 	Mark  string // what is said of the point; see Probe.Mark
+	Place string // see Flaw.Place
 	Proof string // what a call means, as a sentence
+	// Control is an address of the same request that only what asks for every link asks
+	// for: nothing is proven when it is asked for as well. nil: there is none.
+	Control *Bait
+	// Now says that a call counts only while the answer is waited for: later ones may be
+	// made by people who look at what was sent.
+	Now bool
 	// Judge looks at the answer to a request that was called for, and may name another
 	// rule, and say what more it shows; nil: it does not matter.
 	Judge func(*message.Response) (*finding.Rule, string)
@@ -198,7 +206,7 @@ func (r *Run) harvest(ctx context.Context, end bool) error {
 	r.lures.mu.Lock()
 	var due []*waiting
 	for _, w := range r.lures.waiting {
-		if len(w.calls) > 0 && !w.silent {
+		if len(w.calls) > 0 && !w.silent && !w.hook.Now {
 			due = append(due, w)
 		}
 	}
@@ -276,6 +284,11 @@ func (t *Trial) Quiet() bool {
 	return !t.lures.noisy
 }
 
+// asked reports whether a bait that nobody waits for was asked for.
+func (r *Run) asked(b *Bait) bool {
+	return b != nil && slices.ContainsFunc(r.Callback.Calls(0), func(c scan.Call) bool { return c.Token == b.Token })
+}
+
 // settle repeats what was called for, with another address, and tells the flaw.
 func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 	if !t.Quiet() {
@@ -293,7 +306,10 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 	}
 	answers = append(answers, resp)
 	repeated := t.await(again[w.number])
-	f := Flaw{Rule: h.Rule, Point: h.At, Payload: hooks[w.number].Payload, Request: r, Answers: answers, Notes: []string{"an address of the listener", "another one"}}
+	if t.asked(h.Control) || t.asked(hooks[w.number].Control) {
+		return nil
+	}
+	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers, Notes: []string{"an address of the listener", "another one"}}
 	if h.Judge != nil {
 		rule, more := hooks[w.number].Judge(resp)
 		if rule != nil {

@@ -24,6 +24,7 @@ import (
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
+	"merlon/internal/engine/dast/check/markup"
 	"merlon/internal/engine/dast/check/methods"
 	"merlon/internal/engine/dast/check/nosqlinjection"
 	"merlon/internal/engine/dast/check/nullbyte"
@@ -63,8 +64,11 @@ var All = []*attack.Check{
 	headerinjection.Check,
 	xxe.Check,
 	ssrf.Check,
+	ssrf.Headers,
+	markup.Check,
 	jndi.Check,
 	deserialization.Check,
+	deserialization.Calls,
 	deserialization.Indicator,
 	upload.Check,
 	access.Check,

@@ -1,11 +1,12 @@
 // Package deserialization finds objects of programs that travel through the browser:
 // parameters and cookies that hold what Java, PHP, .NET, Python or Ruby writes of an
 // object. A changed byte that the reader of such objects complains of proves that it
-// reads them.
+// reads them, and so does an object that calls a listener of ours.
 package deserialization
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -24,17 +25,44 @@ func newRule(id, name, short string, severity finding.Severity, confidence findi
 }
 
 var (
-	read  = newRule("read", "Deserialization of objects of the request", "A parameter is read as an object of the program.", finding.High, finding.Certain)
-	shown = newRule("indicator", "Object of the program in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
+	read   = newRule("read", "Deserialization of objects of the request", "A parameter is read as an object of the program.", finding.High, finding.Certain)
+	called = newRule("callback", "Deserialization of objects of the request (callback)", "A parameter is read as an object of the program: it calls a listener.", finding.Critical, finding.Certain)
+	shown  = newRule("indicator", "Object of the program in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
 )
 
-// Check is the check; the indicator alone sends nothing.
+// Check is the check, Calls that by a listener; the indicator alone sends nothing.
 var (
+	Calls     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
 	Check     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants, Point: point}
 	Indicator = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
 )
 
 func wants(p message.Point) bool { return !p.Names() && format(p.Value) != "" }
+
+// script is a language whose objects are JSON: node-serialize finds functions in it.
+const script = "JavaScript"
+
+// wantsCalls wants values that hold objects, those in JSON as well.
+func wantsCalls(p message.Point) bool {
+	return !p.Names() && p.In != message.InFileName && (format(p.Value) != "" || properties(p.Value))
+}
+
+// properties reports whether the value is an object in JSON.
+func properties(value string) bool {
+	if decoded := decode(value); decoded != "" {
+		value = decoded
+	}
+	return strings.HasPrefix(strings.TrimSpace(value), "{") && json.Valid([]byte(value))
+}
+
+func callPoint(p *attack.Probe) error {
+	language := format(p.At.Value)
+	if language == "" {
+		language = script
+	}
+	_, err := calls(p, language)
+	return err
+}
 
 // formats are how objects begin: their own magic numbers, also in base 64.
 var formats = []struct {

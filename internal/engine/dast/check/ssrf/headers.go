@@ -1,0 +1,77 @@
+package ssrf
+
+import (
+	"path"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/scan"
+)
+
+// This file looks for headers that make the server, or a proxy before it, ask for what
+// they name.
+
+// Headers is the check of headers. It asks nothing where nobody listens.
+var Headers = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: headers, Site: route}
+
+// addressed are headers that hold addresses or hosts, in requests of their own where one
+// of them may keep the others from being read.
+var addressed = [][]string{
+	{"Referer", "Origin", "X-Wap-Profile", "X-Forwarded-For", "X-Real-Ip", "True-Client-Ip", "Client-Ip", "X-Client-Ip", "Cf-Connecting-Ip"},
+	{"X-Forwarded-Host", "X-Host", "X-Forwarded-Server"},
+	{"X-Original-Url", "X-Rewrite-Url", "X-Proxy-Url", "Destination"},
+}
+
+// maxFolders bounds the folders whose headers are tried.
+const maxFolders = 20
+
+func headers(t *attack.Trial) error {
+	if t.Callback == nil || !t.Once("ssrf headers "+path.Dir(t.Request.Path)) || t.Count("ssrf headers") > maxFolders {
+		return nil
+	}
+	for _, group := range addressed {
+		points := make([]message.Point, len(group))
+		for i, name := range group {
+			points[i] = message.HeaderPoint(name)
+		}
+		if _, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+			r := t.Request.Clone()
+			var hooks []attack.Hook
+			for i, name := range group {
+				b := bait()
+				value := b.URL
+				if strings.HasPrefix(name, "X-Forwarded") || strings.HasSuffix(name, "-Ip") || name == "X-Host" {
+					_, value, _ = strings.Cut(b.URL, "://")
+				}
+				r = r.SetHeader(name, value)
+				hooks = append(hooks, attack.Hook{Bait: b, Rule: rule, At: &points[i], Payload: value, Fetch: true,
+					Proof: "The header " + name + " holds an address of a listener; the server asked for it."})
+			}
+			return r, hooks
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// route asks whether what stands before the server sends requests to whichever host they
+// name.
+func route(t *attack.Trial) error {
+	if t.Callback == nil {
+		return nil
+	}
+	at := message.HeaderPoint("Host")
+	_, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
+		b := bait()
+		_, place, _ := strings.Cut(b.URL, "://")
+		host, rest, _ := strings.Cut(place, "/")
+		r := t.Request.Clone()
+		r.Path = "/" + rest
+		return r.SetHeader("Host", host), []attack.Hook{{Bait: b, Rule: rule, At: &at, Payload: host, Place: "/", Fetch: true,
+			Proof: "The header Host names a listener; the request was sent on to it."}}
+	})
+	return err
+}
