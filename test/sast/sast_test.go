@@ -228,7 +228,7 @@ func TestOneMeasure(t *testing.T) {
 	corpora := t.TempDir()
 	write(t, corpora, fixture)
 	table, _ := measureAll(t, corpora, "-only", "securibench, juiceshop")
-	if n := strings.Count(table, "\n"); n != 6 || !strings.Contains(table, "Securibench") || !strings.Contains(table, "juice-shop") {
+	if n := strings.Count(table, "\n|"); n != 4 || !strings.Contains(table, "Securibench") || !strings.Contains(table, "juice-shop") {
 		t.Errorf("table of %d lines:\n%s", n, table)
 	}
 }
