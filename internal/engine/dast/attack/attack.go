@@ -138,6 +138,7 @@ type Trial struct {
 	Request *message.Request // as it was found
 	check   *Check
 	op      *operation
+	reader  traffic.Session // see Shown; nil: the run's own
 }
 
 // A Probe is a point of an operation in the hands of a check.

