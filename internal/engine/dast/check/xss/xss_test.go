@@ -88,6 +88,17 @@ func server() *http.ServeMux {
 	raw("/bad/replaced", `<input value="Q">`, func(s string) string { return s[:max(0, len(s)-1)] + "Z" })
 	raw("/bad/calls", "<p>Q</p>", strip("(", ")"))
 	raw("/bad/blanks", "<input value=Q>", strip(" ", "<", ">", "\t", "\n"))
+	raw("/bad/lower", `<input value="Q">`, func(s string) string { return strip("<svg", "<script", "on", "<img")(strings.ToLower(s)) })
+	raw("/bad/handlers", `<input value="Q">`, strip("<script", "<svg", "<img", "<a", "on"))
+	raw("/bad/words", `<input value="Q">`, func(s string) string { return strip("script", "on", "src", "href")(strings.ToLower(s)) })
+	raw("/bad/link", `<a href="Q">x</a>`, func(s string) string {
+		s = strings.NewReplacer("script", "scr_ipt", "on", "o_n", `"`, "&quot;").Replace(strings.ToLower(s))
+		if !strings.Contains(s, "http://") {
+			return "#"
+		}
+		return s
+	})
+	raw("/good/link", `<a href="Q">x</a>`, func(s string) string { return safeText(strings.ReplaceAll(strings.ToLower(s), "script", "scr_ipt")) })
 	raw("/bad/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son`))
 	raw("/good/sanitized", "<p>Q</p>", sanitize(`^</?(b|i|p|a|img)\b`, `\son|(?i)javascript|style`))
 	only := func(path, pattern string) {
@@ -227,11 +238,11 @@ func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
 	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
-		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "sanitized", "image", "division", "xml", "cdata"} {
+		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "lower", "handlers", "words", "sanitized", "image", "division", "xml", "cdata"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
 	}
-	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host", "link", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
 		operations = append(operations, "GET /good/"+path+"?q=1")
 	}
 	for _, path := range []string{"action", "value", "selector", "style", "sheet", "embed"} {
