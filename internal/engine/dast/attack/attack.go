@@ -431,7 +431,7 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 			Path: r.Target.Path(e.Request.URL())})
 	}
 	for _, at := range e.Request.Points() {
-		if slices.Contains(renewed, at.Key()) {
+		if slices.Contains(renewed, at.Key()) || r.repeated(e.Request, at, slow) {
 			continue
 		}
 		if err := r.point(ctx, op, at, slow); err != nil {
@@ -439,7 +439,7 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		}
 	}
 	for _, at := range e.Request.Names() {
-		if op.reads(at) {
+		if op.reads(at) || r.repeated(e.Request, at, slow) {
 			continue
 		}
 		if err := r.point(ctx, op, at, slow); err != nil {
@@ -450,6 +450,16 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		return err
 	}
 	return r.harvest(ctx, false)
+}
+
+// maxRepeated is in how many operations of a page a parameter is attacked: they differ in
+// other parameters only, such as those that sort or filter.
+const maxRepeated = 3
+
+// repeated reports whether the parameter was attacked often enough on its page, and counts.
+func (r *Run) repeated(req *message.Request, at message.Point, slow bool) bool {
+	place := site.Place(req, at)
+	return place != "" && r.Count(fmt.Sprint("point ", slow, " ", place)) > maxRepeated
 }
 
 // values are the places of the values that names belong to.

@@ -143,3 +143,25 @@ func TestCrowdedOperation(t *testing.T) {
 		t.Errorf("reasons %+v", got.Reasons)
 	}
 }
+
+// A parameter is attacked a few times on its page, whatever sorts or filters beside it.
+func TestRepeatedParameters(t *testing.T) {
+	var mu sync.Mutex
+	attacked := map[string]int{}
+	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
+		mu.Lock()
+		defer mu.Unlock()
+		attacked[p.Request.Path+" "+p.At.Name]++
+		return nil
+	}}
+	operations := []string{"GET /one?q=1", "POST /one q=1"}
+	for i := range 10 {
+		operations = append(operations, fmt.Sprintf("GET /list?q=1&x%dx=1", i), fmt.Sprintf("GET /app?do=page%c&id=1", 'a'+i))
+	}
+	attacktest.Attack(t, http.NotFoundHandler(), []*attack.Check{check}, operations)
+	for key, want := range map[string]int{"/list q": 3, "/list x0x": 1, "/list x9x": 1, "/app do": 3, "/app id": 10, "/one q": 2} {
+		if attacked[key] != want {
+			t.Errorf("%s was attacked %d times, not %d", key, attacked[key], want)
+		}
+	}
+}

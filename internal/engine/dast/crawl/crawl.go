@@ -128,6 +128,7 @@ type Crawler struct {
 	stopped error
 	seen    map[string]bool // exact requests
 	shapes  map[string]int
+	kinds   site.Varieties
 	folders map[string]int
 	sockets map[string]bool
 	soft    map[string]*soft
@@ -253,6 +254,15 @@ func (c *Crawler) push(it item) {
 		return
 	}
 	c.seen[key] = true
+	if c.shapes[shape] == 0 {
+		if taken, covered := c.kinds.Take(r); !taken {
+			if !covered {
+				c.result.left++
+			}
+			c.shapes[shape] = maxPerShape
+			return
+		}
+	}
 	if c.shapes[shape] >= maxPerShape || len(c.seen) > c.Pages || r.Method == http.MethodGet && len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
 			c.result.left++

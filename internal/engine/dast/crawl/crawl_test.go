@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -444,5 +445,46 @@ func TestCrawlFollowsPagesOfOneProgram(t *testing.T) {
 	}
 	if forms != 20 || len(surface.Entries()) > 23 {
 		t.Errorf("%d forms in %d operations, want 20 forms", forms, len(surface.Entries()))
+	}
+}
+
+// A list whose links put every filter on top of those that are set has a page for each
+// set of them: each filter is asked for, and not each set.
+func TestCrawlOfFilters(t *testing.T) {
+	var asked atomic.Int64
+	filters := []string{"days", "limit", "minor", "bots", "mine", "tag", "from", "kind", "sort", "group"}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			http.NotFound(w, r)
+			return
+		}
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		for _, filter := range filters {
+			q := r.URL.Query()
+			for n := range 3 {
+				q.Set(filter, fmt.Sprint(n))
+				fmt.Fprintf(w, "<a href=\"/?%s\">%s</a>", html.EscapeString(q.Encode()), filter)
+			}
+		}
+	}))
+	defer server.Close()
+	surface, _, reasons := run(t, server.URL+"/", crawl.Options{})
+	if n := asked.Load(); n > 120 {
+		t.Errorf("%d requests for a list with %d filters", n, len(filters))
+	}
+	seen := map[string]bool{}
+	for _, e := range surface.Entries() {
+		for _, p := range e.Seen.Parameters {
+			seen[p] = true
+		}
+	}
+	for _, filter := range filters {
+		if !seen["query:"+filter] {
+			t.Errorf("the filter %s is not known", filter)
+		}
+	}
+	if len(reasons) > 0 {
+		t.Errorf("reasons: %v", reasons)
 	}
 }

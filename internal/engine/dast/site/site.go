@@ -185,17 +185,18 @@ func Never(r *message.Request) string {
 }
 
 // Shape is the same for requests that are the same operation: method, host, path
-// with identifiers replaced, and the names of the parameters. Where one program serves
-// many pages (Page), requests with more parameters are an operation of the page.
+// with identifiers replaced, and the set of the names of the parameters, in whatever
+// order and how often they come. Where one program serves many pages (Page), requests
+// with more parameters are an operation of the page.
 func Shape(r *message.Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s%s?", r.Method, r.Base(), PathShape(r))
-	for _, p := range r.Query {
-		b.WriteString(p.Name + "&")
+	for _, name := range names(r.Query) {
+		b.WriteString(name + "&")
 	}
 	b.WriteString(Chosen(r))
-	for _, p := range r.Body.Params {
-		b.WriteString("#" + p.Name)
+	for _, name := range names(r.Body.Params) {
+		b.WriteString("#" + name)
 	}
 	if r.Body.Kind == message.JSON || r.Body.Kind == message.XML {
 		for _, p := range r.Points() {
@@ -206,6 +207,19 @@ func Shape(r *message.Request) string {
 	}
 	return b.String()
 }
+
+// names are those of parameters, each once and sorted; "rev[0]" and "rev[1]" are one.
+func names(list []message.Param) []string {
+	var out []string
+	for _, p := range list {
+		out = append(out, element.ReplaceAllString(p.Name, "[]"))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// element is the index of an element in the name of a parameter.
+var element = lazyregexp.New(`\[\d+\]`)
 
 // chooses are names of parameters by which one program serves many pages.
 var chooses = lazyregexp.New(`(?i)^(page(_?(id|name))?|p|action|act|do|mod(ule)?|view|ctrl|controller|option|task|route|cmd|op|func(tion)?|method|area|section|tab|screen|step|menu|show)$`)
@@ -238,6 +252,22 @@ func Chosen(r *message.Request) string {
 		return ""
 	}
 	return "?" + p.Name + "=" + p.Value
+}
+
+// Place names a point of the query or of a form on its page, whatever other parameters
+// the request has: the parameter that chooses the page is the same one on all of them.
+// Empty: the point is another one.
+func Place(r *message.Request, at message.Point) string {
+	switch at.In {
+	case message.InQuery, message.InQueryName, message.InForm, message.InFormName:
+	default:
+		return ""
+	}
+	place := r.Method + " " + r.Base() + PathShape(r) + " " + at.Key()
+	if chosen := page(r); at.In != message.InQuery && at.In != message.InQueryName || at.Name != chosen.Name {
+		place += " " + chosen.Value
+	}
+	return place
 }
 
 // number is an index in a pointer.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"testing"
 
 	"merlon/internal/engine/dast/message"
@@ -67,7 +68,8 @@ func TestNever(t *testing.T) {
 }
 
 func TestShape(t *testing.T) {
-	same := [][2]string{{"http://a/users/1?x=1", "http://a/users/22?x=2"}, {"http://a/o/0f8fad5b-d9cb-469f-a165-70867728950e", "http://a/o/7c9e6679-7425-40de-944b-e07fc1f90ae7"}}
+	same := [][2]string{{"http://a/users/1?x=1", "http://a/users/22?x=2"}, {"http://a/o/0f8fad5b-d9cb-469f-a165-70867728950e", "http://a/o/7c9e6679-7425-40de-944b-e07fc1f90ae7"},
+		{"http://a/media?ns=a&tab=b&image=c", "http://a/media?image=c&ns=a&tab=b"}, {"http://a/diff?rev[0]=1&rev[1]=2", "http://a/diff?rev[1]=2&rev[0]=1"}, {"http://a/find?tag=a", "http://a/find?tag=a&tag=b"}}
 	other := [][2]string{{"http://a/users/1?x=1", "http://a/users/1?y=1"}, {"http://a/a", "http://a/b"}, {"http://a/a", "https://a/a"}}
 	shape := func(address string) string {
 		r, err := message.Parse(address)
@@ -109,6 +111,74 @@ func TestDangerousNames(t *testing.T) {
 	} {
 		if Dangerous(text) != want {
 			t.Errorf("Dangerous(%q) = %t", text, !want)
+		}
+	}
+}
+
+func TestVarieties(t *testing.T) {
+	s := NewSurface(1000)
+	add := func(query string) bool {
+		t.Helper()
+		r, err := message.Parse("http://a/?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Add(r)
+	}
+	// One program that does another thing for each parameter.
+	for i := range 100 {
+		if name := fmt.Sprintf("p%dx", i); !add(name + "=1") {
+			t.Fatalf("the parameter %s was left out", name)
+		}
+	}
+	// Parameters that are known, put together.
+	added := 0
+	for i := range 50 {
+		if add(fmt.Sprintf("p%dx=1&p%dx=2", i, i+1)) {
+			added++
+		}
+	}
+	if s.Left() != 0 {
+		t.Errorf("%d operations count as left out, whose parameters are all examined", s.Left())
+	}
+	if added != maxVariants {
+		t.Errorf("%d operations have the parameters of others together, not %d", added, maxVariants)
+	}
+	// Parameters without an end.
+	for i := range 1000 {
+		add(fmt.Sprintf("q%dx=1", i))
+	}
+	if n := len(s.Entries()); n != maxVarieties || s.Left() != 1100+maxVariants-maxVarieties {
+		t.Errorf("%d operations of one page and %d left, not %d and %d", n, s.Left(), maxVarieties, 1100+maxVariants-maxVarieties)
+	}
+}
+
+func TestPlace(t *testing.T) {
+	place := func(address, name string) string {
+		r, err := message.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range r.Points() {
+			if at.Name == name {
+				return Place(r, at)
+			}
+		}
+		t.Fatalf("%s has no %s", address, name)
+		return ""
+	}
+	for _, p := range []struct {
+		one, two, name string
+		same           bool
+	}{
+		{"http://a/find?q=1", "http://a/find?sort=up&q=2", "q", true},
+		{"http://a/?do=edit&id=1", "http://a/?do=show&id=1", "id", false},
+		{"http://a/?do=edit&id=1", "http://a/?do=show&id=1", "do", true},
+		{"http://a/find?q=1", "http://a/other?q=1", "q", false},
+		{"http://a/users/1?q=1", "http://a/users/2?q=1", "q", true},
+	} {
+		if same := place(p.one, p.name) == place(p.two, p.name); same != p.same {
+			t.Errorf("%s of %s and of %s: the same is %t", p.name, p.one, p.two, same)
 		}
 	}
 }

@@ -18,9 +18,9 @@ type Surface struct {
 	known    map[string]*Entry
 	order    []*Entry
 	limit    int
-	left     int            // operations beyond the limit
-	variants map[string]int // entries by method, path and page
-	kept     int            // bytes of answers
+	left     int // operations beyond the limit
+	variants Varieties
+	kept     int // bytes of answers
 }
 
 // An Entry is one operation.
@@ -39,17 +39,14 @@ const (
 	maxAnswers = 64 << 20 // of all
 )
 
-// maxVariants bounds the operations of one path and page that differ in the names of their
-// parameters only.
-const maxVariants = 12
-
 // NewSurface returns an empty surface that holds up to limit operations.
 func NewSurface(limit int) *Surface {
-	return &Surface{known: map[string]*Entry{}, limit: limit, variants: map[string]int{}}
+	return &Surface{known: map[string]*Entry{}, limit: limit}
 }
 
 // Add adds the request's operation and reports whether it is new. One that is out of
-// room is counted and not kept.
+// room is counted and not kept, and one of a page that has enough of its parameters
+// (Varieties) is not kept.
 func (s *Surface) Add(r *message.Request) bool {
 	key := Shape(r)
 	s.mu.Lock()
@@ -57,12 +54,16 @@ func (s *Surface) Add(r *message.Request) bool {
 	if _, ok := s.known[key]; ok {
 		return false
 	}
-	path := r.Method + " " + r.Base() + PathShape(r) + " " + Page(r)
-	if len(s.order) >= s.limit || s.variants[path] >= maxVariants {
+	if len(s.order) >= s.limit {
 		s.left++
 		return false
 	}
-	s.variants[path]++
+	if taken, covered := s.variants.Take(r); !taken {
+		if !covered {
+			s.left++
+		}
+		return false
+	}
 	e := &Entry{Request: r, Seen: finding.Operation{Method: r.Method, URL: r.Place(), ID: r.ID, Origin: cmp.Or(r.Origin, "link"),
 		Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(r)}}
 	if r.Template == "" {
