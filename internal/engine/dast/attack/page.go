@@ -166,15 +166,25 @@ func (c *changing) leaveOut(words []string) []string {
 }
 
 // Encodings returns the forms in which a page may repeat a text: as it is, with HTML
-// entities of several dialects, URL-encoded, as a string of JSON.
+// entities of several dialects, URL-encoded, as a string of JSON; a text of several lines
+// with either end of line, because fields of forms change it.
 func Encodings(s string) []string {
+	unix := strings.ReplaceAll(s, "\r\n", "\n")
+	if network := strings.ReplaceAll(unix, "\n", "\r\n"); network != unix {
+		return append(encodings(network), encodings(unix)...)
+	}
+	return encodings(s)
+}
+
+// encodings are the forms of a text with its own ends of lines.
+func encodings(s string) []string {
 	numeric := strings.NewReplacer("<", "&#60;", ">", "&#62;", "&", "&#38;", `"`, "&#34;", "'", "&#39;")
 	hex := strings.NewReplacer("<", "&#x3c;", ">", "&#x3e;", "&", "&#x26;", `"`, "&#x22;", "'", "&#x27;", "/", "&#x2f;", "(", "&#x28;", ")", "&#x29;", "=", "&#x3d;")
 	php := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;")
 	slashes := strings.NewReplacer(`\`, `\\`, "'", `\'`, `"`, `\"`)
 	script := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`)
 	forms := []string{s, html.EscapeString(s), php.Replace(s), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s), numeric.Replace(s), hex.Replace(s),
-		url.QueryEscape(s), url.PathEscape(s), slashes.Replace(s), script.Replace(s), careful(s, ""), careful(s, ",.-_ ")}
+		message.Escape(s), url.QueryEscape(s), url.PathEscape(s), slashes.Replace(s), script.Replace(s), careful(s, ""), careful(s, ",.-_ ")}
 	out := forms[:0]
 	seen := map[string]bool{}
 	for _, f := range forms {

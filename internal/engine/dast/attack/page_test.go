@@ -83,6 +83,17 @@ func TestRepeatedPayload(t *testing.T) {
 	}
 }
 
+// Fields of several lines come back with other ends of lines than they were sent with.
+func TestRepeatedLines(t *testing.T) {
+	b := newBaseline(answer(200, "<textarea>one\r\ntwo</textarea>"), answer(200, "<textarea>one\r\ntwo</textarea>"))
+	p := &Probe{At: message.Point{Value: "one\ntwo"}, Trial: Trial{op: &operation{base: b}}}
+	for payload, shown := range map[string]string{"o\\6ee\ntwo": "o\\6ee\r\ntwo", "o\\7be\r\ntwo": "o\\7be\ntwo", "<b>\ntwo": "&lt;b&gt;\r\ntwo"} {
+		if got := p.Page(answer(200, "<textarea>"+shown+"</textarea>"), payload); !got.Equal(b.Page()) {
+			t.Errorf("a page that repeats %q as %q is another one", payload, shown)
+		}
+	}
+}
+
 func BenchmarkPage(b *testing.B) {
 	base := newBaseline(answer(200, text(5000)), answer(200, text(5000)))
 	for b.Loop() {

@@ -134,21 +134,25 @@ func unescape(s string) string {
 	return s
 }
 
-// EncodeQuery writes parameters as a query or a form.
+// EncodeQuery writes parameters as a query or a form. A space is %20, which every reader
+// decodes; those that take addresses apart by themselves leave a plus as it is.
 func EncodeQuery(params []Param) string {
 	var b strings.Builder
 	for i, p := range params {
 		if i > 0 {
 			b.WriteByte('&')
 		}
-		b.WriteString(url.QueryEscape(p.Name))
+		b.WriteString(Escape(p.Name))
 		if !p.Bare || p.Value != "" {
 			b.WriteByte('=')
-			b.WriteString(url.QueryEscape(p.Value))
+			b.WriteString(Escape(p.Value))
 		}
 	}
 	return b.String()
 }
+
+// Escape writes a text as it stands in a query.
+func Escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 // Base is scheme and host, without a slash at the end.
 func (r *Request) Base() string { return r.Scheme + "://" + r.Host }

@@ -49,7 +49,7 @@ func TestWith(t *testing.T) {
 		address    string
 		body       string
 	}{
-		{json, "query:x", "a b&'<", 0, "http://a.example/p/7?x=a+b%26%27%3C", ""},
+		{json, "query:x", "a b&'<", 0, "http://a.example/p/7?x=a%20b%26%27%3C", ""},
 		{json, "path:2", "../x y", 0, "http://a.example/p/..%2Fx%20y?x=1", ""},
 		{json, "json:/a", `q"<`, 0, "", ` { "a" : "q\"<", "n": [ 1 ,2] } `},
 		{json, "json:/n/1", "z", 0, "", ` { "a" : "b", "n": [ 1 ,"z"] } `},

@@ -54,7 +54,7 @@ func point(p *attack.Probe) error {
 		func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "=" + p.Random(1) },
 		func() (yes, no string) { c := class(); return "*)(" + c + "=*", "*)(" + c + "=" + p.Random(1) },
 	}
-	if len(v) >= 3 && !missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same
+	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") && !missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same; nobody looks lines of text up
 		questions = append(questions, escaped(p, v))
 	}
 	if ldapError.MatchString(r.Broken.Text()) && !ldapError.MatchString(r.Base.First.Text()) {

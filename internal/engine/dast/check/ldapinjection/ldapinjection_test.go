@@ -173,3 +173,12 @@ func TestTraces(t *testing.T) {
 	})
 	attacktest.Expect(t, attacktest.Attack(t, find, []*attack.Check{Check}, []string{"GET /find?q=hello", "GET /find?q=x"}))
 }
+
+// An editor repeats what it is given, with its own ends of lines.
+func TestEditor(t *testing.T) {
+	edit := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := strings.ReplaceAll(strings.ReplaceAll(r.FormValue("text"), "\r\n", "\n"), "\n", "\r\n")
+		fmt.Fprintf(w, "<textarea>%s</textarea>", html.EscapeString(text))
+	})
+	attacktest.Expect(t, attacktest.Attack(t, edit, []*attack.Check{Check}, []string{"POST /edit text=%3D%3D%3D+a+%3D%3D%3D%0Atext"}))
+}
