@@ -114,9 +114,9 @@ func New(o Options) *Client {
 	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), alone: make(chan struct{}, 1), back: newBackoff(), partial: map[string]bool{}}
 	c.transport = &http.Transport{
 		DialContext: o.Dial,
-		// An application with a bad certificate is examined like any other; the
-		// certificate is a finding of its own.
-		TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10}, //nolint:gosec // see above
+		// An application with a bad certificate, or that knows old ciphers only, is
+		// examined like any other; either is a finding of its own.
+		TLSClientConfig:        &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS10, CipherSuites: suites()}, //nolint:gosec // see above
 		TLSHandshakeTimeout:    15 * time.Second,
 		ResponseHeaderTimeout:  o.Timeout,
 		MaxResponseHeaderBytes: 1 << 20,
@@ -141,6 +141,15 @@ func (c *Client) Failed() int { return int(c.failed.Load()) }
 
 // TLS is the state of the last encrypted connection; nil: none.
 func (c *Client) TLS() *tls.ConnectionState { return c.certificate.Load() }
+
+// suites are all ciphers that the standard library knows.
+func suites() []uint16 {
+	var out []uint16
+	for _, s := range slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites()) {
+		out = append(out, s.ID)
+	}
+	return out
+}
 
 // Handshake makes an encrypted connection to the target's own host as the settings say,
 // and closes it. It counts as a request.

@@ -4,6 +4,7 @@
 package tls
 
 import (
+	"bytes"
 	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
@@ -64,7 +65,7 @@ func shake(t *attack.Trial) error {
 		t.Flaw(attack.Flaw{Rule: rule, Place: "/", Key: t.Request.Host, Answers: []*message.Response{answer}, Notes: []string{"a request over the connection"}, Nobody: true, Proof: []string{proof}})
 	}
 	host := t.Request.URL().Hostname()
-	if why := distrust(state.PeerCertificates, host, time.Now()); why != "" {
+	if why := distrust(state.PeerCertificates, nil, host, time.Now()); why != "" {
 		report(certificate, "The certificate of "+host+" "+why+".")
 	}
 	if why := feeble(state.PeerCertificates); why != "" {
@@ -115,8 +116,9 @@ func suites(text string) []uint16 {
 	return out
 }
 
-// distrust says why clients refuse the certificate; empty: they take it.
-func distrust(chain []*x509.Certificate, host string, now time.Time) string {
+// distrust says why clients that know the roots (nil: those of this machine) refuse the
+// certificate; empty: they take it.
+func distrust(chain []*x509.Certificate, roots *x509.CertPool, host string, now time.Time) string {
 	leaf := chain[0]
 	switch {
 	case now.After(leaf.NotAfter):
@@ -131,15 +133,19 @@ func distrust(chain []*x509.Certificate, host string, now time.Time) string {
 	for _, c := range chain[1:] {
 		between.AddCert(c)
 	}
-	_, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Intermediates: between, CurrentTime: now})
+	_, err := leaf.Verify(x509.VerifyOptions{DNSName: host, Roots: roots, Intermediates: between, CurrentTime: now})
 	var unknown x509.UnknownAuthorityError
 	switch {
-	case errors.As(err, &unknown) && leaf.CheckSignature(leaf.SignatureAlgorithm, leaf.RawTBSCertificate, leaf.Signature) == nil:
+	case err == nil:
+		return ""
+	case !errors.As(err, &unknown):
+		return "is refused: " + strings.TrimPrefix(err.Error(), "x509: ")
+	case bytes.Equal(leaf.RawIssuer, leaf.RawSubject):
 		return "is signed by itself"
-	case errors.As(err, &unknown):
-		return "comes from an authority that is not known here"
+	case len(chain) == 1:
+		return "comes from an authority that is not known here, and the server sends no certificate that leads to one that is"
 	}
-	return ""
+	return "comes from an authority that is not known here"
 }
 
 // feeble says why the certificate can be forged; empty: it cannot.

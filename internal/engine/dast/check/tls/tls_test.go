@@ -1,11 +1,16 @@
 package tls
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"fmt"
 	"io"
 	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -67,6 +72,10 @@ func TestHandshakes(t *testing.T) {
 	if got := found(t, old); !slices.Equal(got, []string{"dast/tls/certificate", "dast/tls/old-version", "dast/tls/weak-cipher"}) {
 		t.Errorf("found %v", got)
 	}
+	// A server that knows nothing newer is reached all the same.
+	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12, MaxVersion: tls.VersionTLS12, CipherSuites: []uint16{tls.TLS_RSA_WITH_AES_128_CBC_SHA}})); !slices.Equal(got, []string{"dast/tls/certificate"}) {
+		t.Errorf("found %v", got)
+	}
 	// The certificate of the test comes from nobody who is known.
 	if got := found(t, start(&tls.Config{MinVersion: tls.VersionTLS12})); !slices.Equal(got, []string{"dast/tls/certificate"}) {
 		t.Errorf("found %v", got)
@@ -85,8 +94,77 @@ func TestDistrust(t *testing.T) {
 		{"example.com", "is not valid before " + leaf.NotBefore.UTC().Format(time.DateOnly), leaf.NotBefore.Add(-time.Hour)},
 		{"other.example", "is for another name", time.Now()},
 	} {
-		if got := distrust([]*x509.Certificate{leaf}, c.host, c.at); got != c.want {
+		if got := distrust([]*x509.Certificate{leaf}, nil, c.host, c.at); got != c.want {
 			t.Errorf("%s: %q, want %q", c.host, got, c.want)
+		}
+	}
+}
+
+// An issuer signs certificates in the test.
+type issuer struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// sign makes a certificate of the template; a nil issuer signs it with its own key.
+func (i *issuer) sign(t *testing.T, c *x509.Certificate) *issuer {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.SerialNumber, c.NotBefore, c.NotAfter, c.BasicConstraintsValid = big.NewInt(1), time.Now().Add(-time.Hour), time.Now().Add(time.Hour), true
+	by := &issuer{c, key}
+	if i != nil {
+		by = i
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, by.cert, &key.PublicKey, by.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &issuer{cert, key}
+}
+
+func TestChains(t *testing.T) {
+	var nobody *issuer
+	name := func(s string) *x509.Certificate {
+		return &x509.Certificate{Subject: pkix.Name{CommonName: s}, DNSNames: []string{"a.example"}}
+	}
+	authority := func(s string) *x509.Certificate {
+		c := name(s)
+		c.IsCA, c.KeyUsage, c.DNSNames = true, x509.KeyUsageCertSign, nil
+		return c
+	}
+	root := nobody.sign(t, authority("root"))
+	between := root.sign(t, authority("between"))
+	leaf := between.sign(t, name("leaf"))
+	client := name("client")
+	client.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	known := x509.NewCertPool()
+	known.AddCert(root.cert)
+	for _, c := range []struct {
+		name  string
+		chain []*issuer
+		want  string
+	}{
+		{"whole", []*issuer{leaf, between}, ""},
+		{"of the root", []*issuer{root.sign(t, name("direct"))}, ""},
+		{"incomplete", []*issuer{leaf}, "comes from an authority that is not known here, and the server sends no certificate that leads to one that is"},
+		{"of somebody else", []*issuer{nobody.sign(t, authority("other")).sign(t, name("leaf")), between}, "comes from an authority that is not known here"},
+		{"of itself", []*issuer{nobody.sign(t, name("self"))}, "is signed by itself"},
+		{"for clients", []*issuer{root.sign(t, client)}, "is refused: certificate specifies an incompatible key usage"},
+		{"of no authority", []*issuer{leaf.sign(t, name("forged")), leaf, between}, "comes from an authority that is not known here"},
+	} {
+		var chain []*x509.Certificate
+		for _, i := range c.chain {
+			chain = append(chain, i.cert)
+		}
+		if got := distrust(chain, known, "a.example", time.Now()); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 }
