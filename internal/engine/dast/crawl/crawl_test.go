@@ -488,3 +488,32 @@ func TestCrawlOfFilters(t *testing.T) {
 		t.Errorf("reasons: %v", reasons)
 	}
 }
+
+// A search takes a list or a line, and says no to both: it is asked with each of them alone
+// as well. Where one of them is required, it is not.
+func TestFormsOfOneOrTheOther(t *testing.T) {
+	read := func(form string) []string {
+		base, err := message.Parse("http://a.example/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, r := range crawl.Read(&message.Response{Request: base, Status: 200, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(form)}).Requests {
+			if r.Origin == "form" {
+				out = append(out, message.EncodeQuery(r.Query))
+			}
+		}
+		return out
+	}
+	list := `<form><select name=item><option value="">Choose<option value=7>seven</select>`
+	for form, want := range map[string][]string{
+		list + `<input name=search><input type=hidden name=k value=v></form>`: {"item=7&search=test&k=v", "search=test&k=v", "item=7&k=v"},
+		list + `<input name=search required></form>`:                          {"item=7&search=test"},
+		list + `</form>`: {"item=7"},
+		`<form><select name=item><option value=7>seven</select><input name=search></form>`: {"item=7&search=test"},
+	} {
+		if got := read(form); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", form, got, want)
+		}
+	}
+}

@@ -82,6 +82,39 @@ func (f *form) requests(base *url.URL) []*message.Request {
 			out = append(out, r)
 		}
 	}
+	for _, part := range f.parts() {
+		out = append(out, part.requests(base)...)
+	}
+	return out
+}
+
+// parts are the form without the lists of which nothing has to be chosen, and without the
+// lines in which nothing has to be typed, where it has both: a search that takes the one
+// or the other does nothing with both.
+func (f *form) parts() []*form {
+	chosen := func(n *html.Node) bool {
+		return n.Data == "select" && slices.ContainsFunc(slices.Collect(n.Descendants()), func(o *html.Node) bool {
+			value, ok := lookup(o, "value")
+			return o.Data == "option" && ok && value == ""
+		})
+	}
+	typed := func(n *html.Node) bool {
+		kind := strings.ToLower(attribute(n, "type"))
+		return n.Data == "input" && (kind == "" || kind == "text" || kind == "search") && attribute(n, "value") == ""
+	}
+	var out []*form
+	for _, leave := range []func(*html.Node) bool{chosen, typed} {
+		part := &form{node: f.node}
+		for _, n := range f.controls {
+			if _, required := lookup(n, "required"); required || attribute(n, "name") == "" || !leave(n) {
+				part.controls = append(part.controls, n)
+			}
+		}
+		if len(part.controls) == len(f.controls) {
+			return nil
+		}
+		out = append(out, part)
+	}
 	return out
 }
 

@@ -5,6 +5,7 @@ package xxe
 
 import (
 	"html"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -41,18 +42,35 @@ func request(t *attack.Trial) error {
 	case message.Multipart:
 		return files(t)
 	default:
-		return nil
+		return values(t)
 	}
-	tried := 0
+	for _, at := range elements(t.Request) {
+		if found, err := point(t, place{at, func(entities, text string) *message.Request { return document(t, t.Request, at, entities, text) }}); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elements are the texts of a document that are tried.
+func elements(r *message.Request) []message.Point {
+	out := slices.DeleteFunc(r.Points(), func(at message.Point) bool { return at.In != message.InXML || strings.Contains(at.Name, "@") })
+	return out[:min(len(out), maxPoints)]
+}
+
+// values tries the parameters whose value is a document of XML.
+func values(t *attack.Trial) error {
 	for _, at := range t.Request.Points() {
-		if at.In != message.InXML || strings.Contains(at.Name, "@") {
+		if !strings.HasPrefix(strings.TrimSpace(at.Value), "<") || at.Names() {
 			continue
 		}
-		if tried++; tried > maxPoints {
-			break
-		}
-		if found, err := point(t, place{at, func(entities, text string) *message.Request { return document(t, at, entities, text) }}); found || err != nil {
-			return err
+		held := &message.Request{Body: message.Body{Kind: message.XML, Text: []byte(at.Value)}}
+		for _, element := range elements(held) {
+			if found, err := point(t, place{at, func(entities, text string) *message.Request {
+				return t.Request.With(at, string(document(t, held, element, entities, text).Body.Text))
+			}}); found || err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -90,9 +108,9 @@ type place struct {
 
 // document returns the request with declarations of entities, and a text of entities in
 // the place of the element's.
-func document(t *attack.Trial, at message.Point, entities, text string) *message.Request {
+func document(t *attack.Trial, of *message.Request, at message.Point, entities, text string) *message.Request {
 	mark := t.Random(12)
-	r := t.Request.With(at, mark)
+	r := of.With(at, mark)
 	body := strings.Replace(string(r.Body.Text), mark, text, 1)
 	declaration := ""
 	if end := strings.Index(body, "?>"); strings.HasPrefix(strings.TrimSpace(body), "<?xml") && end > 0 {

@@ -117,3 +117,21 @@ func TestUploads(t *testing.T) {
 func read(body []byte, files bool, fetch func(string) string) string {
 	return parse([]byte(strings.NewReplacer("<a>", "<name>", "</a>", "</name>").Replace(string(body))), files, fetch)
 }
+
+// A parameter holds a document.
+func TestValues(t *testing.T) {
+	fetch := attacktest.Fetch(t)
+	mux := http.NewServeMux()
+	for path, read := range map[string]func(body []byte) string{
+		"/bad/value":  func(b []byte) string { return parse(b, true, fetch) },
+		"/good/value": func(b []byte) string { return parse(entity.ReplaceAll(b, nil), false, fetch) },
+		"/good/text":  func(b []byte) string { return string(b) },
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "<p>Thank you for %s</p>", html.EscapeString(read([]byte(r.FormValue("xml")))))
+		})
+	}
+	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" + document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
+	attacktest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
+}
