@@ -161,7 +161,10 @@ func candidates(answer *message.Response, name string) []*message.Request {
 	for _, p := range told {
 		if strings.Contains(p, "/") {
 			paths = append(paths, p)
-			if !strings.HasPrefix(p, "/") && !strings.HasPrefix(p, ".") && !strings.Contains(p, "://") {
+			switch {
+			case strings.HasPrefix(p, "/"): // as the application sees it, which may lie in a folder
+				paths = append(paths, strings.TrimLeft(p, "/"))
+			case !strings.HasPrefix(p, ".") && !strings.Contains(p, "://"):
 				paths = append(paths, "/"+p)
 			}
 		}

@@ -19,6 +19,7 @@ import (
 type store struct {
 	takes  func(name string) bool
 	says   func(name string) string
+	folder string // of the application
 	prefix string
 	serve  func(w http.ResponseWriter, name, content string)
 	mu     sync.Mutex
@@ -29,7 +30,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w.Header().Set("X-Powered-By", "PHP/8.2")
-	if r.URL.Path == "/up" && r.Method == http.MethodPost {
+	if r.URL.Path == s.folder+"/up" && r.Method == http.MethodPost {
 		f, h, err := r.FormFile("f")
 		if err != nil || !s.takes(h.Filename) {
 			fmt.Fprint(w, "not taken")
@@ -81,6 +82,7 @@ func TestCheck(t *testing.T) {
 		"runs":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
 		"guessed": {&store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
 		"page":    {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
+		"folder":  {&store{takes: all, says: func(name string) string { return "stored /uploads/" + name }, folder: "/app", prefix: "/app/uploads/", serve: runs}, "dast/upload/script POST /app/up filename:f"},
 		"images":  {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
 		"text":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
 		"hidden":  {&store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
@@ -93,7 +95,7 @@ func TestCheck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.s.files = map[string]string{}
 			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
-				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST /up")
+				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+"/up")
 				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
 				r.Surface.Add(up)
 			})
