@@ -122,13 +122,14 @@ func TestExploreEndless(t *testing.T) {
 }
 
 // TestExploreWindows goes on behind windows that a page opens, and gives a new password
-// nowhere.
+// to nobody who has one.
 func TestExploreWindows(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", html(`<!doctype html><body><input type=button value=Help onclick="open('/help','_blank').focus()"><a href="/terms" target=terms>Terms</a>
 <button onclick="const w = open('', 'own'); w.document.write('<script>fetch(\'/written\')</'+'script>'); this.remove()">Own</button>
 <form action=/change><input type=password name=new1><input type=password name=new2><button>Change</button></form>
 <form action=/join method=post><input name=email><input type=password name=p1><input type=password name=p2><button>Join</button></form>
+<form action=/profile method=post><input name=nickname value=jane><input type=password name=p1><input type=password name=p2><button>Save</button></form>
 <button onclick="fetch('/last')">Last</button></body>`))
 	mux.HandleFunc("/help", html("<p>help"))
 	w := newWorld(t, mux)
@@ -148,7 +149,7 @@ func TestExploreWindows(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(forms)
-	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x"}
+	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x", "/profile nickname=jane&p1=&p2="}
 	if !slices.Equal(forms, want) {
 		t.Errorf("forms %q", forms)
 	}

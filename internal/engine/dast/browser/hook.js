@@ -250,13 +250,30 @@
     fire(element, "change");
   };
 
+  const person = (element) => /user|login|mail|account|nick|(^|[-_])name/i.test(element.name || element.id || "");
+
+  // Forms that show who the user is and would give him another password; as they were
+  // before anything was written into them.
+  const accounts = new WeakMap();
+  const account = (element) => {
+    const root = element.form || element.closest("form, section, main");
+    if (!root) return false;
+    if (!accounts.has(root)) {
+      const own = fields(root), passwords = own.filter((e) => e.type === "password");
+      const shown = own.filter((e) => /^(text|email|tel)$/.test(e.type) && e.value !== "" && person(e)).length;
+      const fresh = passwords.length > 1 || passwords.some((e) => e.autocomplete === "new-password");
+      accounts.set(root, shown > 1 || shown === 1 && fresh);
+    }
+    return accounts.get(root);
+  };
+
   // What is added to the value of a field for a password, so that a form that gives the
   // user another one is refused: nothing, or the number of the field. A form that asks
   // who somebody is signs him in or registers him.
   const newPassword = (element) => {
     const root = element.form || element.closest("form, section, main");
     const own = root ? fields(root) : [];
-    if (own.some((e) => e.type !== "password" && /user|login|mail|account|nick|(^|[-_])name/i.test(e.name || e.id || ""))) return "";
+    if (own.some((e) => e.type !== "password" && person(e))) return "";
     const at = own.filter((e) => e.type === "password").indexOf(element);
     return at > 0 ? at : "";
   };
@@ -291,7 +308,7 @@
       case "week": return "2001-W05";
       case "time": return "04:05";
       case "color": return "#336699";
-      case "password": return "Scan-1234!x" + newPassword(element);
+      case "password": return account(element) ? "" : "Scan-1234!x" + newPassword(element);
     }
     if (element.value && type !== "search") return element.value;
     for (const [pattern, value] of [
