@@ -99,7 +99,7 @@ func point(p *attack.Probe) error {
 	}
 	// Forms with a percent sign fail where a value is decoded once more: they are apart.
 	for _, percent := range []bool{false, true} {
-		some, err := evaluates(p, base, percent)
+		some, err := evaluates(p, base, p.Page(canary.Answer, canary.Word), percent)
 		if err != nil {
 			return err
 		}
@@ -119,8 +119,9 @@ func point(p *attack.Probe) error {
 }
 
 // evaluates sends all forms at once: an engine computes one of them, or fails. A page that
-// shows them as they are, or neither shows them nor changes, has none.
-func evaluates(p *attack.Probe, base *attack.Baseline, percent bool) (bool, error) {
+// shows them as it shows a word, or neither shows them nor changes, has none; an error
+// that quotes them is another page.
+func evaluates(p *attack.Probe, base *attack.Baseline, word *attack.Page, percent bool) (bool, error) {
 	mark := p.Random(6)
 	all := mark
 	for _, f := range forms {
@@ -133,10 +134,11 @@ func evaluates(p *attack.Probe, base *attack.Baseline, percent bool) (bool, erro
 		return false, err
 	}
 	text := resp.Text()
-	if encoded(text, all) { // repeated as it is
+	page := p.Page(resp, all)
+	if encoded(text, all) && (page.Equal(word) || !base.Stable) { // repeated as it is
 		return false, nil
 	}
-	return strings.Contains(text, mark) || resp.Status >= 500 && base.First.Status < 500 || !p.Page(resp, all).Equal(base.Page()), nil
+	return strings.Contains(text, mark) || resp.Status >= 500 && base.First.Status < 500 || !page.Equal(base.Page()), nil
 }
 
 // encoded reports whether the page repeats the whole text in one of the usual encodings.

@@ -43,6 +43,12 @@ func TestCheck(t *testing.T) {
 			_ = parsed.Execute(&b, nil)
 			return b.String()
 		},
+		"/quoting": func(v string) string { // an error quotes the template
+			if out := engine("{{", "}}")(v); out != "template error" {
+				return "<p>Hello " + out + "</p>"
+			}
+			return "ERROR: unexpected sign in " + v
+		},
 		"/jinja": engine("{{", "}}"), "/el": engine("${", "}"), "/erb": engine("<%=", "%>"), "/smarty": engine("{", "}"), "/spring": engine("#{", "}"), "/razor": engine("@(", ")"), "/tt": engine("[%", "%]"),
 		"/words": func(v string) string { // knows how long words are, and comes out in capitals
 			return strings.ToUpper(regexp.MustCompile(`\{\{#with "(\w+)"\}\}\{\{length\}\}\{\{/with\}\}`).ReplaceAllStringFunc(v, func(s string) string {
