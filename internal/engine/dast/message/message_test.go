@@ -181,3 +181,16 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A form that gives the user another password is never sent without the fields for it.
+func TestNamesOfPasswords(t *testing.T) {
+	r := &Request{Method: "POST", Body: Body{Kind: Form, Params: []Param{{Name: "user", Value: "a"}, {Name: "password", Value: "b"}, {Name: "again", Value: "c"}}},
+		Types: map[string]string{"form:password": "password", "form:again": "password"}}
+	var names []string
+	for _, at := range r.Names() {
+		names = append(names, at.Name)
+	}
+	if !slices.Equal(names, []string{"user"}) {
+		t.Errorf("names %q", names)
+	}
+}

@@ -120,22 +120,23 @@ var fixed = map[string]bool{"Host": true, "Content-Type": true, "Content-Length"
 // stays the request that it is.
 func Attackable(name string) bool { return !fixed[http.CanonicalHeaderKey(name)] }
 
-// Names returns the names of parameters as points.
+// Names returns the names of parameters as points; not those of passwords: a form that
+// comes without the password and without its confirmation may give the user none.
 func (r *Request) Names() []Point {
 	var out []Point
-	add := func(in In, list []Param) {
+	add := func(in, value In, list []Param) {
 		for i, p := range first(list) {
 			at := Point{In: in, Name: p.Name, Index: i, Value: p.Name}
-			if r.Types[at.Key()] != Constant {
+			if r.Types[at.Key()] != Constant && r.Types[string(value)+":"+p.Name] != "password" {
 				out = append(out, at)
 			}
 		}
 	}
-	add(InQueryName, r.Query)
+	add(InQueryName, InQuery, r.Query)
 	if r.Body.Kind == Form {
-		add(InFormName, r.Body.Params)
+		add(InFormName, InForm, r.Body.Params)
 	}
-	add(InCookieName, r.Cookies)
+	add(InCookieName, InCookie, r.Cookies)
 	for i, p := range r.Header {
 		if Attackable(p.Name) {
 			out = append(out, Point{In: InHeaderName, Name: p.Name, Index: i, Value: p.Name})
