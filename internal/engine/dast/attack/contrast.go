@@ -6,9 +6,10 @@ import "merlon/internal/engine/dast/message"
 
 // A Contrast is what pairs of payloads showed that differ only in being true or false.
 type Contrast struct {
-	Yes, No string // payloads of the last round
-	Answers []*message.Response
-	Notes   []string
+	Yes, No     string // payloads of the last round
+	True, False *Page  // that they got
+	Answers     []*message.Response
+	Notes       []string
 }
 
 // A Question makes the payloads of one round, with constants that no round before had.
@@ -57,5 +58,6 @@ func (p *Probe) Decide(ask Question, yes, no *Page) (c *Contrast, same bool, err
 			return nil, round == 0, nil
 		}
 	}
+	c.True, c.False = yes, no
 	return c, false, nil
 }

@@ -75,6 +75,10 @@ func (t *Trial) Baseline() (*Baseline, error) {
 	return t.op.base, nil
 }
 
+// Learnt is the Baseline that a check has asked for already; nil: none has, or the
+// operation gave none.
+func (t *Trial) Learnt() *Baseline { return t.op.base }
+
 // newBaseline learns from two answers what changes by itself.
 func newBaseline(first, second *message.Response) *Baseline {
 	known := learn(NewPage(first), NewPage(second))

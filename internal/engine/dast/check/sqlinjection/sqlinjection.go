@@ -8,7 +8,9 @@
 package sqlinjection
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,13 +59,17 @@ func wants(p message.Point) bool {
 // A prober holds what is known of the point.
 type prober struct {
 	*attack.Probe
-	first  *message.Response // answer without an attack
-	base   *attack.Baseline  // nil: not asked for yet
-	broken *message.Response // answer to a value that breaks any statement
-	value  string
-	// control is the page of a value that names nothing; nil: not asked.
-	control *attack.Page
-	dbms    string // whose error broken shows; empty: unknown
+	first   *message.Response // answer without an attack
+	base    *attack.Baseline  // nil: not asked for yet
+	broken  *message.Response // answer to a value that breaks any statement
+	value   string
+	control *message.Response // answer to a value that names nothing; nil: not asked for yet
+	dbms    string            // whose error broken shows; empty: unknown
+	// likely and others are the places of the statement that the value may stand at.
+	likely, others []*place
+	paired         int  // places of which both values of a form were asked
+	doubtful       bool // answers did not follow the values of a form
+	parsed         bool // another error of a database than the first was seen
 }
 
 func point(p *attack.Probe) error {
@@ -74,15 +80,16 @@ func point(p *attack.Probe) error {
 	if err != nil {
 		return err
 	}
-	s := &prober{Probe: p, first: first, value: p.Value()}
+	s := &prober{Probe: p, first: first, value: p.Value(), base: p.Learnt()}
 	if s.broken, err = p.Ask(p.Breaking()); err != nil {
 		return err
 	}
 	if s.dbms = signature(s.broken.Text(), first.Text()); s.dbms != "" {
 		p.Note("dbms:" + s.dbms)
 	}
-	changed, differs, err := s.breaks()
-	if err != nil {
+	s.likely, s.others = s.places()
+	changed, differs, done, err := s.breaks()
+	if done || err != nil {
 		return err
 	}
 	if changed {
@@ -91,10 +98,13 @@ func point(p *attack.Probe) error {
 			return err
 		}
 	}
-	if err := s.baseline(); err != nil || !s.base.Stable || p.At.Names() {
-		return err
+	if p.At.Names() {
+		return nil
 	}
 	if differs {
+		if err := s.baseline(); err != nil || !s.base.Stable {
+			return err
+		}
 		if found, err := s.narrow(); found || err != nil {
 			return err
 		}
@@ -103,7 +113,7 @@ func point(p *attack.Probe) error {
 }
 
 // baseline asks for what is needed to compare pages. Errors of databases are known
-// without.
+// without, and pages that are just as they were found.
 func (s *prober) baseline() (err error) {
 	if s.base == nil {
 		s.base, err = s.Baseline()
@@ -111,42 +121,73 @@ func (s *prober) baseline() (err error) {
 	return err
 }
 
+// usual is the page without an attack, as far as it is known.
+func (s *prober) usual() *attack.Page {
+	if s.base != nil {
+		return s.base.Page()
+	}
+	return s.Page(s.first, s.At.Value)
+}
+
+// isUsual reports whether an answer is the usual page. It asks for what changes by itself
+// when that may make the difference.
+func (s *prober) isUsual(resp *message.Response, payload string) (bool, error) {
+	if s.base == nil {
+		if s.Page(resp, payload).Equal(s.usual()) {
+			return true, nil
+		}
+		if err := s.baseline(); err != nil {
+			return false, err
+		}
+	}
+	return s.base.Stable && s.Page(resp, payload).Equal(s.usual()), nil
+}
+
 // breaks reports whether the answer to the breaking value is another page than the
-// usual one, and whether it is also more than that to any value that names nothing.
-func (s *prober) breaks() (changed, differs bool, err error) {
+// usual one, and whether it is also more than that to any value that names nothing. It is
+// done when the most likely place proves to be the right one, which needs nothing else.
+func (s *prober) breaks() (changed, differs, done bool, err error) {
 	if s.dbms != "" || s.failed(s.broken) && !s.At.Names() {
-		return true, true, nil
+		return true, true, false, nil
 	}
-	if err := s.baseline(); err != nil {
-		return false, false, err
+	if s.Page(s.broken, s.Breaking()).Equal(s.usual()) {
+		return false, false, false, nil
 	}
-	broken := s.Page(s.broken, s.Breaking())
-	if broken.Equal(s.base.Page()) {
-		return false, false, nil
+	if !s.At.Names() && !s.Noted(s.filter()) {
+		place := s.likely[0]
+		if err := place.ask(s); err != nil {
+			return false, false, false, err
+		}
+		if s.Page(place.answer, place.form.good).Equal(s.usual()) {
+			found, err := s.repairs(place)
+			if found || s.doubtful || err != nil {
+				return false, false, true, err
+			}
+		}
 	}
-	if err := s.ask(); err != nil {
-		return false, true, err
+	control, err := s.missing()
+	if err != nil {
+		return false, true, false, err
 	}
-	if s.control.Equal(broken) {
+	if control.Equal(s.Page(s.broken, s.Breaking())) {
 		if s.At.Names() { // as a parameter that is not there: it is read by its name
 			s.Read()
 		}
-		return false, true, nil
+		return false, true, false, nil
 	}
-	return true, true, nil
+	usual, err := s.isUsual(s.broken, s.Breaking())
+	return !usual, !usual, false, err
 }
 
-// ask asks for the page of a value that names nothing.
-func (s *prober) ask() error {
-	if s.control != nil {
-		return nil
+// missing is the page of a value that names nothing.
+func (s *prober) missing() (*attack.Page, error) {
+	if s.control == nil {
+		var err error
+		if s.control, err = s.Ask(s.Other()); err != nil {
+			return nil, err
+		}
 	}
-	control := s.Other()
-	resp, err := s.Ask(control)
-	if err == nil {
-		s.control = s.Page(resp, control)
-	}
-	return err
+	return s.Page(s.control, s.Other()), nil
 }
 
 // failed reports whether the application broke at an answer, and not at the first.
@@ -199,90 +240,21 @@ func (s *prober) isBroken(resp *message.Response, payload string) bool {
 	return s.Page(resp, payload).Equal(s.Page(s.broken, s.Breaking()))
 }
 
-// A form is a value that a statement takes, and one that breaks it, though it differs
-// only in a word of SQL. Wrong is what an error names then: that word, or what follows it.
-type form struct{ good, bad, wrong string }
-
-// forms are the repairs for the places of a statement, those that fit most first. The
-// arguments make payloads different from each other.
-func (s *prober) forms() (first, others []func(n int, r string) form) {
-	v := s.value
-	quoted := func(q string) func(int, string) form {
-		return func(_ int, r string) form {
-			return form{v + q + " AND " + q + r + q + "=" + q + r, v + q + " ANX " + q + r + q + "=" + q + r, "ANX"}
-		}
-	}
-	number := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX"}
-	}
-	cast := func(before, after, kind string) func(int, string) form {
-		return func(n int, _ string) form {
-			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after), fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after), "AZ"}
-		}
-	}
-	list := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%d=%d THEN", n, n)}
-	}
-	table := func(n int, _ string) form {
-		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n), "WHERX"}
-	}
-	beside := func(_ int, r string) form { return form{v + "' '" + r, v + "' AZ '" + r, "AZ"} } // MySQL joins strings that stand beside each other
-	first = []func(int, string) form{quoted("'")}
-	others = []func(int, string) form{cast("'||", "||'", "CHAR(4)")}
-	switch {
-	case s.dbms == "mysql" || s.Noted("proven:mysql"):
-		others = append([]func(int, string) form{beside}, others...)
-	case s.dbms == "orm" || s.dbms == "":
-		others = append(others, beside)
-	}
-	if s.number() {
-		first = append([]func(int, string) form{number}, first...)
-		others = append(others, cast("-", "", "DECIMAL"))
-	} else {
-		others = append(others, number)
-	}
-	switch {
-	case !column.MatchString(v):
-	case orders.MatchString(s.At.Name):
-		first = append([]func(int, string) form{list}, first...)
-	default:
-		others = append(others, list)
-	}
-	others = append(others, quoted(`"`), table, cast("'+", "+'", "CHAR(4)"))
-	if s.dbms != "" { // other languages have comments too
-		others = append(others, func(_ int, r string) form { return form{v + "/* " + r + " */", v + "/* " + r + " *", ""} })
-	}
-	return first, others
-}
-
-// orders are names of parameters that say how a list is ordered.
-var orders = lazyregexp.New(`(?i)order|sort|column|group|dir$|^by|by$`)
-
-// column is what a list can be ordered by: a name, or the number of a column.
-var column = lazyregexp.New(`(?i)^(?:[a-z_][\w.]*|\d+)(?: (?:asc|desc))?$`)
-
-// number reports whether the value is a number.
-func (s *prober) number() bool {
-	_, err := strconv.ParseFloat(s.value, 64)
-	return err == nil
-}
-
 // repair looks for a form whose good value the statement takes and whose bad one breaks
 // it. It is done when there is one, and when nothing can be seen.
 func (s *prober) repair() (done bool, err error) {
-	first, others := s.forms()
 	filtered := s.Noted(s.filter()) // most likely for the other values of the operation too
 	if filtered {
 		if refused, err := s.refused(); refused || err != nil {
 			return refused, err
 		}
 	}
-	for _, make := range first {
-		if found, err := s.repairs(make); found || err != nil {
-			return found, err
+	for _, place := range s.likely {
+		if found, err := s.repairs(place); found || s.doubtful || err != nil {
+			return true, err
 		}
 	}
-	if !filtered {
+	if !filtered && !s.parsed {
 		refused, err := s.refused()
 		if refused {
 			s.Note(s.filter())
@@ -291,86 +263,53 @@ func (s *prober) repair() (done bool, err error) {
 			return refused, err
 		}
 	}
-	for _, make := range others {
-		if found, err := s.repairs(make); found || err != nil {
-			return found, err
+	for _, place := range s.others {
+		if found, err := s.repairs(place); found || s.doubtful || err != nil {
+			return true, err
 		}
 	}
 	return false, nil
 }
 
-// repairs asks a form twice, with other constants. Once is enough where the error of the
-// database names the wrong word. Where the good value leaves the page as it is, any other
-// page is a broken statement: a filter may have answered the first probe.
-func (s *prober) repairs(make func(n int, r string) form) (found bool, err error) {
-	var answers []*message.Response
-	var f form
-	named, same := false, false // the error names the word; it is that to the first probe
-	notes, proof := []string{"quotes and a parenthesis"}, "Repeated with other constants, and the errors twice more."
-	for round := range 2 {
-		f = make(s.Number(1000, 9999), s.Random(4))
-		good, bad, err := s.both(f, round == 1)
-		if err != nil || good == nil {
-			return false, err
-		}
-		if same = s.isBroken(bad, f.bad); !same {
-			if err := s.baseline(); err != nil {
-				return false, err
-			}
-			usual := s.Page(good, f.good)
-			if !s.base.Stable || !usual.Equal(s.base.Page()) || s.Page(bad, f.bad).Equal(usual) {
-				return false, nil
-			}
-		}
-		answers, notes = append(answers, good, bad), append(notes, "a correct statement", "the same with a word that SQL does not know")
-		if named = s.names(bad, f); named {
-			proof, s.dbms = "The error names the word "+f.wrong+".", signature(bad.Text(), s.first.Text())
-			break
-		}
+// repairs asks both values of a form. That is enough where the error of the database names
+// the wrong word; else the answers have to follow. Where the good value leaves the page as
+// it is, any other page is a broken statement: a filter may have answered the first probe.
+func (s *prober) repairs(pl *place) (found bool, err error) {
+	if pl.done {
+		return false, nil
 	}
-	if !named && same {
-		if sure, err := s.fails(make); err != nil || !sure {
-			return false, err
-		}
+	pl.done = true
+	if err := pl.ask(s); err != nil {
+		return false, err
+	}
+	f := pl.form
+	if s.isBroken(pl.answer, f.good) {
+		s.parsed = s.parsed || signature(pl.answer.Text(), s.first.Text()) != "" && !s.Page(pl.answer, f.good).Equal(s.Page(s.broken, s.Breaking()))
+		return false, nil
+	}
+	bad, err := s.Try(f.bad)
+	if err != nil {
+		return false, err
+	}
+	s.paired++
+	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.Page(bad, f.bad), last: f, answers: []*message.Response{s.broken, pl.answer, bad},
+		notes: []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
+	proof := "The error names the word " + f.wrong + "."
+	if r.same && s.names(bad, f) {
+		s.dbms = signature(bad.Text(), s.first.Text())
+	} else if sure, err := r.sure(bad); err != nil || !sure {
+		return false, err
+	} else {
+		proof = fmt.Sprintf("So it was in %d more requests with other constants, in random order.", len(r.answers)-3)
 	}
 	what := "an error of the application"
 	if s.dbms != "" {
 		what = "an error of " + names[s.dbms]
 	}
 	s.proven(s.dbms)
-	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, f.bad), Payload: f.bad, Answers: append([]*message.Response{s.broken}, answers...), Notes: notes,
-		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + f.good + ", which completes the statement, is not.",
-			"The value " + f.bad + ", which differs in one word of SQL, is again.", proof}})
-	return true, nil
-}
-
-// both asks both values of a form, the bad one first where it is turned: errors that
-// come and go by themselves, such as those of another system, do not follow the order.
-// Nil answers: the good value breaks the statement too.
-func (s *prober) both(f form, turned bool) (good, bad *message.Response, err error) {
-	if turned {
-		if bad, err = s.Try(f.bad); err != nil {
-			return nil, nil, err
-		}
-	}
-	if good, err = s.Try(f.good); err != nil || s.isBroken(good, f.good) {
-		return nil, nil, err
-	}
-	if !turned {
-		bad, err = s.Try(f.bad)
-	}
-	return good, bad, err
-}
-
-// fails reports whether broken statements fail each time: an application that fails by
-// itself now and then does not.
-func (s *prober) fails(make func(n int, r string) form) (bool, error) {
-	for _, payload := range []string{make(s.Number(1000, 9999), s.Random(4)).bad, s.Breaking(), make(s.Number(1000, 9999), s.Random(4)).bad} {
-		resp, err := s.Try(payload)
-		if err != nil || !s.isBroken(resp, payload) {
-			return false, err
-		}
-	}
+	s.Flaw(attack.Flaw{Rule: byError, Request: s.Request.With(s.At, r.last.bad), Payload: r.last.bad, Answers: r.answers, Notes: r.notes,
+		Proof: []string{"The value " + s.Breaking() + " is answered with " + what + ".", "The value " + r.last.good + ", which completes the statement, is not.",
+			"The value " + r.last.bad + ", which differs in one word of SQL, is again.", proof}})
 	return true, nil
 }
 
@@ -398,66 +337,84 @@ func (s *prober) names(resp *message.Response, f form) bool {
 // narrow asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
 func (s *prober) narrow() (found bool, err error) {
-	if err := s.ask(); err != nil {
+	if control, err := s.missing(); err != nil || control.Equal(s.base.Page()) {
 		return false, err
-	}
-	if s.control.Equal(s.base.Page()) {
-		return false, nil
 	}
 	v := s.value
 	for _, q := range s.questions() {
-		c, same, err := s.Decide(q, s.base.Page(), nil)
+		if s.refuted(q.kind) {
+			continue
+		}
+		c, same, err := s.Decide(q.ask, s.base.Page(), nil)
 		if err != nil || same { // what is added to the value changes nothing, true or false
 			return false, err
 		}
-		if c != nil {
-			s.report(c, "The page is that of the value "+v+" while the condition is true, and another one while it is false.")
-			return true, nil
+		if c == nil {
+			continue
 		}
+		s.paired++
+		if sure, err := s.settled(q.ask, c); err != nil || !sure {
+			return false, err
+		}
+		s.report(c, "The page is that of the value "+v+" while the condition is true, and another one while it is false.")
+		return true, nil
 	}
 	return false, nil
 }
 
-// questions are conditions added with AND, and arithmetic for numbers.
-func (s *prober) questions() []attack.Question {
-	v := s.value
-	quoted := func(q string) attack.Question {
-		return func() (yes, no string) {
-			a, b := s.Random(4), s.Random(4)
-			return v + q + " AND " + q + a + q + "=" + q + a, v + q + " AND " + q + a + q + "=" + q + b
+// refuted reports whether a true condition at the place leads to another page than the
+// usual one, as far as it was asked and the usual page is still that of then.
+func (s *prober) refuted(kind string) bool {
+	if s.base.First != s.first {
+		return false
+	}
+	for _, pl := range slices.Concat(s.likely, s.others) {
+		if pl.kind == kind && pl.answer != nil {
+			return !s.Page(pl.answer, pl.form.good).Equal(s.usual())
 		}
 	}
-	like := func() (yes, no string) {
+	return false
+}
+
+// A question is one of a kind of place.
+type question struct {
+	kind string
+	ask  attack.Question
+}
+
+// questions are conditions added with AND, and arithmetic for numbers.
+func (s *prober) questions() []question {
+	v := s.value
+	of := map[string]question{}
+	for _, pl := range slices.Concat(s.likely, s.others) {
+		of[pl.kind] = question{pl.kind, func() (yes, no string) {
+			f := s.fresh(pl)
+			return f.good, cmp.Or(f.no, f.bad)
+		}}
+	}
+	of["like"] = question{"like", func() (yes, no string) {
 		a, b := s.Random(4), s.Random(4)
 		return v + "%' AND '" + a + "' LIKE '" + a, v + "%' AND '" + a + "' LIKE '" + b
+	}}
+	kinds := []string{"'", "like", `"`, "list", "number"}
+	ordered := orders.MatchString(s.At.Name)
+	if n, err := strconv.Atoi(v); err == nil && n <= 1e12 && !ordered {
+		of["length"] = question{"length", func() (yes, no string) {
+			k := s.Number(3, 6)
+			return fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k)), fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k+1))
+		}}
+		kinds = []string{"number", "length", "'", "like", `"`, "list"}
 	}
-	number := func() (yes, no string) {
-		n := s.Number(1000, 4999)
-		return fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s AND %d=%d", v, n, n+s.Number(1, 4000))
+	if ordered {
+		kinds = []string{"list", "'", "like", `"`, "number"}
 	}
-	list := func() (yes, no string) {
-		n := s.Number(1000, 9999)
-		return fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n)
+	var all []question
+	for _, kind := range kinds {
+		if q, ok := of[kind]; ok {
+			all = append(all, q)
+		}
 	}
-	all := []attack.Question{quoted("'"), like, quoted(`"`)}
-	switch {
-	case !column.MatchString(v):
-	case orders.MatchString(s.At.Name):
-		all = append([]attack.Question{list}, all...)
-	default:
-		all = append(all, list)
-	}
-	n, err := strconv.Atoi(v)
-	if err != nil || n > 1e12 {
-		return append(all, number)
-	}
-	if orders.MatchString(s.At.Name) {
-		return append(all, number)
-	}
-	return append([]attack.Question{number, func() (yes, no string) {
-		k := s.Number(3, 6)
-		return fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k)), fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k+1))
-	}}, all...)
+	return all
 }
 
 // writes are words in addresses and names of what changes data: a condition that is true
@@ -478,9 +435,12 @@ func (s *prober) widen(changed bool) (found error) {
 		if err != nil {
 			return err
 		}
-		all := s.Page(resp, payload)
-		if !all.Equal(s.base.Page()) && !s.isBroken(resp, payload) {
-			if found, err := s.either(closing, all); found || err != nil {
+		same, err := s.isUsual(resp, payload)
+		if err != nil || s.base != nil && !s.base.Stable {
+			return err
+		}
+		if !same && !s.isBroken(resp, payload) {
+			if found, err := s.either(closing, s.Page(resp, payload)); found || err != nil {
 				return err
 			}
 		}
@@ -502,18 +462,24 @@ func (s *prober) either(closing string, all *attack.Page) (found bool, err error
 			if more != "" && closing == "" {
 				break
 			}
-			c, err := s.Contrast(func() (yes, no string) {
+			ask := func() (yes, no string) {
 				n := s.Number(1000, 4999)
 				form := s.value + quote + closing + more + " OR %d=%d -- "
 				return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
-			}, all, nil)
+			}
+			c, err := s.Contrast(ask, all, nil)
 			if err != nil {
 				return false, err
 			}
-			if c != nil {
-				s.report(c, "The page is one while the condition is true, and another one while it is false.")
-				return true, nil
+			if c == nil {
+				continue
 			}
+			s.paired++
+			if sure, err := s.settled(ask, c); err != nil || !sure {
+				return false, err
+			}
+			s.report(c, "The page is one while the condition is true, and another one while it is false.")
+			return true, nil
 		}
 	}
 	return false, nil
@@ -522,5 +488,5 @@ func (s *prober) either(closing string, all *attack.Page) (found bool, err error
 func (s *prober) report(c *attack.Contrast, proof string) {
 	s.proven(s.dbms)
 	s.Flaw(attack.Flaw{Rule: byBoolean, Request: s.Request.With(s.At, c.Yes), Payload: c.Yes, Answers: c.Answers, Notes: c.Notes,
-		Proof: []string{"The value " + c.Yes + " holds a condition that is true for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d rounds with other constants.", attack.Rounds)}})
+		Proof: []string{"The value " + c.Yes + " holds a condition that is true for SQL, " + c.No + " one that is false.", proof, fmt.Sprintf("So it was in %d requests with other constants.", len(c.Answers))}})
 }

@@ -1,0 +1,101 @@
+package sqlinjection
+
+import (
+	"fmt"
+	"strconv"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file tells where in a statement a value may stand.
+
+// A form is a value that a statement takes, and one that breaks it, though it differs
+// only in a word of SQL. Wrong is what an error names then: that word, or what follows it.
+// No is the good value with a condition that is false; empty: there is none.
+type form struct{ good, bad, wrong, no string }
+
+// A place is one of a statement that the value may stand at.
+type place struct {
+	kind string
+	// make returns a form; the arguments make payloads different from each other.
+	make   func(n int, r string) form
+	form   form              // that was asked for
+	answer *message.Response // to its good value; nil: not asked for yet
+	done   bool              // it was looked at to its end
+}
+
+// ask asks for the good value of a form, once.
+func (pl *place) ask(s *prober) (err error) {
+	if pl.answer == nil {
+		pl.form = s.fresh(pl)
+		pl.answer, err = s.Try(pl.form.good)
+	}
+	return err
+}
+
+// fresh makes another form.
+func (s *prober) fresh(pl *place) form { return pl.make(s.Number(1000, 4999), s.Random(4)) }
+
+// places are those that the value may stand at, those that fit most first.
+func (s *prober) places() (likely, others []*place) {
+	v := s.value
+	quoted := func(q string) *place {
+		return &place{kind: q, make: func(_ int, r string) form {
+			return form{v + q + " AND " + q + r + q + "=" + q + r, v + q + " ANX " + q + r + q + "=" + q + r, "ANX", v + q + " AND " + q + r + q + "=" + q + s.Random(4)}
+		}}
+	}
+	number := &place{kind: "number", make: func(n int, _ string) form {
+		return form{fmt.Sprintf("%s AND %d=%d", v, n, n), fmt.Sprintf("%s ANX %d=%d", v, n, n), "ANX", fmt.Sprintf("%s AND %d=%d", v, n, n+s.Number(1, 4000))}
+	}}
+	cast := func(before, after, kind string) *place {
+		return &place{make: func(n int, _ string) form {
+			return form{fmt.Sprintf("%s%sCAST(%d AS %s)%s", v, before, n, kind, after), fmt.Sprintf("%s%sCAST(%d AZ %s)%s", v, before, n, kind, after), "AZ", ""}
+		}}
+	}
+	list := &place{kind: "list", make: func(n int, _ string) form {
+		return form{fmt.Sprintf("%s,(CASE WHEN %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%s,(CASE WHEM %d=%d THEN 1 ELSE 2 END)", v, n, n), fmt.Sprintf("%d=%d THEN", n, n), ""}
+	}}
+	table := &place{make: func(n int, _ string) form {
+		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n), "WHERX", ""}
+	}}
+	beside := &place{make: func(_ int, r string) form { return form{v + "' '" + r, v + "' AZ '" + r, "AZ", ""} }} // MySQL joins strings that stand beside each other
+	likely = []*place{quoted("'")}
+	others = []*place{cast("'||", "||'", "CHAR(4)")}
+	switch {
+	case s.dbms == "mysql" || s.Noted("proven:mysql"):
+		others = append([]*place{beside}, others...)
+	case s.dbms == "orm" || s.dbms == "":
+		others = append(others, beside)
+	}
+	if s.number() {
+		likely = append([]*place{number}, likely...)
+		others = append(others, cast("-", "", "DECIMAL"))
+	} else {
+		others = append(others, number)
+	}
+	switch {
+	case !column.MatchString(v):
+	case orders.MatchString(s.At.Name):
+		likely = append([]*place{list}, likely...)
+	default:
+		others = append(others, list)
+	}
+	others = append(others, quoted(`"`), table, cast("'+", "+'", "CHAR(4)"))
+	if s.dbms != "" { // other languages have comments too
+		others = append(others, &place{make: func(_ int, r string) form { return form{v + "/* " + r + " */", v + "/* " + r + " *", "", ""} }})
+	}
+	return likely, others
+}
+
+// orders are names of parameters that say how a list is ordered.
+var orders = lazyregexp.New(`(?i)order|sort|column|group|dir$|^by|by$`)
+
+// column is what a list can be ordered by: a name, or the number of a column.
+var column = lazyregexp.New(`(?i)^(?:[a-z_][\w.]*|\d+)(?: (?:asc|desc))?$`)
+
+// number reports whether the value is a number.
+func (s *prober) number() bool {
+	_, err := strconv.ParseFloat(s.value, 64)
+	return err == nil
+}

@@ -1,0 +1,192 @@
+package sqlinjection
+
+import (
+	"math"
+	"slices"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+)
+
+// This file decides whether answers follow what is asked, or come as they like.
+
+// What an answer can be.
+const (
+	asUsual  = iota // the statement was taken
+	asBroken        // it was not
+	asFalse         // it was taken, with a condition that is false
+	outcomes
+)
+
+const wrongWord = "the same with a word that SQL does not know"
+
+// certain is how likely an application may be that answers so whatever is asked.
+const certain = 1.4e-3
+
+// maxRounds bounds the requests for one form.
+const maxRounds = 16
+
+// rounds are answers to the values of one place.
+type rounds struct {
+	*prober
+	place   *place
+	same    bool          // wrong words are answered as the breaking value is
+	plain   bool          // correct statements are answered with the usual page
+	n       [outcomes]int // how many answers there were
+	page    *attack.Page  // that of a false condition; nil: it is none of its own
+	wrong   *attack.Page  // that of the first wrong word
+	last    form          // that was asked last
+	answers []*message.Response
+	notes   []string
+}
+
+// sure asks in random order for what the statement takes, for what it does not, and for a
+// false condition where that shows, until an application that answers by chance, with each
+// answer as often as it was seen, would hardly have done so. Each place that is looked at is
+// another chance. It ends at the first answer that is another one than expected, which
+// makes the point doubtful. Bad is the answer to the first wrong word.
+func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
+	if r.plain, err = r.isUsual(r.answers[1], r.last.good); err != nil {
+		return false, err
+	}
+	if !r.same {
+		usual, err := r.isUsual(bad, r.last.bad)
+		if err != nil || !r.plain || usual {
+			return false, err
+		}
+	}
+	defer func() { r.doubtful = !sure && err == nil }()
+	r.n[asUsual], r.n[asBroken] = 2, 2 // as it was found, and with the breaking value; the values of the form
+	if r.base != nil {
+		r.n[asUsual]++
+	}
+	if r.place.form.no != "" {
+		if err := r.condition(); err != nil {
+			return false, err
+		}
+	}
+	for range maxRounds {
+		if chance(r.n[:]...) <= certain/float64(r.paired) {
+			return true, nil
+		}
+		if follows, err := r.next(); err != nil || !follows {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// chance is how likely answers come in the order that was seen, if they come by chance, each
+// kind as often as it was seen.
+func chance(kinds ...int) float64 {
+	all, p := 0, 1.
+	for _, n := range kinds {
+		all += n
+	}
+	for _, n := range kinds {
+		p *= math.Pow(float64(n)/float64(all), float64(n))
+	}
+	return p
+}
+
+// settled goes on with the question of a contrast, in random order, until its answers would
+// hardly have come by chance. Those to other values count as well.
+func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) {
+	seen := []*attack.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
+	n := []int{attack.Rounds, attack.Rounds, 0, 0} // of each page
+	count := func(page *attack.Page) {
+		n[slices.IndexFunc(seen, page.Equal)]++
+	}
+	for _, page := range seen[2:] {
+		count(page)
+	}
+	if s.base != nil {
+		count(s.usual())
+	}
+	if s.control != nil {
+		seen, n = append(seen, s.Page(s.control, s.Other())), append(n, 0)
+		count(seen[4])
+	}
+	for range maxRounds {
+		if chance(n...) <= certain/float64(s.paired) {
+			return true, nil
+		}
+		yes, no := ask()
+		payload, want, note := yes, 0, "true"
+		if n[1] < n[0] || n[1] == n[0] && s.Number(0, 1) == 0 {
+			payload, want, note = no, 1, "false"
+		}
+		resp, err := s.Try(payload)
+		if err != nil || !s.Page(resp, payload).Equal(seen[want]) {
+			return false, err
+		}
+		n[want]++
+		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, note)
+	}
+	return false, nil
+}
+
+// ask sends a value and keeps the answer.
+func (r *rounds) ask(value, note string) (*message.Response, error) {
+	resp, err := r.Try(value)
+	if err == nil {
+		r.answers, r.notes = append(r.answers, resp), append(r.notes, note)
+	}
+	return resp, err
+}
+
+// condition asks for a false condition: it may have a page of its own, which tells more
+// than the others do.
+func (r *rounds) condition() error {
+	no := r.place.form.no
+	resp, err := r.ask(no, "the same with a false condition")
+	if err != nil || r.isBroken(resp, no) {
+		return err
+	}
+	page := r.Page(resp, no)
+	switch {
+	case !r.plain || page.Equal(r.usual()):
+		if r.same {
+			r.n[asUsual]++
+		}
+	case r.same || !page.Equal(r.wrong):
+		r.page = page
+		r.n[asFalse]++
+	}
+	return nil
+}
+
+// next asks for one of what was asked least, and reports whether the answer is as expected.
+func (r *rounds) next() (follows bool, err error) {
+	kinds := []int{asUsual, asBroken}
+	if r.page != nil {
+		kinds = append(kinds, asFalse)
+	}
+	kind := kinds[r.Number(0, len(kinds)-1)]
+	for _, k := range kinds {
+		if r.n[k] < r.n[kind] {
+			kind = k
+		}
+	}
+	f := r.fresh(r.place)
+	value, note := f.good, "a correct statement"
+	switch kind {
+	case asBroken:
+		value, note, r.last = f.bad, wrongWord, f
+	case asFalse:
+		value, note = f.no, "the same with a false condition"
+	}
+	resp, err := r.ask(value, note)
+	if err != nil {
+		return false, err
+	}
+	r.n[kind]++
+	if kind == asFalse {
+		return r.Page(resp, value).Equal(r.page), nil
+	}
+	if r.same {
+		return r.isBroken(resp, value) == (kind == asBroken), nil
+	}
+	usual, err := r.isUsual(resp, value)
+	return usual == (kind == asUsual) && (r.page == nil || !r.Page(resp, value).Equal(r.page)), err
+}
