@@ -199,18 +199,17 @@ func (e *examination) accounts() error {
 			return err
 		}
 	}
-	if spare != nil {
-		for _, step := range []func() error{func() error { return e.promoted(spare) }, func() error { return e.passwords(spare, first) }} {
-			if err := step(); traffic.Over(err) {
-				return err
-			}
+	steps := []func() error{func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) }}
+	if spare != nil { // what may break the account comes last
+		steps = slices.Concat([]func() error{
+			func() error { return e.exposed(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) },
+			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
+		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }})
+	}
+	for _, step := range steps {
+		if err := step(); traffic.Over(err) {
+			return err
 		}
-	}
-	if err := e.enumerated(spare); err != nil {
-		return err
-	}
-	if err := e.limited(spare); err != nil {
-		return err
 	}
 	for _, u := range team[:2] {
 		if u != nil && len(e.Users) < 2 && !slices.Contains(e.Users, u) {
@@ -370,33 +369,46 @@ const maxShown = 12
 // shown is what the API tells the user about himself: the scalars of the objects that
 // hold his name, by name, with the answers that showed them.
 func (e *examination) shown(u *User) (map[string]any, []*message.Response, error) {
+	return e.told(u, u)
+}
+
+// told is what the API tells somebody about the user, as shown.
+func (e *examination) told(u, as *User) (map[string]any, []*message.Response, error) {
 	out := map[string]any{}
 	var answers []*message.Response
 	asked := 0
+	if u.account.answer != nil { // by which identifier others know it
+		for _, at := range objectsOf(decode(u.account.answer.Body)) {
+			if v, found := at["id"]; found && scalar(v) {
+				out["id"] = v
+				break
+			}
+		}
+	}
 	for _, o := range e.Operations {
 		if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || asked == maxShown {
 			continue
 		}
 		if i := strings.IndexByte(o.Path, '{'); i >= 0 {
-			_, parameter := o.collection()
-			if strings.Count(o.Path, "{") > 1 || parameter == "" || !identifies(parameter) {
+			path, parameter := o.collection()
+			if strings.Count(o.Path, "{") > 1 || parameter == "" || !identifies(parameter) && !users.MatchString(path) {
 				continue
 			}
 		}
+		named := true
 		r, err := e.request(o, false, func(in, name string, _ *describe.Schema) (any, bool) {
-			switch {
-			case in != "path" || !identifies(name):
+			if in != "path" {
 				return nil, false
-			case mail(name):
-				return u.account.email, true
 			}
-			return u.account.name, true
+			v, known := u.account.named(name, out)
+			named = named && known
+			return v, known
 		}, nil)
-		if err != nil {
+		if err != nil || !named {
 			continue
 		}
 		asked++
-		resp, err := e.send(r, u)
+		resp, err := e.send(r, as)
 		if traffic.Over(err) {
 			return nil, nil, err
 		}
@@ -405,16 +417,14 @@ func (e *examination) shown(u *User) (map[string]any, []*message.Response, error
 		}
 		v := decode(resp.Body)
 		list := append(holding(v, u.account.name), holding(v, u.account.email)...)
-		news := false
 		for _, object := range list {
 			for name, value := range object {
 				if _, known := out[name]; !known {
 					out[name] = value
-					news = true
 				}
 			}
 		}
-		if news {
+		if len(list) > 0 {
 			answers = append(answers, resp)
 		}
 	}
@@ -546,9 +556,10 @@ func masked(resp *message.Response, words ...string) string {
 
 var digits = lazyregexp.New(`[0-9]+`)
 
-// enumerated signs in with wrong passwords, as a user who exists and as users who do
-// not, in turns. One of the examination's accounts is preferred: no other is locked.
-func (e *examination) enumerated(u *User) error {
+// enumerated asks an operation with wrong passwords, as a user who exists and as users
+// who do not, in turns. One of the examination's accounts is preferred: no other is
+// locked.
+func (e *examination) enumerated(o *Operation, u *User) error {
 	var known account
 	switch {
 	case u != nil:
@@ -573,7 +584,7 @@ func (e *examination) enumerated(u *User) error {
 		if i%2 == 0 {
 			a.name, a.email = known.name, known.email
 		}
-		r, err := e.signIn(a.name, a.email, a.password)
+		r, err := e.request(o, true, a.credentials, nil)
 		if err != nil {
 			return nil
 		}
@@ -589,9 +600,9 @@ func (e *examination) enumerated(u *User) error {
 	}
 	e.Flaw(attack.Flaw{Rule: enumeration, Request: answers[0].Request, Answers: answers,
 		Notes:   []string{"a user who exists", "one who does not", "the one who exists again", "another one who does not"},
-		Message: fmt.Sprintf("%s %s tells whether a user exists", e.login.Method, e.login.Path),
+		Message: fmt.Sprintf("%s %s tells whether a user exists", o.Method, o.Path),
 		Proof: []string{
-			"Wrong passwords were sent four times, in turns for a user who exists and for users with random names.",
+			"It was asked four times, without a right password, in turns for a user who exists and for users with random names.",
 			fmt.Sprintf("The user who exists gets the same answer twice (%d), the others another one (%d), also twice.", answers[0].Status, answers[1].Status),
 		}})
 	return nil

@@ -46,9 +46,29 @@ var (
 		"Passwords can be guessed as fast as the application answers.",
 		"Slow down or refuse after a few failures, by account and by address, and answer 429.",
 	}, [2]string{"CWE-307", "API4:2023"})
+	personalData = rule("personal-data-of-others", "Users are shown how to reach other users", finding.Medium, [3]string{
+		"An operation shows an ordinary user the address of mail or the telephone number of another one.",
+		"Whoever registers can collect those of all users, for phishing and for guessing passwords.",
+		"Answer with types of their own for others, without what only the owner and administrators need.",
+	}, [2]string{"CWE-359", "API3:2023"})
+	ownRole = rule("own-role", "Users can give themselves a role", finding.Critical, [3]string{
+		"An operation that sets what somebody may do lets an ordinary user set that of his own account.",
+		"Everybody who may register can become an administrator.",
+		"Ask for the role of the one who asks before such an operation does anything, and deny by default.",
+	}, [2]string{"CWE-269", "API5:2023"})
+	outlives = rule("session-after-sign-out", "Sign-out does not end the session", finding.Low, [3]string{
+		"What let a user in lets him in after he has signed out.",
+		"A token that was stolen, or left on a shared machine, stays good although its user believes the session over.",
+		"Keep a list of ended tokens until they expire, let them live for minutes only, or keep sessions on the server.",
+	}, [2]string{"CWE-613", "API2:2023"})
+	codeLimit = rule("code-without-limit", "Codes can be guessed without a limit", finding.High, [3]string{
+		"Wrong codes that would prove who somebody is are answered many times in a row as the first time.",
+		"Codes of a few digits are found by trying all, and with them the account is taken over.",
+		"Make a code invalid after a few wrong ones, let it live for minutes, and make it long.",
+	}, [2]string{"CWE-307", "API2:2023"})
 )
 
 // Rules lists what is found.
 func Rules() []*finding.Rule {
-	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit}
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, codeLimit}
 }

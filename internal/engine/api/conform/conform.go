@@ -350,7 +350,7 @@ func (v *validator) credentials(doc any, pointer string, depth int) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(doc)) {
 			below, here := doc[name], pointer+"/"+message.EscapePointer(name)
-			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 && strings.Trim(text, "*•xX.") != "" {
+			if text, ok := below.(string); ok && secret.MatchString(name) && len(text) >= 3 && strings.Trim(text, "*•xX.") != "" && !strings.HasPrefix(text, "/") { // PWD is a folder
 				v.breach(Credential, here, "the answer holds a value of %s", at(here))
 			}
 			v.credentials(below, here, depth+1)

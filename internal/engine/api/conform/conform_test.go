@@ -98,6 +98,16 @@ func TestNothingDescribed(t *testing.T) {
 	}
 }
 
+// A folder is no password, whatever shells call it.
+func TestWorkingDirectory(t *testing.T) {
+	for body, want := range map[string]int{`{"OLDPWD": "/srv/app"}`: 0, `{"pwd": "hunter2"}`: 1} {
+		resp := &message.Response{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}
+		if got := Check(&describe.Operation{}, resp); len(got) != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
 func FuzzCheck(f *testing.F) {
 	api, err := describe.Read([]byte(users))
 	if err != nil {

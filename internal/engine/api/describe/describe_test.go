@@ -247,6 +247,7 @@ func TestPostman(t *testing.T) {
    {"name": "One user", "request": {"method": "GET", "header": [{"key": "X-Tenant", "value": "t1"}], "url": {"raw": "{{base}}/users/:id?full=true&x={{y}}",
      "variable": [{"key": "id", "value": "7"}]}},
     "response": [{"code": 200, "body": "{\"id\": 7, \"name\": \"Ann\"}"}]},
+   {"name": "Her order", "request": {"method": "GET", "url": "{{base}}/users/7/orders/11"}},
    {"name": "New user", "request": {"method": "POST", "auth": {"type": "noauth"}, "url": "{{base}}/users",
      "body": {"mode": "raw", "raw": "{\"name\": \"Ann\", \"age\": {{age}}}"}}},
    {"name": "Sign in", "request": {"method": "POST", "url": {"host": ["{{unknown}}"], "path": ["login", "{{realm}}"]},
@@ -261,6 +262,10 @@ func TestPostman(t *testing.T) {
 	}
 	if get.Parameters[0].Example != "7" || get.Parameters[2].Example != nil || !get.Secured() || get.Tags[0] != "Users" {
 		t.Errorf("%+v", get)
+	}
+	sent := one(t, api, "GET", "/api/users/{userId}/orders/{orderId}") // what names one of many may be another one
+	if got := names(sent); got != "path:userId! path:orderId!" || sent.Parameters[1].Example != "11" {
+		t.Errorf("%s %+v", got, sent.Parameters)
 	}
 	if s := get.Responses[0].Bodies[0].Schema.Property("id"); !s.Is("integer") {
 		t.Errorf("%+v", s)

@@ -106,20 +106,29 @@ var object = lazyregexp.New(`^(\d+|[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F
 // segments reads the path; a segment that names one of many becomes a parameter.
 func (r *reader) segments(o *Operation, address *url.URL) {
 	steps := strings.Split(strings.TrimPrefix(address.EscapedPath(), "/"), "/")
-	before := "id"
 	for i, step := range steps {
-		if !object.MatchString(step) {
-			before = step
-			continue
+		if object.MatchString(step) {
+			steps[i] = r.literal(o, steps[:i], step)
 		}
-		name := strings.TrimSuffix(before, "s") + "Id"
-		for slices.Contains(steps, "{"+name+"}") {
-			name += "2"
-		}
-		steps[i] = "{" + name + "}"
-		r.sent(o, "path", name, step)
 	}
 	o.Path = "/" + strings.Join(steps, "/")
+}
+
+// literal makes a parameter of a segment that names one of many, by the word before it,
+// and returns how the path has it.
+func (r *reader) literal(o *Operation, steps []string, step string) string {
+	name := "id"
+	for _, before := range slices.Backward(steps) {
+		if !strings.HasPrefix(before, "{") {
+			name = strings.TrimSuffix(before, "s") + "Id"
+			break
+		}
+	}
+	for slices.Contains(steps, "{"+name+"}") {
+		name += "2"
+	}
+	r.sent(o, "path", name, step)
+	return "{" + name + "}"
 }
 
 // posted reads the body of a request.

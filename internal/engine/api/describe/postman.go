@@ -200,7 +200,8 @@ func assembled(n *tree.Node) string {
 	return address + "/" + strings.TrimLeft(join(n.Get("path"), "/"), "/")
 }
 
-// path reads the path: ":id" and "{{id}}" are parameters.
+// path reads the path: ":id" and "{{id}}" are parameters, and what was sent in the place
+// of one is too.
 func (p *postman) path(o *Operation, path string, variables *tree.Node) {
 	values := map[string]*tree.Node{}
 	for _, v := range variables.List() {
@@ -221,6 +222,8 @@ func (p *postman) path(o *Operation, path string, variables *tree.Node) {
 				n = &tree.Node{Line: o.Line}
 			}
 			p.parameter(o, "path", name, n)
+		} else if object.MatchString(step) {
+			step = p.literal(o, steps, step)
 		}
 		steps = append(steps, step)
 	}

@@ -263,6 +263,15 @@ func fit(s *describe.Schema, v any) (any, bool) {
 	return text, true
 }
 
+// sent reports whether a collection has a value for the parameter of the path, which was
+// asked for once.
+func (c *call) sent(name string) bool {
+	return c.origin != "openapi" && slices.ContainsFunc(c.operation.Parameters, func(p *describe.Parameter) bool {
+		text, is := p.Example.(string)
+		return p.In == "path" && p.Name == name && is && text != ""
+	})
+}
+
 // options returns how the operation's input is made: with known values in the path, the
 // n-th ones, and for references to other objects.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
@@ -271,6 +280,9 @@ func (e *examination) options(c *call, n int, optional bool) generate.Options {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
 		if !reference || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
+			return nil, false
+		}
+		if in == "path" && n == 0 && reads(c) && c.sent(name) {
 			return nil, false
 		}
 		v, created, ok := e.store.find(c.operation, name, s, n, own)

@@ -1,0 +1,340 @@
+package authz
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
+)
+
+// This file examines what others learn of an account and do to it, and how long what
+// lets somebody in does so. All accounts are those of the examination.
+
+// contacts are names of properties by which a person is reached.
+var contacts = lazyregexp.New(`mail|phone|mobile|^tel`)
+
+// exposed reports where the API shows an ordinary user the address of another one. Both
+// are random, so that nothing else can be taken for them.
+func (e *examination) exposed(owner, stranger *User) error {
+	_, answers, err := e.told(owner, stranger)
+	if err != nil {
+		return err
+	}
+	for _, resp := range answers {
+		var names []string
+		for _, value := range []string{owner.account.email, owner.account.phone} {
+			for _, at := range holding(decode(resp.Body), value) {
+				for name, v := range at {
+					if v == value && contacts.MatchString(plain(name)) && !slices.Contains(names, name) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		nobody, err := e.send(resp.Request, nil)
+		if err != nil {
+			return err
+		}
+		who := fmt.Sprintf("Nobody gets %d without a sign-in.", nobody.Status)
+		if ok(nobody) && (holds(nobody, owner.account.email) || holds(nobody, owner.account.phone)) {
+			who = "Even nobody, without a sign-in, gets the same."
+		}
+		slices.Sort(names)
+		e.Flaw(attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request), strings.Join(names, " and ")),
+			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random values.", owner.Name(), stranger.Name()),
+				fmt.Sprintf("As %s the answer holds what only %s has sent: %s.", stranger.Name(), owner.Name(), strings.Join(names, ", ")), who}})
+	}
+	return nil
+}
+
+// template names the operation of a request for people.
+func template(r *message.Request) string {
+	if r.Template != "" {
+		return r.Method + " " + r.Template
+	}
+	return r.Method + " " + r.Path
+}
+
+// persons are the operations that change an account which the path or the body names, or
+// which is that of who asks.
+func (e *examination) persons() []*Operation {
+	var out []*Operation
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(isPassword) || site.Dangerous(o.Path) || o == e.register || o == e.login {
+			continue
+		}
+		if n := len(parameters(o.Path)); n == 1 || n == 0 && (itself.MatchString(o.Path) || o.takes(identifies)) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// about makes the request of such an operation about the account; nil: its path does not
+// name it.
+func (e *examination) about(o *Operation, whose *account, shown map[string]any, known func(in, name string, s *describe.Schema) (any, bool), extra map[string]any) *message.Request {
+	found := !strings.Contains(o.Path, "{")
+	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		if in == "path" {
+			v, named := whose.named(name, shown)
+			found = found || named
+			return v, named
+		}
+		if v, is := whose.credentials(in, name, s); is {
+			return v, true
+		}
+		return known(in, name, s)
+	}, extra)
+	if err != nil || !found {
+		return nil
+	}
+	return r
+}
+
+// rewritten changes the account of one user as another one, with random words, and reads
+// it as its owner.
+func (e *examination) rewritten(owner, stranger *User) error {
+	before, _, err := e.shown(owner)
+	if err != nil || len(before) == 0 {
+		return err
+	}
+	for _, o := range e.persons() {
+		if !strings.Contains(o.Path, "{") && !o.takes(identifies) {
+			continue // nothing says whose account it is
+		}
+		if o.takes(func(name string) bool { return privileged.MatchString(plain(name)) }) {
+			continue // a random role would break the account
+		}
+		words := map[string]string{}
+		r := e.about(o, owner.account, before, e.fresh(words), nil)
+		if r == nil || len(words) == 0 {
+			continue
+		}
+		resp, err := e.send(r, stranger)
+		if err != nil {
+			return err
+		}
+		if !ok(resp) {
+			continue
+		}
+		after, answers, err := e.shown(owner)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(words)) {
+			if _, had := before[name]; !had || after[name] != words[name] {
+				continue
+			}
+			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: append([]*message.Response{resp}, answers...), Notes: []string{"another user changes the account", "its owner reads it then"},
+				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
+				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
+					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name, owner.Name(), resp.Status),
+					fmt.Sprintf("%s reads it in his account, where %v was before.", owner.Name(), before[name])}})
+			break
+		}
+	}
+	return nil
+}
+
+// granted gives an account, as its own user, more than it has by an operation that takes
+// that: it is for others to give.
+func (e *examination) granted(u *User) error {
+	before, _, err := e.shown(u)
+	if err != nil {
+		return err
+	}
+	for _, o := range e.persons() {
+		for _, p := range o.body().Properties {
+			v, has := before[p.Name]
+			if !has || !privileged.MatchString(plain(p.Name)) {
+				continue
+			}
+			with := e.more(p.Name, v)
+			if text, is := with.(string); with == nil || is && !elevates.MatchString(text) {
+				continue
+			}
+			set := func(value any) *message.Request {
+				return e.about(o, u.account, before, func(in, name string, _ *describe.Schema) (any, bool) {
+					return value, in == "body" && name == p.Name
+				}, nil)
+			}
+			r := set(with)
+			if r == nil {
+				continue
+			}
+			resp, err := e.send(r, u)
+			if err != nil {
+				return err
+			}
+			if !ok(resp) {
+				continue
+			}
+			after, answers, err := e.shown(u)
+			if err != nil {
+				return err
+			}
+			if fmt.Sprint(after[p.Name]) != fmt.Sprint(with) {
+				continue
+			}
+			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: append([]*message.Response{resp}, answers...), Notes: []string{"the user sets it", "he reads it then"},
+				Point: &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
+				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
+				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
+					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it is read.", with, resp.Status)}})
+			if back := set(v); back != nil {
+				if _, err := e.send(back, u); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// leaves are paths of operations that end a session.
+var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
+
+// outlived signs in once more, signs out, and asks again with what let it in.
+func (e *examination) outlived(u *User) error {
+	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
+		return o.Call == nil && leaves.MatchString(o.Path) && !strings.Contains(o.Path, "{") && slices.Contains([]string{http.MethodPost, http.MethodGet, http.MethodDelete}, o.Method)
+	})
+	if i < 0 {
+		return nil
+	}
+	s, err := e.enter(u.account, u.account.password)
+	if s == nil || err != nil {
+		return err
+	}
+	as := &User{account: u.account, Session: s}
+	none := func(string, string, *describe.Schema) (any, bool) { return nil, false }
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) {
+			continue
+		}
+		page, err := e.request(o, false, none, nil)
+		if err != nil {
+			continue
+		}
+		nobody, err := e.send(page, nil)
+		if err != nil {
+			return err
+		}
+		in, err := e.send(page, as)
+		if err != nil {
+			return err
+		}
+		if ok(nobody) || !ok(in) {
+			continue
+		}
+		leave, err := e.request(e.Operations[i], true, none, nil)
+		if err != nil {
+			return nil
+		}
+		out, err := e.send(leave, as)
+		if err != nil || out.Status >= 400 {
+			return err
+		}
+		still, err := e.send(page, as)
+		if err != nil || !ok(still) || attack.NewPage(in).Like(attack.NewPage(still)) < 0.9 {
+			return err
+		}
+		e.Flaw(attack.Flaw{Rule: outlives, Request: page, Answers: []*message.Response{in, out, still, nobody},
+			Notes:   []string{"before the user signs out", "he signs out", "the same request as before", "nobody"},
+			Message: fmt.Sprintf("%s %s does not end the session", e.Operations[i].Method, e.Operations[i].Path),
+			Proof: []string{fmt.Sprintf("%s signed in and got %s %s (%d), which nobody gets (%d).", u.Name(), o.Method, o.Path, in.Status, nobody.Status),
+				fmt.Sprintf("He signed out: the answer is %d. The same request with the same credentials is answered as before (%d).", out.Status, still.Status)}})
+		return nil
+	}
+	return nil
+}
+
+var (
+	// recovers are names of operations for users who have forgotten their password.
+	recovers = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account|$)`)
+	// codes are names of properties that take a code which was sent to somebody.
+	codes = lazyregexp.New(`^(otp|pin|code|onetime(code|password)|((reset|verification|verify|confirmation|security|sms|email)(password)?)?(code|pin|otp)|resetpasswordcode)$`)
+)
+
+// forgotten examines how a user gets another password: whether it tells who exists, and
+// whether codes can be guessed.
+func (e *examination) forgotten(u *User) error {
+	sent := false
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == e.login || o == e.register || !o.takes(identifies) {
+			continue
+		}
+		code := o.takes(func(name string) bool { return codes.MatchString(plain(name)) })
+		if !recovers.MatchString(o.named()) || o.takes(isPassword) || code {
+			continue
+		}
+		r, err := e.request(o, true, u.account.credentials, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return err
+		}
+		sent = sent || ok(resp)
+		if err := e.enumerated(o, u); err != nil {
+			return err
+		}
+	}
+	for _, o := range e.Operations {
+		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(func(name string) bool { return codes.MatchString(plain(name)) }) {
+			continue
+		}
+		if err := e.guessed(o, u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// guessed sends wrong codes for the account.
+func (e *examination) guessed(o *Operation, u *User) error {
+	var answers []*message.Response
+	first, property := "", ""
+	for range attempts {
+		code := fmt.Sprint(e.Number(1000, 9999))
+		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			if in == "body" && codes.MatchString(plain(name)) {
+				property = name
+				return code, true
+			}
+			return u.account.credentials(in, name, s)
+		}, nil)
+		if err != nil {
+			return nil
+		}
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return err
+		}
+		says := masked(resp, code, u.account.email, u.account.name)
+		if len(answers) == 0 {
+			first = says
+		}
+		answers = append(answers, resp)
+		if says != first || limits(resp) || resp.Status < 400 || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusNotFound || resp.Status == http.StatusUnprocessableEntity {
+			return nil
+		}
+	}
+	e.Flaw(attack.Flaw{Rule: codeLimit, Request: answers[0].Request, Answers: []*message.Response{answers[0], answers[attempts-1]}, Notes: []string{"the first attempt", "the last one"},
+		Point:   &message.Point{In: message.InJSON, Name: o.pointer(property)},
+		Message: fmt.Sprintf("%s %s does not limit guesses of a code", o.Method, o.Path),
+		Proof:   []string{fmt.Sprintf("A code was asked for as %s. %d wrong ones were sent in a row; every answer is the same (%d), and none tells of a limit.", u.Name(), attempts, answers[0].Status)}})
+	return nil
+}
