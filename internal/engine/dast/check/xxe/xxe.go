@@ -1,6 +1,7 @@
 // Package xxe finds parsers of XML that follow the entities of a document's own type
 // definition. Entities that only hold text come first; a file of the system is read
-// only where those are expanded; a listener of ours is called where there is one.
+// only where those are expanded; a listener of ours is called where there is one, by files of
+// other formats and by elements that include others as well.
 package xxe
 
 import (
@@ -37,6 +38,11 @@ const maxPoints = 5
 var passwd = lazyregexp.New(`root:[^:\n]{0,100}:0:0:`)
 
 func request(t *attack.Trial) error {
+	if t.Request.Body.Kind != message.XML {
+		if err := included(t); err != nil {
+			return err
+		}
+	}
 	switch t.Request.Body.Kind {
 	case message.XML:
 	case message.Multipart:
@@ -95,6 +101,15 @@ func files(t *attack.Trial) error {
 		}}); found || err != nil {
 			return err
 		}
+		for _, k := range kinds {
+			if called, err := call(t, place{at, func(entities, text string) *message.Request {
+				r := t.Request.Clone()
+				r.Body.Params[i] = message.Param{Name: p.Name, File: t.Random(12) + k.ending, Type: k.media, Value: k.write(entities, text)}
+				return r
+			}}); called || err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -116,8 +131,10 @@ func document(t *attack.Trial, of *message.Request, at message.Point, entities, 
 	if end := strings.Index(body, "?>"); strings.HasPrefix(strings.TrimSpace(body), "<?xml") && end > 0 {
 		declaration, body = body[:end+2], body[end+2:]
 	}
-	root := strings.Split(at.Name, "/")[0]
-	r.Body.Text = []byte(declaration + "<!DOCTYPE " + root + " [" + entities + "]>" + body)
+	if entities != "" {
+		declaration += "<!DOCTYPE " + strings.Split(at.Name, "/")[0] + " [" + entities + "]>"
+	}
+	r.Body.Text = []byte(declaration + body)
 	return r
 }
 
@@ -134,6 +151,9 @@ func point(t *attack.Trial, p place) (found bool, err error) {
 		flaw.Proof = []string{"Two entities stand beside each other in the document; the answer holds what they stand for, joined."}
 	}
 	if called, err := call(t, p); called || err != nil {
+		return called, err
+	}
+	if called, err := include(t, p); called || err != nil {
 		return called, err
 	}
 	if !expanded {
