@@ -30,7 +30,7 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 		Limits: scan.Limits{LiveTime: job.Limit},
 		Live: &scan.Live{
 			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.NoBrowser, Resume: job.Resume,
-			Keep: func(kept []byte) { _ = lender.Keep(kept) }, // without it the next attempt begins anew
+			Keep: lender.Keep,
 		},
 	}
 	if job.Browser {

@@ -50,6 +50,9 @@ func Run(ctx context.Context, o Options, h Handler) error {
 	}
 	defer t.close()
 	d := &driver{Options: o, tree: t, handler: h, slots: make(chan struct{}, o.Workers), rules: map[string]bool{}, spoken: map[spoken]string{}}
+	if o.Live != nil {
+		d.kept = newKeeper(o.Live)
+	}
 	defer d.running.Wait()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -111,6 +114,7 @@ type driver struct {
 	percent int               // shown last
 	reached *progress
 	running sync.WaitGroup // Project analyzers
+	kept    *keeper        // of a live scan
 }
 
 // plan makes a job of every analyzer that is asked for. An analysis without an

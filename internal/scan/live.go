@@ -212,9 +212,10 @@ type Live struct {
 	CallbackReason string
 	Patience       time.Duration // how long a proof waits for a call; 0: 2 s
 	// Resume is what an earlier attempt of the same scan kept, and Keep keeps
-	// something for a later one, at most MaxKept bytes; both may be nil.
+	// something for a later one, at most MaxKept bytes; both may be nil. Each analyzer
+	// has a part of its own.
 	Resume []byte
-	Keep   func([]byte)
+	Keep   func([]byte) error
 }
 
 // A Chromium is a browser that runs.

@@ -310,6 +310,7 @@ func (d *driver) live(ctx context.Context, j *job) *outcome {
 	pass := &LivePass{Live: *d.Live, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
 		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
 		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }}
+	d.kept.give(j.ID, &pass.Live)
 	o.failed = !j.call(ctx, d.Limits.LiveTime+liveGrace, "", o, func(ctx context.Context) error {
 		pass.Context = ctx
 		return j.Live(pass)

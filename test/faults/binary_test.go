@@ -30,7 +30,8 @@ type deployment struct {
 	also    []string // further flags of serve
 	listen  string
 	cmd     *exec.Cmd
-	token   string // personal access token
+	working []*exec.Cmd // workers
+	token   string      // personal access token
 	project string
 }
 

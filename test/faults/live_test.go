@@ -5,17 +5,23 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/run"
 )
@@ -43,6 +49,13 @@ func (a *application) count(path string) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.asked[path]
+}
+
+// counts returns what each path was asked for so far.
+func (a *application) counts() map[string]int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return maps.Clone(a.asked)
 }
 
 func page(w http.ResponseWriter, text string) {
@@ -74,11 +87,16 @@ func (d *deployment) startLive(url string, more map[string]any) run.ID {
 	return run.ID(started.ScanID)
 }
 
-// browsers returns the processes of browsers that this process and its children have
-// started, by their numbers.
+// browsers returns the processes of browsers that the deployment's processes have started,
+// by their numbers.
 func (d *deployment) browsers() (out []string) {
 	d.t.Helper()
-	family := map[string]bool{fmt.Sprint(os.Getpid()): true}
+	family := map[string]bool{}
+	for _, cmd := range append(d.working, d.cmd) {
+		if cmd != nil {
+			family[fmt.Sprint(cmd.Process.Pid)] = true
+		}
+	}
 	parents := map[string]string{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
 	d.must(err)
@@ -170,5 +188,179 @@ func TestLiveScanRunsScript(t *testing.T) {
 	if n := elsewhere.Load(); n != 0 {
 		t.Errorf("another port of this machine was asked %d times", n)
 	}
+	d.noBrowsers()
+}
+
+// newShop is an application whose pages show nothing of what they are asked for, but one.
+func newShop(t *testing.T) *application {
+	return newApplication(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/":
+			links := ""
+			for n := range shopPages {
+				links += fmt.Sprintf("<a href=\"/page%d?a=x&b=1\">page %d</a> ", n, n)
+			}
+			page(w, links+"<a href=/find?word=shoes>find</a>")
+		case strings.HasPrefix(r.URL.Path, "/page"):
+			page(w, "always the same")
+		case r.URL.Path == "/find":
+			page(w, "<p>Nothing is called "+r.FormValue("word"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+}
+
+const shopPages = 6
+
+// flaws are the findings of an application, with its address taken out.
+func (d *deployment) flaws(url string) (out []string) {
+	d.t.Helper()
+	host := strings.TrimPrefix(url, "http://")
+	rows, err := d.db.Query(d.t.Context(), "SELECT place, path, status, gone FROM finding WHERE project_id = ?", d.project)
+	d.must(err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var place, path string
+		var status int
+		var gone bool
+		d.must(rows.Scan(&place, &path, &status, &gone))
+		if rest, ok := strings.CutPrefix(path, host); ok {
+			out = append(out, fmt.Sprintf("%s status %d gone %v", rest, status, gone))
+		}
+	}
+	d.must(rows.Err())
+	slices.Sort(out)
+	return out
+}
+
+// hasKept waits until the scan has kept that something was attacked in vain.
+func (d *deployment) hasKept(id run.ID) {
+	d.t.Helper()
+	deadline := time.Now().Add(patience)
+	for d.count("SELECT COUNT(*) FROM run_kept WHERE run_id = ? AND LENGTH(sealed) > 300", id) == 0 {
+		if r := d.run(d.sc, id); time.Now().After(deadline) || ended(r) {
+			d.t.Fatalf("the scan has kept nothing: %s, %q", r.State, r.Step)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestLiveScanGoesOn interrupts a scan in the middle of its attacks. It finds the
+// operations again, does not attack what was attacked in vain, and ends like one that
+// nobody has interrupted.
+func TestLiveScanGoesOn(t *testing.T) {
+	t.Parallel()
+	program := program(t)
+	for name, interrupt := range map[string]func(d *deployment, id run.ID) (goOn func()){
+		"killed": func(d *deployment, _ run.ID) func() {
+			browsers := d.browsers()
+			d.must(d.working[0].Process.Kill())
+			_ = d.working[0].Wait() // it was killed
+			for _, pid := range browsers {
+				number, err := strconv.Atoi(pid)
+				d.must(err)
+				gone(d.t, number)
+			}
+			if len(browsers) == 0 {
+				d.t.Error("there was no browser")
+			}
+			return func() { d.work("second", "--master-key-file", d.key(), "--dast-allow", "127.0.0.1") }
+		},
+		"paused": func(d *deployment, id run.ID) func() {
+			at := "/project/" + d.project + "/scan/" + string(id)
+			var answer struct{ Paused bool }
+			d.call("POST", at+"/pause", d.signIn(), body(d.t, map[string]any{}), &answer)
+			d.await(d.sc, id, "paused", func(r run.Run) bool { return r.State == run.Queued })
+			d.noBrowsers()
+			return func() { d.call("POST", at+"/resume", d.signIn(), body(d.t, map[string]any{}), &answer) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := filepath.Join(folder(t), "data")
+			d := prepare(t, program, place{SQLite: filepath.Join(data, "merlon.db")}, "--data", data)
+			d.also = []string{"--workers", "0", "--dast-allow", "127.0.0.1", "--master-key-file", d.key()}
+			d.serve()
+			d.work("first", "--master-key-file", d.key(), "--dast-allow", "127.0.0.1")
+			disturbed, calm := newShop(t), newShop(t)
+			id := d.startLive(disturbed.URL, map[string]any{"rate": 60})
+			d.hasKept(id)
+			goOn := interrupt(d, id)
+			before := disturbed.counts()
+			goOn()
+			r := d.await(d.sc, id, "ended", ended)
+			after := disturbed.counts()
+			want := d.await(d.sc, d.startLive(calm.URL, nil), "ended", ended)
+			if r.State != want.State || r.Attempt != 2 || r.Failure != nil {
+				t.Errorf("ended as %s at attempt %d, %+v; undisturbed as %s", r.State, r.Attempt, r.Failure, want.State)
+			}
+			got := d.flaws(disturbed.URL)
+			if diff := cmp.Diff(d.flaws(calm.URL), got); diff != "" || len(got) == 0 {
+				t.Errorf("findings, undisturbed and disturbed (-want +got):\n%s", diff)
+			}
+			spared := 0
+			for n := range shopPages {
+				path := fmt.Sprintf("/page%d", n)
+				again := after[path] - before[path]
+				t.Logf("%s was asked for %d times, then %d times; undisturbed %d times", path, before[path], again, calm.count(path))
+				if again == 0 {
+					t.Errorf("%s was not found again", path)
+				}
+				if again < calm.count(path)*2/3 { // what it takes to find it again
+					spared++
+				}
+			}
+			if spared == 0 {
+				t.Error("every page was attacked again")
+			}
+			d.noBrowsers()
+		})
+	}
+}
+
+// TestLiveScanLosesItsBrowser kills the browser: the scan has another one. Then it is
+// cancelled, which ends that.
+func TestLiveScanLosesItsBrowser(t *testing.T) {
+	t.Parallel()
+	var browsed atomic.Int64
+	a := newApplication(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Sec-Fetch-Dest") != "" || r.Header.Get("Upgrade-Insecure-Requests") != "" {
+			browsed.Add(1)
+		}
+		page(w, fmt.Sprintf("<a href=\"?next=%s1\">on</a><script>for (const until = Date.now() + 300; Date.now() < until;);</script>", html.EscapeString(r.FormValue("next"))))
+	}))
+	data := filepath.Join(folder(t), "data")
+	d := prepare(t, program(t), place{SQLite: filepath.Join(data, "merlon.db")}, "--data", data)
+	d.also = []string{"--dast-allow", "127.0.0.1"}
+	d.serve()
+	id := d.startLive(a.URL, map[string]any{"rate": 20})
+	other := func(old []string) []string {
+		t.Helper()
+		deadline := time.Now().Add(patience)
+		for {
+			now := d.browsers()
+			if len(now) > 0 && !slices.ContainsFunc(now, func(pid string) bool { return slices.Contains(old, pid) }) {
+				return now
+			}
+			if r := d.run(d.sc, id); time.Now().After(deadline) || ended(r) {
+				t.Fatalf("there is no other browser: %s, %q, %+v", r.State, r.Step, r.Outcome.Statuses)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	for browsed.Load() == 0 {
+		other(nil)
+	}
+	first := other(nil)
+	for _, pid := range first {
+		number, err := strconv.Atoi(pid)
+		d.must(err)
+		_ = syscall.Kill(number, syscall.SIGKILL) // the first has ended the others
+	}
+	other(first)
+	var answer struct{ State string }
+	d.call("POST", "/project/"+d.project+"/scan/"+string(id)+"/cancel", d.signIn(), body(t, map[string]any{}), &answer)
+	d.await(d.sc, id, "ended", ended)
 	d.noBrowsers()
 }

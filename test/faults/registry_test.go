@@ -118,6 +118,7 @@ func (d *deployment) work(name string, flags ...string) *exec.Cmd {
 	defer func() { _ = log.Close() }()
 	cmd.Stdout, cmd.Stderr = log, log
 	d.must(cmd.Start())
+	d.working = append(d.working, cmd)
 	d.t.Cleanup(func() {
 		if cmd.ProcessState == nil {
 			_ = cmd.Process.Kill()

@@ -3,6 +3,7 @@ package application_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"net"
@@ -304,5 +305,19 @@ func TestNothingIsThere(t *testing.T) {
 	got := examine(t, http.NotFoundHandler(), func(o *scan.Options) { o.Live.BrowserReason = "" })
 	if s := got.Statuses[0]; s.State != scan.Degraded || !strings.Contains(s.Reasons[0].Message, "nothing was found") {
 		t.Errorf("status %+v", s)
+	}
+}
+
+// TestUnkept says that what a later attempt needs could not be kept.
+func TestUnkept(t *testing.T) {
+	got := examine(t, shop(), func(o *scan.Options) {
+		o.Live.Keep = func([]byte) error { return errors.New("the disk is full") }
+	})
+	var reasons []string
+	for _, r := range got.Statuses[0].Reasons {
+		reasons = append(reasons, r.Message)
+	}
+	if all := strings.Join(reasons, "\n"); !strings.Contains(all, "could not be kept") || !strings.Contains(all, "the disk is full") {
+		t.Errorf("the reasons are %q", reasons)
 	}
 }

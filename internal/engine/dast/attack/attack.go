@@ -86,7 +86,7 @@ type Run struct {
 	// Progress is told after each operation.
 	Progress func(done, all int)
 	// Kept is what an earlier attempt of the same scan kept, and Keep keeps something for
-	// a later one, each KeepEvery (0: 10 s); nil: nothing is kept.
+	// a later one, each KeepEvery (0: 10 s, or 2 s without a Callback); nil: nothing is kept.
 	Kept      []byte
 	Keep      func([]byte)
 	KeepEvery time.Duration

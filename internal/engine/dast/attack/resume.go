@@ -79,7 +79,11 @@ func (r *Run) finish(op *operation, slow bool) {
 		return
 	}
 	every := r.KeepEvery
-	if every == 0 {
+	switch {
+	case every > 0:
+	case r.Callback == nil:
+		every = 2 * time.Second // nothing calls later
+	default:
 		every = 10 * time.Second
 	}
 	now := time.Now()
@@ -100,7 +104,7 @@ func (r *Run) finish(op *operation, slow bool) {
 	}
 	r.mu.Unlock()
 	text, err := json.Marshal(kept{Version: 1, Done: slices.Sorted(maps.Keys(all))})
-	if err == nil && len(text) <= scan.MaxKept { // strings always have a form
+	if err == nil { // strings always have a form
 		r.Keep(text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"merlon/internal/engine/dast/attack"
@@ -39,7 +40,8 @@ type Visit struct {
 	Browser *browser.Browser // nil: there is none
 	Seed    uint64           // of all that is random
 
-	answered bool // the target has answered once
+	answered bool                  // the target has answered once
+	unkept   atomic.Pointer[error] // how keeping has ended the last time
 }
 
 // A Plan is what an analysis does itself.
@@ -90,7 +92,8 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	if p.Keep != nil {
 		v.Run.Keep = func(kept []byte) {
 			if !v.As.State().Lost { // what was attacked as nobody is attacked again
-				p.Keep(kept)
+				err := p.Keep(kept)
+				v.unkept.Store(&err)
 			}
 		}
 	}
@@ -114,6 +117,9 @@ func (v *Visit) Do(plan Plan) error {
 	operations := plan.Operations()
 	for _, o := range operations {
 		v.Operation(o)
+	}
+	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so that what follows an interruption begins earlier: %v", *last)})
 	}
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
