@@ -79,10 +79,13 @@ func (b *breaker) any() (*proof, error) {
 // leave tries values at a context, all of them or as long as the answers leave hope,
 // and tells whether they did until the end.
 func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, hope bool, err error) {
-	blocked := 0
+	blocked, same := 0, 0
 	for _, payload := range payloads {
 		if slices.Contains(b.sent, payload) {
 			continue
+		}
+		if !all && same > 0 && evades(payload) {
+			continue // nothing is filtered there
 		}
 		b.sent = append(b.sent, payload)
 		found, err := b.once(c, payload)
@@ -91,6 +94,9 @@ func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, h
 		}
 		if all {
 			continue
+		}
+		if intact(found.answer.Text(), payload, b.word) {
+			same++
 		}
 		if c.stops(found.answer, b.word, payload) {
 			return nil, false, nil
@@ -102,6 +108,12 @@ func (b *breaker) leave(c context, payloads []string, all bool) (found *proof, h
 		}
 	}
 	return nil, true, nil
+}
+
+// intact reports whether a value came back as it was sent, wherever it did.
+func intact(text, payload, word string) bool {
+	n := strings.Count(text, payload)
+	return n > 0 && n*strings.Count(payload, word) == strings.Count(text, word)
 }
 
 // once tries one value; the proof has no how where there is none.

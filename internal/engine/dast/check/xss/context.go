@@ -2,6 +2,7 @@ package xss
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
@@ -349,6 +350,15 @@ func (c context) payloads(word string) []string {
 		return append(list, context{kind: inAttribute, element: c.element, name: c.name, quote: c.quote}.payloads(word)...)
 	}
 	return nil
+}
+
+// evasions are parts of values that are another way to write what one before them says,
+// for what takes out words, letters or blanks.
+var evasions = []string{"JaVaScRiPt:", "java\tscript:", "javasc&#114;ipt:", "scrscriptipt", "<ScRiPt>", "<scr<script>", "oonn", "ONFOCUS", "\fonfocus", "/onfocus", "%27", "%22", "%60"}
+
+// evades reports whether a value is such a way.
+func evades(payload string) bool {
+	return slices.ContainsFunc(evasions, func(e string) bool { return strings.Contains(payload, e) })
 }
 
 // xmlPayloads are values that become an element of script in a document of XML, and
