@@ -60,8 +60,8 @@ func breakOuts(kind, before, after string) []string {
 		if before == "" {
 			return []string{"javascript:F()", "JavaScript://http://%0aF()"}
 		}
-	case "template":
-		return []string{"{{constructor.constructor('F()')()}}", "{{$el.ownerDocument.defaultView.F()}}"}
+	case "template": // of AngularJS without its sandbox, of 1.3 to 1.5 with it, and of Vue
+		return []string{"{{constructor.constructor('F()')()}}", "{{x={'y':''.constructor.prototype};x['y'].charAt=[].join;$eval('x=F()');}}", "{{$el.ownerDocument.defaultView.F()}}"}
 	}
 	return nil
 }

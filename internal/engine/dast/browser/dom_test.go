@@ -137,6 +137,7 @@ func TestPayloads(t *testing.T) {
 		{"request", `C`, "data:,F()//<img src=x onerror=F()>"},
 		{"request", `/api/C`, ""},
 		{"base", `C`, "//HOST/"},
+		{"template", `Hello C'"`, "{{constructor.constructor('F()')()}}"},
 		{"navigation", `C`, "javascript:F()"},
 		{"unknown", `C`, ""},
 		{"TrustedHTML", `nothing`, ""},
