@@ -586,8 +586,8 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 		return
 	}
 	var pairs []struct {
-		Name, Value string
-		File        bool
+		Name, Value  string
+		File, Secret bool
 	}
 	if err := e.p.Eval(ctx, e.p.ours("pairs", f.Index), &pairs); err != nil {
 		return
@@ -601,13 +601,22 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 		params = append(params, param)
 	}
 	r.Origin, r.Referer = "form", page
+	in := message.InForm
 	switch {
 	case f.Method != http.MethodPost:
-		r.Query = params
+		in, r.Query = message.InQuery, params
 	case strings.HasPrefix(f.Type, "multipart/"):
-		r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Multipart, Params: params}
+		in, r.Method, r.Body = message.InMultipart, http.MethodPost, message.Body{Kind: message.Multipart, Params: params}
 	default:
 		r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Form, Params: params}
+	}
+	for _, p := range pairs {
+		if p.Secret {
+			if r.Types == nil {
+				r.Types = map[string]string{}
+			}
+			r.Types[string(in)+":"+p.Name] = "password"
+		}
 	}
 	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, site.Shape(r))
 }

@@ -129,7 +129,6 @@ func TestExploreWindows(t *testing.T) {
 <button onclick="const w = open('', 'own'); w.document.write('<script>fetch(\'/written\')</'+'script>'); this.remove()">Own</button>
 <form action=/change><input type=password name=new1><input type=password name=new2><button>Change</button></form>
 <form action=/join method=post><input name=email><input type=password name=p1><input type=password name=p2><button>Join</button></form>
-<form action=/profile method=post><input name=nickname value=jane><input type=password name=p1><input type=password name=p2><button>Save</button></form>
 <button onclick="fetch('/last')">Last</button></body>`))
 	mux.HandleFunc("/help", html("<p>help"))
 	w := newWorld(t, mux)
@@ -149,11 +148,40 @@ func TestExploreWindows(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(forms)
-	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x", "/profile nickname=jane&p1=&p2="}
+	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x"}
 	if !slices.Equal(forms, want) {
 		t.Errorf("forms %q", forms)
 	}
 	if !slices.Contains(w.gate.asked, "GET /last") || slices.Contains(w.gate.asked, "GET /written") {
 		t.Errorf("asked for %q", w.gate.asked)
+	}
+}
+
+// TestExploreAccount leaves the user his password in a form that shows who he is.
+func TestExploreAccount(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", html(`<!doctype html><body><form action=/profile method=post><input name=nickname value=jane><input type=password name=p1><input type=password name=p2><button>Save</button></form></body>`))
+	w := newWorld(t, mux)
+	var mu sync.Mutex
+	var form *message.Request
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 60 * time.Second, Found: func(o Observation) {
+		mu.Lock()
+		defer mu.Unlock()
+		if o.Kind == "form" {
+			form = o.Request
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if form == nil {
+		t.Fatal("no form was found")
+	}
+	if content, _ := form.Content(); string(content) != "nickname=jane&p1=&p2=" {
+		t.Errorf("it sends %q", content)
+	}
+	if names := form.Names(); len(names) != 1 || names[0].Name != "nickname" {
+		t.Errorf("the names of passwords are points: %v", names)
 	}
 }

@@ -454,7 +454,7 @@
       if (field.type === "submit") continue;
       if (field.type === "radio") { if (radios.has(field.name)) continue; radios.add(field.name); }
       const value = field.type === "file" ? "" : field.type === "hidden" || /^(checkbox|radio)$/.test(field.type) ? field.value || "on" : plausible(field);
-      out.push({name: short(field.name, 500), value: short(value, 2000), file: field.type === "file"});
+      out.push({name: short(field.name, 500), value: short(value, 2000), file: field.type === "file", secret: field.type === "password"});
     }
     const button = submitButton(element);
     if (button?.name) out.push({name: short(button.name, 500), value: short(button.value || "", 2000), file: false});
