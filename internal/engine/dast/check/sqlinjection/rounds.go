@@ -104,7 +104,7 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		count(s.usual())
 	}
 	if s.control != nil {
-		seen, n = append(seen, s.Page(s.control, s.Other())), append(n, 0)
+		seen, n = append(seen, s.missing()), append(n, 0)
 		count(seen[4])
 	}
 	for range maxRounds {

