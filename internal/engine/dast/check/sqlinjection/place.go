@@ -59,7 +59,9 @@ func (s *prober) places() (likely, others []*place) {
 	table := &place{make: func(n int, _ string) form {
 		return form{fmt.Sprintf("%s WHERE %d=%d -- ", v, n, n), fmt.Sprintf("%s WHERX %d=%d -- ", v, n, n), "WHERX", ""}
 	}}
-	beside := &place{make: func(_ int, r string) form { return form{v + "' '" + r, v + "' AZ '" + r, "AZ", ""} }} // MySQL joins strings that stand beside each other
+	// MySQL joins strings that stand beside each other. Python and Ruby do so as well, but
+	// know no such comment.
+	beside := &place{make: func(_ int, r string) form { return form{v + "' /**/ '" + r, v + "' /**/ AZ '" + r, "AZ", ""} }}
 	likely = []*place{quoted("'")}
 	others = []*place{cast("'||", "||'", "CHAR(4)")}
 	switch {
