@@ -103,6 +103,9 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 	if walk.Left != "" {
 		e.Degrade(scan.Reason{Code: "timeout", Message: "script was not run to its end: " + walk.Left})
 	}
+	if n := len(walk.Ended); n > 0 {
+		e.Degrade(scan.Reason{Code: "timeout", Message: fmt.Sprintf("script was not run to its end %d times: %.500s", n, strings.Join(walk.Ended, ", "))})
+	}
 	mu.Lock()
 	defer mu.Unlock()
 	return found, nil

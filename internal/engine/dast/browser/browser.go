@@ -48,9 +48,12 @@ type Options struct {
 	// Foreign is how many scripts and style sheets of other hosts are loaded in all,
 	// since pages do not work without them; 0: 200, negative: none.
 	Foreign int
-	Pages   int   // at once; 0: 2
-	Memory  int64 // of all processes of Path together, in bytes; 0: 3 GiB
-	Crashes int   // after which it is not started again; 0: 3
+	// Elsewhere reports whether a script or style sheet may be loaded from a host that
+	// is not the target's ("cdn.example.org:8443"); nil: from every host.
+	Elsewhere func(host string) bool
+	Pages     int   // at once; 0: 2
+	Memory    int64 // of all processes of Path together, in bytes; 0: 3 GiB
+	Crashes   int   // after which it is not started again; 0: 3
 	// IgnoreCertificates lets pages of hosts with bad certificates load.
 	IgnoreCertificates bool
 }
@@ -245,8 +248,11 @@ func (i *instance) closeTarget(id target.ID) {
 // commandLimit bounds a command that a healthy page answers at once.
 const commandLimit = 8 * time.Second
 
-// takeForeign counts a script or style sheet of another host.
-func (b *Browser) takeForeign() bool {
+// takeForeign counts a script or style sheet of another host, if it may be loaded.
+func (b *Browser) takeForeign(host string) bool {
+	if b.o.Elsewhere != nil && !b.o.Elsewhere(host) {
+		return false
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.foreign >= b.o.Foreign {

@@ -73,6 +73,8 @@ type Walk struct {
 	States, Events, Pages int
 	// Left says why it ended before everything was tried; empty: everything was.
 	Left string
+	// Ended are pages that died or had to be closed, with the reason.
+	Ended []string
 	// Entered is what the browser held after it had signed in; nil: it has not.
 	Entered *State
 }
@@ -239,15 +241,16 @@ func (e *explorer) page() string {
 func (e *explorer) run(ctx context.Context) error {
 	for ctx.Err() == nil && e.walk.Events < e.Events && e.walk.States < e.States {
 		var err error
+		var at string
 		switch {
 		case len(e.addresses) > 0:
 			next := e.addresses[0]
 			e.addresses = e.addresses[1:]
-			err = e.visit(ctx, state{address: next})
+			at, err = next, e.visit(ctx, state{address: next})
 		case len(e.frontier) > 0:
 			next := e.frontier[len(e.frontier)-1]
 			e.frontier = e.frontier[:len(e.frontier)-1]
-			err = e.visit(ctx, next)
+			at, err = next.address, e.visit(ctx, next)
 		default:
 			return nil
 		}
@@ -256,6 +259,7 @@ func (e *explorer) run(ctx context.Context) error {
 			if e.p.alive(ctx) == nil {
 				continue
 			}
+			e.walk.Ended = append(e.walk.Ended, at+": "+err.Error())
 			if e.revived++; e.revived > maxRevived {
 				e.walk.Left = err.Error()
 				return nil

@@ -185,3 +185,19 @@ func TestExploreAccount(t *testing.T) {
 		t.Errorf("the names of passwords are points: %v", names)
 	}
 }
+
+// Pages whose scripts do not end are told, and the others are explored.
+func TestExploreTellsWhatDidNotEnd(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/loop", html(`<p>text</p><script>setTimeout(() => { for (;;); }, 50)</script>`))
+	mux.HandleFunc("/fine", html(`<p>text</p><script>fetch("/api/fine")</script>`))
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
+	w := newWorld(t, mux)
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/loop", w.server.URL + "/fine"}, Time: 100 * time.Second, Found: func(Observation) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(walk.Ended) != 1 || !strings.HasPrefix(walk.Ended[0], w.server.URL+"/loop: ") || !slices.Contains(w.gate.asked, "GET /api/fine") {
+		t.Errorf("%+v, asked %q", walk, w.gate.asked)
+	}
+}

@@ -141,7 +141,7 @@ func (p *Page) foreign(ctx context.Context, s *session, e *fetch.EventRequestPau
 func (p *Page) admit(ctx context.Context, sent *Sent, kind network.ResourceType) error {
 	if sent.Foreign {
 		needed := kind == network.ResourceTypeScript || kind == network.ResourceTypeStylesheet
-		if !needed || sent.Method != http.MethodGet || !p.browser.takeForeign() {
+		if !needed || sent.Method != http.MethodGet || !p.browser.takeForeign(sent.Host) {
 			return errForeign
 		}
 		return nil

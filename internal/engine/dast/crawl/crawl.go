@@ -342,6 +342,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	c.crumbs(resp)
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
 		c.take(Read(resp), resp, it.depth+1)
+		if resp.IsHTML() && resp.Unparsed() != nil {
+			c.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed())})
+		}
 	}
 	return nil
 }

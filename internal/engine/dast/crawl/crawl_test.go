@@ -3,6 +3,7 @@ package crawl_test
 import (
 	"fmt"
 	"html"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -227,6 +228,25 @@ func TestCrawlOfAddressThatLeadsElsewhere(t *testing.T) {
 		server.Close()
 		if told := len(reasons) == 1 && strings.Contains(reasons[0].Message, want); told != (want != "") {
 			t.Errorf("%s: %v", to, reasons)
+		}
+	}
+}
+
+// A page that no parser reads is told.
+func TestCrawlOfDeepPages(t *testing.T) {
+	for depth, told := range map[int]bool{100: false, 10_000: true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/" {
+				http.NotFound(w, r)
+				return
+			}
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, strings.Repeat("<div>", depth)) // the client reads all of it
+		}))
+		_, _, reasons := run(t, server.URL, crawl.Options{})
+		server.Close()
+		if len(reasons) == 1 != told || told && !strings.Contains(reasons[0].Message, "was not read") {
+			t.Errorf("%d elements deep: %v", depth, reasons)
 		}
 	}
 }

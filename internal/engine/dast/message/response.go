@@ -26,6 +26,7 @@ type Response struct {
 	text   string
 	parse  sync.Once
 	doc    *html.Node
+	failed error // of the parser
 }
 
 // Copy returns the answer without what was read of it: a parsed page takes many times
@@ -70,13 +71,19 @@ func (r *Response) Text() string {
 // changed. It takes some twenty times the room of the text.
 func (r *Response) Document() *html.Node {
 	r.parse.Do(func() {
-		doc, err := html.Parse(strings.NewReader(r.Text()))
-		if err != nil { // the parser takes everything but its own limits
-			doc = &html.Node{Type: html.DocumentNode}
+		r.doc, r.failed = html.Parse(strings.NewReader(r.Text()))
+		if r.failed != nil { // the parser takes everything but its own limits
+			r.doc = &html.Node{Type: html.DocumentNode}
 		}
-		r.doc = doc
 	})
 	return r.doc
+}
+
+// Unparsed says why Document is empty although the body is not: a page whose elements
+// are in each other more than 512 levels deep. nil: it was parsed.
+func (r *Response) Unparsed() error {
+	r.Document()
+	return r.failed
 }
 
 // Location is the absolute address that the answer redirects to; nil: none.

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -217,7 +219,7 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 		return nil
 	}
 	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true,
-		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
+		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -228,6 +230,19 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 	v.Browser = b
 	v.Run.Browser = browser.Prover{Browser: b, As: v.As}
 	return nil
+}
+
+// elsewhere reports whether pages may load scripts from the host: one that has a name
+// of its own. Another port of the target's host, this machine, and addresses, which may
+// be private ones that the scan was allowed for the target's sake, are not asked.
+func (v *Visit) elsewhere(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.Trim(name, "[]"), "."))
+	_, err := netip.ParseAddr(name)
+	return err != nil && strings.Contains(name, ".") && !strings.HasSuffix(name, ".localhost") && !strings.EqualFold(name, v.Scope.Base().Hostname())
 }
 
 // browse signs in with the browser. Pages of the session begin with what scripts hold
