@@ -88,6 +88,7 @@ type waiting struct {
 	hook   Hook
 	calls  []scan.Call
 	silent bool // a second proof, which is not told by itself
+	asking bool // its own Lure is under way, and takes a call that comes with the answer
 }
 
 const (
@@ -119,6 +120,7 @@ func (t *Trial) Lure(lure Lure) (called bool, err error) {
 	}
 	r, hooks := lure(t.bait)
 	list := t.remember(t, lure, hooks, false)
+	defer t.release(list)
 	resp, err := t.Send(r)
 	if err != nil {
 		return false, err
@@ -152,13 +154,22 @@ func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waitin
 	r.lures.last = time.Now()
 	var out []*waiting
 	for i, h := range hooks {
-		w := &waiting{trial: t, lure: lure, number: i, hook: h, silent: silent}
+		w := &waiting{trial: t, lure: lure, number: i, hook: h, silent: silent, asking: !silent}
 		out = append(out, w)
 		if len(r.lures.waiting) < maxWaiting {
 			r.lures.waiting[h.Bait.Token] = w
 		}
 	}
 	return out
+}
+
+// release leaves calls that come from now on to the harvest.
+func (r *Run) release(list []*waiting) {
+	r.lures.mu.Lock()
+	defer r.lures.mu.Unlock()
+	for _, w := range list {
+		w.asking = false
+	}
 }
 
 // collect gives calls that have arrived to those who wait for them.
@@ -206,7 +217,7 @@ func (r *Run) harvest(ctx context.Context, end bool) error {
 	r.lures.mu.Lock()
 	var due []*waiting
 	for _, w := range r.lures.waiting {
-		if len(w.calls) > 0 && !w.silent && !w.hook.Now {
+		if len(w.calls) > 0 && !w.silent && !w.asking && !w.hook.Now {
 			due = append(due, w)
 		}
 	}
