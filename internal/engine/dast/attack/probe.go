@@ -296,7 +296,7 @@ func (t *Trial) Flaw(f Flaw) {
 	if place == "" {
 		place = op.Base() + site.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl()}
+	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl(f.sent())}
 	identity := f.Request.Method + " " + place + " " + f.Key
 	if f.Place != "" { // whichever request showed it
 		identity = place + " " + f.Key
@@ -338,6 +338,17 @@ func (t *Trial) Flaw(f Flaw) {
 	}
 	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: t.Target.Path(at)},
 		Identity: identity, Live: live})
+}
+
+// sent is a request like the one that shows the flaw, as it was sent: it tells where the
+// session put its credentials. Empty: nobody's session is needed, or none was answered.
+func (f *Flaw) sent() string {
+	for _, a := range f.Answers {
+		if !f.Nobody && a.Request.Method == f.Request.Method && a.Request.Base() == f.Request.Base() && a.Sent != "" {
+			return a.Sent
+		}
+	}
+	return ""
 }
 
 // Leave remembers a value that the request leaves in the application: pages are

@@ -2,6 +2,7 @@ package message
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"merlon/internal/finding"
@@ -108,9 +109,10 @@ func (r *Response) Head() string {
 	return b.String()
 }
 
-// Curl returns a command for a POSIX shell that sends the request. What a session
-// adds is not part of it.
-func (r *Request) Curl() string {
+// Curl returns a command for a POSIX shell that sends the request. What a session has
+// added to it, as sent tells (Response.Sent; empty: nothing), stands in the command with
+// finding.Redacted in the place of credentials, for the reader to fill in.
+func (r *Request) Curl(sent string) string {
 	content, contentType := r.Content()
 	parts := []string{"curl", "-i"}
 	if r.Method != http.MethodGet || len(content) > 0 {
@@ -123,13 +125,44 @@ func (r *Request) Curl() string {
 		}
 		parts = append(parts, "-H", shell(h.Name+": "+value))
 	}
-	if len(r.Cookies) > 0 {
-		parts = append(parts, "-b", shell(CookieHeader(r.Cookies)))
+	headers, cookies := r.added(sent)
+	for _, h := range headers {
+		parts = append(parts, "-H", shell(h.Name+": "+h.Value))
+	}
+	if own := CookieHeader(r.Cookies); own != "" || len(cookies) > 0 {
+		if own != "" {
+			cookies = append([]string{own}, cookies...)
+		}
+		parts = append(parts, "-b", shell(strings.Join(cookies, "; ")))
 	}
 	if contentType != "" {
 		parts = append(parts, "-H", shell("Content-Type: "+contentType), "--data-binary", shell(string(content)))
 	}
 	return cut(strings.Join(append(parts, "--path-as-is", shell(r.Address())), " "), maxEvidence)
+}
+
+// added returns the headers with credentials, and the cookies, of a request as Dump has
+// written it that are not the request's own.
+func (r *Request) added(sent string) (headers []Param, cookies []string) {
+	head, _, _ := strings.Cut(sent, "\r\n\r\n")
+	_, head, _ = strings.Cut(head, "\r\n")
+	for line := range strings.SplitSeq(head, "\r\n") {
+		name, value, _ := strings.Cut(line, ": ")
+		if !Secret(name) || slices.ContainsFunc(r.Header, func(h Param) bool { return strings.EqualFold(h.Name, name) }) {
+			continue
+		}
+		if name != "Cookie" {
+			headers = append(headers, Param{Name: name, Value: value})
+			continue
+		}
+		for pair := range strings.SplitSeq(value, "; ") {
+			of, _, _ := strings.Cut(pair, "=")
+			if !slices.ContainsFunc(r.Cookies, func(c Param) bool { return cookieText(c.Name) == of }) {
+				cookies = append(cookies, pair)
+			}
+		}
+	}
+	return headers, cookies
 }
 
 // shell quotes a word for a POSIX shell. Control characters use the form of

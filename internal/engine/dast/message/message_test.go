@@ -142,13 +142,29 @@ func TestEvidenceHidesCredentials(t *testing.T) {
 	}
 	resp := &Response{Request: r, Status: 200, Header: http.Header{"Set-Cookie": {"sid=s3cret; HttpOnly"}}, Body: []byte("ok"), Sent: Dump(req, nil)}
 	e := resp.Exchange("x")
-	for _, text := range []string{e.Request, e.Response, r.Curl()} {
+	for _, text := range []string{e.Request, e.Response, r.Curl(""), r.Curl(e.Request)} {
 		if strings.Contains(text, "s3cret") {
 			t.Errorf("a credential is shown: %s", text)
 		}
 	}
-	if !strings.Contains(e.Response, "HttpOnly") || !strings.Contains(r.Curl(), "'http://a.example/?q=%27'") {
-		t.Errorf("evidence %s, %s", e.Response, r.Curl())
+	if !strings.Contains(e.Response, "HttpOnly") || !strings.Contains(r.Curl(""), "'http://a.example/?q=%27'") {
+		t.Errorf("evidence %s, %s", e.Response, r.Curl(""))
+	}
+}
+
+// TestCurlSaysWhereCredentialsBelong shows what a session adds, to be filled in, once.
+func TestCurlSaysWhereCredentialsBelong(t *testing.T) {
+	r := request(t, "GET", "http://a.example/")
+	r.Cookies = []Param{{Name: "lang", Value: "de"}}
+	req, err := r.HTTP(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer s3cret")
+	req.Header.Set("Cookie", "lang=de; sid=s3cret")
+	const want = `curl -i -H 'Authorization: Bearer [redacted]' -b 'lang=de; sid=[redacted]' --path-as-is http://a.example/`
+	if got := r.Curl(Dump(req, nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

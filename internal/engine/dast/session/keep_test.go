@@ -121,7 +121,7 @@ func TestLook(t *testing.T) {
 	s, client, base := open(t, &silent{}, scan.Identity{Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}})
 	var seen []string
 	s.o.Look = func(resp *message.Response) {
-		text := resp.Exchange("").Request + resp.Request.Curl() + resp.Text()
+		text := resp.Exchange("").Request + resp.Request.Curl(resp.Sent) + resp.Text()
 		seen = append(seen, resp.Request.Method+" "+resp.Request.Path)
 		if strings.Contains(text, "s3cret") || strings.Contains(text, "jane") && resp.Request.Method != http.MethodGet {
 			t.Errorf("it sees credentials: %s", text)
