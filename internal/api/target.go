@@ -32,7 +32,7 @@ type TargetFields struct {
 	Exclude     []string           `json:"exclude,omitempty" nullable:"true" maxItems:"200" doc:"Addresses that are never asked, as patterns. A pattern is an address or a path in which * stands for any text; one without a scheme is about the path and query on the hosts of the target."`
 	Seeds       []string           `json:"seeds,omitempty" nullable:"true" maxItems:"200" doc:"Addresses to begin with, beside the base."`
 	Profile     scan.Profile       `json:"profile,omitempty" enum:"passive,safe,standard,full" doc:"How far scans go. Default: standard."`
-	Rate        float64            `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 50."`
+	Rate        float64            `json:"rate,omitempty" minimum:"0" maximum:"1000" doc:"Requests a second. 0: 300."`
 	Parallel    int                `json:"parallel,omitempty" minimum:"0" maximum:"64" doc:"Requests at once. 0: 4."`
 	Requests    int                `json:"requests,omitempty" minimum:"0" doc:"Requests in all. 0: 200,000."`
 }
