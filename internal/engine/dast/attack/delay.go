@@ -39,6 +39,8 @@ const (
 	// time on a machine that is busy.
 	exact = 50 * time.Millisecond
 	vague = 120 * time.Millisecond
+	// apart is how much longer work takes than none.
+	apart = 200 * time.Millisecond
 )
 
 // crowded is noted when a few answers were late for other reasons than the payload alone,
@@ -138,8 +140,10 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 	return &m.delay, false, nil
 }
 
-// long asks for 2, 0, 4 and again 0 seconds. A sleep of twice the time takes about twice
-// as much more than none.
+// long asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time
+// takes about twice as much more than none; twice the work takes half as much more again
+// at least, and none takes clearly less time: otherwise answers that vary by a second,
+// as where passwords are digested on a busy machine, would look like work now and then.
 func (m *measured) long() (*Delay, error) {
 	m.begin(shortest)
 	var short, none time.Duration
@@ -153,10 +157,12 @@ func (m *measured) long() (*Delay, error) {
 			if short = took; took < m.floor(n) {
 				return nil, nil
 			}
-		case n == 0 && took > m.usual+short/2:
+		case n == 0 && (took > m.usual+short/2 || m.how == Work && took > short-apart):
 			return nil, nil
 		case n == 0:
 			none = took
+		case m.how == Work && took-none < 3*(short-none)/2:
+			return nil, nil
 		case took < max(m.floor(n), short+short/2):
 			return nil, nil
 		case m.how != Work && took-none > 5*(short-none)/2:

@@ -140,3 +140,22 @@ func TestDelayBehindOthers(t *testing.T) {
 	operations := []string{"GET /a?q=1", "GET /b?q=1", "GET /sleeps?q=1&z=1", "GET /c?q=1", "GET /d?q=1"}
 	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Fine)}, operations), "dast/test/late GET /sleeps query:q")
 }
+
+// Work is told where more of it takes longer, and not where answers vary by themselves,
+// however often they are asked for.
+func TestDelayByWork(t *testing.T) {
+	var count atomic.Uint64
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/works" {
+			time.Sleep(40*time.Millisecond + asked(r)/4 + random(&count, 60*time.Millisecond))
+		} else { // as where passwords are digested
+			time.Sleep(700*time.Millisecond + random(&count, 800*time.Millisecond))
+		}
+		fmt.Fprint(w, "thank you")
+	})
+	operations := []string{"GET /works?q=1"}
+	for i := range 400 {
+		operations = append(operations, fmt.Sprintf("GET /digests%c%c?q=1", 'a'+i/26, 'a'+i%26))
+	}
+	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Work)}, operations), "dast/test/late GET /works query:q")
+}
