@@ -240,7 +240,11 @@ func (t *Target) Root() string {
 	if err != nil || u.Host == "" {
 		return "target"
 	}
-	return path.Join(strings.ReplaceAll(u.Host, "/", ""), path.Clean("/"+strings.Trim(u.Path, "/")))
+	host := u.Host
+	if u.Scheme == "http" && u.Port() == "80" || u.Scheme == "https" && u.Port() == "443" {
+		host = strings.TrimSuffix(host, ":"+u.Port())
+	}
+	return path.Join(strings.ReplaceAll(host, "/", ""), path.Clean("/"+strings.Trim(u.Path, "/")))
 }
 
 // Path is the path by which findings name an address of the target: Root, and what

@@ -102,6 +102,9 @@ func TestTargetPath(t *testing.T) {
 	for _, c := range []struct{ target, address, want string }{
 		{"https://example.org", "https://example.org/", "example.org"},
 		{"https://example.org", "https://example.org/a/b?c", "example.org/a/b"},
+		{"https://example.org:443", "https://example.org/a", "example.org/a"},
+		{"http://example.org:80/app/", "http://example.org/app/x", "example.org/app/x"},
+		{"http://example.org:443", "http://example.org:443/a", "example.org:443/a"},
 		{"https://example.org/app/", "https://example.org/app/x", "example.org/app/x"},
 		{"https://example.org/app/", "https://example.org/other", "example.org/app/example.org/other"},
 		{"https://example.org", "https://example.org/../../etc", "example.org/etc"},
