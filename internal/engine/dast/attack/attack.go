@@ -379,7 +379,7 @@ func newOperation(e site.Entry) *operation {
 }
 
 // operation attacks one operation, alone or beside others. Its error is one that ends
-// the run; over tells that it takes too long to answer.
+// the run; over tells that it takes too long to answer beside others.
 func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (over bool, err error) {
 	if e.Withheld {
 		return false, nil
@@ -402,8 +402,9 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 		r.learn(op)
 	}
 	switch {
-	case over && alone:
+	case op.wait.left.Load():
 		r.left(op)
+		return false, err
 	case !over && err == nil:
 		r.finish(op, slow)
 	}

@@ -25,6 +25,9 @@ type Limits struct {
 	Slow  time.Duration // 1 s
 	// Last is how long it is waited for when it is alone. What is left is a reason.
 	Last time.Duration // 2 min
+	// Most is how long any operation is waited for: one of hundreds of values may take
+	// hours although it answers soon. What is left is a reason.
+	Most time.Duration // 15 min
 }
 
 // orDefault fills in what is not set.
@@ -32,7 +35,7 @@ func (p Limits) orDefault() Limits {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&p.First, 15 * time.Second}, {&p.Slow, time.Second}, {&p.Last, 2 * time.Minute}} {
+	}{{&p.First, 15 * time.Second}, {&p.Slow, time.Second}, {&p.Last, 2 * time.Minute}, {&p.Most, 15 * time.Minute}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}
@@ -50,6 +53,7 @@ type waited struct {
 	asked atomic.Int64
 	spent atomic.Int64 // nanoseconds
 	over  atomic.Bool
+	left  atomic.Bool // for good, not set aside
 }
 
 // asides are operations that are left for later. Several workers add them.
@@ -100,7 +104,11 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 	}
 	asked, spent := w.asked.Add(1), time.Duration(w.spent.Add(int64(took)))
 	limit := t.Limits.orDefault()
-	if w.alone && spent > limit.Last || !w.alone && spent > limit.First && spent > limit.Slow*time.Duration(asked) {
+	switch {
+	case w.alone && spent > limit.Last, spent > limit.Most:
+		w.left.Store(true)
+		w.over.Store(true)
+	case !w.alone && spent > limit.First && spent > limit.Slow*time.Duration(asked):
 		w.over.Store(true)
 	}
 	return resp, err
@@ -111,7 +119,7 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 func (r *Run) left(op *operation) {
 	asked, spent := op.wait.asked.Load(), time.Duration(op.wait.spent.Load())
 	r.Degrade(scan.Reason{Code: "timeout", Path: r.Target.Path(op.entry.Request.URL()), Message: fmt.Sprintf("%s %s takes %s to answer: after %d requests the rest of its checks was left out",
-		op.entry.Request.Method, site.PathShape(op.entry.Request), (spent / time.Duration(max(asked, 1))).Round(100*time.Millisecond), asked)})
+		op.entry.Request.Method, site.PathShape(op.entry.Request), (spent / time.Duration(max(asked, 1))).Round(10*time.Millisecond), asked)})
 }
 
 // learn keeps how long the operation takes to answer on average.

@@ -62,6 +62,27 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// An operation of many values is left when it has cost enough, however soon it answers.
+func TestMost(t *testing.T) {
+	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
+		_, err := p.Try(p.Random(5))
+		return err
+	}}
+	var asked atomic.Int64
+	h := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1); time.Sleep(10 * time.Millisecond) })
+	many := "GET /many?a0=1"
+	for i := range 200 {
+		many += fmt.Sprintf("&a%d=1", i+1)
+	}
+	got := attacktest.Timed(t, h, []*attack.Check{check}, []string{many}, func(r *attack.Run) { r.Limits.Most = 500 * time.Millisecond })
+	if len(got.Reasons) != 1 || got.Reasons[0].Code != "timeout" || !strings.Contains(got.Reasons[0].Message, "GET /many takes 10ms") {
+		t.Errorf("reasons %+v", got.Reasons)
+	}
+	if n := asked.Load(); n < 50 || n > 60 {
+		t.Errorf("%d requests", n)
+	}
+}
+
 // A token that is renewed with every request is no point.
 func TestRenewed(t *testing.T) {
 	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
