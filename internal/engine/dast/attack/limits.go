@@ -25,8 +25,8 @@ type Limits struct {
 	Slow  time.Duration // 1 s
 	// Last is how long it is waited for when it is alone. What is left is a reason.
 	Last time.Duration // 2 min
-	// Most is how long any operation is waited for: one of hundreds of values may take
-	// hours although it answers soon. What is left is a reason.
+	// Most is how long any operation is waited for, and its answers are looked at: one of
+	// hundreds of values may take hours although it answers soon. What is left is a reason.
 	Most time.Duration // 15 min
 }
 
@@ -52,6 +52,8 @@ type waited struct {
 	alone bool // nothing else is under way
 	asked atomic.Int64
 	spent atomic.Int64 // nanoseconds
+	ended atomic.Int64 // when the last answer came, in nanoseconds; 0: none has
+	own   atomic.Int64 // nanoseconds between an answer and the next request
 	over  atomic.Bool
 	left  atomic.Bool // for good, not set aside
 }
@@ -97,15 +99,19 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 	}
 	t.Surface.Count(t.Request, 1)
 	began := time.Now()
+	if ended := w.ended.Load(); ended > 0 {
+		w.own.Add(max(0, began.UnixNano()-ended))
+	}
 	resp, err := send()
 	took := time.Since(began)
+	w.ended.Store(time.Now().UnixNano())
 	if resp != nil {
 		took = resp.Took // without what the limits of the scan have cost
 	}
 	asked, spent := w.asked.Add(1), time.Duration(w.spent.Add(int64(took)))
 	limit := t.Limits.orDefault()
 	switch {
-	case w.alone && spent > limit.Last, spent > limit.Most:
+	case w.alone && spent > limit.Last, spent+time.Duration(w.own.Load()) > limit.Most:
 		w.left.Store(true)
 		w.over.Store(true)
 	case !w.alone && spent > limit.First && spent > limit.Slow*time.Duration(asked):
@@ -119,7 +125,7 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 func (r *Run) left(op *operation) {
 	asked, spent := op.wait.asked.Load(), time.Duration(op.wait.spent.Load())
 	r.Degrade(scan.Reason{Code: "timeout", Path: r.Target.Path(op.entry.Request.URL()), Message: fmt.Sprintf("%s %s takes %s to answer: after %d requests the rest of its checks was left out",
-		op.entry.Request.Method, site.PathShape(op.entry.Request), (spent / time.Duration(max(asked, 1))).Round(10*time.Millisecond), asked)})
+		op.entry.Request.Method, site.PathShape(op.entry.Request), ((spent + time.Duration(op.wait.own.Load())) / time.Duration(max(asked, 1))).Round(10*time.Millisecond), asked)})
 }
 
 // learn keeps how long the operation takes to answer on average.

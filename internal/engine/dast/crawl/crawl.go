@@ -6,6 +6,7 @@ package crawl
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"net/http"
@@ -76,7 +77,7 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, cookies: map[string]crumb{},
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
@@ -132,9 +133,10 @@ type Crawler struct {
 	folders map[string]int
 	sockets map[string]bool
 	soft    map[string]*soft
-	lists   []*message.Request // see Lists
-	cookies map[string]crumb   // by name and path
-	codes   map[string]code    // by address of the file
+	large   map[[sha256.Size]byte]int // addresses of a large page, see known
+	lists   []*message.Request        // see Lists
+	cookies map[string]crumb          // by name and path
+	codes   map[string]code           // by address of the file
 	scripts []*scripted
 	sent    map[*message.Request]*scripted // the same by request
 	result  Result
@@ -317,7 +319,8 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		}
 		return err
 	}
-	if c.Look != nil {
+	known := c.known(resp)
+	if c.Look != nil && !known {
 		c.Look(resp)
 	}
 	if it.of != nil {
@@ -340,6 +343,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	}
 	c.keep(resp, there)
 	c.crumbs(resp)
+	if known {
+		return nil
+	}
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
 		c.take(Read(resp), resp, it.depth+1)
 		if resp.IsHTML() && resp.Unparsed() != nil {
@@ -347,6 +353,25 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		}
 	}
 	return nil
+}
+
+const (
+	largePage = 256 << 10 // bytes
+	maxSame   = 20        // addresses of one large page that are read
+)
+
+// known reports whether the same large page was read often enough, at other addresses: an
+// application that answers everything with one page of thousands of forms would keep the
+// crawl reading for hours.
+func (c *Crawler) known(resp *message.Response) bool {
+	if len(resp.Body) < largePage {
+		return false
+	}
+	sum := sha256.Sum256(resp.Body)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.large[sum]++
+	return c.large[sum] > maxSame
 }
 
 // leads says where the target's own address leads when that is none of the target's.

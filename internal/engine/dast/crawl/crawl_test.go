@@ -251,6 +251,25 @@ func TestCrawlOfDeepPages(t *testing.T) {
 	}
 }
 
+// A large page that comes back from every address is read at some of them.
+func TestCrawlOfOneLargePage(t *testing.T) {
+	var page strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&page, `<form method="post" action="/send/%c%c%c"><input name="a"><input name="b"><input type="submit"></form>`, 'a'+i/26/26, 'a'+i/26%26, 'a'+i%26)
+	}
+	var asked, looked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, page.String())
+	}))
+	defer server.Close()
+	surface, _, _ := run(t, server.URL, crawl.Options{Submit: true, Pages: 60, Look: func(*message.Response) { looked.Add(1) }})
+	if asked.Load() < 50 || looked.Load() != 20 || len(surface.Entries()) < 50 {
+		t.Errorf("%d asked, %d looked at, %d operations", asked.Load(), looked.Load(), len(surface.Entries()))
+	}
+}
+
 func TestCrawlOfDeadTarget(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	address := server.URL
