@@ -144,6 +144,28 @@ func (t *Trial) Lure(lure Lure) (called bool, err error) {
 	return called, nil
 }
 
+// LureAll makes one request with a payload at each of the points, which write makes with
+// fresh baits. The hooks get their point and payload here. Without points nothing is sent.
+func (t *Trial) LureAll(points []message.Point, write func(at message.Point, bait func() Bait) (payload string, hooks []Hook)) error {
+	if len(points) == 0 {
+		return nil
+	}
+	_, err := t.Lure(func(bait func() Bait) (*message.Request, []Hook) {
+		r := t.Request
+		var all []Hook
+		for i, at := range points {
+			payload, hooks := write(at, bait)
+			r = r.With(at, payload)
+			for _, h := range hooks {
+				h.At, h.Payload = &points[i], payload
+				all = append(all, h)
+			}
+		}
+		return r, all
+	})
+	return err
+}
+
 // remember notes what is waited for from now on.
 func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waiting {
 	r.lures.mu.Lock()

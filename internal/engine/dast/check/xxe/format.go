@@ -82,20 +82,9 @@ func included(t *attack.Trial) error {
 			}
 		}
 	}
-	if len(points) == 0 {
-		return nil
-	}
-	_, err := t.Lure(func(bait func() attack.Bait) (*message.Request, []attack.Hook) {
-		r := t.Request
-		var hooks []attack.Hook
-		for i := range points {
-			b, link := bait(), bait()
-			payload := inclusion(b.URL) + " " + link.URL
-			r = r.With(points[i], payload)
-			hooks = append(hooks, attack.Hook{Bait: b, Control: &link, Rule: external, At: &points[i], Payload: payload, Fetch: true,
-				Proof: "The value is an element that includes what is at an address of a listener; a parser of XML read it."})
-		}
-		return r, hooks
+	return t.LureAll(points, func(_ message.Point, bait func() attack.Bait) (string, []attack.Hook) {
+		b, link := bait(), bait()
+		return inclusion(b.URL) + " " + link.URL, []attack.Hook{{Bait: b, Control: &link, Rule: external, Fetch: true,
+			Proof: "The value is an element that includes what is at an address of a listener; a parser of XML read it."}}
 	})
-	return err
 }
