@@ -504,7 +504,7 @@ func TestCost(t *testing.T) {
 				checks = append(checks, c)
 			}
 		}
-		got := attacktest.Attack(t, h, checks, nil, func(r *attack.Run) { run = r })
+		got := attacktest.Timed(t, h, checks, nil, func(r *attack.Run) { run = r })
 		late[field] = len(got.Findings)
 	}
 	if late["report"] != 1 || late["busy"] != 0 {

@@ -50,7 +50,7 @@ func TestLimits(t *testing.T) {
 	limits := func(r *attack.Run) {
 		r.Limits = attack.Limits{First: 60 * time.Millisecond, Slow: 20 * time.Millisecond, Last: 110 * time.Millisecond}
 	}
-	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"}, limits)
+	got := attacktest.Timed(t, h, []*attack.Check{check}, []string{"GET /sleeps?a=1&b=1", "GET /waits?a=1"}, limits)
 	if len(got.Findings) != 1 || got.Findings[0].Live.Parameter != "a" || !strings.HasSuffix(got.Findings[0].Live.URL, "/waits") {
 		t.Errorf("found %+v", got.Findings)
 	}

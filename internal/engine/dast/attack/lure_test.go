@@ -28,58 +28,57 @@ func lured(fetch bool) *attack.Check {
 	}}
 }
 
-// named is a listener of which names are looked up, and nothing else.
-type named struct {
+// memory is a listener that hears at once what it is told.
+type memory struct {
 	mu    sync.Mutex
 	count int
 	calls []scan.Call
 }
 
-func (n *named) Token() string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.count++
-	return fmt.Sprintf("token%d", n.count)
+func (m *memory) Token() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.count++
+	return fmt.Sprintf("token%d", m.count)
 }
-func (n *named) Address(token string) (url, host string) { return "http://" + token + ".example/", "" }
-func (n *named) Text(token string) (t scan.CallbackText) { return t }
-func (n *named) Calls(from int) []scan.Call {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.calls[min(from, len(n.calls)):]
+func (m *memory) Address(token string) (url, host string) { return "http://" + token + ".example/", "" }
+func (m *memory) Text(token string) (t scan.CallbackText) { return t }
+func (m *memory) Calls(from int) []scan.Call {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls[min(from, len(m.calls)):]
 }
 
-// look notes that the host of an address was looked up.
-func (n *named) look(address string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
+// hear notes that an address was asked for, or that its name was looked up.
+func (m *memory) hear(address, protocol string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	token, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), ".")
-	n.calls = append(n.calls, scan.Call{Token: token, Protocol: "dns", From: "192.0.2.53", Text: "A " + token + ".example"})
+	m.calls = append(m.calls, scan.Call{Token: token, Protocol: protocol, From: "192.0.2.53", Text: token + ".example"})
 }
 
 func TestLure(t *testing.T) {
-	fetch := attacktest.Fetch(t)
-	var later sync.WaitGroup
-	defer later.Wait()
+	var heard memory
+	listening := func(r *attack.Run) { r.Callback, r.Patience = &heard, 100*time.Millisecond }
 	mux := http.NewServeMux()
 	page := func(path string, f func(v string)) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { f(r.FormValue("v")); fmt.Fprint(w, "thank you") })
 	}
-	page("/now", func(v string) { fetch(v) })
+	page("/now", func(v string) { heard.hear(v, "http") })
 	page("/later", func(v string) {
-		later.Go(func() { time.Sleep(150 * time.Millisecond); fetch(v) }) // longer than a proof waits
+		time.AfterFunc(250*time.Millisecond, func() { heard.hear(v, "http") }) // longer than a proof waits
 	})
 	page("/never", func(string) {})
 	operations := []string{"GET /now?v=a", "GET /later?v=a", "GET /never?v=a"}
-	got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, operations, attacktest.Listening(t))
+	got := attacktest.Timed(t, mux, []*attack.Check{lured(true)}, operations, listening)
 	attacktest.Expect(t, got, "dast/test/fetches GET /now query:v", "dast/test/fetches GET /later query:v")
 	for _, f := range got.Findings {
 		proof := strings.Join(f.Live.Proof, " ")
-		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) || !strings.Contains(proof, "from 127.0.0.1") || late && len(f.Live.Exchanges) != 1 || !late && len(f.Live.Exchanges) != 2 {
+		if late := strings.Contains(f.Live.URL, "later"); late != (f.Confidence == finding.Likely) || !strings.Contains(proof, "from 192.0.2.53") || late && len(f.Live.Exchanges) != 1 || !late && len(f.Live.Exchanges) != 2 {
 			t.Errorf("%+v %+v", f, f.Live)
 		}
 	}
-	if got := attacktest.Attack(t, mux, []*attack.Check{lured(true)}, operations); len(got.Findings) > 0 || got.Requests != len(operations) {
+	if got := attacktest.Timed(t, mux, []*attack.Check{lured(true)}, operations); len(got.Findings) > 0 || got.Requests != len(operations) {
 		t.Errorf("nobody listens: %+v", got)
 	}
 }
@@ -104,14 +103,14 @@ func TestLureBehindADevice(t *testing.T) {
 // come.
 func TestLureByName(t *testing.T) {
 	for _, wanted := range []bool{true, false} {
-		n := &named{}
+		heard := &memory{}
 		mux := http.NewServeMux()
 		mux.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) {
 			if v := r.FormValue("v"); v != "a" {
-				n.look(v)
+				heard.hear(v, "dns")
 			}
 		})
-		got := attacktest.Attack(t, mux, []*attack.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *attack.Run) { r.Callback, r.Patience = n, 20*time.Millisecond })
+		got := attacktest.Attack(t, mux, []*attack.Check{lured(wanted)}, []string{"GET /a?v=a"}, func(r *attack.Run) { r.Callback, r.Patience = heard, 20*time.Millisecond })
 		attacktest.Expect(t, got, "dast/test/fetches GET /a query:v")
 		if f := got.Findings[0]; wanted != (f.Confidence == finding.Likely) {
 			t.Errorf("%+v", f)

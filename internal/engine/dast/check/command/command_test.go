@@ -100,14 +100,26 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-var called = regexp.MustCompile(`called curl -m 3 (\S+)`)
+var (
+	called = regexp.MustCompile(`called curl -m 3 (\S+)`)
+	slept  = regexp.MustCompile(`slept (\S+)`)
+)
 
 func TestSlow(t *testing.T) {
 	mux := http.NewServeMux()
 	silent := func(path string, f func(string) string) {
 		mux.HandleFunc(path, handler(func(v string) string { f(v); return "thank you" }))
 	}
-	silent("/bad", func(v string) string { return run("sh", "-c", "echo '"+v+"'") })
+	silent("/bad", func(v string) string { // a shell that only says how long it would sleep: it is slept for here
+		for _, m := range slept.FindAllStringSubmatch(run("sh", "-c", "sleep() { echo slept $1 >&2; }; echo '"+v+"'"), -1) {
+			d, err := time.ParseDuration(m[1] + "s")
+			if err != nil {
+				t.Error(err)
+			}
+			time.Sleep(d)
+		}
+		return ""
+	})
 	silent("/good", func(v string) string { return run("echo", v) })
 	client := attacktest.Fetch(t)
 	silent("/calls", func(v string) string { // shells without the programs: what they would ask for is asked for here
@@ -116,7 +128,7 @@ func TestSlow(t *testing.T) {
 		}
 		return ""
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
+	got := attacktest.Timed(t, mux, []*attack.Check{Slow}, []string{"GET /bad?q=a", "GET /good?q=a"})
 	attacktest.Expect(t, got, "dast/command/time GET /bad query:q")
 	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/command/callback GET /calls query:q")

@@ -48,8 +48,7 @@ func TestCheck(t *testing.T) {
 		"fast":        {&matcher{run: "a0", step: 0, grows: 2}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := attacktest.Attack(t, c.m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"})
+			got := attacktest.Timed(t, c.m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"})
 			attacktest.Expect(t, got, c.want...)
 			if l := time.Duration(c.m.longest.Load()); l > 8*time.Second {
 				t.Errorf("one answer took %s", l)
@@ -63,8 +62,8 @@ func TestCheck(t *testing.T) {
 
 func TestNotInProduction(t *testing.T) {
 	m := &matcher{run: "a", step: 200 * time.Millisecond, grows: 1.45}
-	attacktest.Expect(t, attacktest.Attack(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, func(r *attack.Run) { r.Target.Production = true }))
-	attacktest.Expect(t, attacktest.Attack(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, attacktest.Profile(scan.Safe)))
+	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, func(r *attack.Run) { r.Target.Production = true }))
+	attacktest.Expect(t, attacktest.Timed(t, m, []*attack.Check{Check}, []string{"GET /?email=a@example.com"}, attacktest.Profile(scan.Safe)))
 	if l := m.longest.Load(); l > int64(time.Millisecond) {
 		t.Errorf("an answer took %s", time.Duration(l))
 	}
