@@ -192,7 +192,8 @@ func TestLiveScanRunsScript(t *testing.T) {
 }
 
 // newShop is an application whose pages show nothing of what they are asked for, but one.
-func newShop(t *testing.T) *application {
+// The last pages answer what is not linked when the gate is open: a scan does not end before.
+func newShop(t *testing.T, gate <-chan struct{}) *application {
 	return newApplication(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/":
@@ -202,6 +203,12 @@ func newShop(t *testing.T) *application {
 			}
 			page(w, links+"<a href=/find?word=shoes>find</a>")
 		case strings.HasPrefix(r.URL.Path, "/page"):
+			if number, err := strconv.Atoi(r.URL.Path[len("/page"):]); err == nil && number >= shopPages-2 && r.URL.RawQuery != "a=x&b=1" {
+				select {
+				case <-gate:
+				case <-r.Context().Done():
+				}
+			}
 			page(w, "always the same")
 		case r.URL.Path == "/find":
 			page(w, "<p>Nothing is called "+r.FormValue("word"))
@@ -211,7 +218,7 @@ func newShop(t *testing.T) *application {
 	}))
 }
 
-const shopPages = 6
+const shopPages = 14
 
 // flaws are the findings of an application, with its address taken out.
 func (d *deployment) flaws(url string) (out []string) {
@@ -283,11 +290,14 @@ func TestLiveScanGoesOn(t *testing.T) {
 			d.also = []string{"--workers", "0", "--dast-allow", "127.0.0.1", "--master-key-file", d.key()}
 			d.serve()
 			d.work("first", "--master-key-file", d.key(), "--dast-allow", "127.0.0.1")
-			disturbed, calm := newShop(t), newShop(t)
+			gate, open := make(chan struct{}), make(chan struct{})
+			close(open)
+			disturbed, calm := newShop(t, gate), newShop(t, open)
 			id := d.startLive(disturbed.URL, map[string]any{"rate": 60})
 			d.hasKept(id)
 			goOn := interrupt(d, id)
 			before := disturbed.counts()
+			close(gate)
 			goOn()
 			r := d.await(d.sc, id, "ended", ended)
 			after := disturbed.counts()
