@@ -111,6 +111,38 @@ func TestSecretsOfTheTargetAreNotKept(t *testing.T) {
 	}
 }
 
+// TestBrowser tells browsers of people from programs that render pages.
+func TestBrowser(t *testing.T) {
+	for agent, want := range map[string]bool{
+		"Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0":                                          true,
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/148.0.0.0 Safari/537.36": true,
+		"Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)":                       true,
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/148.0.0.0 Safari/537.36":   false,
+		"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/602.1 (KHTML, like Gecko) wkhtmltopdf Version/10.0 Safari/602.1":     false,
+		"Mozilla/5.0 (linux) AppleWebKit/537.36 (KHTML, like Gecko) jsdom/20.0.3":                                         false,
+		"WeasyPrint 57.2 (https://www.courtbouillon.org/weasyprint)":                                                      false, "Java/17.0.12": false, "": false,
+	} {
+		l := listen(t, Options{})
+		s := l.Scan()
+		address, _ := s.Address(s.Token())
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("User-Agent", agent)
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := resp.Body.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if calls := s.Calls(0); len(calls) != 1 || calls[0].Browser != want {
+			t.Errorf("%q: %+v", agent, calls)
+		}
+	}
+}
+
 // TestText is what a target shows that includes the text, or shows it.
 func TestText(t *testing.T) {
 	text := newNames("http://a.example", "").Text("token")

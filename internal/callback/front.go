@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -161,12 +162,22 @@ func (l *Listener) http(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	// Of the headers only those that tell what asks: others may hold secrets.
 	text := fmt.Sprintf("%s %s\nHost: %s\nUser-Agent: %s", r.Method, r.RequestURI, r.Host, r.UserAgent())
-	token := l.record(r.RequestURI+" "+r.Host, scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(), Text: text})
+	token := l.record(r.RequestURI+" "+r.Host, scan.Call{Protocol: "http", From: peerOf(addrOf(r.RemoteAddr)).String(), Text: text, Browser: browser(r.UserAgent())})
 	if token == "" {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}
 	_, _ = io.WriteString(w, textOf(token).Whole) // who asked may be gone
+}
+
+// renderers are words in the User-Agent of programs that render pages for no person.
+var renderers = []string{"headless", "wkhtmlto", "phantomjs", "slimerjs", "jsdom", "prince", "javafx", "splash"}
+
+// browser reports whether a User-Agent is one of a browser that people use: all of them
+// begin like the first one that was widely used.
+func browser(agent string) bool {
+	agent = strings.ToLower(agent)
+	return strings.HasPrefix(agent, "mozilla/") && !slices.ContainsFunc(renderers, func(w string) bool { return strings.Contains(agent, w) })
 }
 
 // addrOf is an address as net/http tells it.

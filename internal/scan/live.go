@@ -285,9 +285,10 @@ type CallbackText struct {
 type Call struct {
 	Token    string    `json:"token"`
 	At       time.Time `json:"at"`
-	Protocol string    `json:"protocol"` // "http", "dns", "ldap"
-	From     string    `json:"from"`     // address of the caller
-	Text     string    `json:"text"`     // what was asked, as text, cut
+	Protocol string    `json:"protocol"`          // "http", "dns", "ldap"
+	From     string    `json:"from"`              // address of the caller
+	Text     string    `json:"text"`              // what was asked, as text, cut
+	Browser  bool      `json:"browser,omitempty"` // by its User-Agent it is a browser that people use
 }
 
 // A LivePass is a running target.

@@ -58,8 +58,8 @@ type Hook struct {
 	// Control is an address of the same request that only what asks for every link asks
 	// for: nothing is proven when it is asked for as well. nil: there is none.
 	Control *Bait
-	// Now says that a call counts only while the answer is waited for: later ones may be
-	// made by people who look at what was sent.
+	// Now says that the target itself has to call, before it answers, both times. People
+	// who look at what was sent may do so at once: no call of their browsers counts.
 	Now bool
 	// Judge looks at the answer to a request that was called for, and may name another
 	// rule, and say what more it shows; nil: it does not matter.
@@ -185,12 +185,16 @@ func (r *Run) remember(t *Trial, lure Lure, hooks []Hook, silent bool) []*waitin
 	return out
 }
 
-// release leaves calls that come from now on to the harvest.
+// release leaves calls that come from now on to the harvest. Of those that had to come
+// with the answer it is too late.
 func (r *Run) release(list []*waiting) {
 	r.lures.mu.Lock()
 	defer r.lures.mu.Unlock()
 	for _, w := range list {
 		w.asking = false
+		if w.hook.Now {
+			delete(r.lures.waiting, w.hook.Bait.Token)
+		}
 	}
 }
 
@@ -201,7 +205,7 @@ func (r *Run) collect() {
 	calls := r.Callback.Calls(r.lures.next)
 	r.lures.next += len(calls)
 	for _, c := range calls {
-		if w := r.lures.waiting[c.Token]; w != nil {
+		if w := r.lures.waiting[c.Token]; w != nil && !(w.hook.Now && c.Browser) {
 			w.calls = append(w.calls, c)
 		}
 	}
@@ -239,7 +243,7 @@ func (r *Run) harvest(ctx context.Context, end bool) error {
 	r.lures.mu.Lock()
 	var due []*waiting
 	for _, w := range r.lures.waiting {
-		if len(w.calls) > 0 && !w.silent && !w.asking && !w.hook.Now {
+		if len(w.calls) > 0 && !w.silent && !w.asking {
 			due = append(due, w)
 		}
 	}
@@ -297,6 +301,15 @@ func (t *Trial) await(w *waiting) bool {
 	}
 }
 
+// repeated reports whether the second proof came, in the time that its hook leaves it.
+func (t *Trial) repeated(w *waiting) bool {
+	if !w.hook.Now {
+		return t.await(w)
+	}
+	t.collect()
+	return t.take(w, false)
+}
+
 // Quiet reports whether an address that nothing of the application reads stays unasked
 // for: a device before the target may ask for whatever it sees. It is looked at once.
 func (t *Trial) Quiet() bool {
@@ -338,8 +351,8 @@ func (w *waiting) settle(t *Trial, answers []*message.Response) error {
 		return err
 	}
 	answers = append(answers, resp)
-	repeated := t.await(again[w.number])
-	if t.asked(h.Control) || t.asked(hooks[w.number].Control) {
+	repeated := t.repeated(again[w.number])
+	if h.Now && !repeated || t.asked(h.Control) || t.asked(hooks[w.number].Control) {
 		return nil
 	}
 	f := Flaw{Rule: h.Rule, Point: h.At, Place: h.Place, Payload: hooks[w.number].Payload, Request: r, Answers: answers, Notes: []string{"an address of the listener", "another one"}}

@@ -55,10 +55,24 @@ func Listening(t *testing.T) Setting {
 // the answer, or nothing.
 func Fetch(t *testing.T) func(address string) string {
 	t.Helper()
+	return fetch(t, "")
+}
+
+// View is Fetch as the browser of a person.
+func View(t *testing.T) func(address string) string {
+	t.Helper()
+	return fetch(t, "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
+}
+
+// fetch asks under a name; empty: that of the library.
+func fetch(t *testing.T, agent string) func(address string) string {
 	return func(address string) string {
 		r, err := http.NewRequestWithContext(context.WithoutCancel(t.Context()), http.MethodGet, address, nil)
 		if err != nil {
 			return ""
+		}
+		if agent != "" {
+			r.Header.Set("User-Agent", agent)
 		}
 		resp, err := http.DefaultTransport.RoundTrip(r)
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"sync"
 	"testing"
-	"time"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
@@ -22,21 +21,11 @@ var (
 )
 
 func TestCheck(t *testing.T) {
-	fetch := attacktest.Fetch(t)
-	var viewers sync.WaitGroup
-	defer viewers.Wait()
-	all := func(expression *regexp.Regexp, text string) {
+	fetch, view := attacktest.Fetch(t), attacktest.View(t)
+	all := func(ask func(string) string, expression *regexp.Regexp, text string) {
 		for _, m := range expression.FindAllStringSubmatch(text, -1) {
-			fetch(m[len(m)-1])
+			ask(m[len(m)-1])
 		}
-	}
-	later := func(expressions []*regexp.Regexp, text string) { // somebody opens it
-		viewers.Go(func() {
-			time.Sleep(20 * time.Millisecond)
-			for _, e := range expressions {
-				all(e, text)
-			}
-		})
 	}
 	mux := http.NewServeMux()
 	var operations []string
@@ -44,11 +33,17 @@ func TestCheck(t *testing.T) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { f(r.FormValue("text")); fmt.Fprint(w, "Thank you.") })
 		operations = append(operations, "POST "+path+" id=7&text=hello")
 	}
-	page("/bad/administrator", func(v string) { later([]*regexp.Regexp{scripts, pictures}, v) })
-	page("/bad/document", func(v string) { all(pictures, v) })
-	page("/good/encoded", func(v string) { later([]*regexp.Regexp{scripts, pictures}, html.EscapeString(v)) })
-	page("/good/pictures", func(v string) { later([]*regexp.Regexp{pictures}, v) })
-	page("/good/links", func(v string) { all(links, v) })
+	page("/bad/administrator", func(v string) { all(view, scripts, v); all(view, pictures, v) }) // who looks before the answer is there
+	page("/bad/document", func(v string) { all(fetch, pictures, v) })
+	page("/good/encoded", func(v string) { all(view, scripts, html.EscapeString(v)); all(fetch, pictures, html.EscapeString(v)) })
+	page("/good/pictures", func(v string) { all(view, pictures, v) })
+	page("/good/links", func(v string) { all(fetch, links, v) })
+	var once sync.Once
+	page("/good/once", func(v string) { // not repeated: by chance
+		if pictures.MatchString(v) {
+			once.Do(func() { all(fetch, pictures, v) })
+		}
+	})
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/markup/script POST /bad/administrator form:text", "dast/markup/fetched POST /bad/document form:text")
 	for _, f := range got.Findings {
