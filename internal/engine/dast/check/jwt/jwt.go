@@ -19,19 +19,19 @@ import (
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
-// Check is the check. Slow looks at the end of the scan whether tokens that are over by
-// then still count.
+// Check is the check. Slow tries short keys at the end of the scan, and whether tokens
+// that are over by then still count.
 var (
 	Check = &attack.Check{ID: "jwt", Rules: Rules, Site: func(t *attack.Trial) error { return examine(t, false) }}
-	Slow  = &attack.Check{ID: "jwt", Rules: Rules[3:4], Slow: true, Site: func(t *attack.Trial) error { return examine(t, true) }}
+	Slow  = &attack.Check{ID: "jwt", Rules: []*finding.Rule{weakKey, expired}, Slow: true, Site: func(t *attack.Trial) error { return examine(t, true) }}
 )
 
-// examine looks at the tokens of the run's own session, or late only at those that are
-// over.
+// examine looks at the tokens of the run's own session, or late once more.
 func examine(t *attack.Trial, late bool) error {
 	if t.As == nil {
 		return nil
@@ -65,15 +65,23 @@ func each(t *attack.Trial, as traffic.Session, pages []*message.Request, late bo
 				continue
 			}
 			e := &examination{Trial: t, as: as, place: name, token: found, at: time.Now()}
-			if late && !e.over() {
-				continue
+			e.key, e.tried = found.weak(likely(e.words()))
+			if late {
+				if e.key == "" {
+					e.key, e.tried = found.weak(short)
+				} else { // it was told at once
+					e.key = ""
+				}
+				if e.key == "" && !e.over() {
+					continue
+				}
 			}
 			if err := e.find(pages); err != nil {
 				return err
 			}
 			next := e.forge
 			if late {
-				next = e.late
+				next = e.last
 			}
 			if err := next(); err != nil {
 				return err
@@ -90,6 +98,8 @@ type examination struct {
 	place string // the header that holds it
 	token *token
 	at    time.Time
+	key   string // that it is signed with; empty: it was not guessed
+	tried int    // keys
 
 	page    *message.Request // that only the user gets; nil: none was found
 	own     *message.Response
@@ -230,18 +240,14 @@ func (e *examination) forge() error {
 	if e.any == nil {
 		return nil
 	}
-	key := e.token.weak(e.words())
 	if e.page == nil {
-		if key != "" {
-			e.weak(key, e.any, nil)
-		}
-		return nil
+		_, err := e.guessed()
+		return err
 	}
 	if _, ends := e.token.expires(); !ends {
 		e.flaw(noExpiry, e.own, "", []string{fmt.Sprintf("The token in %s has the claims %s, and no exp.", e.place, strings.Join(slices.Sorted(maps.Keys(e.token.claims)), ", "))})
 	}
-	steps := []func() (bool, error){e.unsigned, func() (bool, error) { return e.guessed(key) }, e.confused, e.named}
-	for _, step := range steps {
+	for _, step := range []func() (bool, error){e.unsigned, e.guessed, e.confused, e.named} {
 		if done, err := step(); done || err != nil {
 			return err
 		}
@@ -279,39 +285,41 @@ func (e *examination) unsigned() (bool, error) {
 	return e.try(list)
 }
 
-// guessed signs with a key that was guessed.
-func (e *examination) guessed(key string) (bool, error) {
-	if key == "" {
+// guessed signs with the key that was guessed.
+func (e *examination) guessed() (bool, error) {
+	if e.key == "" {
 		return false, nil
 	}
-	resp, err := e.accepted(e.token.with(nil, e.claim()).mac([]byte(key)))
+	tell := func(resp *message.Response, proof ...string) {
+		e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature is that of a key of %d characters, the %dth that was tried.",
+			e.place, e.token.algorithm(), len(e.key), e.tried)}, proof...))
+	}
+	if e.page == nil {
+		tell(e.any)
+		return true, nil
+	}
+	resp, err := e.accepted(e.token.with(nil, e.claim()).mac([]byte(e.key)))
 	if err != nil {
 		return false, err
 	}
 	if resp == nil {
-		e.weak(key, e.own, nil)
+		tell(e.own)
 		return true, nil
 	}
-	e.weak(key, resp, []string{"A token with another claim that was signed with this key gives the page of the user, twice."})
+	tell(resp, "A token with another claim that was signed with this key gives the page of the user, twice.")
 	if at, ends := e.token.expires(); ends && at.After(e.at) {
 		past := json.Number(fmt.Sprint(e.at.Add(-48 * time.Hour).Unix()))
 		claims := map[string]any{"exp": past}
 		if _, is := e.token.claims["iat"]; is {
 			claims["iat"] = json.Number(fmt.Sprint(e.at.Add(-72 * time.Hour).Unix()))
 		}
-		old, err := e.accepted(e.token.with(nil, claims).mac([]byte(key)))
+		old, err := e.accepted(e.token.with(nil, claims).mac([]byte(e.key)))
 		if old == nil || err != nil {
 			return true, err
 		}
 		e.flaw(expired, old, "", []string{"A token that was signed with the key that was guessed, and ended two days ago, gives the page of the user, twice."})
 	}
 	return true, nil
-}
-
-// weak tells of a key that was guessed.
-func (e *examination) weak(key string, resp *message.Response, proof []string) {
-	e.flaw(weakKey, resp, "", append([]string{fmt.Sprintf("The token in %s is signed with %s, and the signature is that of a word of %d characters from a list of %d common ones.",
-		e.place, e.token.algorithm(), len(key), len(common))}, proof...))
 }
 
 // words are names of the target, which keys are often made of.
@@ -382,6 +390,17 @@ func (e *examination) named() (bool, error) {
 func (e *examination) over() bool {
 	at, ends := e.token.expires()
 	return ends && e.at.After(at.Add(skew))
+}
+
+// last tells of a short key, and tries whether the token counts after its end.
+func (e *examination) last() error {
+	if e.any == nil {
+		return nil
+	}
+	if _, err := e.guessed(); err != nil {
+		return err
+	}
+	return e.late()
 }
 
 // late tries whether the token counts after its end.

@@ -153,7 +153,7 @@ func as(s sealed) attacktest.Setting { return func(r *attack.Run) { r.As = s } }
 
 func expect(t *testing.T, s *server, want []string, settings ...attacktest.Setting) {
 	t.Helper()
-	got := attacktest.Attack(t, s, []*attack.Check{Check, Slow}, []string{"GET /", "GET /me"}, settings...)
+	got := attacktest.Attack(t, s, []*attack.Check{Check}, []string{"GET /", "GET /me"}, settings...)
 	var lines []string
 	for _, w := range want {
 		lines = append(lines, "dast/jwt/"+w+" GET /")
@@ -245,17 +245,49 @@ func TestWeak(t *testing.T) {
 	// The example of jwt.io's debugger, and the example of RFC 7515, A.1, with a strong key.
 	const guessed = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIiwiaWF0IjoxNTE2MjM5MDIyfQ.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c"
 	const secure = "eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	if key := parse(form.FindString("Bearer " + guessed)).weak(nil); key != "your-256-bit-secret" {
+	if key, _ := parse(form.FindString("Bearer " + guessed)).weak(likely(nil)); key != "your-256-bit-secret" {
 		t.Errorf("%q", key)
 	}
-	if key := parse(form.FindString(secure)).weak([]string{"joe"}); key != "" {
-		t.Errorf("%q", key)
+	if key, tried := parse(form.FindString(secure)).weak(likely([]string{"joe"})); key != "" || tried < 5000 {
+		t.Errorf("%q of %d", key, tried)
+	}
+	for _, key := range []string{"Joesecret123", "Password2024", "ADMIN!"} {
+		if got, _ := issue(key, nil, nil).weak(likely([]string{"joesecret"})); got != key {
+			t.Errorf("%q was guessed as %q", key, got)
+		}
 	}
 	for _, bad := range []string{"", "a.b.c", "eyJhbGciOiJSUzI1NiJ9.eyJ.c2ln", "eyJhbGciOiJSUzI1NiJ9.bnVsbA.c2ln"} {
 		if parse(bad) != nil {
 			t.Errorf("%q is read as a token", bad)
 		}
 	}
+}
+
+func TestShort(t *testing.T) {
+	want := []string{"0", "9", "00", "999999", "a", "z", "aa", "zzzz"}
+	count := 0
+	for key := range short {
+		count++
+		if len(want) > 0 && key == want[0] {
+			want = want[1:]
+		}
+	}
+	if all := 1_111_110 + 475_254; count != all || len(want) > 0 {
+		t.Errorf("%d keys of %d, without %q in this order", count, all, want)
+	}
+}
+
+// Short keys are tried at the end of a scan; common ones are not told again by then.
+func TestSlow(t *testing.T) {
+	soon := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(time.Hour).Unix()))}
+	for key, want := range map[string][]string{"0417": {"dast/jwt/weak-key GET /"}, "secret": nil} {
+		s := &server{key: key, verify: hs256}
+		attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"}, as(sealed{text: issue(key, nil, soon).text})), want...)
+	}
+	over := map[string]any{"exp": json.Number(fmt.Sprint(time.Now().Add(-time.Hour).Unix()))}
+	s := &server{key: "0418", verify: func(s *server, t *token) bool { return by(s.key, t) }}
+	attacktest.Expect(t, attacktest.Attack(t, s, []*attack.Check{Slow}, []string{"GET /", "GET /me"}, as(sealed{text: issue(s.key, nil, over).text})),
+		"dast/jwt/weak-key GET /", "dast/jwt/expired-token GET /")
 }
 
 func FuzzParse(f *testing.F) {

@@ -1,6 +1,7 @@
 package jwt
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -14,6 +15,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"hash"
+	"iter"
 	"maps"
 	"math"
 	"math/big"
@@ -125,23 +127,80 @@ var common = strings.Fields(`secret secret123 secretkey secret_key secret-key my
 	session app application api apikey api_key hmac signature signing signingkey qwerty letmein welcome hello 123 1234 12345 123456 12345678 123456789 1234567890 abc123 abcdef
 	your-256-bit-secret your-secret-key your_secret_key yoursecretkey YOUR_SECRET SECRET SECRET_KEY JWT_SECRET JWT_SECRET_KEY secretOrPrivateKey shhhhh keyboardcat notasecret none null undefined`)
 
-// weak finds the key that the token is signed with among the common ones, and words of
-// the target's own name; empty: it is none of them.
-func (t *token) weak(words []string) string {
+// endings are what hurry puts behind a word.
+var endings = strings.Fields(`1 12 123 1234 12345 123456 ! @ @123 #123 !123 2020 2021 2022 2023 2024 2025 2026`)
+
+// likely are the common keys and the words, which names of the target are made of, as they
+// are, then in capitals and with endings.
+func likely(words []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		all := slices.Concat(common, words)
+		for _, word := range all {
+			if !yield(word) {
+				return
+			}
+		}
+		for _, word := range all {
+			small := strings.ToLower(word)
+			for _, form := range []string{small, strings.ToUpper(small[:1]) + small[1:], strings.ToUpper(small)} {
+				if form != word && !yield(form) {
+					return
+				}
+				for _, end := range endings {
+					if !yield(form + end) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// short are all keys of up to six digits, and of up to four small letters: some 1.6
+// million, which take a second or two.
+func short(yield func(string) bool) {
+	for _, alphabet := range []struct {
+		letters string
+		most    int
+	}{{"0123456789", 6}, {"abcdefghijklmnopqrstuvwxyz", 4}} {
+		for length := 1; length <= alphabet.most; length++ {
+			places, key := make([]int, length), make([]byte, length)
+			for more := true; more; {
+				for i, at := range places {
+					key[i] = alphabet.letters[at]
+				}
+				if !yield(string(key)) {
+					return
+				}
+				more = false
+				for i := length - 1; i >= 0 && !more; i-- {
+					places[i] = (places[i] + 1) % len(alphabet.letters)
+					more = places[i] != 0
+				}
+			}
+		}
+	}
+}
+
+// weak finds the key that the token is signed with among these, and says how many were
+// tried; empty: it is none of them.
+func (t *token) weak(keys iter.Seq[string]) (key string, tried int) {
 	sum := hashes[t.algorithm()]
 	signature, err := base64.RawURLEncoding.DecodeString(t.signature)
 	if sum == nil || err != nil {
-		return ""
+		return "", 0
 	}
-	signed := t.text[:strings.LastIndexByte(t.text, '.')]
-	for _, word := range slices.Concat(common, words) {
-		m := hmac.New(sum, []byte(word))
-		m.Write([]byte(signed))
-		if hmac.Equal(m.Sum(nil), signature) {
-			return word
+	signed := []byte(t.text[:strings.LastIndexByte(t.text, '.')])
+	var made []byte
+	for key := range keys {
+		tried++
+		m := hmac.New(sum, []byte(key))
+		m.Write(signed)
+		if made = m.Sum(made[:0]); bytes.Equal(made, signature) {
+			return key, tried
 		}
 	}
-	return ""
+	return "", tried
 }
 
 // own signs with a key pair that was made for this, and puts the public key into the
