@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -244,4 +245,37 @@ func (p *Page) Equal(other *Page) bool {
 		}
 	}
 	return true
+}
+
+// Steady returns the words that all of the pages have and none of the others: by them
+// answers of an application that changes by itself are told apart.
+func Steady(pages, others []*Page) []string {
+	in := map[string]int{}
+	count := func(p *Page, n int) {
+		seen := map[string]bool{}
+		for _, w := range p.words {
+			if !seen[w] {
+				seen[w] = true
+				in[w] += n
+			}
+		}
+	}
+	for _, p := range pages {
+		count(p, 1)
+	}
+	for _, p := range others {
+		count(p, len(pages)+1)
+	}
+	var out []string
+	for w, n := range in {
+		if n == len(pages) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// Has reports whether the page has all of the words.
+func (p *Page) Has(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !slices.Contains(p.words, w) })
 }

@@ -1,7 +1,7 @@
 // Package sqlinjection finds parameters that become part of a SQL statement. Quick
 // checks first: a value that breaks the statement and one that does not, though they
-// differ in a keyword only; then pairs that are true and false, and arithmetic; last,
-// statements that take time.
+// differ in a keyword only; then pairs that are true and false, and arithmetic; then rows
+// that are added to the result; last, statements that take time.
 //
 // Every proof rests on something that only SQL does: an upper-case AND, CAST, LENGTH,
 // functions of a database. Quotes alone prove nothing: shells and scripts have them too.
@@ -40,7 +40,7 @@ var (
 )
 
 // Check is the check by errors and conditions.
-var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe, Wants: wants, Point: point}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"
@@ -70,6 +70,7 @@ type prober struct {
 	paired         int  // places of which both values of a form were asked
 	doubtful       bool // answers did not follow the values of a form
 	parsed         bool // another error of a database than the first was seen
+	changed        bool // the breaking value leads to another page than one that names nothing
 }
 
 func point(p *attack.Probe) error {
@@ -88,17 +89,26 @@ func point(p *attack.Probe) error {
 		p.Note("dbms:" + s.dbms)
 	}
 	s.likely, s.others = s.places()
+	if err := s.decide(); err != nil {
+		return err
+	}
+	return s.union()
+}
+
+// decide compares pages: those of statements that break, and of conditions.
+func (s *prober) decide() error {
 	changed, differs, done, err := s.breaks()
+	s.changed = changed
 	if done || err != nil {
 		return err
 	}
 	if changed {
-		p.Read()
+		s.Read()
 		if done, err := s.repair(); done || err != nil {
 			return err
 		}
 	}
-	if p.At.Names() {
+	if s.At.Names() {
 		return nil
 	}
 	if differs {
@@ -421,16 +431,20 @@ func (s *prober) questions() []question {
 // for every row is not sent there.
 var writes = lazyregexp.New(`(?i)delete|remove|update|edit|save|destroy|reset|change|insert|clear|purge|cancel|transfer|pay`)
 
+// widens reports whether a condition that is true for every row may be sent.
+func (s *prober) widens() bool {
+	return !writes.MatchString(s.Request.Path) && (s.Request.Method == "GET" || s.Request.Method == "POST" && s.Target.Profile.Allows(scan.Standard))
+}
+
 // widen asks conditions that are added with OR, for statements that find nothing for the
 // value. One value that fits several places tells first whether there is a difference.
 func (s *prober) widen(changed bool) (found error) {
-	if writes.MatchString(s.Request.Path) || s.Request.Method != "GET" && (s.Request.Method != "POST" || !s.Target.Profile.Allows(scan.Standard)) {
+	if !s.widens() {
 		return nil
 	}
 	for _, closing := range []string{"", ")"} {
 		n := s.Number(1000, 9999)
-		or := fmt.Sprintf("%s OR %d=%d -- ", closing, n, n)
-		payload := s.value + or + "'" + or + `"` + or
+		payload := anywhere(s.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
 		resp, err := s.Try(payload)
 		if err != nil {
 			return err

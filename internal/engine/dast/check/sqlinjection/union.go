@@ -1,0 +1,489 @@
+package sqlinjection
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/errs"
+	"merlon/internal/scan"
+)
+
+// This file finds statements whose rows are shown: it adds a row to them. The row holds
+// products that the database has computed, so that a page that repeats the value shows
+// none of them. Nothing is compared with the page as it was, which may change by itself.
+
+var byUnion = newRule("union", "SQL injection (union)", "A parameter is part of a SQL statement: rows that it adds to the result are shown.")
+
+const (
+	maxUnion   = 60 // requests for one point
+	maxGuessed = 12 // columns that are tried where the statement does not tell how many it has
+	samples    = 5  // of a page that changes by itself
+	maxSingle  = 16 // columns of which each is tried alone
+	forOrder   = 14 // requests that are left for the proof by the order
+	tooMany    = 97 // columns that no statement is expected to have
+)
+
+// errEnough ends the look at a point.
+var errEnough = errs.E(errs.Invalid, "requests for one point are spent")
+
+// closings end what the value may stand in; those in which no quote is fit where quotes
+// are refused.
+var closings = []string{"'", "')", "'))", "%'", "%')", `"`, `")`, "", ")", "))"}
+
+// A union holds what is known of the statement while rows are added to it.
+type union struct {
+	*prober
+	left int // requests
+	// lost reports whether an answer is one of a statement that failed.
+	lost func(resp *message.Response, payload string) bool
+}
+
+// union looks at a point of which nothing else has decided whether a statement reads it.
+// It needs something to see: an error, words that the page loses with the breaking value
+// and gets back, or rows that it shows with a condition that is true.
+func (s *prober) union() error {
+	if s.At.Names() || s.doneBy() || !s.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	u := &union{prober: s, left: maxUnion}
+	if s.changed && (s.base == nil || s.base.Stable) && !s.doubtful {
+		u.lost = s.isBroken
+		return u.visible()
+	}
+	if s.base == nil && !s.doubtful {
+		return nil
+	}
+	if err := s.baseline(); err != nil || s.base.Stable && !s.doubtful {
+		return err
+	}
+	words, err := u.steady()
+	if err != nil {
+		return err
+	}
+	if len(words) > 0 {
+		u.lost = func(resp *message.Response, payload string) bool { return !u.read(resp, payload).Has(words) }
+		if fits, err := u.fit(closings); fits || err != nil {
+			return err
+		}
+	}
+	return u.unseen()
+}
+
+// doneBy reports whether something else has decided about the point, or refuses it.
+func (s *prober) doneBy() bool { return s.Found(Mark) || s.Found(refusal) && !s.number() }
+
+// steady are words of the page as it was that it shows neither with a value that breaks
+// statements nor with one that names nothing.
+func (u *union) steady() ([]string, error) {
+	control, err := u.Ask(u.Other())
+	if err != nil {
+		return nil, err
+	}
+	pages := []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
+	others := []*attack.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
+	for len(attack.Steady(pages, others)) > 0 && len(pages) < samples {
+		resp, err := u.Send(u.Request)
+		if err != nil {
+			return nil, err
+		}
+		pages = append(pages, u.read(resp, ""))
+	}
+	return attack.Steady(pages, others), nil
+}
+
+// read reads an answer to a payload. The point's own value does not count either, since it
+// may be part of what was found.
+func (u *union) read(resp *message.Response, payload string) *attack.Page {
+	return attack.NewPage(resp, payload, u.value)
+}
+
+// ask sends a value, as long as requests are left for the point.
+func (u *union) ask(value string) (*message.Response, error) {
+	if u.left == 0 {
+		return nil, errEnough
+	}
+	u.left--
+	return u.Try(value)
+}
+
+// anywhere makes a value that continues a statement wherever it stands, as a number or
+// in either quotes: what follows the first place that fits is a comment.
+func anywhere(value, closing, more string) string {
+	part := closing + more + " -- "
+	return value + part + "'" + part + `"` + part
+}
+
+// visible is asked where a statement that fails shows. One value for all places tells
+// first whether anything could be a statement.
+func (u *union) visible() error {
+	if u.Found(refusal) {
+		_, err := u.fit([]string{"", ")"})
+		return err
+	}
+	for _, closing := range []string{"", ")"} {
+		payload := anywhere(u.value, closing, " ORDER BY 1")
+		resp, err := u.ask(payload)
+		if err != nil {
+			return err
+		}
+		if u.lost(resp, payload) {
+			continue
+		}
+		var fitting []string
+		for _, c := range closings {
+			if strings.Contains(c, ")") == (closing != "") {
+				fitting = append(fitting, c)
+			}
+		}
+		if fits, err := u.fit(fitting); fits || err != nil {
+			return err
+		}
+		_, err = u.guess(closing) // the word may be taken out
+		return err
+	}
+	return nil
+}
+
+// unseen is asked where the page changes by itself, and no words of it go with the value.
+// A condition that is true for every row may show some.
+func (u *union) unseen() error {
+	if !u.widens() {
+		return nil
+	}
+	usual := []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""), u.read(u.broken, u.Breaking())}
+	for _, closing := range []string{"", ")"} {
+		var gained []*attack.Page
+		for range 2 {
+			n := u.Number(1000, 9999)
+			payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
+			resp, err := u.ask(payload)
+			if err != nil {
+				return err
+			}
+			if gained = append(gained, u.read(resp, payload)); len(attack.Steady(gained, usual)) == 0 {
+				gained = nil
+				break
+			}
+		}
+		if gained == nil {
+			continue
+		}
+		_, err := u.guess(closing)
+		return err
+	}
+	return nil
+}
+
+// fit looks for what closes the place that the value stands in: the statement then takes
+// an order by its first column, and none by a column that it does not have. It reports
+// whether there is such a place.
+func (u *union) fit(closings []string) (bool, error) {
+	if u.number() {
+		closings = slices.Concat(closings[max(0, slices.Index(closings, "")):], closings[:max(0, slices.Index(closings, ""))])
+	}
+	for _, closing := range closings {
+		n, err := u.columns(closing)
+		if err != nil {
+			return false, err
+		}
+		if n == 0 {
+			continue
+		}
+		u.left -= forOrder
+		for _, head := range []string{u.Other(), u.value} {
+			if found, err := u.known(head, closing, n); found || err != nil && !errors.Is(err, errEnough) {
+				return true, err
+			}
+		}
+		u.left += forOrder
+		return true, u.ordered(closing, n)
+	}
+	return false, nil
+}
+
+// columns counts the columns of the result behind a closing; 0: it does not fit.
+func (u *union) columns(closing string) (int, error) {
+	first, payload, err := u.order(closing, 1)
+	if err != nil || u.lost(first, payload) {
+		return 0, err
+	}
+	taken := u.Page(first, payload)
+	last, payload, err := u.order(closing, tooMany)
+	if err != nil {
+		return 0, err
+	}
+	failed := u.Page(last, payload)
+	if !u.lost(last, payload) && failed.Equal(taken) {
+		return 0, nil
+	}
+	steady := u.base == nil || u.base.Stable && !u.doubtful
+	if !steady && !u.lost(last, payload) {
+		return 0, nil
+	}
+	if lost := u.lost; steady {
+		u.lost = func(resp *message.Response, payload string) bool {
+			return lost(resp, payload) || u.Page(resp, payload).Equal(failed)
+		}
+	}
+	low, high := 1, tooMany // taken, and not
+	for next := 2; low+1 < high; {
+		resp, payload, err := u.order(closing, next)
+		if err != nil {
+			return 0, err
+		}
+		if u.lost(resp, payload) {
+			high = next
+		} else {
+			low = next
+		}
+		if next = low * 2; next >= high {
+			next = (low + high) / 2
+		}
+	}
+	return low, nil
+}
+
+// order asks for an order by a column.
+func (u *union) order(closing string, n int) (resp *message.Response, payload string, err error) {
+	payload = u.value + closing + fmt.Sprintf(" ORDER BY %d -- ", n)
+	resp, err = u.ask(payload)
+	return resp, payload, err
+}
+
+// ordered proves, where no row is shown, that the statement takes an order by each of its
+// columns and by no other one. They are asked in random order, until an application that
+// answers by chance would hardly have answered so.
+func (u *union) ordered(closing string, n int) error {
+	var answers []*message.Response
+	var notes []string
+	var good, bad string
+	taken, failed := 0, 0
+	for chance(taken, failed) > certain/float64(max(1, u.paired)) {
+		fails := failed < taken || failed == taken && u.Number(0, 1) == 0
+		k := u.Number(1, n)
+		if fails {
+			k = u.Number(n+1, tooMany)
+		}
+		resp, payload, err := u.order(closing, k)
+		if err != nil || u.lost(resp, payload) != fails {
+			return err
+		}
+		note := "an order by a column"
+		if fails {
+			failed, bad, note = failed+1, payload, "an order by a column that there is not"
+		} else {
+			taken, good = taken+1, payload
+		}
+		answers, notes = append(answers, resp), append(notes, note)
+	}
+	u.proven(u.dbms)
+	u.Flaw(attack.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
+		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good), "The value " + bad + ", which orders by a column that there is not, is not.",
+			fmt.Sprintf("So it was in %d requests with columns drawn at random.", len(answers))}})
+	return nil
+}
+
+// A frame puts a query into the statement.
+type frame func(query string) string
+
+// behind puts queries behind a value that stands in a known place.
+func behind(head, closing string) frame {
+	return func(query string) string { return head + closing + " UNION ALL " + query + " -- " }
+}
+
+// known adds rows of a known number of columns: numbers, which many databases take for
+// everything, texts, both, and last one text or number alone among nulls.
+func (u *union) known(head, closing string, n int) (bool, error) {
+	at := behind(head, closing)
+	for _, query := range u.queries() {
+		for _, kinds := range []string{row(n, numeric, numeric), row(n, numeric, textual), row(n, textual, textual)} {
+			if found, err := u.shows(at, query, kinds); found || err != nil {
+				return found, err
+			}
+			if n == 1 && kinds[0] == textual {
+				break
+			}
+		}
+		for k := range min(n, maxSingle) {
+			kinds := []byte(row(n, null, null))
+			for _, kind := range []byte{textual, numeric} {
+				kinds[k] = kind
+				if found, err := u.shows(at, query, string(kinds)); found || err != nil {
+					return found, err
+				}
+			}
+			if u.tolerant() {
+				break
+			}
+		}
+		if u.tolerant() {
+			break
+		}
+	}
+	return false, nil
+}
+
+// guess adds rows of 1 to maxGuessed columns, wherever the value stands.
+func (u *union) guess(closing string) (bool, error) {
+	at := func(query string) string { return anywhere(u.Other(), closing, " UNION ALL "+query) }
+	shapes := []func(n int) string{
+		func(n int) string { return row(n, numeric, numeric) },
+		func(n int) string { return row(n, numeric, textual) },
+		func(n int) string { return row(n, textual, textual) },
+	}
+	if u.tolerant() {
+		shapes = shapes[:1]
+	}
+	for i, shape := range shapes {
+		for n := 1; n <= maxGuessed; n++ {
+			if n == 1 && i == 1 {
+				continue // as the first
+			}
+			if found, err := u.shows(at, u.queries()[0], shape(n)); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// tolerant reports whether the database is known to take values of all types in a column.
+func (u *union) tolerant() bool {
+	return u.dbms == "mysql" || u.dbms == "sqlite" || u.dbms == "" && (u.Noted("proven:mysql") || u.Noted("proven:sqlite"))
+}
+
+// queries are the forms of a query that reads no table, those of the database if it is
+// known.
+func (u *union) queries() []string {
+	const plain, dual, values = "SELECT %s", "SELECT %s FROM DUAL", "VALUES(%s)"
+	switch u.dbms {
+	case "oracle":
+		return []string{dual}
+	case "hsqldb", "derby", "db2":
+		return []string{values}
+	case "":
+		return []string{plain, dual, values}
+	}
+	return []string{plain}
+}
+
+// Kinds of the columns of a row that is added.
+const (
+	numeric = 'n'
+	textual = 't'
+	null    = '0'
+)
+
+// row is one of n columns: the kind of the first, and that of the rest.
+func row(n int, first, rest byte) string {
+	return string(first) + strings.Repeat(string(rest), n-1)
+}
+
+// fill writes a row with products, and tells what the database makes of each column;
+// empty: null. A product has another number of digits than a part of it, and fits into
+// 31 bits.
+func (u *union) fill(query, kinds string) (filled string, products []string) {
+	var columns []string
+	for _, kind := range kinds {
+		if kind == null {
+			columns, products = append(columns, "NULL"), append(products, "")
+			continue
+		}
+		a, b := u.Number(32_000, 46_340), u.Number(32_000, 46_340)
+		column := fmt.Sprintf("%d*%d", a, b)
+		if kind == textual { // of a length that all databases take; they fill it with spaces or not
+			column = "CAST(" + column + " AS CHAR(12))"
+		}
+		columns, products = append(columns, column), append(products, fmt.Sprint(a*b))
+	}
+	return fmt.Sprintf(query, strings.Join(columns, ",")), products
+}
+
+// shown are the numbers, from 1, of the columns whose products an answer shows.
+func shown(resp *message.Response, products []string) (columns []int) {
+	text := resp.Text()
+	for _, values := range resp.Header {
+		text += "\n" + strings.Join(values, "\n")
+	}
+	for i, product := range products {
+		if product != "" && slices.ContainsFunc(written(product), func(form string) bool { return strings.Contains(text, form) }) {
+			columns = append(columns, i+1)
+		}
+	}
+	return columns
+}
+
+// written are the ways in which pages write a number: as it is, with signs between
+// thousands, and as a fraction with an exponent.
+func written(product string) []string {
+	forms := []string{product}
+	for _, sign := range []string{",", ".", " ", "'", "’", "_", "\u00a0", "\u202f", "&nbsp;", "&#160;", "&#39;"} {
+		grouped := product
+		for i := len(product) - 3; i > 0; i -= 3 {
+			grouped = grouped[:i] + sign + grouped[i:]
+		}
+		forms = append(forms, grouped)
+	}
+	digits := product[:1] + "." + strings.TrimRight(product[1:], "0")
+	return append(forms, fmt.Sprintf("%se+%02d", digits, len(product)-1), fmt.Sprintf("%sE%d", digits, len(product)-1))
+}
+
+// shows adds a row, and where its products are shown another one; then one with a word
+// that SQL does not know, which must not be.
+func (u *union) shows(at frame, query, kinds string) (bool, error) {
+	var columns []int
+	var payload string
+	var answers []*message.Response
+	for range 2 {
+		filled, products := u.fill(query, kinds)
+		payload = at(filled)
+		resp, err := u.ask(payload)
+		if err != nil {
+			return false, err
+		}
+		if columns = shown(resp, products); len(columns) == 0 {
+			return false, nil
+		}
+		u.left = max(u.left, 2) // for the proof
+		answers = append(answers, resp)
+	}
+	filled, products := u.fill(query, kinds)
+	wrong := at(strings.NewReplacer("SELECT", "SELECX", "VALUES", "VALUEX").Replace(filled))
+	resp, err := u.ask(wrong)
+	if err != nil || len(shown(resp, products)) > 0 {
+		return false, err
+	}
+	u.proven(u.dbms)
+	proof := []string{fmt.Sprintf("The value %s adds a row of %s to the result, and the answer shows %s of it as the database has computed it.", payload, plural(len(kinds), "column"), numbers(columns)),
+		"So it was with other numbers.", "With a word that SQL does not know in the place of SELECT or VALUES no computed number is shown: " + wrong}
+	if u.dbms != "" {
+		proof = append(proof, "The database is "+names[u.dbms]+".")
+	}
+	u.Flaw(attack.Flaw{Rule: byUnion, Request: u.Request.With(u.At, payload), Payload: payload, Answers: append(answers, resp),
+		Notes: []string{"a row of products is added", "a row of other products", "the same with a word that SQL does not know"}, Proof: proof})
+	return true, nil
+}
+
+// plural writes a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// numbers names columns.
+func numbers(columns []int) string {
+	var all []string
+	for _, n := range columns {
+		all = append(all, fmt.Sprint(n))
+	}
+	if len(all) == 1 {
+		return "column " + all[0]
+	}
+	return "the columns " + strings.Join(all, ", ")
+}

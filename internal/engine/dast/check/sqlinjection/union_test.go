@@ -1,0 +1,212 @@
+package sqlinjection
+
+import (
+	"database/sql"
+	"fmt"
+	"html"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/scan"
+)
+
+// advertised are words of which a page shows some, as it likes.
+var advertised = strings.Fields("apples bread cheese dates eggs figs grapes honey ice jam kale limes mint nuts olives pears")
+
+// changing makes what writes pages that change by themselves, so that no two of them are
+// the same; in each test the same ones in the same order.
+func changing() func(w http.ResponseWriter, content string) {
+	var mu sync.Mutex
+	chance := rand.New(rand.NewPCG(1, 2))
+	return func(w http.ResponseWriter, content string) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html><ul>")
+		for range 3 + chance.IntN(8) {
+			fmt.Fprint(w, "<li>", advertised[chance.IntN(len(advertised))])
+		}
+		fmt.Fprintf(w, "</ul><main>%s</main></html>", content)
+	}
+}
+
+// cells reads all rows of a query as texts.
+func cells(db *sql.DB, query string, args ...any) (rows [][]string) {
+	result, err := db.Query(query, args...)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = result.Close() }()
+	columns, err := result.Columns()
+	if err != nil {
+		return nil
+	}
+	for result.Next() {
+		row, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := result.Scan(into...); err != nil {
+			return nil
+		}
+		texts := make([]string, len(columns))
+		for i, c := range row {
+			texts[i] = c.String
+		}
+		rows = append(rows, texts)
+	}
+	if result.Err() != nil {
+		return nil
+	}
+	return rows
+}
+
+// stripped removes words of SQL once, as some filters do.
+var stripped = regexp.MustCompile(`(?i)\b(?:and|or|sleep|case|like)\b|\|\|`)
+
+func TestUnion(t *testing.T) {
+	db := database(t)
+	mux := http.NewServeMux()
+	var operations, want []string
+	add := func(path, rule, value, query string, show func(rows [][]string) string) {
+		write := changing()
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			write(w, show(cells(db, fmt.Sprintf(query, r.FormValue("q")))))
+		})
+		operations = append(operations, "GET "+path+"?q="+value)
+		want = append(want, "dast/sqlinjection/"+rule+" GET "+path+" query:q")
+	}
+	all := func(rows [][]string) string { return html.EscapeString(fmt.Sprint(rows)) }
+	for name, where := range map[string]string{"string": "name='%s'", "parens": "((name='%s') AND id>0)", "like": "name LIKE '%%%s%%'", "list": "lower(name) IN (lower('%s'))"} {
+		add("/changing/"+name, "union", "alice", "SELECT id, name, mail FROM people WHERE "+where, all)
+	}
+	add("/changing/double", "union", "alice", `SELECT id, name, mail FROM people WHERE name="%s"`, all)
+	add("/changing/number", "union", "2", "SELECT id, name, mail, 4, 5, 6, 7 FROM people WHERE id=%s", all)
+	add("/changing/first", "union", "2", "SELECT id, name FROM people WHERE id=%s", func(rows [][]string) string {
+		if len(rows) == 0 {
+			return ""
+		}
+		return "The user is " + html.EscapeString(rows[0][1])
+	})
+	add("/changing/price", "union", "2", "SELECT name, id FROM people WHERE id=%s", func(rows [][]string) string {
+		if len(rows) == 0 {
+			return ""
+		}
+		n, _ := strconv.Atoi(rows[0][1])
+		return html.EscapeString(rows[0][0][:1]) + " costs " + thousands(n)
+	})
+	add("/changing/nothing", "union", "nobody", "SELECT name, mail FROM people WHERE name='%s'", all)
+	add("/changing/unseen", "error", "alice", "SELECT name, mail FROM people WHERE name='%s'", func(rows [][]string) string {
+		if len(rows) == 0 {
+			return "This one is unknown to us"
+		}
+		return "This one is a customer"
+	})
+	for _, v := range []string{"alice", "2"} {
+		write := changing()
+		mux.HandleFunc("/stripped/"+v, func(w http.ResponseWriter, r *http.Request) {
+			query := "SELECT id, name, mail FROM people WHERE name='%s'"
+			if v == "2" {
+				query = "SELECT id, name, mail FROM people WHERE id=%s"
+			}
+			write(w, all(cells(db, fmt.Sprintf(query, stripped.ReplaceAllString(r.FormValue("q"), "")))))
+		})
+		operations = append(operations, "GET /stripped/"+v+"?q="+v)
+		want = append(want, "dast/sqlinjection/union GET /stripped/"+v+" query:q")
+	}
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got, want...)
+	for _, f := range got.Findings {
+		if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
+			t.Errorf("%s: %d proofs, %d exchanges", attacktest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
+		}
+	}
+	if got.Requests > 45*len(operations) {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
+	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations[:1], attacktest.Profile(scan.Safe)))
+}
+
+// thousands writes a number as shops do.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// arithmetic is a product in a text.
+var arithmetic = regexp.MustCompile(`(\d+)\*(\d+)`)
+
+func TestNoUnion(t *testing.T) {
+	db := database(t)
+	mux := http.NewServeMux()
+	var operations []string
+	page := func(path string, f func(value string) string) {
+		write := changing()
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { write(w, f(r.FormValue("q"))) })
+		for _, v := range []string{"alice", "2", ""} {
+			operations = append(operations, "GET "+path+"?q="+v)
+		}
+	}
+	rows := func(query string, args ...any) string {
+		return html.EscapeString(fmt.Sprint(cells(db, query, args...)))
+	}
+	page("/bound", func(v string) string { return rows("SELECT * FROM people WHERE name=? OR id=?", v, v) })
+	page("/quoted", func(v string) string {
+		return rows("SELECT * FROM people WHERE name='" + strings.ReplaceAll(v, "'", "''") + "'")
+	})
+	page("/prefix", func(v string) string { // reads a number as C does
+		n := 0
+		_, _ = fmt.Sscanf(v, "%d", &n)
+		return "You asked for " + html.EscapeString(v) + rows("SELECT * FROM people WHERE id=?", n)
+	})
+	page("/calculator", func(v string) string { // computes whatever it sees
+		return html.EscapeString(arithmetic.ReplaceAllStringFunc(v, func(product string) string {
+			a, b, _ := strings.Cut(product, "*")
+			x, _ := strconv.Atoi(a)
+			y, _ := strconv.Atoi(b)
+			return strconv.Itoa(x * y)
+		}))
+	})
+	page("/words", func(v string) string { // finds each word
+		found := ""
+		for _, word := range strings.Fields(v) {
+			found += rows("SELECT * FROM people WHERE name=? OR id=?", word, word)
+		}
+		return found
+	})
+	page("/numbers", func(string) string { return fmt.Sprint(rand.Uint64(), rand.Uint64()) })
+	page("/ignored", func(string) string { return "Welcome" })
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got)
+	if got.Requests > 25*len(operations) {
+		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	}
+}
+
+func TestShown(t *testing.T) {
+	for _, c := range []struct {
+		body, header string
+		want         int
+	}{
+		{"a 1234567890 b", "", 1}, {"1,234,567,890", "", 1}, {"1.234.567.890,00", "", 1}, {"1&nbsp;234&nbsp;567&nbsp;890", "", 1}, {"1.23456789e+09", "", 1}, {"1.23456789E9", "", 1},
+		{"", "/items/1234567890", 1}, {"1234*567890", "", 0}, {"12345678", "", 0}, {"", "", 0},
+	} {
+		resp := &message.Response{Body: []byte(c.body), Header: http.Header{}}
+		if c.header != "" {
+			resp.Header.Set("Location", c.header)
+		}
+		if got := shown(resp, []string{"", "1234567890", "987654321"}); len(got) != c.want || c.want == 1 && got[0] != 2 {
+			t.Errorf("%q, %q: %v", c.body, c.header, got)
+		}
+	}
+}
