@@ -193,12 +193,16 @@ type facts struct {
 	again bool            // a later attempt attacks the operation again. Guarded by Run.mu
 }
 
-// Random returns up to 32 random lower-case letters, other ones at each call; the same
-// in the same order with the same Seed.
+// letters are those of which no words are made that filters look for: "on", "script",
+// "or", "src", "union".
+const letters = "bcdfghjklmnpqrtvwxz"
+
+// Random returns up to 32 random letters, other ones at each call; the same in the same
+// order with the same Seed.
 func (r *Run) Random(n int) string {
 	b := r.draw()
 	for i := range b {
-		b[i] = 'a' + b[i]%26
+		b[i] = letters[int(b[i])%len(letters)]
 	}
 	return string(b[:n])
 }
