@@ -70,6 +70,7 @@ func (e *examination) offer(c *call) {
 	}
 	if e.Surface.Add(c.request) {
 		e.byShape[site.Shape(c.request)] = c
+		e.Surface.Resembles(c.request, c.answer)
 	}
 }
 

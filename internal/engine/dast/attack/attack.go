@@ -92,6 +92,8 @@ type Run struct {
 	KeepEvery time.Duration
 
 	resumption resumption
+	answers    answers
+	families   families
 
 	renewing sync.RWMutex // held while a request with a fresh token is under way
 	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside
@@ -101,9 +103,11 @@ type Run struct {
 	reported map[string]bool
 	tokens   map[string]Token
 	facts    map[string]*facts // by operation
-	notes    map[string]bool   // see Note
-	counter  atomic.Uint64
-	lures    lures
+	// unattacked is how many operations the quick round has not come to.
+	unattacked int
+	notes      map[string]bool // see Note
+	counter    atomic.Uint64
+	lures      lures
 }
 
 // An Other is an identity beside the one that attacks.
@@ -178,10 +182,12 @@ type operation struct {
 	err    error
 	facts  *facts
 	wait   waited
-	mu     sync.Mutex // of facts.found, asked and askedAt
+	told   atomic.Bool // a flaw
+	mu     sync.Mutex  // of facts.found, asked and askedAt
 	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
 	askedAt string
 	asked   map[string]*message.Response
+	size    int    // of their bodies
 	word    string // of the point's Canary
 	other   string // value of Probe.Other
 }
@@ -250,6 +256,7 @@ func (r *Run) Count(key string) int {
 func (r *Run) Do(ctx context.Context) error {
 	r.tokens, r.facts = map[string]Token{}, map[string]*facts{}
 	r.recall()
+	defer r.leftOut()
 	for _, slow := range []bool{false, true} {
 		if slow && (r.Target.Production || !r.any(true)) {
 			break
@@ -302,15 +309,22 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	work := make(chan site.Entry)
 	var workers sync.WaitGroup
 	var done atomic.Int64
-	entries := r.Surface.Entries()
+	entries := spread(r.Surface.Entries())
 	var aside asides
+	defer func() {
+		if !slow {
+			r.unattacked = len(entries) - int(done.Load())
+		}
+	}()
 	for range max(1, r.Parallel) {
 		workers.Go(func() {
 			for e := range work {
 				over, err := r.operation(ctx, e, slow, slow)
-				if traffic.Over(err) {
+				switch {
+				case traffic.Over(err):
 					cancel(err)
-				} else if over && !slow {
+					continue
+				case over && !slow:
 					aside.add(e)
 					continue
 				}
@@ -337,6 +351,7 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	r.later(aside.list, func(e site.Entry) {
 		if _, err := r.operation(ctx, e, false, true); traffic.Over(err) {
 			cancel(err)
+			return
 		}
 		if n := int(done.Add(1)); r.Progress != nil {
 			r.Progress(n, len(entries))
@@ -370,6 +385,7 @@ func (r *Run) known(e site.Entry) *operation {
 		r.facts[shape] = &facts{found: map[string]bool{}}
 	}
 	op := newOperation(e)
+	r.answers.share(op.answer)
 	op.facts = r.facts[shape]
 	return op
 }
@@ -396,6 +412,10 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 		return false, nil // an attack may remove what the operation as it stands does not
 	}
 	if r.past(e, slow) {
+		r.families.end(e, slow, true)
+		return false, nil
+	}
+	if !r.families.begin(e, slow) {
 		return false, nil
 	}
 	op := r.known(e)
@@ -410,6 +430,7 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 		r.left(op)
 		return false, err
 	case !over && err == nil:
+		r.families.end(e, slow, !op.told.Load())
 		r.finish(op, slow)
 	}
 	return over, err

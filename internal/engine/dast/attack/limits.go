@@ -103,6 +103,7 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 		w.own.Add(max(0, began.UnixNano()-ended))
 	}
 	resp, err := send()
+	t.answers.share(resp)
 	took := time.Since(began)
 	w.ended.Store(time.Now().UnixNano())
 	if resp != nil {

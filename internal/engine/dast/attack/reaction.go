@@ -70,6 +70,6 @@ func (p *Probe) Canary() (*Canary, error) {
 // at forgets what was asked at another point than this one. The caller holds mu.
 func (op *operation) at(point message.Point) {
 	if key := point.Key(); op.askedAt != key {
-		op.askedAt, op.asked, op.word, op.other = key, map[string]*message.Response{}, "", ""
+		op.askedAt, op.asked, op.size, op.word, op.other = key, map[string]*message.Response{}, 0, "", ""
 	}
 }

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
 	"net/http"
 	"slices"
@@ -26,7 +27,7 @@ func (r *Run) sweep(ctx context.Context) error {
 	if err := r.plant(ctx); err != nil {
 		return err
 	}
-	seen := map[string]bool{}
+	seen, barren := map[string]bool{}, map[uint64]bool{}
 	readers := []traffic.Session{nil}
 	for _, o := range r.Others {
 		readers = append(readers, o.As)
@@ -48,9 +49,15 @@ func (r *Run) sweep(ctx context.Context) error {
 				}
 				continue
 			}
-			if err := r.held(t, resp, seen); err != nil {
+			page := maphash.String(r.answers.hash(), resp.Text())
+			if barren[page] {
+				continue
+			}
+			found, err := r.held(t, resp, seen)
+			if err != nil {
 				return err
 			}
+			barren[page] = !found
 		}
 	}
 	return nil
@@ -79,21 +86,25 @@ func (r *Run) plant(ctx context.Context) error {
 }
 
 // held gives a page to the checks whose tokens it holds, each token of a page once,
-// whoever was shown it.
-func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) error {
+// whoever was shown it. It reports whether the page holds one.
+func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (found bool, err error) {
 	text := resp.Text()
 	for name, token := range r.tokens {
 		key := name + " " + page.Request.Address()
-		if token.Check.Stored == nil || seen[key] || !strings.Contains(text, name) {
+		if !strings.Contains(text, name) {
+			continue
+		}
+		found = true
+		if token.Check.Stored == nil || seen[key] {
 			continue
 		}
 		seen[key] = true
 		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op, reader: page.reader}
 		if err := r.guard(t, func() error { return token.Check.Stored(t, token, resp) }); err != nil {
-			return err
+			return true, err
 		}
 	}
-	return nil
+	return found, nil
 }
 
 // Look gives an answer to an ordinary request to the checks that only look. The

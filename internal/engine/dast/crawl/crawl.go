@@ -61,7 +61,7 @@ const (
 	maxRoutes   = 300
 	maxPerShape = 4   // requests that differ in values only
 	maxChosen   = 150 // pages of one program that a parameter chooses
-	maxPerPlace = 300 // pages of one folder
+	maxPerPlace = 300 // pages of one folder, and programs that forms are sent to
 	maxDepth    = 30  // links from a seed
 	maxSegments = 20
 )
@@ -242,7 +242,7 @@ func (c *Crawler) push(it item) {
 	}
 	content, _ := r.Content()
 	key := r.Method + " " + r.Address() + "\x00" + string(content)
-	folder := r.Base() + path.Dir(r.Path)
+	folder := r.Method + " " + r.Base() + path.Dir(r.Path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shape := site.Shape(r)
@@ -265,7 +265,7 @@ func (c *Crawler) push(it item) {
 			return
 		}
 	}
-	if c.shapes[shape] >= maxPerShape || len(c.seen) > c.Pages || r.Method == http.MethodGet && len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
+	if c.shapes[shape] >= maxPerShape || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
 			c.result.left++
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"merlon/internal/lazyregexp"
 )
 
 func request(t testing.TB, method, address string) *Request {
@@ -208,5 +210,36 @@ func TestNamesOfPasswords(t *testing.T) {
 	}
 	if !slices.Equal(names, []string{"user"}) {
 		t.Errorf("names %q", names)
+	}
+}
+
+// An answer shares what is read of another one only when both say the same.
+func TestShare(t *testing.T) {
+	answer := func(kind, body string) *Response {
+		return &Response{Header: http.Header{"Content-Type": {kind}}, Body: []byte(body)}
+	}
+	first := answer("text/html", "<p>an error of SQL</p>")
+	text := lazyregexp.New(`error of \w+`)
+	for _, test := range []struct {
+		name, kind, body string
+		shared, shows    bool
+	}{
+		{"the same", "text/html", "<p>an error of SQL</p>", true, true},
+		{"another body", "text/html", "<p>no error</p>", false, false},
+		{"another type", "text/html; charset=utf-16le", "<p>an error of SQL</p>", false, false},
+	} {
+		r := answer(test.kind, test.body)
+		if got := r.Share(first); got != test.shared || r.Shared() != test.shared || (r.Document() == first.Document()) != test.shared {
+			t.Errorf("%s: shared %t", test.name, got)
+		}
+		if got := r.Shows(text); got != test.shows {
+			t.Errorf("%s: shows %t", test.name, got)
+		}
+		if third := answer(test.kind, test.body); third.Share(r) != true || third.Shows(text) != test.shows || third.Text() != r.Text() {
+			t.Errorf("%s: a third one is another one", test.name)
+		}
+	}
+	if first.Share(first) {
+		t.Error("an answer shares with itself")
 	}
 }

@@ -1,6 +1,7 @@
 package message
 
 import (
+	"bytes"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/charset"
+
+	"merlon/internal/lazyregexp"
 )
 
 // A Response is an answer. Redirects are answers.
@@ -22,11 +25,51 @@ type Response struct {
 	Took      time.Duration // to the end of the body
 	Sent      string        // the request as it was sent, with what the session added, credentials replaced
 
+	same   *Response // with the same body, which was read already; nil: none
 	decode sync.Once
 	text   string
 	parse  sync.Once
 	doc    *html.Node
 	failed error // of the parser
+	mu     sync.Mutex
+	shown  map[*lazyregexp.Regexp]bool // see Shows
+}
+
+// Share reports whether the answer has the body and the type of another one, and lets it
+// take what was read of that one and is read later: its text, its document, and what was
+// searched in it. It is called before anybody else knows the answer.
+func (r *Response) Share(known *Response) bool {
+	if known.same != nil {
+		known = known.same
+	}
+	if r == known || r.Header.Get("Content-Type") != known.Header.Get("Content-Type") || !bytes.Equal(r.Body, known.Body) {
+		return false
+	}
+	r.Body, r.same = known.Body, known
+	return true
+}
+
+// Shared reports whether the answer shares what is read of it, and its body, with another
+// one.
+func (r *Response) Shared() bool { return r.same != nil }
+
+// Shows reports whether the text of the answer matches, which is searched once for all
+// answers that share it.
+func (r *Response) Shows(what *lazyregexp.Regexp) bool {
+	if r.same != nil {
+		return r.same.Shows(what)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found, known := r.shown[what]
+	if !known {
+		found = what.MatchString(r.Text())
+		if r.shown == nil {
+			r.shown = map[*lazyregexp.Regexp]bool{}
+		}
+		r.shown[what] = found
+	}
+	return found
 }
 
 // Copy returns the answer without what was read of it: a parsed page takes many times
@@ -55,6 +98,9 @@ func (r *Response) IsHTML() bool {
 
 // Text is the body in UTF-8.
 func (r *Response) Text() string {
+	if r.same != nil {
+		return r.same.Text()
+	}
 	r.decode.Do(func() {
 		text := r.Body
 		if enc, name, _ := charset.DetermineEncoding(text[:min(len(text), 1024)], r.Header.Get("Content-Type")); name != "utf-8" && name != "windows-1252" {
@@ -70,6 +116,9 @@ func (r *Response) Text() string {
 // Document is the body as a parsed page (HTML 5), whatever its type; it must not be
 // changed. It takes some twenty times the room of the text.
 func (r *Response) Document() *html.Node {
+	if r.same != nil {
+		return r.same.Document()
+	}
 	r.parse.Do(func() {
 		r.doc, r.failed = html.Parse(strings.NewReader(r.Text()))
 		if r.failed != nil { // the parser takes everything but its own limits
@@ -83,6 +132,9 @@ func (r *Response) Document() *html.Node {
 // are in each other more than 512 levels deep. nil: it was parsed.
 func (r *Response) Unparsed() error {
 	r.Document()
+	if r.same != nil {
+		return r.same.failed
+	}
 	return r.failed
 }
 

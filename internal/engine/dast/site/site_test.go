@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"merlon/internal/engine/dast/message"
@@ -180,5 +181,32 @@ func TestPlace(t *testing.T) {
 		if same := place(p.one, p.name) == place(p.two, p.name); same != p.same {
 			t.Errorf("%s of %s and of %s: the same is %t", p.name, p.one, p.two, same)
 		}
+	}
+}
+
+func TestOutline(t *testing.T) {
+	outline := func(status int, kind, body string) uint64 {
+		return Outline(&message.Response{Status: status, Header: http.Header{"Content-Type": {kind}}, Body: []byte(body)})
+	}
+	page := outline(200, "text/html", `<p class="a">one <b>1</b></p>`)
+	for _, test := range []struct {
+		name       string
+		status     int
+		kind, body string
+		same       bool
+	}{
+		{"other words", 200, "text/html", `<p class="b">two <b>22</b><!-- more -->`, true},
+		{"another element", 200, "text/html", `<p>one <i>1</i></p>`, false},
+		{"one element more", 200, "text/html", `<p>one <b>1</b><b></b></p>`, false},
+		{"another status", 404, "text/html", `<p>one <b>1</b></p>`, false},
+		{"another type", 200, "text/plain", `<p class="a">one <b>1</b></p>`, false},
+	} {
+		if got := outline(test.status, test.kind, test.body) == page; got != test.same {
+			t.Errorf("%s: %t", test.name, got)
+		}
+	}
+	object := outline(200, "application/json", `{"id":17,"name":"a"}`)
+	if object == 0 || outline(200, "application/json", `{"id":4,"name":"a"}`) != object || outline(200, "application/json", `{"id":4,"name":"b"}`) == object {
+		t.Error("objects are told apart by their numbers, or not by their words")
 	}
 }

@@ -32,6 +32,8 @@ type Entry struct {
 	// Answer is what the request was answered when it was found, so that nobody has to
 	// ask for it again; nil: it was not asked, or the answer is too long to keep.
 	Answer *message.Response
+	// Outline is that of the last answer that is recorded; 0: none is.
+	Outline uint64
 }
 
 const (
@@ -119,6 +121,7 @@ func join(list, more []message.Param, same func(a, b string) bool) []message.Par
 // Answered records an answer to a request that is of an operation of the surface, as
 // it stands: not of an attack.
 func (s *Surface) Answered(resp *message.Response, as string) {
+	outline := Outline(resp)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.known[Shape(resp.Request)]
@@ -129,9 +132,21 @@ func (s *Surface) Answered(resp *message.Response, as string) {
 	if e.Seen.Outcome == finding.Reached && outcome != finding.Reached {
 		return // it has shown that it works
 	}
+	e.Outline = outline
 	e.Seen.Outcome, e.Seen.Reason, e.Seen.Status, e.Seen.As = outcome, reason, resp.Status, as
 	if resp.Request == e.Request && resp.Sent != "" { // it was asked with just this request
 		s.keep(e, resp)
+	}
+}
+
+// Resembles records what the answer to the operation of the request looks like, and
+// nothing else of it.
+func (s *Surface) Resembles(r *message.Request, resp *message.Response) {
+	outline := Outline(resp)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Outline = outline
 	}
 }
 

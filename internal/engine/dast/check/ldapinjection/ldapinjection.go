@@ -57,7 +57,7 @@ func point(p *attack.Probe) error {
 	if len(v) >= 3 && !strings.ContainsAny(v, "\r\n") && !missing.Equal(r.Base.Page()) { // of a shorter value all rounds would be the same; nobody looks lines of text up
 		questions = append(questions, escaped(p, v))
 	}
-	if ldapError.MatchString(r.Broken.Text()) && !ldapError.MatchString(r.Base.First.Text()) {
+	if r.Broken.Shows(ldapError) && !r.Base.First.Shows(ldapError) {
 		questions = append(questions, func() (yes, no string) { c := class(); return v + ")(" + c + "=*", v + ")(" + c + "(*" })
 	}
 	for _, q := range questions {

@@ -80,7 +80,7 @@ func point(p *attack.Probe) error {
 	}
 	s := &prober{Probe: p, base: base, missing: p.Page(resp, other)}
 	text := html.UnescapeString(resp.Text())
-	s.error = fileError.MatchString(text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
+	s.error = failed(resp, text) || strings.Contains(text, "/"+other) || strings.Contains(text, `\`+other)
 	matters := base.Stable && !s.missing.Equal(base.Page())
 	s.any = base.Stable && !matters
 	if p.At.Names() {
@@ -127,6 +127,15 @@ var (
 	// fileError are texts of functions that open files.
 	fileError = lazyregexp.New(`(?i)No such file or directory|FileNotFoundException|NoSuchFileException|failed to open stream|failed opening (?:required )?'|cannot find the (?:file|path) specified|could not find (?:a part of )?(?:the )?(?:file|path)|\b(?:no such|invalid|unknown|missing) file(?: ?name)?\b|\bfile (?:(?:was|is|could|does) )?not (?:be )?(?:found|exist)|\bfile (?:doesn|didn)['’]t (?:yet )?exist|MalformedURLException|unknown url type|ENOENT|\[Errno 2\]|Is a directory|File name too long|(?:problem|couldn't|cannot|could not|can't|unable to|failed to) (?:\w+ ){0,2}(?:open(?:ing)?|read(?:ing)?|writ(?:e|ing)|get(?:ting)?|find|load) (?:\w+ ){0,2}file`)
 )
+
+// failed reports whether the answer, whose text without entities is given, holds an error
+// of a function that opens files.
+func failed(resp *message.Response, text string) bool {
+	if text == resp.Text() {
+		return resp.Shows(fileError)
+	}
+	return fileError.MatchString(text)
+}
 
 // normalised reports whether "./value" is the same as the value, and a folder of a
 // random name before it is not.
@@ -259,7 +268,7 @@ func (s *prober) read() (found bool, err error) {
 // holds reports whether an answer holds the content of the file, and the baseline does
 // not.
 func holds(resp *message.Response, f file, base *attack.Baseline) bool {
-	return f.text.MatchString(html.UnescapeString(resp.Text())) && !f.text.MatchString(html.UnescapeString(base.First.Text()))
+	return resp.Text() != base.First.Text() && f.text.MatchString(html.UnescapeString(resp.Text())) && !f.text.MatchString(html.UnescapeString(base.First.Text()))
 }
 
 // include sends PHP a stream that holds a program, harmless: it prints a product.

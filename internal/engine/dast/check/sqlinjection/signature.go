@@ -38,6 +38,9 @@ const maxError = 256 << 10
 // signature names the database whose error a page shows, and that another page does not
 // show; empty: none.
 func signature(text, without string) string {
+	if text == without {
+		return ""
+	}
 	text, without = text[:min(len(text), maxError)], without[:min(len(without), maxError)]
 	text = strings.NewReplacer("&#39;", "'", "&#039;", "'", "&#x27;", "'", "&quot;", `"`, "&#34;", `"`).Replace(text)
 	for _, s := range signatures {
