@@ -194,6 +194,7 @@ func (e *examination) accounts() error {
 		}
 	}
 	first, spare := team[0], team[2]
+	e.ordinary = team[1]
 	if first != nil {
 		if err := e.assigned(first); err != nil {
 			return err
@@ -204,7 +205,7 @@ func (e *examination) accounts() error {
 		steps = slices.Concat([]func() error{
 			func() error { return e.exposed(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) },
 			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
-		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }})
+		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }, func() error { return e.removed(spare, first) }})
 	}
 	for _, step := range steps {
 		if err := step(); traffic.Over(err) {

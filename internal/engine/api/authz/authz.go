@@ -112,6 +112,8 @@ type examination struct {
 	selves          map[*User][]string    // see self
 	privates        map[*Operation]string // why what the operation makes is its owner's alone
 	titles          map[string]string     // see above
+	proven          map[*Operation]bool   // told to change what it should not
+	ordinary        *User                 // an account that the examination has made; nil: none
 }
 
 // Join registers an account with the API and signs in with it, so that a scan without
@@ -133,7 +135,7 @@ func Examine(t *attack.Trial, a *API) error {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects} {
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects, e.ranks} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}
@@ -143,7 +145,7 @@ func Examine(t *attack.Trial, a *API) error {
 
 // begin finds the operations to register and to sign in.
 func begin(t *attack.Trial, a *API) *examination {
-	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}}
+	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}, proven: map[*Operation]bool{}}
 	for _, o := range a.Operations {
 		switch {
 		case o.Call != nil || site.Dangerous(o.Path):

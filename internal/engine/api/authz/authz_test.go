@@ -232,7 +232,7 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 		t.Fatal(err)
 	}
 	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
-		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit"}
+		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication"}
 	var lines []string
 	for _, f := range got.findings {
 		rule := strings.TrimPrefix(f.RuleID, "api/operations/")

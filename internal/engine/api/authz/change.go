@@ -79,8 +79,8 @@ func (e *examination) gained(c change, before map[string]any) error {
 }
 
 // reassigned changes an object of the examination as its owner.
-func (e *examination) reassigned(mine *object, about []*Operation, r *message.Request, own *message.Response) error {
-	for _, o := range about {
+func (e *examination) reassigned(k *kind, mine *object, own *message.Response) error {
+	for _, o := range k.about {
 		if o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || site.Dangerous(o.Path) {
 			continue
 		}
@@ -100,8 +100,8 @@ func (e *examination) reassigned(mine *object, about []*Operation, r *message.Re
 			}, extra)
 		}
 		c.read = func() (map[string]any, []*message.Response, error) {
-			resp, err := e.send(r, mine.as)
-			if err != nil || !ok(resp) {
+			resp, err := e.see(k, mine, mine.as)
+			if err != nil || resp == nil || !ok(resp) {
 				return nil, nil, err
 			}
 			return mine.in(resp), []*message.Response{resp}, nil

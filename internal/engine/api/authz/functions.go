@@ -3,6 +3,7 @@ package authz
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/describe"
@@ -10,10 +11,11 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
-// This file examines operations that are meant for a higher role.
+// This file examines operations that are meant for a higher role, or for users at all.
 
 // elevated are words of paths and tags of operations that administrators use.
 var elevated = lazyregexp.New(`(?i)(^|[/_. -])(admins?|administrat(or|ors|ion)|superusers?|back-?office|moderat(or|ors|ion))([/_. -]|$)`)
@@ -41,7 +43,8 @@ func higher(o *Operation) string {
 }
 
 // roles returns the given users of the highest and the lowest role; no lowest one where
-// they have the same.
+// they have the same. Where all that are given have a role above the first one, an account
+// that the examination has registered is the lowest: anybody can have that.
 func (e *examination) roles() (high, low *User) {
 	for _, u := range e.Users {
 		if u.account == nil && u.Identity.Role > 0 && (high == nil || u.Identity.Role > high.Identity.Role) {
@@ -53,11 +56,14 @@ func (e *examination) roles() (high, low *User) {
 			low = u
 		}
 	}
+	if low == nil && high != nil && high.Identity.Role > 1 {
+		low = e.ordinary
+	}
 	return high, low
 }
 
-// functions asks what is meant for a higher role as the users of the highest and the
-// lowest role; only what reads is asked.
+// functions asks what reads and is meant for a higher role as the users of the highest
+// and the lowest role.
 func (e *examination) functions() error {
 	high, low := e.roles()
 	if low == nil {
@@ -105,4 +111,106 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 			fmt.Sprintf("As %s (role %d) and as %s (role %d) the answer is %d with the same content.", high.Name(), high.Identity.Role, low.Name(), low.Identity.Role, may.Status),
 			fmt.Sprintf("Nobody gets %d, and an address that does not exist %d.", nobody.Status, control.Status)}})
 	return nil
+}
+
+// ranks makes objects of each kind as the user of the highest role, and changes and
+// removes them as the one of the lowest.
+func (e *examination) ranks() error {
+	high, low := e.roles()
+	if low == nil || !e.changes() {
+		return nil
+	}
+	for _, k := range e.kinds() {
+		if slices.ContainsFunc(e.made, func(m *object) bool {
+			return m.of == k.maker && (m.as.account != nil || m.as.Identity.Role <= low.Identity.Role)
+		}) {
+			continue // he may make one
+		}
+		mine, _, err := e.make(k, high)
+		if traffic.Over(err) {
+			return err
+		}
+		if mine == nil || err != nil {
+			continue
+		}
+		for _, who := range []*User{nil, low} {
+			if err := e.overreached(k, mine, who); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unasked is overreached as nobody. It returns what its owner reads of the object then;
+// nil: it is no more.
+func (e *examination) unasked(k *kind, mine *object, own *message.Response) (*message.Response, error) {
+	before := len(e.proven)
+	if err := e.overreached(k, mine, nil); err != nil || mine.gone {
+		return nil, err
+	}
+	if len(e.proven) == before {
+		return own, nil
+	}
+	own, err := e.see(k, mine, mine.as)
+	if err != nil || own == nil || !ok(own) {
+		return nil, err
+	}
+	return own, nil
+}
+
+// overreached changes and removes the object as somebody (nil: nobody) who is refused to
+// make one like it: who may not make it has nothing to change about others'.
+func (e *examination) overreached(k *kind, mine *object, who *User) error {
+	if mine.gone {
+		return nil
+	}
+	_, may, err := e.attempt(k.maker, who, mine.within, true, nil)
+	if err != nil || may == nil || may.Status != http.StatusUnauthorized && may.Status != http.StatusForbidden {
+		return err
+	}
+	refused := []*message.Response{may}
+	for _, method := range writing {
+		i := slices.IndexFunc(k.about, func(o *Operation) bool { return o.Method == method })
+		if i < 0 || e.proven[k.about[i]] {
+			continue
+		}
+		what, answers, err := e.write(k, k.about[i], mine, who)
+		if err != nil {
+			return err
+		}
+		if what != "" {
+			e.proven[k.about[i]] = true
+			e.overreach(k.about[i], mine, who, what, slices.Concat(refused, answers))
+		} else if len(answers) > 0 && (answers[0].Status == http.StatusUnauthorized || answers[0].Status == http.StatusForbidden) {
+			refused = append(refused, answers[0])
+		}
+	}
+	return nil
+}
+
+// overreach tells that somebody changed or removed the object. Of the answers the last two
+// are that and what its owner reads then, those before refuse the same user.
+func (e *examination) overreach(o *Operation, mine *object, who *User, what string, answers []*message.Response) {
+	n := len(answers) - 2
+	f := attack.Flaw{Rule: function, Request: answers[n].Request, Answers: answers, Confidence: finding.Likely,
+		Message: fmt.Sprintf("%s %s lets a user change what users like him may not make", o.Method, o.Path)}
+	name := "Nobody, without a sign-in,"
+	if who == nil {
+		f.Rule, f.Nobody, f.Confidence = unauthenticated, true, finding.Certain
+		f.Message = fmt.Sprintf("%s %s %s objects without a sign-in", o.Method, o.Path, what)
+	} else {
+		name = who.Name()
+	}
+	if n > 1 { // the description asks for the same right of the object's other operations
+		f.Confidence = finding.Certain
+	}
+	f.Proof = []string{fmt.Sprintf("%s made an object with random values, and reads it.", mine.as.Name())}
+	for _, a := range answers[:n] {
+		f.Notes = append(f.Notes, "refused")
+		f.Proof = append(f.Proof, fmt.Sprintf("%s is refused %s with %d.", name, template(a.Request), a.Status))
+	}
+	f.Notes = append(f.Notes, "the request that "+what+" the object", "its owner reads it then")
+	f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d for the request that %s that object, and %s reads the result (%d).", name, answers[n].Status, what, mine.as.Name(), answers[n+1].Status))
+	e.Flaw(f)
 }

@@ -64,36 +64,42 @@ func (e *examination) create(o *Operation, as *User, extra map[string]any) (*obj
 		return nil, err
 	}
 	for _, optional := range []bool{true, false} {
-		words := map[string]string{}
-		fresh := e.fresh(words)
-		r, err := e.request(o, optional, func(in, name string, s *describe.Schema) (any, bool) {
-			if v, known := step(o, within, in, name); known {
-				return v, true
-			}
-			return fresh(in, name, s)
-		}, extra)
-		if err != nil || len(words) == 0 {
-			continue
-		}
-		resp, err := e.send(r, as)
-		if err != nil {
-			return nil, err
-		}
-		if ok(resp) {
-			sent := map[string]any{}
-			for _, at := range objectsOf(decode(r.Body.Text)) {
-				for name, v := range at {
-					if _, outer := sent[name]; !outer {
-						sent[name] = v
-					}
-				}
-			}
-			made := &object{of: o, as: as, words: words, sent: sent, answer: resp, within: within}
-			e.made = append(e.made, made)
-			return made, nil
+		if made, _, err := e.attempt(o, as, within, optional, extra); made != nil || err != nil {
+			return made, err
 		}
 	}
 	return nil, nil
+}
+
+// attempt tries to make an object as the user, and returns the answer; without one there
+// is nothing to send by which it could be told from others.
+func (e *examination) attempt(o *Operation, as *User, within []*object, optional bool, extra map[string]any) (*object, *message.Response, error) {
+	words := map[string]string{}
+	fresh := e.fresh(words)
+	r, err := e.request(o, optional, func(in, name string, s *describe.Schema) (any, bool) {
+		if v, known := step(o, within, in, name); known {
+			return v, true
+		}
+		return fresh(in, name, s)
+	}, extra)
+	if err != nil || len(words) == 0 {
+		return nil, nil, nil
+	}
+	resp, err := e.send(r, as)
+	if err != nil || !ok(resp) {
+		return nil, resp, err
+	}
+	sent := map[string]any{}
+	for _, at := range objectsOf(decode(r.Body.Text)) {
+		for name, v := range at {
+			if _, outer := sent[name]; !outer {
+				sent[name] = v
+			}
+		}
+	}
+	made := &object{of: o, as: as, words: words, sent: sent, answer: resp, within: within}
+	e.made = append(e.made, made)
+	return made, resp, nil
 }
 
 // parameters are the names of the parameters of a path, in order.
@@ -127,7 +133,7 @@ func (e *examination) around(o *Operation, as *User) ([]*object, error) {
 	if end := strings.IndexByte(o.Path[i:], '/'); end > 0 {
 		name = strings.Trim(o.Path[i:i+end], "{}")
 	}
-	maker := e.at(http.MethodPost, strings.TrimRight(o.Path[:i], "/"))
+	maker := e.maker(strings.TrimRight(o.Path[:i], "/"))
 	if maker == nil || maker == e.register || maker == e.login {
 		return nil, nil
 	}
@@ -305,31 +311,109 @@ func (e *examination) item(o *Operation, id any, within []*object, words map[str
 	}, nil)
 }
 
+// A kind is one of objects: what makes them, what reads one, and all that is about one.
+type kind struct {
+	maker     *Operation
+	read      *Operation // nil: only the list shows them
+	about     []*Operation
+	parameter string // of their paths
+}
+
+// maker is the operation that adds to the collection: by POST, else by PUT where there
+// are operations about what is in it; nil: there is none.
+func (e *examination) maker(path string) *Operation {
+	if o := e.at(http.MethodPost, path); o != nil {
+		return o
+	}
+	if o := e.at(http.MethodPut, path); o != nil && len(e.items(o)) > 0 {
+		return o
+	}
+	return nil
+}
+
+// items are the operations about one object of the collection.
+func (e *examination) items(collection *Operation) []*Operation {
+	var out []*Operation
+	for _, o := range e.Operations {
+		if path, _ := o.collection(); o.Call == nil && path == collection.path() {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// kinds are those that the examination can make and read, outer ones first.
+func (e *examination) kinds() []*kind {
+	var out []*kind
+	outermost := slices.Clone(e.Operations)
+	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
+	for _, o := range outermost {
+		if o.Call != nil || o != e.maker(o.Path) || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || len(out) == maxObjects {
+			continue
+		}
+		k := &kind{maker: o, about: e.items(o)}
+		if i := slices.IndexFunc(k.about, func(o *Operation) bool { return o.Method == http.MethodGet }); i >= 0 {
+			k.read = k.about[i]
+		} else if len(k.about) == 0 || e.at(http.MethodGet, o.Path) == nil {
+			continue
+		}
+		_, k.parameter = k.about[0].collection()
+		out = append(out, k)
+	}
+	return out
+}
+
+// see reads the object as somebody: at its own address, else in the list, of which it is
+// the page that shows it, or the last one; nil: nothing shows it.
+func (e *examination) see(k *kind, m *object, as *User) (*message.Response, error) {
+	if k.read != nil {
+		r, err := e.item(k.read, m.id, m.within, nil)
+		if err != nil {
+			return nil, nil
+		}
+		return e.send(r, as)
+	}
+	pages, err := e.list(k.maker, as, m.within)
+	if err != nil || len(pages) == 0 {
+		return nil, err
+	}
+	if i := slices.IndexFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 }); i >= 0 {
+		return pages[i], nil
+	}
+	return pages[len(pages)-1], nil
+}
+
+// gone reports whether an answer of see says that an object which was there is no more.
+func (k *kind) gone(m *object, resp *message.Response) bool {
+	if k.read != nil {
+		return resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
+	}
+	return ok(resp) && len(m.seen(resp)) == 0 && next(resp) == ""
+}
+
+// make makes an object of the kind as the user, and reads it; nil: that does not work.
+func (e *examination) make(k *kind, as *User) (*object, *message.Response, error) {
+	mine, err := e.create(k.maker, as, nil)
+	if mine == nil || err != nil {
+		return nil, nil, err
+	}
+	if mine.id, err = e.id(mine, k.parameter); mine.id == nil || err != nil {
+		return nil, nil, err
+	}
+	own, err := e.see(k, mine, as)
+	if err != nil || own == nil || !ok(own) || len(mine.seen(own)) == 0 {
+		return nil, nil, err
+	}
+	return mine, own, nil
+}
+
 // objects makes an object of each kind as one user, and asks for it as another one.
 func (e *examination) objects() error {
 	if len(e.Users) < 2 || !e.changes() {
 		return nil
 	}
-	owner, stranger := e.Users[0], e.Users[1]
-	kinds := 0
-	outermost := slices.Clone(e.Operations)
-	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
-	for _, o := range outermost {
-		if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || kinds == maxObjects {
-			continue
-		}
-		var about []*Operation
-		for _, item := range e.Operations {
-			if path, _ := item.collection(); item.Call == nil && path == o.path() {
-				about = append(about, item)
-			}
-		}
-		read := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == http.MethodGet })
-		if read < 0 {
-			continue
-		}
-		kinds++
-		if err := e.kind(o, about[read], about, owner, stranger); traffic.Over(err) {
+	for _, k := range e.kinds() {
+		if err := e.kind(k, e.Users[0], e.Users[1]); traffic.Over(err) {
 			return err
 		}
 	}
@@ -337,37 +421,28 @@ func (e *examination) objects() error {
 }
 
 // kind examines one kind of object.
-func (e *examination) kind(o, read *Operation, about []*Operation, owner, stranger *User) error {
-	mine, err := e.create(o, owner, nil)
+func (e *examination) kind(k *kind, owner, stranger *User) error {
+	mine, own, err := e.make(k, owner)
 	if mine == nil || err != nil {
 		return err
 	}
-	_, parameter := read.collection()
-	if mine.id, err = e.id(mine, parameter); mine.id == nil || err != nil {
+	if err := e.stored(k, mine.in(own), owner); err != nil {
 		return err
 	}
-	r, err := e.item(read, mine.id, mine.within, nil)
-	if err != nil {
-		return nil
-	}
-	own, err := e.send(r, owner)
-	if err != nil || !ok(own) || len(mine.seen(own)) == 0 {
+	if err := e.reassigned(k, mine, own); err != nil {
 		return err
 	}
-	if err := e.stored(o, mine, mine.in(own), read, owner); err != nil {
-		return err
-	}
-	if err := e.reassigned(mine, about, r, own); err != nil {
+	if own, err = e.unasked(k, mine, own); own == nil || err != nil {
 		return err
 	}
 	if mine.private, err = e.private(mine, own, owner, stranger); mine.private == "" || err != nil {
 		return err
 	}
-	e.privates[o] = mine.private
+	e.privates[k.maker] = mine.private
 	for _, f := range []func() error{
-		func() error { return e.foreign(mine, read, r, own, stranger) },
-		func() error { return e.referred(mine, parameter, owner, stranger) },
-		func() error { return e.changed(mine, about, r, stranger) },
+		func() error { return e.foreign(k, mine, own, stranger) },
+		func() error { return e.referred(mine, k.parameter, owner, stranger) },
+		func() error { return e.changed(k, mine, stranger) },
 	} {
 		if err := f(); traffic.Over(err) {
 			return err
@@ -440,7 +515,11 @@ func (e *examination) owned(object map[string]any, owner *User) (string, error) 
 
 // foreign asks for the object as another user. Controls: that user's own object, and one
 // that does not exist.
-func (e *examination) foreign(mine *object, read *Operation, r *message.Request, own *message.Response, stranger *User) error {
+func (e *examination) foreign(k *kind, mine *object, own *message.Response, stranger *User) error {
+	read, r := k.read, own.Request
+	if read == nil {
+		return nil // the list is told to be different for the two
+	}
 	resp, err := e.send(r, stranger)
 	if err != nil || !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
 		return err
@@ -463,7 +542,7 @@ func (e *examination) foreign(mine *object, read *Operation, r *message.Request,
 	if theirs, err := e.create(mine.of, stranger, nil); err != nil {
 		return err
 	} else if theirs != nil {
-		if other, err := e.theirs(theirs, read); err != nil {
+		if other, err := e.theirs(k, theirs); err != nil {
 			return err
 		} else if other != nil {
 			if len(mine.seen(other)) > 0 {
@@ -477,18 +556,13 @@ func (e *examination) foreign(mine *object, read *Operation, r *message.Request,
 	return nil
 }
 
-// theirs reads the other user's own object.
-func (e *examination) theirs(theirs *object, read *Operation) (*message.Response, error) {
-	_, parameter := read.collection()
+// theirs reads an object as the user who made it; nil: it cannot be read.
+func (e *examination) theirs(k *kind, theirs *object) (*message.Response, error) {
 	var err error
-	if theirs.id, err = e.id(theirs, parameter); theirs.id == nil || err != nil {
+	if theirs.id, err = e.id(theirs, k.parameter); theirs.id == nil || err != nil {
 		return nil, err
 	}
-	r, err := e.item(read, theirs.id, theirs.within, nil)
-	if err != nil {
-		return nil, nil
-	}
-	return e.send(r, theirs.as)
+	return e.see(k, theirs, theirs.as)
 }
 
 // absent is an identifier of the same kind that names nothing.
@@ -506,50 +580,66 @@ func (e *examination) absent(mine *object, read *Operation, own *message.Respons
 	return e.Random(14)
 }
 
+// writing are the methods that change or remove one object, what removes it last.
+var writing = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
+
+// write changes or removes the object by the operation as somebody (nil: nobody), and
+// reads it as its owner. What says what happened: "changes" or "removes"; empty: nothing
+// that the owner sees. The answers are that to the request, and what the owner reads.
+func (e *examination) write(k *kind, o *Operation, mine *object, as *User) (what string, answers []*message.Response, err error) {
+	words := map[string]string{}
+	r, err := e.item(o, mine.id, mine.within, words)
+	if err != nil || o.Method != http.MethodDelete && len(words) == 0 {
+		return "", nil, nil
+	}
+	resp, err := e.send(r, as)
+	if err != nil || !ok(resp) {
+		return "", []*message.Response{resp}, err
+	}
+	if o.Method == http.MethodDelete {
+		after, err := e.see(k, mine, mine.as)
+		if err != nil || after == nil || !k.gone(mine, after) {
+			return "", []*message.Response{resp}, err
+		}
+		mine.gone = true
+		return "removes", []*message.Response{resp, after}, nil
+	}
+	now := &object{id: mine.id, within: mine.within, words: words}
+	after, err := e.see(k, now, mine.as)
+	if err != nil || after == nil || !ok(after) || len(now.seen(after)) == 0 {
+		return "", []*message.Response{resp}, err
+	}
+	maps.Copy(mine.words, words)
+	return "changes", []*message.Response{resp, after}, nil
+}
+
 // changed changes and removes the object as another user, and reads it as its owner.
-func (e *examination) changed(mine *object, about []*Operation, r *message.Request, stranger *User) error {
-	for _, method := range []string{http.MethodPatch, http.MethodPut, http.MethodDelete} {
-		i := slices.IndexFunc(about, func(o *Operation) bool { return o.Method == method })
+func (e *examination) changed(k *kind, mine *object, stranger *User) error {
+	for _, method := range writing {
+		i := slices.IndexFunc(k.about, func(o *Operation) bool { return o.Method == method })
 		if i < 0 {
 			continue
 		}
-		words := map[string]string{}
-		write, err := e.item(about[i], mine.id, mine.within, words)
-		if err != nil || method != http.MethodDelete && len(words) == 0 {
-			continue
-		}
-		resp, err := e.send(write, stranger)
+		what, answers, err := e.write(k, k.about[i], mine, stranger)
 		if err != nil {
 			return err
 		}
-		if !ok(resp) {
+		if what == "" {
 			continue
 		}
-		after, err := e.send(r, mine.as)
-		if err != nil {
-			return err
-		}
-		now := object{words: words}
-		what := ""
-		switch {
-		case method == http.MethodDelete && (after.Status == http.StatusNotFound || after.Status == http.StatusGone):
-			what, mine.gone = "removes", true
-		case method != http.MethodDelete && ok(after) && len(now.seen(after)) > 0:
-			what = "changes"
-		default:
-			continue
-		}
-		e.Flaw(attack.Flaw{Rule: objectWrite, Request: write, Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
-			Message: fmt.Sprintf("%s %s %s the objects of other users", method, about[i].Path, what),
+		e.proven[k.about[i]] = true
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: answers[0].Request, Answers: answers, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+			Message: fmt.Sprintf("%s %s %s the objects of other users", method, k.about[i].Path, what),
 			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
-				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).", stranger.Name(), what, resp.Status, mine.as.Name(), after.Status)}})
+				fmt.Sprintf("As %s the request that %s it is answered with %d; after that %s reads the result (%d).", stranger.Name(), what, answers[0].Status, mine.as.Name(), answers[1].Status)}})
 	}
 	return nil
 }
 
 // stored makes the object again with properties that users should not set, and reads
 // them back.
-func (e *examination) stored(o *Operation, mine *object, shown map[string]any, read *Operation, owner *User) error {
+func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
+	o := k.maker
 	extra := e.gains(o, shown)
 	if len(extra) == 0 {
 		return nil
@@ -558,7 +648,7 @@ func (e *examination) stored(o *Operation, mine *object, shown map[string]any, r
 	if with == nil || err != nil {
 		return err
 	}
-	resp, err := e.theirs(with, read)
+	resp, err := e.theirs(k, with)
 	if resp == nil || err != nil || !ok(resp) {
 		return err
 	}
@@ -603,7 +693,7 @@ func (e *examination) remove(m *object) (bool, error) {
 		}
 		var id any
 		switch {
-		case m.of == e.register && identifies(parameter) && strings.HasPrefix(m.of.Path, path) && m.as.account != nil:
+		case m.of == e.register && identifies(parameter) && (strings.HasPrefix(m.of.Path, path) || users.MatchString(path)) && m.as.account != nil:
 			if id = m.as.account.name; mail(parameter) {
 				id = m.as.account.email
 			}

@@ -147,6 +147,60 @@ func (e *examination) rewritten(owner, stranger *User) error {
 	return nil
 }
 
+// removed removes the account of one user as another one: it is proven by signing in.
+func (e *examination) removed(owner, stranger *User) error {
+	before, _, err := e.shown(owner)
+	if err != nil {
+		return err
+	}
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodDelete || len(parameters(o.Path)) != 1 || site.Dangerous(o.Path) {
+			continue
+		}
+		if path, parameter := o.collection(); parameter == "" || !identifies(parameter) && !users.MatchString(path) {
+			continue
+		}
+		r := e.about(o, owner.account, before, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		if r == nil {
+			continue
+		}
+		resp, err := e.send(r, stranger)
+		if err != nil {
+			return err
+		}
+		if !ok(resp) {
+			continue
+		}
+		if still, err := e.enter(owner.account, owner.account.password); still != nil || err != nil {
+			return err
+		}
+		// That nobody signs in any more would prove nothing.
+		if other, err := e.enter(stranger.account, stranger.account.password); other == nil || err != nil {
+			return err
+		}
+		login, err := e.signIn(owner.account.name, owner.account.email, owner.account.password)
+		if err != nil {
+			return nil
+		}
+		answers := []*message.Response{resp}
+		if after, err := e.send(login, nil); err != nil {
+			return err
+		} else {
+			answers = append(answers, after)
+		}
+		for _, m := range e.made {
+			m.gone = m.gone || m.as == owner && m.of == e.register
+		}
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user removes the account", "its owner signs in then"},
+			Message: fmt.Sprintf("%s %s removes the accounts of other users", o.Method, o.Path),
+			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, and signed in.", owner.Name(), stranger.Name()),
+				fmt.Sprintf("As %s that of %s was removed: the answer is %d.", stranger.Name(), owner.Name(), resp.Status),
+				fmt.Sprintf("%s can no longer sign in with the same password (%d), and %s can.", owner.Name(), answers[1].Status, stranger.Name())}})
+		return nil
+	}
+	return nil
+}
+
 // granted gives an account, as its own user, more than it has by an operation that takes
 // that: it is for others to give.
 func (e *examination) granted(u *User) error {

@@ -27,10 +27,15 @@ var (
 		"Take whose password is changed from the session, not from the request, and ask for the old password.",
 	}, [2]string{"CWE-639", "API1:2023"})
 	function = rule("function-level-authorization", "Operation for administrators answers other users", finding.High, [3]string{
-		"An operation that is meant for a higher role gives a user of a lower one the same answer.",
+		"An operation that is meant for a higher role gives a user of a lower one the same answer, or changes for him what he is refused to make.",
 		"Ordinary users can do what administrators can.",
 		"Deny by default, and name for each operation the roles that may use it, in one place.",
 	}, [2]string{"CWE-285", "API5:2023"})
+	unauthenticated = rule("write-without-authentication", "Objects are changed without sign-in", finding.Critical, [3]string{
+		"An operation changes or removes objects for nobody, though one has to sign in to make them.",
+		"Whoever knows an identifier can overwrite or delete what belongs to every user.",
+		"Check the sign-in in one place before all operations, and name the open ones there, instead of checking in each operation.",
+	}, [2]string{"CWE-306", "API2:2023"})
 	massAssignment = rule("mass-assignment", "Property that users may not set is accepted", finding.High, [3]string{
 		"An operation stores a property that its description does not take and that decides what a user may do.",
 		"Users can give themselves roles, mark themselves as verified or set their own balance.",
@@ -70,5 +75,5 @@ var (
 
 // Rules lists what is found.
 func Rules() []*finding.Rule {
-	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, codeLimit}
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, unauthenticated, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, codeLimit}
 }
