@@ -73,7 +73,7 @@ func TestProcess(t *testing.T) {
 			if said := ask(t, b, answers, `{"id":1,"method":"Target.createTarget","params":{"url":"http://shop.example.org/"}}`); !strings.Contains(said, "targetId") {
 				t.Fatal(said)
 			}
-			for asked, limit := asked, time.After(20*time.Second); ; { // the picture is asked for by the script of the page
+			for asked, limit := asked, time.After(time.Minute); ; { // the picture is asked for by the script of the page
 				select {
 				case got := <-asked:
 					if got != "http://127.0.0.1:5432/next" {

@@ -22,11 +22,11 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-// quick is DefaultTiming, made for a test: a dead worker is found within a
-// second.
+// quick is DefaultTiming, made for a test: a dead worker is found within two
+// seconds.
 var quick = job.Timing{
 	Sweep: 50 * time.Millisecond, Poll: 50 * time.Millisecond, Beat: 50 * time.Millisecond,
-	Look: 100 * time.Millisecond, Looks: 5,
+	Look: 100 * time.Millisecond, Looks: 10,
 }
 
 // A bench is a database with a project whose runs queues work on.
@@ -97,7 +97,7 @@ func (b bench) queue(slots int, work func(context.Context, *run.Run) error) (sto
 			if err != nil {
 				b.t.Errorf("stop the queue: %v", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			b.t.Error("the queue does not stop")
 		}
 	})
@@ -108,7 +108,7 @@ func (b bench) queue(slots int, work func(context.Context, *run.Run) error) (sto
 // await polls the run until it is as the condition wants.
 func (b bench) await(id run.ID, what string, is func(run.Run) bool) run.Run {
 	b.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for {
 		r, err := b.db.Run(b.t.Context(), b.sc, id)
 		b.must(err)

@@ -54,7 +54,7 @@ func (s *smtpServer) serve() {
 		return
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if s.implicit {
 		conn = tls.Server(conn, s.tls)
 		s.secure = true

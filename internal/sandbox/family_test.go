@@ -130,7 +130,7 @@ func TestFamilyEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Listener.Close()
-	for deadline := time.Now().Add(10 * time.Second); len(p.Members()) < 2; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); len(p.Members()) < 2; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it has started nothing: %s", out.String())
 		}

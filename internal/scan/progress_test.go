@@ -31,7 +31,7 @@ func (w *watch) Progress(m *scan.Progress) error {
 
 // await waits until the step is shown.
 func (w *watch) await(step string) error {
-	for deadline := time.After(10 * time.Second); ; {
+	for deadline := time.After(time.Minute); ; {
 		select {
 		case got := <-w.seen:
 			if got == step {

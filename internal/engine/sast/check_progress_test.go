@@ -89,7 +89,7 @@ func TestCancelInEveryPhase(t *testing.T) {
 					})
 				}
 			}})
-			if took := time.Since(cancelled); !reached || took > time.Second {
+			if took := time.Since(cancelled); !reached || took > 20*time.Second {
 				t.Errorf("reached %v; it ended %v after it was told to", reached, took)
 			}
 			if n := len(problems); n == 0 || problems[n-1].Path != "" || !errors.Is(problems[n-1].Err, context.Canceled) {

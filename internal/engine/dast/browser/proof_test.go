@@ -150,7 +150,7 @@ func TestHostile(t *testing.T) {
 		err = p.Open(t.Context(), w.server.URL+path, 4*time.Second)
 		p.Close()
 		t.Logf("%s: %v after %v", path, err, time.Since(began).Round(time.Millisecond))
-		if time.Since(began) > 30*time.Second {
+		if time.Since(began) > 2*time.Minute {
 			t.Errorf("%s took %v", path, time.Since(began))
 		}
 	}
@@ -169,7 +169,7 @@ func checkGood(t *testing.T, w *world) {
 	}
 	defer p.Close()
 	title := ""
-	if err := p.Open(t.Context(), w.server.URL+"/good", 10*time.Second); err != nil {
+	if err := p.Open(t.Context(), w.server.URL+"/good", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Eval(t.Context(), "document.querySelector('h1').textContent", &title); err != nil || title != "good" {
@@ -220,7 +220,7 @@ func TestMemory(t *testing.T) {
 	_ = p.Open(t.Context(), w.server.URL+"/", 5*time.Second)
 	select {
 	case <-running.root.lost:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("it runs with more memory than it may have")
 	}
 	if err := running.process.Why(); err == nil || !strings.Contains(err.Error(), "memory") {

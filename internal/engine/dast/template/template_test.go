@@ -407,7 +407,7 @@ func TestHostileTemplatesAreQuick(t *testing.T) {
 			t.Errorf("%.30q was taken", text)
 		}
 	}
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > time.Minute {
 		t.Errorf("hostile templates took %s", took)
 	}
 }

@@ -1,42 +1,47 @@
 package traffic_test
 
 import (
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/engine/dast/traffic/traffictest"
 	"merlon/internal/scan"
 )
 
 // One answer that does not come is no end of the scan.
 func TestLateAnswerIsNoEnd(t *testing.T) {
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/late" {
-			<-release
-		}
-	}))
-	defer server.Close()
-	defer close(release)
-	scope, err := site.NewScope(&scan.Target{URL: server.URL + "/"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var dialer net.Dialer
-	client := traffic.New(traffic.Options{Scope: scope, Dial: dialer.DialContext, Timeout: 50 * time.Millisecond})
-	defer client.Close()
-	for path, fails := range map[string]bool{"/late": true, "/": false} {
-		r, err := message.Parse(server.URL + path)
+	synctest.Test(t, func(t *testing.T) {
+		server := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/late" {
+				time.Sleep(time.Minute)
+			}
+		})}
+		l := traffictest.Listen()
+		go func() { _ = server.Serve(l) }() // ends with an error when it is closed
+		const base = "http://127.0.0.1:80"
+		scope, err := site.NewScope(&scan.Target{URL: base + "/"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.Send(t.Context(), r, nil); (err != nil) != fails || traffic.Over(err) {
-			t.Errorf("%s: %v, over %v", path, err, traffic.Over(err))
+		client := traffic.New(traffic.Options{Scope: scope, Dial: l.Dial})
+		for path, fails := range map[string]bool{"/late": true, "/": false} {
+			r, err := message.Parse(base + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := client.Send(t.Context(), r, nil); (err != nil) != fails || traffic.Over(err) {
+				t.Errorf("%s: %v, over %v", path, err, traffic.Over(err))
+			}
 		}
-	}
+		client.Close()
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute) // the handler of what was late ends
+	})
 }

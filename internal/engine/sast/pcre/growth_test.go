@@ -1,6 +1,7 @@
 package pcre
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -70,12 +71,16 @@ func TestSlowTexts(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.MatchTimeout = time.Minute
-		took := func(n int) time.Duration {
-			begin := time.Now()
-			if ok, err := r.MatchString(c.head + strings.Repeat(c.pump, n) + c.tail); ok || err != nil {
-				t.Fatalf("%s: %v %v", c.expr, ok, err)
+		took := func(n int) time.Duration { // the best of a few: it may have waited for others
+			best := time.Duration(math.MaxInt64)
+			for range 5 {
+				begin := time.Now()
+				if ok, err := r.MatchString(c.head + strings.Repeat(c.pump, n) + c.tail); ok || err != nil {
+					t.Fatalf("%s: %v %v", c.expr, ok, err)
+				}
+				best = min(best, time.Since(begin))
 			}
-			return time.Since(begin)
+			return best
 		}
 		if short, long := took(9), took(19); long < 20*short {
 			t.Errorf("%s: %v, then %v", c.expr, short, long)

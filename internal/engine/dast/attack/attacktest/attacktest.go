@@ -19,6 +19,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/engine/dast/traffic/traffictest"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
@@ -102,47 +103,15 @@ func Attack(t *testing.T, handler http.Handler, checks []*attack.Check, operatio
 func Timed(t *testing.T, handler http.Handler, checks []*attack.Check, operations []string, settings ...Setting) (out Result) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := memory{connections: make(chan net.Conn), closed: make(chan struct{})}
+		l := traffictest.Listen()
 		server := &http.Server{Handler: handler}
 		go func() { _ = server.Serve(l) }() // ends with an error when it is closed
-		out = application{"http://127.0.0.1:80", l.dial}.attack(t, checks, operations, settings)
+		out = application{"http://127.0.0.1:80", l.Dial}.attack(t, checks, operations, settings)
 		if err := server.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return out
-}
-
-// memory is a listener without a network.
-type memory struct {
-	connections chan net.Conn
-	closed      chan struct{}
-}
-
-func (m memory) Accept() (net.Conn, error) {
-	select {
-	case c := <-m.connections:
-		return c, nil
-	case <-m.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (m memory) Close() error {
-	close(m.closed)
-	return nil
-}
-
-func (m memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
-
-func (m memory) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	here, there := net.Pipe()
-	select {
-	case m.connections <- there:
-		return here, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
 }
 
 // An application listens at an address.
