@@ -26,6 +26,7 @@ type breaker struct {
 	random func(n int) string
 	try    func(payload string) (*message.Response, *message.Request, error)
 	upper  bool   // the answer has the value in capitals
+	lead   string // stands before the value, and makes the answer show it
 	pad    string // follows the value, whose end is cut off or replaced
 	word   string
 	sent   []string
@@ -118,11 +119,12 @@ func intact(text, payload, word string) bool {
 
 // once tries one value; the proof has no how where there is none.
 func (b *breaker) once(c context, payload string) (*proof, error) {
-	resp, request, err := b.try(payload + b.pad)
+	payload = b.lead + payload + b.pad
+	resp, request, err := b.try(payload)
 	if err != nil {
 		return nil, err
 	}
-	out := &proof{where: c, word: b.word, payload: payload + b.pad, request: request, answer: resp}
+	out := &proof{where: c, word: b.word, payload: payload, request: request, answer: resp}
 	if shown(resp) {
 		out.how, _ = proven(resp, b.word)
 	}
@@ -131,7 +133,7 @@ func (b *breaker) once(c context, payload string) (*proof, error) {
 
 // again repeats a proof with another word; nil: it cannot be repeated.
 func (b *breaker) again(found *proof) (*proof, error) {
-	payload := strings.ReplaceAll(strings.TrimSuffix(found.payload, b.pad), found.word, b.next())
+	payload := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(found.payload, b.lead), b.pad), found.word, b.next())
 	again, err := b.once(found.where, payload)
 	if err != nil || again.how == "" {
 		return nil, err
@@ -143,7 +145,7 @@ func (b *breaker) again(found *proof) (*proof, error) {
 // it as it is.
 func (b *breaker) survey() (bool, error) {
 	w := b.word
-	resp, _, err := b.try(`<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` + w + `"><` + w + b.pad)
+	resp, _, err := b.try(b.lead + `<b title="` + w + `">` + w + `</b><a href="/` + w + `">` + w + `</a><img src="/` + w + `"><` + w + b.pad)
 	if err != nil || !shown(resp) || !strings.Contains(resp.Text(), w) {
 		return false, err
 	}

@@ -60,8 +60,33 @@ func point(p *attack.Probe) error {
 	if refused(resp) && !strings.Contains(resp.Text(), word) && p.Count("xss refused") <= maxRefused {
 		return leave(p, resp, func(b *breaker) (*proof, error) { return b.any() })
 	}
-	return at(p, word, resp)
+	if strings.Contains(strings.ToLower(resp.Text()), word[:len(word)-maxCut]) {
+		return at(p, word, resp)
+	}
+	return inError(p, resp)
 }
+
+// inError looks at what repeats a value only where it cannot be used: a message about a
+// wrong value, or of a program that the value breaks. Its signs are asked for anyway.
+func inError(p *attack.Probe, plain *message.Response) error {
+	broken, err := p.Ask(p.Breaking())
+	if err != nil || !shown(broken) || strings.Count(broken.Text(), unusual) <= strings.Count(plain.Text(), unusual) {
+		return err
+	}
+	lead := strings.TrimPrefix(p.Breaking(), p.Value())
+	word := "m" + p.Random(9)
+	resp, err := p.Try(lead + word)
+	if err != nil || !strings.Contains(resp.Text(), word) {
+		return err
+	}
+	return leave(p, resp, func(b *breaker) (*proof, error) {
+		b.lead = lead
+		return b.all(contexts(resp, word))
+	})
+}
+
+// unusual is a part of Probe.Breaking that texts of pages rarely hold.
+const unusual = `"(`
 
 // maxRefused bounds the values of a run that are tried although a word is refused.
 const maxRefused = 15
@@ -103,31 +128,45 @@ func missing(t *attack.Trial) error {
 }
 
 // others looks at what few applications show: cookies, the page that led here, and the
-// names of parameters, all in one request.
+// names of parameters, all in one request. Where cookies or headers are shown only when
+// a parameter is there, names are asked for in another one.
 func others(t *attack.Trial) error {
 	if err := missing(t); err != nil {
 		return err
 	}
-	r := t.Request.Clone()
-	words := map[string]message.Point{}
-	add := func(p message.Point) {
-		word := "m" + t.Random(9)
-		words[word] = p
-		r = r.With(p, word)
-	}
+	var values, names []message.Point
 	for _, p := range t.Request.Points() {
 		if p.In == message.InCookie || p.In == message.InHeader {
-			add(p)
+			values = append(values, p)
 		}
 	}
-	referer := message.HeaderPoint("Referer")
-	word := "m" + t.Random(9)
-	words[word] = referer
-	r = r.With(referer, t.Request.Base()+"/?"+word)
-	add(message.HeaderPoint("User-Agent"))
-	names := t.Request.Names()
-	for _, p := range names[:min(len(names), 20)] {
-		add(p)
+	names = t.Request.Names()
+	names = names[:min(len(names), 20)]
+	always := []message.Point{message.HeaderPoint("Referer"), message.HeaderPoint("User-Agent")}
+	if len(values) == 0 {
+		return together(t, append(always, names...))
+	}
+	if err := together(t, append(always, values...)); err != nil || len(names) == 0 {
+		return err
+	}
+	return together(t, names)
+}
+
+// together puts a word at each of the points, in one request, and looks at those that
+// the answer shows.
+func together(t *attack.Trial, points []message.Point) error {
+	r := t.Request
+	words := map[string]message.Point{}
+	for _, p := range points {
+		word := "m" + t.Random(9)
+		words[word] = p
+		if p.Name == "Referer" && p.In == message.InHeader {
+			p.Value = t.Request.Base() + "/?"
+			words[word] = p
+			r = r.With(p, p.Value+word)
+			continue
+		}
+		r = r.With(p, word)
 	}
 	resp, err := t.Send(r)
 	if err != nil {
@@ -138,11 +177,7 @@ func others(t *attack.Trial) error {
 		if !strings.Contains(text, word[:len(word)-maxCut]) {
 			continue
 		}
-		probe := &attack.Probe{Trial: *t, At: p}
-		if p.Name == "Referer" {
-			probe.At.Value = t.Request.Base() + "/?"
-		}
-		if err := at(probe, word, resp); err != nil {
+		if err := at(&attack.Probe{Trial: *t, At: p}, word, resp); err != nil {
 			return err
 		}
 	}

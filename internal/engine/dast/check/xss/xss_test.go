@@ -83,6 +83,25 @@ func server() *http.ServeMux {
 	raw("/bad/base", `<base href='Q'>`, safeText)
 	raw("/bad/srcdoc", `<iframe srcdoc="Q"></iframe>`, safeText)
 	raw("/bad/percent", `<a href="javascript:go('Q')">x</a>`, safeText)
+	// Only a message about a wrong value shows it.
+	raw("/bad/error", "Q", func(s string) string {
+		if strings.Contains(s, "'") {
+			return "<p>Exception: the value " + s + " is invalid"
+		}
+		return "<p>The value is valid"
+	})
+	raw("/bad/statement", "Q", func(s string) string { // as databases do, from the quote on
+		if _, rest, broken := strings.Cut(s, "'"); broken {
+			return "<p>You have an error in your syntax near ''" + rest + "' at line 1"
+		}
+		return "<p>No rows"
+	})
+	raw("/good/error", "Q", func(s string) string {
+		if strings.Contains(s, "'") {
+			return "<p>Exception: the value " + strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(s) + " is invalid"
+		}
+		return "<p>The value is valid"
+	})
 	raw("/bad/capitals", "<p>Q</p>", strings.ToUpper)
 	raw("/bad/cut", "<p>Q</p>", func(s string) string { return s[:max(0, len(s)-1)] })
 	raw("/bad/replaced", `<input value="Q">`, func(s string) string { return s[:max(0, len(s)-1)] + "Z" })
@@ -238,11 +257,11 @@ func TestReflected(t *testing.T) {
 	mux := server()
 	var operations, want []string
 	for _, path := range []string{"text", "filtered", "once", "title", "textarea", "comment", "double", "single", "unquoted", "noangle", "lines", "href", "hreftail", "iframe", "handler", "string", "call", "slashes",
-		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "lower", "handlers", "words", "sanitized", "image", "division", "xml", "cdata"} {
+		"code", "line", "block", "template", "end", "tag", "src", "base", "srcdoc", "percent", "capitals", "cut", "replaced", "calls", "blanks", "error", "statement", "lower", "handlers", "words", "sanitized", "image", "division", "xml", "cdata"} {
 		operations = append(operations, "GET /bad/"+path+"?q=1")
 		want = append(want, "dast/xss/reflected GET /bad/"+path+" query:q")
 	}
-	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "data", "script", "engine", "json", "plain", "refused", "color", "host", "link", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
+	for _, path := range []string{"text", "attribute", "textarea", "href", "checked", "stripped", "error", "data", "script", "engine", "json", "plain", "refused", "color", "host", "link", "sanitized", "bold", "sheet", "saved", "canonical", "xml"} {
 		operations = append(operations, "GET /good/"+path+"?q=1")
 	}
 	for _, path := range []string{"action", "value", "selector", "style", "sheet", "embed"} {
@@ -337,8 +356,20 @@ func TestHeadersAndNames(t *testing.T) {
 		from := r.Header.Get("Referer")
 		fmt.Fprintf(w, "<html>from %s", from[:max(0, len(from)-2)])
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut", "GET /names?a=1"})
-	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a")
+	mux.HandleFunc("/cookie", func(w http.ResponseWriter, r *http.Request) { // shown only where the form was sent
+		if c, err := r.Cookie("theme"); err == nil && r.FormValue("form") != "" {
+			fmt.Fprintf(w, "<html>theme: %s", c.Value)
+		}
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /referer", "GET /word", "GET /cut", "GET /names?a=1", "GET /cookie?form=1"}, func(r *attack.Run) {
+		for _, e := range r.Surface.Entries() {
+			if e.Request.Path == "/cookie" {
+				r.Surface.Enrich(e.Request, nil, []message.Param{{Name: "theme", Value: "dark"}})
+			}
+		}
+	})
+	attacktest.Expect(t, got, "dast/xss/reflected GET /cut header:Referer", "dast/xss/reflected GET /referer header:Referer", "dast/xss/reflected GET /word header:Referer", "dast/xss/reflected GET /names query-name:a",
+		"dast/xss/reflected GET /cookie cookie:theme")
 }
 
 func FuzzProven(f *testing.F) {
