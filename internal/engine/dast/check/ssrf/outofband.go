@@ -12,7 +12,7 @@ import (
 // This file proves requests of the server by a call to a listener of ours.
 
 // hostLike are values and names of parameters that take a host, not an address.
-var hostLike = lazyregexp.New(`(?i)^(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?(?:/.*)?$|^(?:host|hostname|host_name|domain|server|site|ip|addr)$`)
+var hostLike = lazyregexp.New(`(?i)^(?:(?:[a-z0-9-]+\.)+[a-z]{2,}|(?:\d{1,3}\.){3}\d{1,3}|localhost)(?::\d+)?(?:/.*)?$|^(?:host|hostname|host_name|domain|server|site|ip|addr|target|endpoint|upstream)$`)
 
 // calls makes the target ask our listener, if there is one.
 func calls(p *attack.Probe) (bool, error) {

@@ -54,11 +54,18 @@ func TestCheck(t *testing.T) {
 		return "thank you"
 	})
 	operations[len(operations)-1] = "GET /bad/host?url=shop.example"
+	page("/bad/numbers", func(v string) string { // the same, of numbers
+		if !strings.Contains(v, "://") {
+			get("http://" + v)
+		}
+		return "thank you"
+	})
+	operations[len(operations)-1] = "GET /bad/numbers?url=127.0.0.1:80/menu"
 	page("/bad/ending", func(v string) string { get(v + ".php"); return "" })
 	page("/good/stripped", func(v string) string { return regexp.MustCompile(`https?://\S+`).ReplaceAllString(v, "[link]") })
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/ssrf/request GET /bad/shown query:url", "dast/ssrf/request GET /bad/encoded query:url", "dast/ssrf/request GET /bad/silent query:url",
-		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url", "dast/ssrf/request GET /bad/ending query:url")
+		"dast/ssrf/inclusion GET /bad/included query:url", "dast/ssrf/request GET /bad/host query:url", "dast/ssrf/request GET /bad/numbers query:url", "dast/ssrf/request GET /bad/ending query:url")
 	if got.Requests > 11*len(operations) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
