@@ -201,3 +201,25 @@ func TestExploreTellsWhatDidNotEnd(t *testing.T) {
 		t.Errorf("%+v, asked %q", walk, w.gate.asked)
 	}
 }
+
+// TestExploreReactions finds what happens when the pointer leaves an element, and with each
+// choice of a list.
+func TestExploreReactions(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", html(`<!doctype html><body><span onmouseout="fetch('/out')">Out</span>
+<p id=leave>Leave</p><select onchange="fetch('/chosen/' + this.value)"><option value="">Choose<option>a<option>b<option disabled>c</select>
+<form action=/save><select name=quiet><option>d<option>e</select></form>
+<script>document.querySelector("#leave").addEventListener("pointerleave", () => fetch("/left"))</script></body>`))
+	for _, path := range []string{"/out", "/left", "/chosen/"} {
+		mux.HandleFunc(path, html(""))
+	}
+	w := newWorld(t, mux)
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Time: 60 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"GET /out", "GET /left", "GET /chosen/a", "GET /chosen/b"} {
+		if !slices.Contains(w.gate.asked, want) {
+			t.Errorf("%s was not asked for: %q", want, w.gate.asked)
+		}
+	}
+}

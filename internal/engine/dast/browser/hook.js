@@ -373,7 +373,7 @@
     return parts.join("<");
   };
 
-  const eventTypes = ["click", "dblclick", "mousedown", "mouseup", "mouseover", "mouseenter", "mousemove", "pointerdown", "touchstart", "contextmenu", "change", "input", "keydown", "keyup", "keypress", "focus", "blur", "submit", "dragstart", "wheel", "scroll", "copy", "paste"];
+  const eventTypes = ["click", "dblclick", "mousedown", "mouseup", "mouseover", "mouseenter", "mousemove", "mouseout", "mouseleave", "pointerdown", "pointerup", "pointerover", "pointerenter", "pointermove", "pointerout", "pointerleave", "touchstart", "touchend", "contextmenu", "auxclick", "change", "input", "keydown", "keyup", "keypress", "focus", "blur", "focusin", "focusout", "submit", "dragstart", "dragover", "drop", "wheel", "scroll", "copy", "cut", "paste"];
   const eventsOf = (element) => {
     const own = listeners.get(element);
     return eventTypes.filter((type) => own?.has(type) || typeof element["on" + type] === "function");
@@ -465,6 +465,12 @@
   const filled = () => [...document.forms].slice(0, 50).map((form) => fields(form).filter((e) => e.name).slice(0, 200).map((e) =>
     ({name: short(e.name, 500), type: (e.tagName === "INPUT" ? e.type : e.tagName.toLowerCase()) || "", value: short(e.value ?? "", 4000)})));
 
+  // Chooses what else a list offers: each choice may show something else.
+  const choose = (element) => {
+    if (!eventsOf(element).some((type) => type === "change" || type === "input")) return;
+    for (const option of [...element.options].filter((o) => !o.disabled && o.value !== "").slice(0, 12)) write(element, option.value);
+  };
+
   // Does what is offered with an element of the last collection.
   const act = (index) => {
     const element = found[index];
@@ -477,6 +483,7 @@
       return true;
     }
     if (fillable(element) && element.matches("input, textarea, select, [contenteditable=true]") && !/^(checkbox|radio|button)$/.test(element.type || "")) {
+      if (element.tagName === "SELECT") choose(element);
       write(element, plausible(element));
       fire(element, "keydown", {key: "Enter", code: "Enter", keyCode: 13, which: 13});
       fire(element, "keypress", {key: "Enter", code: "Enter", keyCode: 13, which: 13});
@@ -487,7 +494,7 @@
       if (group && element.matches("button, [role=button]")) fillAll(group);
     }
     const typed = fillable(element) && element.matches("input, textarea, select, [contenteditable=true]") && !/^(checkbox|radio|button)$/.test(element.type || "");
-    for (const type of eventsOf(element)) if (!(typed && /^(key|focus|blur)/.test(type)) && !["click", "mousedown", "mouseup", "mouseover", "pointerdown", "submit", "input", "change"].includes(type)) fire(element, type);
+    for (const type of eventsOf(element)) if (!(typed && /^(key|focus|blur)/.test(type)) && !["click", "mousedown", "mouseup", "mouseover", "pointerdown", "pointerup", "pointerover", "submit", "input", "change"].includes(type)) fire(element, type);
     if (!element.matches("input:not([type=button]):not([type=submit]):not([type=checkbox]):not([type=radio]), textarea, select")) press(element);
     return true;
   };

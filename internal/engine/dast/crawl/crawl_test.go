@@ -26,7 +26,7 @@ import (
 var pages = map[string]string{
 	"/": `<!DOCTYPE html><base href="/deep/"><a href="../one">1</a> <a href=two?x=1&amp;y=2>2</a> <img srcset="/img/a.png 1x, /img/b.png 2x">
 		<!-- <a href="/commented">old</a> --> <iframe srcdoc="<a href='/inside'>x</a>"></iframe>
-		<form action="/search"><input name=q><select name=kind><option value="">all<option value=b>b</select></form>
+		<form action="/search"><input name=q><select name=kind><option value="">all<option value=b>b</select></form> <select onchange="go(this.value)"><option value="/jump/to">there<option value="and/or">x</select>
 		<form method=post action=/comment><input type=hidden name=csrf_token value="0123456789abcdef"><textarea name=text></textarea><button>send</button></form>
 		<a href="/logout">leave</a> <a href="https://elsewhere.example/x">x</a> <a href="mailto:a@b.example">mail</a> <a href="javascript:go('/from/js')">j</a>
 		<script src=/app.js></script> <button formaction=/alone>x</button> <div data-url="/data/url" style="background: url(/bg.png)"></div>
@@ -110,7 +110,7 @@ func TestCrawl(t *testing.T) {
 	surface, result, reasons := run(t, server.URL+"/", crawl.Options{Submit: true, Remove: true})
 	got := asked()
 	for _, want := range []string{"GET /one", "GET /deep/two?x=1&y=2", "GET /img/a.png", "GET /img/b.png", "GET /commented", "GET /inside", "GET /search?q=test&kind=b",
-		"POST /comment", "GET /from/js", "GET /app.js", "GET /app.js.map", "GET /data/url", "GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",
+		"POST /comment", "GET /from/js", "GET /jump/to", "GET /app.js", "GET /app.js.map", "GET /data/url", "GET /bg.png", "GET /noscript", "GET /refreshed", "POST /api/items", "DELETE /api/items/1",
 		"GET /api/users?page=1", "GET /written/by/script", "GET /lazy.js", "GET /from/source/map", "GET /hidden/", "GET /in/sitemap", "GET /api/users/page2", "GET /redirected/to"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("%s was not asked", want)

@@ -162,6 +162,10 @@ func (r *reader) attribute(n *html.Node, key, value string) {
 		if script.Address(value) || strings.Contains(value, ".") {
 			r.add(value, "link")
 		}
+	case key == "value" && n.Data == "option":
+		if script.Address(value) { // of a list that leads to pages
+			r.add(value, "link")
+		}
 	case addressAttributes[key]:
 		r.add(value, "link")
 	case (strings.HasPrefix(key, "data-") || strings.HasPrefix(key, "hx-")) && script.Address(value):
