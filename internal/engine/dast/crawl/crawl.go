@@ -117,6 +117,7 @@ type item struct {
 	r     *message.Request
 	depth int
 	of    *scripted // that r is a variant of
+	list  *chooser  // that r chooses of; nil: of none
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
@@ -327,6 +328,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return c.compare(ctx, it, resp)
 	}
 	c.answered(r, resp)
+	c.choose(it, resp)
 	c.leads(resp)
 	outcome, _ := site.Outcome(resp)
 	there := outcome != finding.NotReached && !c.missing(ctx, resp)
@@ -411,7 +413,7 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
-		c.push(item{r: r, depth: depth})
+		c.push(item{r: r, depth: depth, list: f.choosers[r]})
 	}
 	one, add := collection(resp)
 	if one != nil {
@@ -520,12 +522,13 @@ func steady(resp *message.Response) [2]string {
 // changing are numbers, and hexadecimal texts with numbers.
 var changing = lazyregexp.New(`[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*`)
 
-// behind tells a page that is there, and answers that what the query names is not, from
-// one that is not: asked without the query, once for each path, it answers. That answer
+// behind tells a page that is there, and answers that what a query or a form names is not,
+// from one that is not: asked without these, once for each path, it answers. That answer
 // is returned, as one to the request; nil where there is none.
 func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.Response {
 	r := resp.Request
-	if resp.Status != http.StatusNotFound || r.Method != http.MethodGet || len(r.Query) == 0 || Static(resp) {
+	form := r.Method == http.MethodPost && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart)
+	if resp.Status != http.StatusNotFound || !form && (r.Method != http.MethodGet || len(r.Query) == 0) || Static(resp) {
 		return nil
 	}
 	c.mu.Lock()
@@ -537,8 +540,7 @@ func (c *Crawler) behind(ctx context.Context, resp *message.Response) *message.R
 	}
 	c.mu.Unlock()
 	s.once.Do(func() {
-		bare := r.Clone()
-		bare.Query = nil
+		bare := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: r.Path}
 		got, err := c.Client.Send(ctx, bare, c.As)
 		if err != nil {
 			return

@@ -51,6 +51,11 @@ func (r *reader) page(doc *html.Node) {
 	for _, f := range forms(doc) {
 		requests := f.requests(r.base)
 		r.found.Requests = append(r.found.Requests, requests...)
+		for _, q := range requests {
+			if list := f.chooser(q); list != nil {
+				r.found.choosers[q] = list
+			}
+		}
 		if typed := f.typed(); f.byScript() && len(typed) > 0 {
 			for _, q := range requests {
 				r.found.scripted = append(r.found.scripted, &scripted{request: q, typed: typed})

@@ -22,7 +22,8 @@ import (
 type Found struct {
 	Requests []*message.Request
 	Sockets  []string
-	Routes   []string // that script shows in the browser: paths
+	Routes   []string                      // that script shows in the browser: paths
+	choosers map[*message.Request]*chooser // forms in which nothing is typed
 	scripted []*scripted
 	code     code // of the answer, and of what it includes
 }
@@ -31,7 +32,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // Read returns everything that an answer leads to.
 func Read(resp *message.Response) *Found {
-	r := &reader{base: resp.Request.URL(), found: &Found{}}
+	r := &reader{base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
 	r.headers(resp.Header)
 	media := resp.MediaType()
 	name := path.Base(resp.Request.Path)
