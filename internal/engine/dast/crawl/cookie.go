@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
@@ -56,10 +57,20 @@ func (c *Crawler) crumbs(resp *message.Response) {
 }
 
 // secret reports whether a value looks like one that was drawn: long, with letters and
-// digits, and without what words and numbers are put together by.
+// digits, and without what words and numbers are put together by. What is written in
+// base 64 and holds words was made of something.
 func secret(value string) bool {
-	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") && strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz")
+	return len(value) >= 20 && drawn.MatchString(value) && strings.ContainsAny(value, "0123456789") && strings.ContainsAny(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz") && !worded(value)
 }
+
+// worded reports whether a text in base 64 holds a word.
+func worded(value string) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(value, "=")))
+	return err == nil && word.Match(plain)
+}
+
+// word is what one in 300 random texts of 40 characters holds.
+var word = lazyregexp.New(`[a-z]{4}`)
 
 var drawn = lazyregexp.New(`^(s:)?[A-Za-z0-9+/=_.-]+$`)
 

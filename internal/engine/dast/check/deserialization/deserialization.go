@@ -1,7 +1,8 @@
 // Package deserialization finds objects of programs that travel through the browser:
 // parameters and cookies that hold what Java, PHP, .NET, Python or Ruby writes of an
 // object. A changed byte that the reader of such objects complains of proves that it
-// reads them, and so does an object that calls a listener of ours.
+// reads them, and so do two spellings of an object that only a reader tells apart, and
+// an object that calls a listener of ours.
 package deserialization
 
 import (
@@ -72,7 +73,7 @@ var formats = []struct {
 }{
 	{"Java", nil, "\xac\xed\x00\x05"},
 	{".NET", nil, "\x00\x01\x00\x00\x00\xff\xff\xff\xff"},
-	{"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"}, {"Python", nil, "\x80\x05\x95"},
+	{"Python", nil, "\x80\x02"}, {"Python", nil, "\x80\x03"}, {"Python", nil, "\x80\x04\x95"}, {"Python", nil, "\x80\x05\x95"},
 	{"Ruby", nil, "\x04\x08"},
 	{"PHP", lazyregexp.New(`^(?:O|C):\d+:"[\w\\]+":\d+:\{|^a:\d+:\{(?:i:\d+|s:\d+:".*?");`), ""},
 }
@@ -108,6 +109,9 @@ var complaint = lazyregexp.New(`java\.io\.(?:StreamCorrupted|InvalidClass|Option
 func point(p *attack.Probe) error {
 	base, err := p.Baseline()
 	if err != nil {
+		return err
+	}
+	if done, err := spelled(p, base); done || err != nil {
 		return err
 	}
 	v := p.At.Value
