@@ -99,10 +99,11 @@ type Analyzer struct {
 
 // A Reason says what an analyzer did not look at.
 type Reason struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Path    string `json:"path"`
-	Line    int    `json:"line"`
+	Code    string   `json:"code"`
+	Message string   `json:"message"`
+	Path    string   `json:"path"`
+	Line    int      `json:"line"`
+	Rules   []string `json:"rules"` // that the reason is about; empty: all
 }
 
 // Scan returns a scan as it stands.

@@ -336,8 +336,8 @@ func TestFailuresAreStatuses(t *testing.T) {
 					t.Errorf("message %q does not match %q", got.Message, want.Message)
 				}
 				got.Message, want.Message = "", ""
-				if got != want {
-					t.Errorf("reason %d: got %+v, want %+v", i, got, want)
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("reason %d (-want +got):\n%s", i, diff)
 				}
 			}
 			if other.Load() == 0 {

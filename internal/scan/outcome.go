@@ -87,7 +87,7 @@ func (o *outcome) degrade(r Reason) {
 	defer o.mu.Unlock()
 	r.Message = clip(r.Message, maxText)
 	switch {
-	case o.closed || len(o.reasons) > 0 && o.reasons[len(o.reasons)-1] == r:
+	case o.closed || len(o.reasons) > 0 && o.reasons[len(o.reasons)-1].equal(r):
 	case len(o.reasons) == MaxReasons:
 		o.omitted++
 	default:

@@ -136,14 +136,14 @@ func each(rows *sql.Rows, err error, do func(*sql.Rows) error) error {
 	return rows.Err()
 }
 
-const knownColumns = `id, flaw, place, code, analysis, analyzer, severity, status, priority, pinned, gone, cvss, path, start_line, sum,
+const knownColumns = `id, flaw, place, code, analysis, analyzer, rule_id, severity, status, priority, pinned, gone, cvss, path, start_line, sum,
 	proves, proven, last_run, last_did, updated_at`
 
 // Known calls do for every finding of a branch of the scope's project.
 func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func(triage.Known) error) error {
 	rows, err := db.Query(ctx, "SELECT "+knownColumns+" FROM finding WHERE project_id = ? AND organization_id = ? AND branch = ?",
 		append(ofProject(sc), branch)...)
-	same := map[string]string{} // paths, analyzers and runs repeat: each is kept once
+	same := map[string]string{} // paths, analyzers, rules and runs repeat: each is kept once
 	return each(rows, err, func(rows *sql.Rows) error {
 		k, err := scanKnown(rows, same)
 		if err != nil {
@@ -156,10 +156,10 @@ func (db *DB) Known(ctx context.Context, sc tenant.Scope, branch string, do func
 func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 	var k triage.Known
 	var flaw, place, codeText, proves sql.RawBytes
-	var analyzer, path, lastRun sql.RawBytes
+	var analyzer, rule, path, lastRun sql.RawBytes
 	var analysis, severity, status, priority, cvss int
 	var sum, updated int64
-	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &severity, &status, &priority, &k.Pinned, &k.Gone, &cvss,
+	err := rows.Scan(&k.ID, &flaw, &place, &codeText, &analysis, &analyzer, &rule, &severity, &status, &priority, &k.Pinned, &k.Gone, &cvss,
 		&path, &k.Line, &sum, &proves, &k.Proven, &lastRun, &k.LastDid, &updated)
 	if err != nil {
 		return k, err
@@ -185,7 +185,7 @@ func scanKnown(rows *sql.Rows, same map[string]string) (triage.Known, error) {
 		}
 		return s
 	}
-	k.Analyzer, k.Path, k.LastRun = once(analyzer), once(path), run.ID(once(lastRun))
+	k.Analyzer, k.Rule, k.Path, k.LastRun = once(analyzer), once(rule), once(path), run.ID(once(lastRun))
 	k.Sum, k.UpdatedAt = uint64(sum), fromMillis(updated)
 	k.Cell = triage.Cell{
 		Analysis: value(finding.Analyses, analysis), Severity: value(finding.Severities, severity),

@@ -190,3 +190,26 @@ func TestIngestAndAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestRulesNotTried keeps findings open whose rules a scan could not try.
+func TestRulesNotTried(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		s := newFindingStore(t, db, clock)
+		s.ingest("main", bigStream(t, 60))
+		var b bytes.Buffer
+		h := scan.Encode(&b)
+		status := &scan.Status{Analyzer: "sast/java", Analysis: finding.SAST, State: scan.Degraded, Reasons: []scan.Reason{
+			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-001", "sast/java/rule-002"}},
+			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-003"}, Path: bigFinding(3).Location.Path},
+			{Code: "unavailable", Message: "not tried", Rules: []string{"sast/java/rule-004"}, Path: "elsewhere"},
+		}}
+		for _, err := range []error{h.Config(&scan.Config{Tool: "merlon", Analyses: []finding.Analysis{finding.SAST}, Analyzers: []string{"sast/java"}}), h.Status(status)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := s.ingest("main", b.Bytes()).Changes, (run.Changes{Resolved: 57, Open: 60, Suspicious: true}); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+}

@@ -41,6 +41,7 @@ type Known struct {
 	Code      Digest // finding.Fingerprint.Flaw
 	Flaw      Digest
 	Analyzer  string
+	Rule      string // see RuleID
 	Path      string
 	Line      int
 	Gone      bool

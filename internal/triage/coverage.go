@@ -16,27 +16,51 @@ type coverage map[string]looked
 // looked is what one analyzer looked at.
 type looked struct {
 	analysis finding.Analysis
-	root     string          // what the paths begin with that it speaks of
-	nothing  bool            // no claim can be made
-	not      map[string]bool // files, and folders with a trailing slash, that it skipped
+	root     string            // what the paths begin with that it speaks of
+	nothing  bool              // no claim can be made
+	not      places            // that it skipped
+	untried  map[string]places // by rule: where it did not look for what the rule finds
 }
 
-// covers returns what the statuses say. An analyzer without a status is not in
-// it: it looked at nothing.
-func covers(statuses []scan.Status) coverage {
+// places are files, and folders with a trailing slash; the empty one is everywhere.
+type places map[string]bool
+
+// hold reports whether the path is one of the places, or in one.
+func (p places) hold(path string) bool {
+	if p[""] || p[path] {
+		return true
+	}
+	for i, r := range path {
+		if r == '/' && p[path[:i+1]] {
+			return true
+		}
+	}
+	return false
+}
+
+// covers returns what the statuses say, with identifiers of the rules of reasons as
+// the function makes them. An analyzer without a status is not in it: it looked at
+// nothing.
+func covers(statuses []scan.Status, rule func(name string) string) coverage {
 	c := coverage{}
 	for _, s := range statuses {
 		l := looked{analysis: s.Analysis, root: s.Root, nothing: s.State == scan.Failed || s.Omitted > 0}
 		if s.State == scan.Degraded {
 			l.nothing = l.nothing || len(s.Reasons) == 0
-			l.not = make(map[string]bool, len(s.Reasons))
 		}
+		l.not, l.untried = make(places, len(s.Reasons)), map[string]places{}
 		for _, r := range s.Reasons {
 			path := strings.TrimPrefix(r.Path, "./")
-			if path == "" || path == "/" || path == "." {
-				l.nothing = true
+			if path == "/" || path == "." {
+				path = ""
 			}
-			if l.not != nil {
+			for _, name := range r.Rules {
+				if l.untried[rule(name)] == nil {
+					l.untried[rule(name)] = places{}
+				}
+				l.untried[rule(name)][path] = true
+			}
+			if len(r.Rules) == 0 {
 				l.not[path] = true
 			}
 		}
@@ -45,10 +69,11 @@ func covers(statuses []scan.Status) coverage {
 	return c
 }
 
-// saw reports whether the analyzer looked at the path.
-func (c coverage) saw(analyzer, path string) bool {
+// saw reports whether the analyzer looked at the path for what the rule finds; a
+// rule without a name is none of those that reasons name.
+func (c coverage) saw(analyzer, path, rule string) bool {
 	l, ran := c[analyzer]
-	return ran && l.saw(path)
+	return ran && l.saw(path, rule)
 }
 
 // sawAll reports whether analyzers of the analysis ran, and all of them looked at
@@ -58,7 +83,7 @@ func (c coverage) sawAll(a finding.Analysis, path string) bool {
 	for _, l := range c {
 		if l.analysis == a {
 			ran = true
-			if !l.saw(path) {
+			if !l.saw(path, "") {
 				return false
 			}
 		}
@@ -73,14 +98,6 @@ func below(path, root string) bool {
 	return ok && (rest == "" || root == "" || strings.HasSuffix(root, "/") || rest[0] == '/')
 }
 
-func (l looked) saw(path string) bool {
-	if l.nothing || l.not[path] || !below(path, l.root) {
-		return false
-	}
-	for i, r := range path {
-		if r == '/' && l.not[path[:i+1]] {
-			return false
-		}
-	}
-	return true
+func (l looked) saw(path, rule string) bool {
+	return !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path)
 }

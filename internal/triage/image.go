@@ -247,7 +247,7 @@ func (in *ingest) unseen() map[string]bool {
 	out := map[string]bool{}
 	for i := range in.known {
 		k := &in.known[i]
-		if in.held.Mine[string(k.ID)] && (!in.covered.saw(k.Analyzer, k.Path) || !in.run.Speaks(k.Cell.Severity)) {
+		if in.held.Mine[string(k.ID)] && (!in.covered.saw(k.Analyzer, k.Path, k.Rule) || !in.run.Speaks(k.Cell.Severity)) {
 			out[string(k.ID)] = true
 		}
 	}

@@ -132,7 +132,7 @@ func (in *ingest) read(ctx context.Context) (err error) {
 	if in.branch, err = in.Branch(ctx, in.sc, in.run.Branch); err != nil {
 		return fmt.Errorf("read branch: %w", err)
 	}
-	in.covered = covers(in.report.statuses)
+	in.covered = covers(in.report.statuses, func(name string) string { return RuleID(in.sc.Organization, name) })
 	in.byPlace, in.flaws = map[Digest]int32{}, map[Digest]bool{}
 	err = in.Known(ctx, in.sc, in.run.Branch, func(k Known) error {
 		if len(in.known) == maxKnown {
@@ -211,7 +211,7 @@ func (in *ingest) unmatched() (before, after []spot) {
 		}
 	}
 	for i, k := range in.known {
-		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path) && !in.held.Others[string(k.ID)] {
+		if !in.seen[i] && codes[k.Code] && in.covered.saw(k.Analyzer, k.Path, k.Rule) && !in.held.Others[string(k.ID)] {
 			before = append(before, spot{index: i, code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 		}
 	}
@@ -274,7 +274,7 @@ func (in *ingest) compareBase(ctx context.Context, renamed map[Digest]Digest) er
 		if i, ok := here[k.Place]; ok {
 			same[i] = true
 			renamed[k.Place] = k.Flaw
-		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.saw(k.Analyzer, k.Path) {
+		} else if codes[k.Code] && !in.flaws[k.Flaw] && in.covered.saw(k.Analyzer, k.Path, k.Rule) {
 			before = append(before, spot{index: len(flaws), code: k.Code, path: k.Path, line: k.Line, gone: k.Gone})
 			flaws = append(flaws, k.Flaw)
 		}
@@ -376,7 +376,7 @@ func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 	for i := range in.known {
 		k := &in.known[i]
 		if in.seen[i] || !in.run.Ends() || k.Gone && k.Cell.Status == Resolved || !in.run.Speaks(k.Cell.Severity) ||
-			!in.covered.saw(k.Analyzer, k.Path) || in.held.Others[string(k.ID)] {
+			!in.covered.saw(k.Analyzer, k.Path, k.Rule) || in.held.Others[string(k.ID)] {
 			continue
 		}
 		w.resolve(k)

@@ -147,8 +147,9 @@ func TestCoverage(t *testing.T) {
 		{Analyzer: "silent", Analysis: finding.SAST, State: scan.Degraded},
 		{Analyzer: "root", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("./")},
 		{Analyzer: "sca2", Analysis: finding.SCA, State: scan.Succeeded},
+		{Analyzer: "rules", Analysis: finding.API, State: scan.Degraded, Reasons: []scan.Reason{{Code: "x", Path: "h/a", Rules: []string{"r1", "r2"}}, {Code: "x", Path: "h/b/", Rules: []string{"r1"}}, {Code: "x", Rules: []string{"r3"}}}},
 		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded, Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
-	})
+	}, func(name string) string { return "id of " + name })
 	for _, q := range []struct {
 		analyzer, path string
 		want           bool
@@ -160,9 +161,23 @@ func TestCoverage(t *testing.T) {
 		{"image", "etc/y", false}, {"image", "hub/a/b:/etc/y", false}, {"image", "hub/ab:/etc/y", false},
 		{"somewhere", "z.go", false}, {"many", "z.go", false}, {"silent", "z.go", false}, {"root", "z.go", false},
 	} {
-		if got := c.saw(q.analyzer, q.path); got != q.want {
+		if got := c.saw(q.analyzer, q.path, "id of r1"); got != q.want {
 			t.Errorf("%s saw %s: got %v, want %v", q.analyzer, q.path, got, q.want)
 		}
+	}
+	for _, q := range []struct {
+		path, rule string
+		want       bool
+	}{
+		{"h/a", "r1", false}, {"h/a", "r2", false}, {"h/a", "r3", false}, {"h/a", "r4", true}, {"h/b/c", "r1", false}, {"h/b/c", "r2", true},
+		{"h/c", "r1", true}, {"h/c", "r3", false}, {"h/c", "r4", true},
+	} {
+		if got := c.saw("rules", q.path, "id of "+q.rule); got != q.want {
+			t.Errorf("looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
+		}
+	}
+	if !c.sawAll(finding.API, "h/a") {
+		t.Error("reasons of rules are about packages")
 	}
 	if c.sawAll(finding.SCA, "a.go") || !c.sawAll(finding.SCA, "c.go") || c.sawAll(finding.IaC, "c.go") || c.sawAll(finding.SAST, "c.go") {
 		t.Error("an analysis looked where one of its analyzers did not, or none ran")

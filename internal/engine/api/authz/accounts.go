@@ -16,6 +16,7 @@ import (
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
@@ -195,6 +196,10 @@ func (e *examination) accounts() error {
 	}
 	first, spare := team[0], team[2]
 	e.ordinary = team[1]
+	if spare == nil && e.register != nil && e.changes() {
+		e.Untried(nil, []*finding.Rule{passwordChange, personalData, massAssignment, ownRole, outlives, codeLimit},
+			fmt.Sprintf("what needs accounts of the scan's own was not tried: %s %s made none that signs in", e.register.Method, e.register.Path))
+	}
 	if first != nil {
 		if err := e.assigned(first); err != nil {
 			return err

@@ -24,6 +24,7 @@ import (
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
@@ -44,6 +45,9 @@ type API struct {
 	Header string
 	// Created is told what the examination has made and could not remove.
 	Created func(what string)
+	// Untried is told that it could not be tried whether an operation (nil: any) has the
+	// flaws that the rules find, and why.
+	Untried func(o *Operation, rules []*finding.Rule, why string)
 }
 
 // An Operation is one of the description, with the answer to a valid request as the

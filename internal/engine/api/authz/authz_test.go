@@ -207,6 +207,11 @@ func (k *told) Finding(f *finding.Finding) error {
 // compare scans the API of notes and returns what is found of authorization.
 func compare(t *testing.T, h http.Handler, names []string, profile scan.Profile) []string {
 	t.Helper()
+	return examine(t, h, notesTarget(names, profile))
+}
+
+// notesTarget is the API of notes, with users of these names.
+func notesTarget(names []string, profile scan.Profile) scan.Target {
 	target := scan.Target{Profile: profile, Descriptions: []scan.Description{{Name: "notes.yaml", Text: description}}}
 	for _, name := range names {
 		role := 1
@@ -216,14 +221,12 @@ func compare(t *testing.T, h http.Handler, names []string, profile scan.Profile)
 		target.Identities = append(target.Identities, scan.Identity{Name: name, Role: role,
 			JSON: &scan.JSONLogin{URL: "/login", Body: fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name)}})
 	}
-	return examine(t, h, target)
+	return target
 }
 
-// examine scans the API and returns what is found of authorization.
-func examine(t *testing.T, h http.Handler, target scan.Target) []string {
+// visit scans what the server serves.
+func visit(t *testing.T, server *httptest.Server, target scan.Target) *told {
 	t.Helper()
-	server := httptest.NewServer(h)
-	defer server.Close()
 	target.URL, target.Rate = server.URL+"/", 1e6
 	var dialer net.Dialer
 	got := &told{}
@@ -231,6 +234,15 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
+	return got
+}
+
+// examine scans the API and returns what is found of authorization.
+func examine(t *testing.T, h http.Handler, target scan.Target) []string {
+	t.Helper()
+	server := httptest.NewServer(h)
+	defer server.Close()
+	got := visit(t, server, target)
 	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
 		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication"}
 	var lines []string

@@ -130,7 +130,7 @@ func (e *examination) ranks() error {
 		if traffic.Over(err) {
 			return err
 		}
-		if mine == nil || err != nil {
+		if err != nil {
 			continue
 		}
 		for _, who := range []*User{nil, low} {

@@ -1,7 +1,9 @@
 package authz
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,6 +15,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
@@ -56,19 +59,37 @@ func (e *examination) fresh(words map[string]string) func(in, name string, s *de
 	}
 }
 
-// create makes an object as the user, and before what its path names; nil: it was
-// refused, or nothing tells it from others.
+// errRefused says that the API does not let the user make an object.
+var errRefused = errors.New("the API does not let this user make one")
+
+// denials are answers by which an operation says that it does nothing of the kind for
+// the user, whatever the request.
+var denials = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone, http.StatusNotImplemented}
+
+// create makes an object as the user, and before what its path names. An error that does
+// not end the scan says why there is none.
 func (e *examination) create(o *Operation, as *User, extra map[string]any) (*object, error) {
 	within, err := e.around(o, as)
-	if err != nil || len(within) < strings.Count(o.Path, "{") {
+	if err != nil {
 		return nil, err
 	}
+	if len(within) < strings.Count(o.Path, "{") {
+		return nil, fmt.Errorf("what the path of %s %s names is made by no operation", o.Method, o.Path)
+	}
+	why := fmt.Errorf("%s %s takes no free text by which an object could be told from others", o.Method, o.Path)
 	for _, optional := range []bool{true, false} {
-		if made, _, err := e.attempt(o, as, within, optional, extra); made != nil || err != nil {
+		made, resp, err := e.attempt(o, as, within, optional, extra)
+		if made != nil || err != nil {
 			return made, err
 		}
+		if resp == nil {
+			continue
+		}
+		if why = fmt.Errorf("%s %s answered %d", o.Method, o.Path, resp.Status); slices.Contains(denials, resp.Status) {
+			why = fmt.Errorf("%w: %w", why, errRefused)
+		}
 	}
-	return nil, nil
+	return nil, why
 }
 
 // attempt tries to make an object as the user, and returns the answer; without one there
@@ -143,10 +164,10 @@ func (e *examination) around(o *Operation, as *User) ([]*object, error) {
 		}
 	}
 	m, err := e.create(maker, as, nil)
-	if m == nil || err != nil {
+	if err != nil {
 		return nil, err
 	}
-	if m.id, err = e.id(m, name); m.id == nil || err != nil {
+	if m.id, err = e.named(m, name); err != nil {
 		return nil, err
 	}
 	return append(slices.Clone(m.within), m), nil
@@ -391,18 +412,33 @@ func (k *kind) gone(m *object, resp *message.Response) bool {
 	return ok(resp) && len(m.seen(resp)) == 0 && next(resp) == ""
 }
 
-// make makes an object of the kind as the user, and reads it; nil: that does not work.
+// named is id; an error that does not end the scan says that nothing tells it.
+func (e *examination) named(m *object, parameter string) (any, error) {
+	v, err := e.id(m, parameter)
+	if v == nil && err == nil {
+		err = fmt.Errorf("no answer tells by which %q paths name what %s %s makes", parameter, m.of.Method, m.of.Path)
+	}
+	return v, err
+}
+
+// make makes an object of the kind as the user, and reads it. An error that does not end
+// the scan says why that does not work.
 func (e *examination) make(k *kind, as *User) (*object, *message.Response, error) {
 	mine, err := e.create(k.maker, as, nil)
-	if mine == nil || err != nil {
+	if err != nil {
 		return nil, nil, err
 	}
-	if mine.id, err = e.id(mine, k.parameter); mine.id == nil || err != nil {
+	if mine.id, err = e.named(mine, k.parameter); err != nil {
 		return nil, nil, err
 	}
 	own, err := e.see(k, mine, as)
-	if err != nil || own == nil || !ok(own) || len(mine.seen(own)) == 0 {
+	switch {
+	case err != nil:
 		return nil, nil, err
+	case own == nil || !ok(own):
+		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method, k.maker.Path)
+	case len(mine.seen(own)) == 0:
+		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has sent it", k.maker.Method, k.maker.Path)
 	}
 	return mine, own, nil
 }
@@ -415,15 +451,31 @@ func (e *examination) objects() error {
 	for _, k := range e.kinds() {
 		if err := e.kind(k, e.Users[0], e.Users[1]); traffic.Over(err) {
 			return err
+		} else if err != nil && !errors.Is(err, errRefused) {
+			e.untried(k, err)
 		}
 	}
 	return nil
 }
 
-// kind examines one kind of object.
+// untried tells that a kind of object was not examined: the operation that makes it, and
+// those about it.
+func (e *examination) untried(k *kind, why error) {
+	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not tried: %v", why))
+	said := map[string]bool{}
+	for _, o := range k.about {
+		if !said[o.Path] {
+			said[o.Path] = true
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do was not tried with an object of the scan's own: %v", why))
+		}
+	}
+}
+
+// kind examines one kind of object. An error that does not end the scan says why that
+// could not be done to the end.
 func (e *examination) kind(k *kind, owner, stranger *User) error {
 	mine, own, err := e.make(k, owner)
-	if mine == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	if err := e.stored(k, mine.in(own), owner); err != nil {
@@ -439,16 +491,19 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 		return err
 	}
 	e.privates[k.maker] = mine.private
+	var failed error
 	for _, f := range []func() error{
 		func() error { return e.foreign(k, mine, own, stranger) },
 		func() error { return e.referred(mine, k.parameter, owner, stranger) },
 		func() error { return e.changed(k, mine, stranger) },
 	} {
-		if err := f(); traffic.Over(err) {
+		err := f()
+		if traffic.Over(err) {
 			return err
 		}
+		failed = cmp.Or(failed, err)
 	}
-	return nil
+	return failed
 }
 
 // owns are names of properties that tell whose an object is.
@@ -539,9 +594,9 @@ func (e *examination) foreign(k *kind, mine *object, own *message.Response, stra
 		fmt.Sprintf("An object that does not exist is answered with %d, and nobody gets the object without a sign-in.", none.Status),
 	}
 	answers, notes := []*message.Response{own, resp, none}, []string{"the owner reads the object", "another user reads it", "an object that does not exist"}
-	if theirs, err := e.create(mine.of, stranger, nil); err != nil {
+	if theirs, err := e.create(mine.of, stranger, nil); traffic.Over(err) {
 		return err
-	} else if theirs != nil {
+	} else if err == nil {
 		if other, err := e.theirs(k, theirs); err != nil {
 			return err
 		} else if other != nil {
@@ -645,8 +700,11 @@ func (e *examination) stored(k *kind, shown map[string]any, owner *User) error {
 		return nil
 	}
 	with, err := e.create(o, owner, extra)
-	if with == nil || err != nil {
+	if traffic.Over(err) {
 		return err
+	}
+	if err != nil {
+		return nil // it takes none with these properties
 	}
 	resp, err := e.theirs(k, with)
 	if resp == nil || err != nil || !ok(resp) {

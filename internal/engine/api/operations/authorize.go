@@ -3,12 +3,14 @@ package operations
 import (
 	"context"
 	"fmt"
+	"net/url"
 
 	"merlon/internal/engine/api/authz"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
@@ -18,7 +20,7 @@ import (
 func (e *examination) api() *authz.API {
 	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header, Created: func(what string) {
 		e.Progress(40, "made for the comparison of users and not removed: "+what)
-	}}
+	}, Untried: e.untried}
 	calls := map[*authz.Operation]*call{}
 	for _, c := range e.calls {
 		o := &authz.Operation{Operation: c.operation, Origin: c.origin, Answer: c.answer}
@@ -27,6 +29,22 @@ func (e *examination) api() *authz.API {
 	}
 	a.Options = func(o *authz.Operation) generate.Options { return e.options(calls[o], 0, true) }
 	return a
+}
+
+// untried says that an operation was not tried for what rules find, by the path of what
+// they would have found there; nil: that none was.
+func (e *examination) untried(o *authz.Operation, rules []*finding.Rule, why string) {
+	reason := scan.Reason{Code: "unavailable", Message: why}
+	if o != nil {
+		reason.Message = o.Path + ": " + why
+		if at, err := url.Parse(o.Address(e.Scope.Base())); err == nil {
+			reason.Path = e.Target.Path(at)
+		}
+	}
+	for _, r := range rules {
+		reason.Rules = append(reason.Rules, r.ID)
+	}
+	e.Degrade(reason)
 }
 
 // join registers an account where the target has no identity and the API offers that:
