@@ -36,7 +36,7 @@ func (a *account) credentials(in, name string, s *describe.Schema) (any, bool) {
 	switch {
 	case in != "body", len(s.Properties) > 0, s.Is("array"): // "user" may be all of him
 		return nil, false
-	case isPassword(name):
+	case site.IsPassword(name):
 		return a.password, true
 	case mail(name):
 		return a.email, true
@@ -329,7 +329,7 @@ func (e *examination) above(name string) string {
 			if err != nil || !ok(resp) {
 				continue
 			}
-			v := decode(resp.Body)
+			v := message.DecodeJSON(resp.Body)
 			for _, self := range high.names() {
 				for _, object := range holding(v, self) {
 					for name, v := range object {
@@ -384,7 +384,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 	var answers []*message.Response
 	asked := 0
 	if u.account.answer != nil { // by which identifier others know it
-		for _, at := range objectsOf(decode(u.account.answer.Body)) {
+		for _, at := range objectsOf(message.DecodeJSON(u.account.answer.Body)) {
 			if v, found := at["id"]; found && scalar(v) {
 				out["id"] = v
 				break
@@ -421,7 +421,7 @@ func (e *examination) told(u, as *User) (map[string]any, []*message.Response, er
 		if err != nil || !ok(resp) {
 			continue
 		}
-		v := decode(resp.Body)
+		v := message.DecodeJSON(resp.Body)
 		list := append(holding(v, u.account.name), holding(v, u.account.email)...)
 		for _, object := range list {
 			for name, value := range object {
@@ -475,7 +475,7 @@ func (e *examination) assigned(plainly *User) error {
 // proven by signing in.
 func (e *examination) passwords(owner, stranger *User) error {
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost || !o.takes(isPassword) || site.Dangerous(o.Path) {
+		if o.Call != nil || o.Method != http.MethodPut && o.Method != http.MethodPatch && o.Method != http.MethodPost || !o.takes(site.IsPassword) || site.Dangerous(o.Path) {
 			continue
 		}
 		if o == e.register || o == e.login || !strings.Contains(o.Path, "{") {
@@ -498,7 +498,7 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
 		a := owner.account
 		switch {
-		case in == "body" && isPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
+		case in == "body" && site.IsPassword(name) && (strings.Contains(plain(name), "old") || strings.Contains(plain(name), "current")):
 			return stranger.account.password, true
 		case in == "body":
 			return (&account{name: a.name, email: a.email, password: changed}).credentials(in, name, s)

@@ -7,8 +7,6 @@
 package authz
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -81,7 +79,7 @@ func (u *User) names() []string {
 	}
 	i := &u.Identity
 	if i.JSON != nil {
-		fields, isJSON := decode([]byte(i.JSON.Body)).(map[string]any)
+		fields, isJSON := message.DecodeJSON([]byte(i.JSON.Body)).(map[string]any)
 		if values, err := url.ParseQuery(i.JSON.Body); err == nil && !isJSON { // a form, as of OAuth's password grant
 			fields = map[string]any{}
 			for name := range values {
@@ -187,7 +185,7 @@ func (e *examination) model(o *Operation) *scan.JSONLogin {
 func (e *examination) unnamed() {
 	for _, sure := range []func(*Operation) bool{e.enters, entrance} {
 		for _, o := range e.Operations {
-			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) && o.takes(isPassword) && o.takes(identifies) && sure(o) {
+			if o.Call == nil && o.Method == http.MethodPost && o != e.register && !site.Dangerous(o.Path) && o.takes(site.IsPassword) && o.takes(identifies) && sure(o) {
 				e.login = o
 				return
 			}
@@ -207,7 +205,7 @@ func entrance(o *Operation) bool {
 		return false
 	}
 	for _, name := range o.body().Required {
-		if !isPassword(name) && !identifies(name) {
+		if !site.IsPassword(name) && !identifies(name) {
 			return false
 		}
 	}
@@ -415,12 +413,6 @@ func mail(name string) bool {
 	return n == "mail" || strings.HasSuffix(n, "email") || n == "emailaddress"
 }
 
-// isPassword reports whether a property of this name is a password.
-func isPassword(name string) bool {
-	n := plain(name)
-	return n == "pass" || n == "pwd" || strings.Contains(n, "passwd") || strings.Contains(n, "password") || strings.Contains(n, "passphrase")
-}
-
 var (
 	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|(create|add|new)[-_]?(user|account|customer|member)|enrol`)
 	users = lazyregexp.New(`(?i)/(users?|accounts?|customers?|members?)/?$`)
@@ -428,26 +420,16 @@ var (
 )
 
 func registers(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(isPassword) && o.takes(identifies) && !logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
+	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) && !logs.MatchString(o.named()) && !strings.Contains(o.Path, "{") &&
 		(joins.MatchString(o.named()) || users.MatchString(o.Path))
 }
 
 func signsIn(o *Operation) bool {
-	return o.Method == http.MethodPost && o.takes(isPassword) && o.takes(identifies) && logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
+	return o.Method == http.MethodPost && o.takes(site.IsPassword) && o.takes(identifies) && logs.MatchString(o.named()) && !strings.Contains(o.Path, "{")
 }
 
 // ok reports whether an answer says that it worked.
 func ok(resp *message.Response) bool { return resp.Status >= 200 && resp.Status < 300 }
-
-func decode(text []byte) any {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return nil
-	}
-	return v
-}
 
 // Limits of what is looked at of one answer.
 const (
@@ -494,5 +476,5 @@ func objectsOf(v any) []map[string]any {
 
 // holds reports whether the body holds the text as a JSON value.
 func holds(resp *message.Response, text string) bool {
-	return len(holding(decode(resp.Body), text)) > 0
+	return len(holding(message.DecodeJSON(resp.Body), text)) > 0
 }

@@ -42,7 +42,7 @@ const maxObjects = 40
 func (e *examination) fresh(words map[string]string) func(in, name string, s *describe.Schema) (any, bool) {
 	return func(in, name string, s *describe.Schema) (any, bool) {
 		free := in == "body" && len(s.Enum) == 0 && s.Format == "" && s.Pattern == "" && (len(s.Types) == 0 && len(s.Properties) == 0 && s.Items == nil || s.Is("string")) && (s.MaxLength < 0 || s.MaxLength >= 8)
-		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || isPassword(n) || strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
+		if n := plain(name); !free || name == "" || strings.HasSuffix(n, "id") || mail(n) || site.IsPassword(n) || strings.Contains(n, "date") || strings.Contains(n, "url") || strings.Contains(n, "phone") {
 			return nil, false
 		}
 		length := 12
@@ -111,7 +111,7 @@ func (e *examination) attempt(o *Operation, as *User, within []*object, optional
 		return nil, resp, err
 	}
 	sent := map[string]any{}
-	for _, at := range objectsOf(decode(r.Body.Text)) {
+	for _, at := range objectsOf(message.DecodeJSON(r.Body.Text)) {
 		for name, v := range at {
 			if _, outer := sent[name]; !outer {
 				sent[name] = v
@@ -186,7 +186,7 @@ func (m *object) seen(resp *message.Response) []string {
 
 // in finds the object in an answer.
 func (m *object) in(resp *message.Response) map[string]any {
-	v := decode(resp.Body)
+	v := message.DecodeJSON(resp.Body)
 	for _, name := range slices.Sorted(maps.Keys(m.words)) {
 		if list := holding(v, m.words[name]); len(list) > 0 {
 			return list[0]
@@ -231,7 +231,7 @@ func (e *examination) id(m *object, parameter string) (any, error) {
 			return v, nil
 		}
 	}
-	for _, at := range objectsOf(decode(m.answer.Body)) { // it tells the identifier alone
+	for _, at := range objectsOf(message.DecodeJSON(m.answer.Body)) { // it tells the identifier alone
 		if v, found := identifier(at, parameter); found {
 			return v, nil
 		}
@@ -268,7 +268,7 @@ var (
 
 // next tells where a list goes on; empty: nowhere.
 func next(page *message.Response) string {
-	for _, at := range objectsOf(decode(page.Body)) {
+	for _, at := range objectsOf(message.DecodeJSON(page.Body)) {
 		for _, name := range slices.Sorted(maps.Keys(at)) {
 			if v := at[name]; nexts.MatchString(plain(name)) && scalar(v) && len(fmt.Sprint(v)) < 2000 {
 				return fmt.Sprint(v)

@@ -44,7 +44,7 @@ func (e *examination) self(u *User) ([]string, error) {
 		if err != nil || !ok(resp) {
 			continue
 		}
-		body, one := decode(resp.Body).(map[string]any)
+		body, one := message.DecodeJSON(resp.Body).(map[string]any)
 		if !one {
 			continue // it lists several
 		}
@@ -56,7 +56,7 @@ func (e *examination) self(u *User) ([]string, error) {
 			}
 			break // the outermost ones tell of him, or hold the one that does
 		}
-		for _, at := range objectsOf(decode(resp.Body)) {
+		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
 			if v, found := identifier(at, "id"); found && slices.ContainsFunc(u.names(), func(name string) bool { return slices.Contains(slices.Collect(texts(at)), name) }) {
 				out = append(out, fmt.Sprint(v))
 			}
@@ -108,7 +108,7 @@ func (e *examination) listing(all *Operation, parameter string, as *User) (map[s
 	}
 	out := map[string]map[string]any{}
 	for _, page := range pages {
-		for _, at := range objectsOf(decode(page.Body)) {
+		for _, at := range objectsOf(message.DecodeJSON(page.Body)) {
 			if v, found := identifier(at, parameter); found {
 				out[fmt.Sprint(v)] = at
 			}
@@ -148,7 +148,7 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 		return err
 	}
 	why := ""
-	for _, at := range objectsOf(decode(own.Body)) {
+	for _, at := range objectsOf(message.DecodeJSON(own.Body)) {
 		if why, err = e.owned(at, owner); why != "" || err != nil {
 			break
 		}
@@ -183,7 +183,7 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 
 // canonical is the body without differences of form; as it is when it is no JSON.
 func canonical(resp *message.Response) []byte {
-	v := decode(resp.Body)
+	v := message.DecodeJSON(resp.Body)
 	b, err := json.Marshal(v)
 	if v == nil || err != nil {
 		return resp.Body

@@ -30,7 +30,7 @@ func (e *examination) exposed(owner, stranger *User) error {
 	for _, resp := range answers {
 		var names []string
 		for _, value := range []string{owner.account.email, owner.account.phone} {
-			for _, at := range holding(decode(resp.Body), value) {
+			for _, at := range holding(message.DecodeJSON(resp.Body), value) {
 				for name, v := range at {
 					if v == value && contacts.MatchString(plain(name)) && !slices.Contains(names, name) {
 						names = append(names, name)
@@ -71,7 +71,7 @@ func template(r *message.Request) string {
 func (e *examination) persons() []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(isPassword) || site.Dangerous(o.Path) || o == e.register || o == e.login {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(site.IsPassword) || site.Dangerous(o.Path) || o == e.register || o == e.login {
 			continue
 		}
 		if n := len(parameters(o.Path)); n == 1 || n == 0 && (itself.MatchString(o.Path) || o.takes(identifies)) {
@@ -315,8 +315,9 @@ func (e *examination) outlived(u *User) error {
 }
 
 var (
-	// recovers are names of operations for users who have forgotten their password.
-	recovers = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account|$)`)
+	// loses is how names end of operations for users who have lost something, most likely
+	// their password.
+	loses = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?$`)
 	// codes are names of properties that take a code which was sent to somebody.
 	codes = lazyregexp.New(`^(otp|pin|code|onetime(code|password)|((reset|verification|verify|confirmation|security|sms|email)(password)?)?(code|pin|otp)|resetpasswordcode)$`)
 )
@@ -330,7 +331,7 @@ func (e *examination) forgotten(u *User) error {
 			continue
 		}
 		code := o.takes(func(name string) bool { return codes.MatchString(plain(name)) })
-		if !recovers.MatchString(o.named()) || o.takes(isPassword) || code {
+		if !site.Recovers(o.named()) && !loses.MatchString(o.named()) || o.takes(site.IsPassword) || code {
 			continue
 		}
 		r, err := e.request(o, true, u.account.credentials, nil)

@@ -141,7 +141,7 @@ func alike(a, b *message.Response) bool {
 	if a.MediaType() != b.MediaType() {
 		return false
 	}
-	one, two := decode(a.Body), decode(b.Body)
+	one, two := message.DecodeJSON(a.Body), message.DecodeJSON(b.Body)
 	if one != nil && two != nil {
 		return shape(one, 0) == shape(two, 0)
 	}

@@ -78,10 +78,6 @@ func (e *examination) offer(c *call) {
 // is not always who is named in the path.
 var sensitive = lazyregexp.New(`(?i)passw|credential|2fa|mfa|otp\b|/me\b|/self\b|api-?keys?\b`)
 
-// forgotten are paths of operations by which users who have forgotten their password
-// get another one. What the scan asks for there is a user that it has made up.
-var forgotten = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
-
 // removing reports whether an operation of another method than DELETE is named as one
 // that removes.
 func removing(c *call) bool {
@@ -89,8 +85,8 @@ func removing(c *call) bool {
 	if o.Call != nil {
 		return site.Removes(o.Call.Field)
 	}
-	if o.Method == http.MethodPost && forgotten.MatchString(o.Path) {
-		return false
+	if o.Method == http.MethodPost && site.Recovers(o.Path) {
+		return false // the user whose password is forgotten there is one that the scan has made up
 	}
 	return o.Method != http.MethodDelete && (site.Removes(o.ID) || site.Removes(o.Path))
 }
@@ -211,7 +207,7 @@ func rankOf(resp *message.Response) int {
 // outcome says what an answer means. GraphQL refuses with the status 200.
 func outcome(c *call, resp *message.Response) (finding.Outcome, string) {
 	if c.operation.Call != nil && resp.Status == http.StatusOK {
-		answer, _ := decode(resp.Body).(map[string]any)
+		answer, _ := message.DecodeJSON(resp.Body).(map[string]any)
 		list, _ := answer["errors"].([]any)
 		data, _ := answer["data"].(map[string]any)
 		if first, ok := at(append(list, nil)[0], "/message").(string); ok && data[c.operation.Call.Field] == nil {

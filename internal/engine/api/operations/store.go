@@ -1,7 +1,6 @@
 package operations
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -108,9 +107,9 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 	made := o.Method == "POST" || o.Method == "PUT" && resp.Status == 201
 	about := noun(o.Path)
 	looked := 0
-	s.walk(decode(resp.Body), about, made, 0, &looked)
+	s.walk(message.DecodeJSON(resp.Body), about, made, 0, &looked)
 	if body := resp.Request.Body; made && body.Kind == message.JSON {
-		s.walk(decode(body.Text), about, true, 0, &looked)
+		s.walk(message.DecodeJSON(body.Text), about, true, 0, &looked)
 	}
 	for _, p := range resp.Request.Body.Params {
 		if made && p.File == "" {
@@ -128,20 +127,10 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 				if !dotted {
 					bare = name
 				}
-				s.add("link "+l.Operation+" "+bare, at(decode(resp.Body), pointer), made)
+				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made)
 			}
 		}
 	}
-}
-
-func decode(text []byte) any {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if d.Decode(&v) != nil {
-		return nil
-	}
-	return v
 }
 
 // at follows a JSON pointer.

@@ -7,7 +7,6 @@ import (
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
-	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -55,13 +54,10 @@ func (e *examination) requests(route *scan.Route) []*message.Request {
 	return out
 }
 
-// password are names of parameters that take one.
-var password = lazyregexp.New(`(?i)pass(w|phrase|$)|pwd`)
-
 // open is the value of a parameter that the code leaves open. A password and its
 // confirmation get different ones, so that nobody is given another password.
 func open(name string, passwords *int) string {
-	if password.MatchString(name) {
+	if site.IsPassword(name) {
 		*passwords++
 		return strings.Repeat("1", *passwords)
 	}

@@ -195,7 +195,7 @@ func (b *Browser) launch(ctx context.Context) (*instance, error) {
 }
 
 // startLimit bounds the wait for a browser's first answers.
-const startLimit = 30 * time.Second
+const startLimit = time.Minute
 
 // attached gives a new target to the page that it belongs to. A second tab of a
 // page's profile was opened by the page: it is held, and closed before it sends.

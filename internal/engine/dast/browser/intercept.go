@@ -261,7 +261,7 @@ func (p *Page) authenticate(s *session, e *fetch.EventAuthRequired) {
 
 // socket decides about a WebSocket, which is not held: its host is admitted or not.
 func (p *Page) socket(address string) {
-	p.observe(Event{Socket: cut(address, 8000)})
+	p.observe(Event{Socket: message.Cut(address, 8000)})
 	u, err := url.Parse(address)
 	if err != nil {
 		return

@@ -341,7 +341,7 @@ func (p *Page) observe(e Event) {
 }
 
 func (p *Page) dialog(s *session, e *cdppage.EventJavascriptDialogOpening) {
-	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: cut(e.Message, 2000)}})
+	p.observe(Event{Dialog: &Dialog{Kind: string(e.Type), Text: message.Cut(e.Message, 2000)}})
 	p.mu.Lock()
 	p.dialogs++
 	over := p.dialogs > maxDialogs
@@ -364,7 +364,7 @@ func (p *Page) popup(address string) {
 		p.fail(fmt.Sprintf("it opened more than %d windows", maxPopups))
 		return
 	}
-	p.observe(Event{Popup: cut(address, 8000)})
+	p.observe(Event{Popup: message.Cut(address, 8000)})
 }
 
 // binding takes a report of our script.
@@ -419,7 +419,7 @@ func (p *Page) open(ctx context.Context, to cdppage.NavigateParams, limit time.D
 		return p.err(err)
 	}
 	if result.ErrorText != "" && result.ErrorText != "net::ERR_ABORTED" {
-		return p.err(fmt.Errorf("the page %s does not load: %s", cut(to.URL, 200), result.ErrorText))
+		return p.err(fmt.Errorf("the page %s does not load: %s", message.Cut(to.URL, 200), result.ErrorText))
 	}
 	return p.Settle(ctx, limit-time.Since(began))
 }
@@ -479,7 +479,7 @@ func (p *Page) Eval(ctx context.Context, expression string, out any) error {
 		if x := result.ExceptionDetails.Exception; x != nil {
 			text += " " + x.Description
 		}
-		return fmt.Errorf("script in the page: %s", cut(text, 300))
+		return fmt.Errorf("script in the page: %s", message.Cut(text, 300))
 	}
 	if out == nil || result.Result == nil || len(result.Result.Value) == 0 {
 		return nil
@@ -498,11 +498,4 @@ func (p *Page) ours(method string, args ...any) string {
 		parts[i] = string(text)
 	}
 	return fmt.Sprintf("globalThis[%q]?.%s(%s)", p.key, method, strings.Join(parts, ","))
-}
-
-func cut(s string, n int) string {
-	if len(s) > n {
-		s = strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
 }

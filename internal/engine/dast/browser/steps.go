@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/cdproto/storage"
 
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/scan"
 )
 
@@ -64,7 +65,7 @@ func (p *Page) until(ctx context.Context, expression, otherwise string) error {
 		select {
 		case <-time.After(stepPeriod):
 		case <-ctx.Done():
-			return fmt.Errorf("%s (in %s)", otherwise, cut(p.Address(), 200))
+			return fmt.Errorf("%s (in %s)", otherwise, message.Cut(p.Address(), 200))
 		}
 	}
 }
@@ -202,9 +203,9 @@ func (p *Page) login(ctx context.Context, l Login, fields map[string]string, pas
 		case <-time.After(stepPeriod):
 		case <-limited.Done():
 			if password {
-				return "", fmt.Errorf("the page %s never asked for the password", cut(p.Address(), 200))
+				return "", fmt.Errorf("the page %s never asked for the password", message.Cut(p.Address(), 200))
 			}
-			return "", fmt.Errorf("the page %s shows no form to sign in", cut(p.Address(), 200))
+			return "", fmt.Errorf("the page %s shows no form to sign in", message.Cut(p.Address(), 200))
 		}
 	}
 }

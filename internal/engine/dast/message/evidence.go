@@ -33,7 +33,7 @@ func Dump(r *http.Request, content []byte) string {
 	h := hideSecrets(r.Header)
 	_ = h.Write(&b) // a builder takes everything
 	b.WriteString("\r\n")
-	return cut(b.String()+string(content), maxEvidence)
+	return cut(b.String()+string(content), maxEvidence, isCut)
 }
 
 // hideSecrets returns the headers with credentials replaced. Of cookies the names
@@ -82,19 +82,26 @@ func hideCookie(v string) string {
 	return name + "=" + finding.Redacted + attributes
 }
 
-// cut shortens a text and says so.
-func cut(s string, n int) string {
+// isCut stands at the end of evidence that was longer.
+const isCut = "\n[cut]"
+
+// Cut returns a text for people, as valid UTF-8: of a longer one the first n bytes at
+// most, and "…".
+func Cut(s string, n int) string { return cut(s, n, "…") }
+
+// cut shortens a text to n bytes, and says so by the sign behind them.
+func cut(s string, n int, sign string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "") + "\n[cut]"
+	return strings.ToValidUTF8(s[:n], "") + sign
 }
 
 // Exchange returns the evidence of an answer with its request.
 func (r *Response) Exchange(note string) finding.Exchange {
 	shown := Response{Proto: r.Proto, Status: r.Status, Header: hideSecrets(r.Header)}
-	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence), Duration: r.Took}
+	return finding.Exchange{Note: note, Request: r.Sent, Response: cut(shown.Head()+"\r\n"+r.Text(), maxEvidence, isCut), Duration: r.Took}
 }
 
 // Head returns the status line and the headers as text.
@@ -138,7 +145,7 @@ func (r *Request) Curl(sent string) string {
 	if contentType != "" {
 		parts = append(parts, "-H", shell("Content-Type: "+contentType), "--data-binary", shell(string(content)))
 	}
-	return cut(strings.Join(append(parts, "--path-as-is", shell(r.Address())), " "), maxEvidence)
+	return cut(strings.Join(append(parts, "--path-as-is", shell(r.Address())), " "), maxEvidence, isCut)
 }
 
 // added returns the headers with credentials, and the cookies, of a request as Dump has

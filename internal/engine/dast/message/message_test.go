@@ -243,3 +243,11 @@ func TestShare(t *testing.T) {
 		t.Error("an answer shares with itself")
 	}
 }
+
+func TestCut(t *testing.T) {
+	for in, want := range map[string]string{"": "", "abcd": "abcd", "abcde": "abcd…", "abcé": "abc…", "a\xffb": "a\uFFFD…", "é": "é"} {
+		if got := Cut(in, 4); got != want {
+			t.Errorf("%q: %q, not %q", in, got, want)
+		}
+	}
+}

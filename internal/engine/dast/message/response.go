@@ -2,6 +2,7 @@ package message
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strings"
@@ -167,4 +168,16 @@ func (r *Response) Slashed() *Request {
 		}
 	}
 	return there
+}
+
+// DecodeJSON returns the value that a text begins with, its numbers as json.Number: they
+// keep their digits. nil: it is null, or no JSON.
+func DecodeJSON(text []byte) any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
 }

@@ -147,6 +147,19 @@ var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destro
 // it removes something or puts something else in its place.
 func Removes(name string) bool { return removes.MatchString(name[strings.LastIndexByte(name, '/')+1:]) }
 
+// recovers are names of operations for users who have forgotten their password.
+var recovers = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
+
+// Recovers reports whether the name of an operation, or its path, says that users who
+// have forgotten their password get another one by it.
+func Recovers(name string) bool { return recovers.MatchString(name) }
+
+// password are names of fields that take a password.
+var password = lazyregexp.New(`(?i)passw|pass[-_ ]?phrase|^pwd|pwd$|(^|[^a-z]|user)pass$`)
+
+// IsPassword reports whether a field of this name takes a password.
+func IsPassword(name string) bool { return password.MatchString(name) }
+
 // newPassword are names of fields that take a new password.
 var newPassword = lazyregexp.New(`(?i)(new|conf|repeat|retype|again|verify|current|old)[-_]?(pass|pwd|pw)|(pass(word|wd|phrase)?|pwd)[-_]?(new|conf|repeat|again|check|verify|old|current|2)`)
 

@@ -210,3 +210,17 @@ func TestOutline(t *testing.T) {
 		t.Error("objects are told apart by their numbers, or not by their words")
 	}
 }
+
+func TestPasswordNames(t *testing.T) {
+	for name, want := range map[string]bool{"password": true, "newPassword": true, "passwd_confirm": true, "pass-phrase": true, "passphrase": true, "pwd": true, "userPwd": true, "pass": true, "user_pass": true, "userpass": true,
+		"compass": false, "passenger": false, "passport": false, "bypass": false, "": false} {
+		if IsPassword(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+	for name, want := range map[string]bool{"/users/forgot-password": true, "resetMyPassword": true, "/recover_account": true, "/lost/pin": true, "/reset": false, "/database/reset": false, "/passwords": false} {
+		if Recovers(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

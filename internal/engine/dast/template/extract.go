@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
 
@@ -52,10 +53,7 @@ func (x *extractor) extractFrom(e *evaluation) []string {
 		}
 	}
 	if len(x.json) > 0 {
-		var root any
-		dec := json.NewDecoder(strings.NewReader(from))
-		dec.UseNumber()
-		if dec.Decode(&root) == nil {
+		if root := message.DecodeJSON([]byte(from)); root != nil {
 			for _, path := range x.json {
 				follow(root, path, add)
 			}

@@ -3,6 +3,7 @@ package template
 import (
 	"strings"
 
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
@@ -49,10 +50,7 @@ func (d *document) rule() *finding.Rule {
 	return r
 }
 
-func short(s string, n int) string {
-	s = strings.ToValidUTF8(strings.TrimSpace(s), "")
-	return strings.ToValidUTF8(s[:min(len(s), n)], "")
-}
+func short(s string, n int) string { return message.Cut(strings.TrimSpace(s), n) }
 
 // severity reads the words of the format. What it calls info or unknown is low here.
 func severity(s string) finding.Severity {
