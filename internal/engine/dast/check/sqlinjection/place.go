@@ -42,7 +42,8 @@ func (s *prober) places() (likely, others []*place) {
 	v := s.value
 	quoted := func(q string) *place {
 		return &place{kind: q, make: func(_ int, r string) form {
-			return form{v + q + " AND " + q + r + q + "=" + q + r, v + q + " ANX " + q + r + q + "=" + q + r, "ANX", v + q + " AND " + q + r + q + "=" + q + s.Random(4)}
+			and := func(word, other string) string { return v + q + word + q + r + q + "=" + q + other } // without spaces, which filters take out
+			return form{and("AND", r), and("ANX", r), "ANX", and("AND", s.Random(4))}
 		}}
 	}
 	number := &place{kind: "number", make: func(n int, _ string) form {
@@ -62,6 +63,13 @@ func (s *prober) places() (likely, others []*place) {
 	// MySQL joins strings that stand beside each other. Python and Ruby do so as well, but
 	// know no such comment.
 	beside := &place{make: func(_ int, r string) form { return form{v + "' /**/ '" + r, v + "' /**/ AZ '" + r, "AZ", ""} }}
+	// A limit takes nothing but a number in MySQL; what follows it may be said all the same.
+	locked := &place{make: func(_ int, _ string) form {
+		return form{v + " LOCK IN SHARE MODE -- ", v + " LOCK IN SHARE MODX -- ", "MODX", ""}
+	}}
+	spaceless := &place{make: func(_ int, r string) form {
+		return form{v + "-0*LENGTH('" + r + "')", v + "-0*LENGTX('" + r + "')", "LENGTX", ""}
+	}}
 	likely = []*place{quoted("'")}
 	others = []*place{cast("'||", "||'", "CHAR(4)")}
 	switch {
@@ -72,7 +80,10 @@ func (s *prober) places() (likely, others []*place) {
 	}
 	if s.number() {
 		likely = append([]*place{number}, likely...)
-		others = append(others, cast("-", "", "DECIMAL"))
+		others = append(others, cast("-0*", "", "DECIMAL"), spaceless)
+		if limits.MatchString(s.At.Name) {
+			others = append(others, locked)
+		}
 	} else {
 		others = append(others, number)
 	}
@@ -92,6 +103,9 @@ func (s *prober) places() (likely, others []*place) {
 
 // orders are names of parameters that say how a list is ordered.
 var orders = lazyregexp.New(`(?i)order|sort|column|group|dir$|^by|by$`)
+
+// limits are names of parameters that say how much of a list is shown.
+var limits = lazyregexp.New(`(?i)limit|offset|count|size|start|skip|page|rows|first|from|max|top|num|begin|^n$`)
 
 // column is what a list can be ordered by: a name, or the number of a column.
 var column = lazyregexp.New(`(?i)^(?:[a-z_][\w.]*|\d+)(?: (?:asc|desc))?$`)

@@ -57,7 +57,10 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 	}
 	defer func() { r.doubtful = !sure && err == nil }()
 	r.n[asUsual], r.n[asBroken] = 2, 2 // as it was found, and with the breaking value; the values of the form
-	if r.base != nil {
+	switch {
+	case r.lost != nil: // its words were chosen by the others
+		r.n[asUsual], r.n[asBroken] = 1, 1
+	case r.base != nil:
 		r.n[asUsual]++
 	}
 	if r.place.form.no != "" {

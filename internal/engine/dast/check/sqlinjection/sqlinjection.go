@@ -70,7 +70,10 @@ type prober struct {
 	paired         int  // places of which both values of a form were asked
 	doubtful       bool // answers did not follow the values of a form
 	parsed         bool // another error of a database than the first was seen
-	changed        bool // the breaking value leads to another page than one that names nothing
+	// lost tells by words whether the statement failed, where the page changes by itself;
+	// nil: it is not known to.
+	lost    func(resp *message.Response, payload string) bool
+	changed bool // the breaking value leads to another page than one that names nothing
 }
 
 func point(p *attack.Probe) error {
@@ -104,6 +107,8 @@ func (s *prober) decide() error {
 	}
 	if changed {
 		s.Read()
+	}
+	if changed && (s.base == nil || s.base.Stable || s.dbms != "" || s.failed(s.broken)) {
 		if done, err := s.repair(); done || err != nil {
 			return err
 		}
@@ -236,6 +241,8 @@ const refusal = "no-sql"
 // isBroken reports whether the statement failed.
 func (s *prober) isBroken(resp *message.Response, payload string) bool {
 	switch {
+	case s.lost != nil:
+		return s.lost(resp, payload)
 	case signature(resp.Text(), s.first.Text()) != "":
 		return true
 	case s.dbms != "":
@@ -309,7 +316,10 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 		proof = fmt.Sprintf("So it was in %d more requests with other constants, in random order.", len(r.answers)-3)
 	}
 	what := "an error of the application"
-	if s.dbms != "" {
+	switch {
+	case s.lost != nil:
+		what = "a page without words that it has each time, or with others"
+	case s.dbms != "":
 		what = "an error of " + names[s.dbms]
 	}
 	s.proven(s.dbms)

@@ -19,12 +19,13 @@ import (
 var byUnion = newRule("union", "SQL injection (union)", "A parameter is part of a SQL statement: rows that it adds to the result are shown.")
 
 const (
-	maxUnion   = 60 // requests for one point
-	maxGuessed = 12 // columns that are tried where the statement does not tell how many it has
-	samples    = 5  // of a page that changes by itself
-	maxSingle  = 16 // columns of which each is tried alone
-	forOrder   = 14 // requests that are left for the proof by the order
-	tooMany    = 97 // columns that no statement is expected to have
+	maxUnion                = 60    // requests for one point
+	maxGuessed              = 12    // columns that are tried where the statement does not tell how many it has
+	fewSamples, manySamples = 5, 10 // of a page that changes by itself
+	mostColumns             = 60    // that a statement is believed to have
+	maxSingle               = 16    // columns of which each is tried alone
+	forOrder                = 14    // requests that are left for the proof by the order
+	tooMany                 = 97    // columns that no statement is expected to have
 )
 
 // errEnough ends the look at a point.
@@ -37,7 +38,8 @@ var closings = []string{"'", "')", "'))", "%'", "%')", `"`, `")`, "", ")", "))"}
 // A union holds what is known of the statement while rows are added to it.
 type union struct {
 	*prober
-	left int // requests
+	left  int            // requests
+	pages []*attack.Page // without an attack
 	// lost reports whether an answer is one of a statement that failed.
 	lost func(resp *message.Response, payload string) bool
 }
@@ -49,9 +51,8 @@ func (s *prober) union() error {
 	if s.At.Names() || s.doneBy() || !s.Target.Profile.Allows(scan.Standard) {
 		return nil
 	}
-	u := &union{prober: s, left: maxUnion}
+	u := &union{prober: s, left: maxUnion, lost: s.isBroken}
 	if s.changed && (s.base == nil || s.base.Stable) && !s.doubtful {
-		u.lost = s.isBroken
 		return u.visible()
 	}
 	if s.base == nil && !s.doubtful {
@@ -60,39 +61,69 @@ func (s *prober) union() error {
 	if err := s.baseline(); err != nil || s.base.Stable && !s.doubtful {
 		return err
 	}
-	words, err := u.steady()
-	if err != nil {
+	if done, err := u.changing(); done || err != nil {
 		return err
 	}
-	if len(words) > 0 {
-		u.lost = func(resp *message.Response, payload string) bool { return !u.read(resp, payload).Has(words) }
-		if fits, err := u.fit(closings); fits || err != nil {
-			return err
+	return u.unseen()
+}
+
+// changing looks for words of a page that changes by itself which tell a statement that is
+// taken from one that is not. By these the same forms are asked for as by errors, and then
+// what closes the place. Words that were there by chance show when answers do not follow
+// the forms; then more pages are asked for, once.
+func (u *union) changing() (done bool, err error) {
+	for _, samples := range []int{fewSamples, manySamples} {
+		if err := u.steady(samples); err != nil || u.prober.lost == nil {
+			return false, err
+		}
+		u.doubtful = false
+		for _, pl := range slices.Concat(u.likely, u.others) {
+			pl.done = false
+		}
+		if done, err := u.repair(); done && !u.doubtful || err != nil {
+			return done, err
+		}
+		if !u.doubtful {
+			break
 		}
 	}
-	return u.unseen()
+	return u.fit(closings)
 }
 
 // doneBy reports whether something else has decided about the point, or refuses it.
 func (s *prober) doneBy() bool { return s.Found(Mark) || s.Found(refusal) && !s.number() }
 
-// steady are words of the page as it was that it shows neither with a value that breaks
-// statements nor with one that names nothing.
-func (u *union) steady() ([]string, error) {
+// steady looks for words of the page as it was that it shows neither with a value that
+// breaks statements nor with one that names nothing, or else for words that only these
+// show; by them a statement is known to have failed.
+func (u *union) steady(samples int) error {
 	control, err := u.Ask(u.Other())
 	if err != nil {
-		return nil, err
+		return err
 	}
-	pages := []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
+	if len(u.pages) == 0 {
+		u.pages = []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
+	}
 	others := []*attack.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
-	for len(attack.Steady(pages, others)) > 0 && len(pages) < samples {
+	for {
+		found, missing := attack.Steady(u.pages, others), attack.Steady(others, u.pages)
+		u.prober.lost = nil
+		if len(found)+len(missing) == 0 {
+			return nil
+		}
+		if len(u.pages) >= samples {
+			u.prober.lost = func(resp *message.Response, payload string) bool {
+				page := u.read(resp, payload)
+				return !page.Has(found) || len(found) == 0 && page.Has(missing)
+			}
+			return nil
+		}
 		resp, err := u.Send(u.Request)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		pages = append(pages, u.read(resp, ""))
+		u.pages = append(u.pages, u.read(resp, ""))
 	}
-	return attack.Steady(pages, others), nil
 }
 
 // read reads an answer to a payload. The point's own value does not count either, since it
@@ -243,6 +274,9 @@ func (u *union) columns(closing string) (int, error) {
 		if next = low * 2; next >= high {
 			next = (low + high) / 2
 		}
+	}
+	if low > mostColumns { // answers came by chance
+		return 0, nil
 	}
 	return low, nil
 }

@@ -70,7 +70,7 @@ func cells(db *sql.DB, query string, args ...any) (rows [][]string) {
 }
 
 // stripped removes words of SQL once, as some filters do.
-var stripped = regexp.MustCompile(`(?i)\b(?:and|or|sleep|case|like)\b|\|\|`)
+var stripped = regexp.MustCompile(`(?i)\b(?:and|or|sleep|case|like|cast|length)\b|\|\|`)
 
 func TestUnion(t *testing.T) {
 	db := database(t)
@@ -85,18 +85,23 @@ func TestUnion(t *testing.T) {
 		want = append(want, "dast/sqlinjection/"+rule+" GET "+path+" query:q")
 	}
 	all := func(rows [][]string) string { return html.EscapeString(fmt.Sprint(rows)) }
-	for name, where := range map[string]string{"string": "name='%s'", "parens": "((name='%s') AND id>0)", "like": "name LIKE '%%%s%%'", "list": "lower(name) IN (lower('%s'))"} {
+	for name, where := range map[string]string{"like": "name LIKE '%%%s%%'", "list": "lower(name) IN (lower('%s'))"} {
 		add("/changing/"+name, "union", "alice", "SELECT id, name, mail FROM people WHERE "+where, all)
 	}
-	add("/changing/double", "union", "alice", `SELECT id, name, mail FROM people WHERE name="%s"`, all)
-	add("/changing/number", "union", "2", "SELECT id, name, mail, 4, 5, 6, 7 FROM people WHERE id=%s", all)
-	add("/changing/first", "union", "2", "SELECT id, name FROM people WHERE id=%s", func(rows [][]string) string {
+	for name, where := range map[string]string{"string": "name='%s'", "parens": "((name='%s') AND id>0)"} { // words of the page tell
+		add("/changing/"+name, "error", "alice", "SELECT id, name, mail FROM people WHERE "+where, all)
+	}
+	add("/changing/order", "error", "name", "SELECT id, name, mail FROM people ORDER BY %s", all)
+	add("/changing/limit", "error", "3", "SELECT id, name, mail FROM people LIMIT %s", all)
+	add("/changing/double", "error", "alice", `SELECT id, name, mail FROM people WHERE name="%s"`, all)
+	add("/changing/number", "error", "2", "SELECT id, name, mail, 4, 5, 6, 7 FROM people WHERE id=%s", all)
+	add("/changing/first", "union", "bob", "SELECT id, name FROM people WHERE name LIKE '%%%s%%'", func(rows [][]string) string {
 		if len(rows) == 0 {
 			return ""
 		}
 		return "The user is " + html.EscapeString(rows[0][1])
 	})
-	add("/changing/price", "union", "2", "SELECT name, id FROM people WHERE id=%s", func(rows [][]string) string {
+	add("/changing/price", "union", "bo", "SELECT name, id FROM people WHERE name LIKE '%%%s%%'", func(rows [][]string) string {
 		if len(rows) == 0 {
 			return ""
 		}
@@ -120,17 +125,21 @@ func TestUnion(t *testing.T) {
 			write(w, all(cells(db, fmt.Sprintf(query, stripped.ReplaceAllString(r.FormValue("q"), "")))))
 		})
 		operations = append(operations, "GET /stripped/"+v+"?q="+v)
-		want = append(want, "dast/sqlinjection/union GET /stripped/"+v+" query:q")
+		want = append(want, "dast/sqlinjection/"+map[string]string{"2": "error", "alice": "union"}[v]+" GET /stripped/"+v+" query:q")
 	}
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
-	attacktest.Expect(t, got, want...)
-	for _, f := range got.Findings {
-		if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
-			t.Errorf("%s: %d proofs, %d exchanges", attacktest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
+	requests := 0
+	for i, operation := range operations { // each by itself, so that everything that is random is the same in each run
+		got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{operation})
+		attacktest.Expect(t, got, want[i])
+		for _, f := range got.Findings {
+			if len(f.Live.Proof) < 3 || len(f.Live.Exchanges) < 3 {
+				t.Errorf("%s: %d proofs, %d exchanges", attacktest.Line(f), len(f.Live.Proof), len(f.Live.Exchanges))
+			}
 		}
+		requests += got.Requests
 	}
-	if got.Requests > 45*len(operations) {
-		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
+	if requests > 40*len(operations) {
+		t.Errorf("%d requests for %d operations", requests, len(operations))
 	}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations[:1], attacktest.Profile(scan.Safe)))
 }
