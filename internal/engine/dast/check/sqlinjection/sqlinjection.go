@@ -40,7 +40,7 @@ var (
 )
 
 // Check is the check by errors and conditions.
-var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "sqlinjection", Rules: []*finding.Rule{byError, byBoolean, byUnion}, Profile: scan.Safe, Wants: wants, Extra: headers, Point: point}
 
 // Mark is what is said of points that SQL is found at.
 const Mark = "sql"
@@ -77,9 +77,17 @@ type prober struct {
 }
 
 func point(p *attack.Probe) error {
-	if p.Found(Mark) {
+	switch {
+	case p.Found(Mark):
 		return nil
+	case p.At.In == message.InHeader && p.At.Index < 0:
+		return header(p)
 	}
+	return look(p)
+}
+
+// look asks what there is to ask of a point.
+func look(p *attack.Probe) error {
 	first, err := p.First()
 	if err != nil {
 		return err
@@ -332,6 +340,7 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 // proven says that SQL is found at the point, and of which database.
 func (s *prober) proven(dbms string) {
 	s.Mark(Mark)
+	s.Note(injected(s.Request))
 	if dbms != "" {
 		s.Note("proven:" + dbms)
 	}

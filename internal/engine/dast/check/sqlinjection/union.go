@@ -38,8 +38,8 @@ var closings = []string{"'", "')", "'))", "%'", "%')", `"`, `")`, "", ")", "))"}
 // A union holds what is known of the statement while rows are added to it.
 type union struct {
 	*prober
-	left  int            // requests
-	pages []*attack.Page // without an attack
+	left           int            // requests
+	pages, lacking []*attack.Page // without an attack, and with values that break or name nothing
 	// lost reports whether an answer is one of a statement that failed.
 	lost func(resp *message.Response, payload string) bool
 }
@@ -94,8 +94,8 @@ func (u *union) changing() (done bool, err error) {
 func (s *prober) doneBy() bool { return s.Found(Mark) || s.Found(refusal) && !s.number() }
 
 // steady looks for words of the page as it was that it shows neither with a value that
-// breaks statements nor with one that names nothing, or else for words that only these
-// show; by them a statement is known to have failed.
+// breaks statements nor with one that names nothing, or at least not with the first; or
+// else for words that only these show. By them a statement is known to have failed.
 func (u *union) steady(samples int) error {
 	control, err := u.Ask(u.Other())
 	if err != nil {
@@ -103,26 +103,36 @@ func (u *union) steady(samples int) error {
 	}
 	if len(u.pages) == 0 {
 		u.pages = []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, "")}
+		u.lacking = []*attack.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
 	}
-	others := []*attack.Page{u.read(u.broken, u.Breaking()), u.read(control, u.Other())}
 	for {
-		found, missing := attack.Steady(u.pages, others), attack.Steady(others, u.pages)
+		found, missing := attack.Steady(u.pages, u.lacking), attack.Steady(u.lacking, u.pages)
+		if len(found)+len(missing) == 0 { // what names nothing may name something, such as a limit
+			found = attack.Steady(u.pages, u.lacking[:1])
+		}
 		u.prober.lost = nil
-		if len(found)+len(missing) == 0 {
+		switch {
+		case len(found)+len(missing) == 0:
 			return nil
-		}
-		if len(u.pages) >= samples {
-			u.prober.lost = func(resp *message.Response, payload string) bool {
-				page := u.read(resp, payload)
-				return !page.Has(found) || len(found) == 0 && page.Has(missing)
+		case len(u.pages) < samples:
+			resp, err := u.Send(u.Request)
+			if err != nil {
+				return err
 			}
+			u.pages = append(u.pages, u.read(resp, ""))
+		case len(found) > 0:
+			u.prober.lost = func(resp *message.Response, payload string) bool { return !u.read(resp, payload).Has(found) }
+			return nil
+		case len(u.lacking) < samples:
+			resp, err := u.Try(u.Breaking())
+			if err != nil {
+				return err
+			}
+			u.lacking = append(u.lacking, u.read(resp, u.Breaking()))
+		default:
+			u.prober.lost = func(resp *message.Response, payload string) bool { return u.read(resp, payload).Has(missing) }
 			return nil
 		}
-		resp, err := u.Send(u.Request)
-		if err != nil {
-			return err
-		}
-		u.pages = append(u.pages, u.read(resp, ""))
 	}
 }
 

@@ -219,3 +219,32 @@ func TestShown(t *testing.T) {
 		}
 	}
 }
+
+// TestHeaders keeps who asks in a table; the safe twin does so with parameters.
+func TestHeaders(t *testing.T) {
+	db := database(t)
+	mux := http.NewServeMux()
+	for _, c := range []struct{ path, header string }{{"/agent/", "User-Agent"}, {"/referer/", "Referer"}, {"/address/", "X-Forwarded-For"}} {
+		mux.HandleFunc(c.path, func(w http.ResponseWriter, r *http.Request) {
+			if _, err := db.Exec("INSERT INTO log (what) VALUES ('" + r.Header.Get(c.header) + "')"); err != nil {
+				http.Error(w, "sorry", http.StatusInternalServerError)
+				return
+			}
+			fmt.Fprint(w, "welcome")
+		})
+	}
+	mux.HandleFunc("/bound/", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := db.Exec("INSERT INTO log (what) VALUES (?)", r.UserAgent()+r.Referer()); err != nil {
+			http.Error(w, "sorry", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, "welcome ", html.EscapeString(r.UserAgent()))
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /agent/a", "GET /agent/b", "GET /referer/a", "GET /address/a", "GET /bound/a"},
+		func(r *attack.Run) { r.Parallel = 1 })
+	attacktest.Expect(t, got, "dast/sqlinjection/error GET /agent/a header:User-Agent", "dast/sqlinjection/error GET /referer/a header:Referer",
+		"dast/sqlinjection/error GET /address/a header:X-Forwarded-For")
+	if got.Requests > 65 {
+		t.Errorf("%d requests", got.Requests)
+	}
+}

@@ -1,0 +1,108 @@
+package sqlinjection
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/scan"
+)
+
+// This file chooses pages whose headers are attacked: applications write who asks, from
+// where and with what into tables.
+
+// logged are headers that applications keep.
+var logged = []string{"User-Agent", "Referer", "X-Forwarded-For"}
+
+// maxVain bounds the pages that answer broken headers otherwise, and of which no header
+// turns out to be part of a statement: something in front refuses them, or the page reads
+// them for something else.
+const maxVain = 8
+
+// headers are the logged headers that the request does not have.
+func headers(r *message.Request) []message.Point {
+	var points []message.Point
+	for _, name := range logged {
+		if !slices.ContainsFunc(r.Header, func(h message.Param) bool { return strings.EqualFold(h.Name, name) }) {
+			points = append(points, message.HeaderPoint(name))
+		}
+	}
+	return points
+}
+
+// header attacks a header that the request does not have, where the page answers otherwise
+// when all of them hold a value that breaks statements, which is asked once for a page. A
+// header that is found is not looked at again in the same folder: it is most likely the
+// same program.
+func header(p *attack.Probe) error {
+	if !p.Target.Profile.Allows(scan.Standard) {
+		return nil
+	}
+	page := "sql headers " + p.Request.Method + " " + p.Request.Base() + site.PathShape(p.Request)
+	found := "sql header " + p.At.Name + " " + p.Request.Base() + path.Dir(p.Request.Path)
+	if p.Noted(injected(p.Request)) || p.Noted(found) || p.Noted("sql headers in vain") {
+		return nil
+	}
+	if p.Once(page) {
+		breaks, err := together(p)
+		if err != nil {
+			return err
+		}
+		if breaks {
+			p.Note(page)
+		}
+	}
+	if !p.Noted(page) {
+		return nil
+	}
+	if err := look(p); err != nil {
+		return err
+	}
+	switch {
+	case p.Found(Mark):
+		p.Note(found)
+	case p.Count("sql headers in vain") >= maxVain*len(logged):
+		p.Note("sql headers in vain")
+	}
+	return nil
+}
+
+// together sends the breaking value in all headers at once, and, where that changes the
+// page, one that names nothing: a page that only shows who asks changes in the same way.
+func together(p *attack.Probe) (breaks bool, err error) {
+	first, err := p.First()
+	if err != nil {
+		return false, err
+	}
+	send := func(value string) (*message.Response, error) {
+		r := p.Request
+		for _, at := range headers(p.Request) {
+			r = r.With(at, value)
+		}
+		return p.Send(r)
+	}
+	broken, err := send(p.Breaking())
+	if err != nil {
+		return false, err
+	}
+	s := &prober{Probe: p, first: first, base: p.Learnt()}
+	if s.failed(broken) || signature(broken.Text(), first.Text()) != "" {
+		return true, nil
+	}
+	if usual, err := s.isUsual(broken, p.Breaking()); usual || err != nil || s.base != nil && !s.base.Stable {
+		return false, err
+	}
+	other, err := send(p.Other())
+	if err != nil {
+		return false, err
+	}
+	return !s.Page(other, p.Other()).Equal(s.Page(broken, p.Breaking())), nil
+}
+
+// injected is what is noted of an operation of which a value is part of a statement.
+func injected(r *message.Request) string {
+	return "sql in " + r.Method + " " + r.Base() + site.PathShape(r)
+}
