@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"cmp"
 	"context"
 	"hash/maphash"
 	"maps"
@@ -24,9 +25,14 @@ func (r *Run) sweep(ctx context.Context) error {
 	if len(r.tokens) == 0 {
 		return nil
 	}
-	if err := r.plant(ctx); err != nil {
+	planted, err := r.plant(ctx)
+	if err != nil {
 		return err
 	}
+	entries := r.Surface.Entries()
+	slices.SortStableFunc(entries, func(a, b site.Entry) int { // what keeps a value keeps its own again
+		return cmp.Compare(planted[site.Shape(a.Request)], planted[site.Shape(b.Request)])
+	})
 	seen, barren := map[string]bool{}, map[uint64]bool{}
 	readers := []traffic.Session{nil}
 	for _, o := range r.Others {
@@ -34,7 +40,7 @@ func (r *Run) sweep(ctx context.Context) error {
 	}
 	for _, reader := range readers {
 		asked := 0
-		for _, e := range r.Surface.Entries() {
+		for _, e := range entries {
 			if e.Withheld || e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
 				continue
 			}
@@ -64,8 +70,9 @@ func (r *Run) sweep(ctx context.Context) error {
 }
 
 // plant sends what was left once more, all of an operation's in one request: what came
-// later may have replaced it.
-func (r *Run) plant(ctx context.Context) error {
+// later may have replaced it. It returns the shapes of these operations, as 1.
+func (r *Run) plant(ctx context.Context) (map[string]int, error) {
+	planted := map[string]int{}
 	merged := map[string]*message.Request{}
 	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
 		t := r.tokens[name]
@@ -77,12 +84,13 @@ func (r *Run) plant(ctx context.Context) error {
 		merged[key] = whole.With(t.Point, t.Payload)
 	}
 	for _, key := range slices.Sorted(maps.Keys(merged)) {
+		planted[key] = 1
 		t := &Trial{Run: r, Context: ctx, Request: merged[key], check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: merged[key]})}
 		if err := r.guard(t, func() error { _, err := t.Send(t.Request); return err }); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return planted, nil
 }
 
 // held gives a page to the checks whose tokens it holds, each token of a page once,

@@ -16,6 +16,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -54,7 +55,7 @@ func point(p *attack.Probe) error {
 		return err
 	}
 	word, resp := canary.Word, canary.Answer
-	if p.At.Type != "file" && p.Request.Method != "GET" && p.Target.Profile.Allows(scan.Standard) {
+	if p.At.Type != "file" && p.Target.Profile.Allows(scan.Standard) && (p.Request.Method != http.MethodGet || stores(p)) {
 		p.Leave(word, word)
 	}
 	if refused(resp) && !strings.Contains(resp.Text(), word) && p.Count("xss refused") <= maxRefused {
@@ -65,6 +66,17 @@ func point(p *attack.Probe) error {
 	}
 	return inError(p, resp)
 }
+
+// stores reports whether a query is likely to be kept, by what its parameter or its page is
+// called: methods do not tell it of all applications.
+func stores(p *attack.Probe) bool {
+	return p.At.In == message.InQuery && (kept.MatchString(p.At.Name) || keeping.MatchString(path.Base(p.Request.Path)))
+}
+
+var (
+	kept    = lazyregexp.New(`(?i)comment|message|^msg$|review|feedback|remark|reply|opinion|shout|signature|caption|motto|description|nick|(first|last|full|display|real)[-_]?name|(^|_)(bio|notes?|text|body)$`)
+	keeping = lazyregexp.New(`(?i)guest-?book|comment|feedback|(^|[-_])(add|create|save|store|submit|insert|update|edit|post|send|sign|register|profile)`)
+)
 
 // inError looks at what repeats a value only where it cannot be used: a message about a
 // wrong value, or of a program that the value breaks. Its signs are asked for anyway.

@@ -293,14 +293,22 @@ func TestStored(t *testing.T) {
 		}
 		fmt.Fprintf(w, "<html>%s", kept["guest"])
 	})
+	mux.HandleFunc("/note/add", func(w http.ResponseWriter, r *http.Request) { // kept although nothing is posted
+		kept["note"], kept["safe"] = r.FormValue("comment"), html.EscapeString(r.FormValue("nickname"))
+		_, _ = fmt.Fprint(w, "<html>thank you")
+	})
+	mux.HandleFunc("/notes", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, "<html><p>%s</p><p>%s</p>", kept["note"], kept["safe"])
+	})
 	var mu sync.Mutex // operations are attacked side by side
 	alone := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		mux.ServeHTTP(w, r)
 	})
-	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list", "POST /guestbook entry=x", "GET /guestbook"})
-	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry")
+	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list", "POST /guestbook entry=x", "GET /guestbook",
+		"GET /note/add?comment=1&nickname=2", "GET /notes"})
+	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry", "dast/xss/stored GET /note/add query:comment")
 }
 
 // signed is a session that tells the server who asks.
