@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"merlon/internal/engine/dast/crawl"
 )
@@ -76,5 +77,79 @@ func TestFormNotFound(t *testing.T) {
 	}
 	if want := []string{"/file reached"}; !slices.Equal(posts, want) {
 		t.Errorf("%q, not %q", posts, want)
+	}
+}
+
+// TestTwins examines a folder and the file that it is answered with once, and two programs
+// as two.
+func TestTwins(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		switch r.URL.Path {
+		case "/":
+			_, _ = fmt.Fprint(w, `<a href="/same/">1</a><a href="/same/index.php">2</a><a href="/other/">3</a><a href="/other/index.html">4</a>`)
+		case "/same/", "/same/index.php":
+			_, _ = fmt.Fprintf(w, `<p>%d at %s</p><form><input name=q></form>%s`, time.Now().UnixNano(), r.URL.Path, r.FormValue("q"))
+		case "/other/":
+			_, _ = fmt.Fprint(w, `<p>A list`)
+		case "/other/index.html":
+			_, _ = fmt.Fprint(w, `<p>A text`)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	surface, _, _ := run(t, server.URL+"/", crawl.Options{Submit: true})
+	var left []string
+	for _, e := range surface.Entries() {
+		if e.Withheld {
+			left = append(left, strings.TrimPrefix(e.Request.Address(), server.URL)+" "+strings.ReplaceAll(e.Seen.Reason, server.URL, ""))
+		}
+	}
+	slices.Sort(left)
+	if want := []string{"/same/index.php it is the same as /same/, which is examined", "/same/index.php?q=test it is the same as /same/, which is examined"}; !slices.Equal(left, want) {
+		t.Errorf("%q, not %q", left, want)
+	}
+}
+
+// TestCatalogue asks for all pages of a kind as long as they lead to pages of other kinds,
+// and for a few of those that lead to nothing new.
+func TestCatalogue(t *testing.T) {
+	var mu sync.Mutex
+	asked := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		w.Header().Set("Content-Type", "text/html")
+		_, number, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		kind := strings.Split(r.URL.Path, "/")[1]
+		asked[kind]++
+		switch kind {
+		case "":
+			for i := range 30 {
+				_, _ = fmt.Fprintf(w, `<a href="/kind/%d">k</a><a href="/item/%d">i</a>`, i+1, i+1)
+			}
+		case "kind":
+			var n int
+			_, _ = fmt.Sscan(number, &n)
+			_, _ = fmt.Fprintf(w, `<a href="/lab-%c%c/">lab</a>`, 'a'+n/26, 'a'+n%26)
+		case "item":
+			_, _ = fmt.Fprintf(w, `<img src="/picture-%s.png"><a href="/item/%s0">next</a>`, number, number)
+		default:
+			if !strings.HasPrefix(kind, "lab-") {
+				http.NotFound(w, r)
+			}
+		}
+	}))
+	t.Cleanup(server.Close)
+	run(t, server.URL+"/", crawl.Options{})
+	labs := 0
+	for kind := range asked {
+		if strings.HasPrefix(kind, "lab-") {
+			labs++
+		}
+	}
+	if labs < 30 || asked["item"] > 6 {
+		t.Errorf("%d labs, %d items", labs, asked["item"])
 	}
 }

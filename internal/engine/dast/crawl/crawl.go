@@ -59,7 +59,8 @@ const (
 	maxSockets  = 1000
 	maxLists    = 1000
 	maxRoutes   = 300
-	maxPerShape = 4   // requests that differ in values only
+	maxPerShape = 4   // requests that differ in values only, and lead to nothing new
+	maxSpare    = 100 // of them that are asked if they do
 	maxChosen   = 150 // pages of one program that a parameter chooses
 	maxPerPlace = 300 // pages of one folder, and programs that forms are sent to
 	maxDepth    = 30  // links from a seed
@@ -77,7 +78,7 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]int{}, cookies: map[string]crumb{},
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
@@ -118,6 +119,7 @@ type item struct {
 	depth int
 	of    *scripted // that r is a variant of
 	list  *chooser  // that r chooses of; nil: of none
+	from  string    // shape of the request whose answer led here
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
@@ -130,6 +132,8 @@ type Crawler struct {
 	stopped error
 	seen    map[string]bool // exact requests
 	shapes  map[string]int
+	spare   map[string][]item // by shape, that wait for what others of it lead to
+	room    map[string]int    // by shape, beyond maxPerShape
 	kinds   site.Varieties
 	folders map[string]int
 	sockets map[string]bool
@@ -152,6 +156,7 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	c.queue = c.variants()
 	c.work(ctx)
 	c.bake()
+	c.Surface.Twins(twins)
 	c.limits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
 	return &c.result, c.stopped
@@ -266,7 +271,11 @@ func (c *Crawler) push(it item) {
 			return
 		}
 	}
-	if c.shapes[shape] >= maxPerShape || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
+	if r.Method == http.MethodGet && c.shapes[shape] >= maxPerShape+c.room[shape] && len(c.seen) <= c.Pages && len(c.spare[shape]) < maxSpare {
+		c.spare[shape] = append(c.spare[shape], it)
+		return
+	}
+	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
 			c.result.left++
 		}
@@ -276,6 +285,24 @@ func (c *Crawler) push(it item) {
 	c.folders[folder]++
 	c.queue = append(c.queue, it)
 	c.ready.Signal()
+}
+
+// leadsOn makes room for more requests of a shape, one of which has led to an operation
+// that is new: pages of a catalogue may differ in more than a number.
+func (c *Crawler) leadsOn(shape string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for range 2 {
+		if len(c.spare[shape]) == 0 || c.room[shape] >= maxSpare {
+			return
+		}
+		it := c.spare[shape][0]
+		c.spare[shape] = c.spare[shape][1:]
+		c.room[shape]++
+		c.shapes[shape]++
+		c.queue = append(c.queue, it)
+		c.ready.Signal()
+	}
 }
 
 // trap reports whether the path looks like one that goes on for ever.
@@ -339,7 +366,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		}
 	}
 	if there && !Static(answer) {
-		c.Surface.Add(r)
+		if c.Surface.Add(r) && it.from != "" {
+			c.leadsOn(it.from)
+		}
 		c.Surface.Answered(answer, c.name())
 		c.Surface.Count(r, 1)
 	}
@@ -409,11 +438,12 @@ func (c *Crawler) keep(resp *message.Response, there bool) {
 // take pushes what was found in an answer.
 func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 	c.forms(f)
+	from := site.Shape(resp.Request)
 	for _, r := range f.Requests {
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
-		c.push(item{r: r, depth: depth, list: f.choosers[r]})
+		c.push(item{r: r, depth: depth, list: f.choosers[r], from: from})
 	}
 	one, add := collection(resp)
 	if one != nil {
@@ -517,6 +547,22 @@ func steady(resp *message.Response) [2]string {
 	text := resp.Text()
 	return [2]string{changing.ReplaceAllString(text, "0"),
 		changing.ReplaceAllString(strings.ReplaceAll(text, strings.TrimPrefix(resp.Request.Path, "/"), ""), "0")}
+}
+
+// twins reports whether two answers are the same but for what changes by itself and the
+// address that they were given for, one of which names the file.
+func twins(file string, a, b *message.Response) bool {
+	if a.Status != b.Status || a.MediaType() != b.MediaType() {
+		return false
+	}
+	without := func(resp *message.Response) string {
+		text := strings.ReplaceAll(resp.Text(), file, "")
+		return changing.ReplaceAllString(text, "0")
+	}
+	if to, other := a.Location(), b.Location(); to != nil || other != nil {
+		return to != nil && other != nil && strings.TrimSuffix(to.Path, file) == strings.TrimSuffix(other.Path, file) && to.RawQuery == other.RawQuery
+	}
+	return without(a) == without(b)
 }
 
 // changing are numbers, and hexadecimal texts with numbers.
