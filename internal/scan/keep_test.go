@@ -9,6 +9,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 // TestKeep gives each analyzer of the next attempt what it has kept itself.
@@ -33,7 +34,7 @@ func TestKeep(t *testing.T) {
 			kept = slices.Clone(b)
 			return nil
 		}}
-		got := told{}
+		got := scantest.Kept{}
 		if err := scan.Run(t.Context(), scan.Options{Live: live, Workers: 1, Analyzers: []*scan.Analyzer{analyzer("dast/a"), analyzer("dast/b")}}, &got); err != nil {
 			t.Fatal(err)
 		}

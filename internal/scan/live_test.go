@@ -10,6 +10,7 @@ import (
 
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 func liveAnalyzer(f func(*scan.LivePass) error) *scan.Analyzer {
@@ -17,23 +18,6 @@ func liveAnalyzer(f func(*scan.LivePass) error) *scan.Analyzer {
 }
 
 func noDial(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no network") }
-
-// told keeps what a scan says.
-type told struct {
-	scan.Summary
-	findings   []finding.Finding
-	operations []finding.Operation
-}
-
-func (k *told) Finding(f *finding.Finding) error {
-	k.findings = append(k.findings, *f)
-	return k.Summary.Finding(f)
-}
-
-func (k *told) Operation(o *finding.Operation) error {
-	k.operations = append(k.operations, *o)
-	return k.Summary.Operation(o)
-}
 
 func TestLive(t *testing.T) {
 	target := scan.Target{URL: "http://shop.example.org:8080/store/"}
@@ -51,7 +35,7 @@ func TestLive(t *testing.T) {
 		return nil
 	})
 	var text strings.Builder
-	got := told{}
+	got := scantest.Kept{}
 	err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: target, ID: "s1", Dial: noDial}, Analyzers: []*scan.Analyzer{file, live}},
 		scan.Tee(&got, scan.Encode(&text)))
 	if err != nil {
@@ -60,15 +44,15 @@ func TestLive(t *testing.T) {
 	if len(got.Statuses) != 1 || got.Statuses[0].State != scan.Succeeded || got.Statuses[0].Root != "shop.example.org:8080/store" {
 		t.Errorf("statuses %+v", got.Statuses)
 	}
-	if len(got.findings) != 1 || got.findings[0].Location.Path != "shop.example.org:8080/store/a" || got.findings[0].Analysis != finding.DAST {
-		t.Errorf("findings %+v", got.findings)
+	if len(got.Findings) != 1 || got.Findings[0].Location.Path != "shop.example.org:8080/store/a" || got.Findings[0].Analysis != finding.DAST {
+		t.Errorf("findings %+v", got.Findings)
 	}
-	if len(got.operations) != 2 || got.operations[0].Outcome != finding.Reached || got.operations[1].Reason != "403" {
-		t.Errorf("operations %+v", got.operations)
+	if len(got.Operations) != 2 || got.Operations[0].Outcome != finding.Reached || got.Operations[1].Reason != "403" {
+		t.Errorf("operations %+v", got.Operations)
 	}
-	again := told{}
-	if err := scan.Decode(strings.NewReader(text.String()), &again); err != nil || len(again.operations) != 2 || again.findings[0].Live == nil {
-		t.Errorf("decoded %d operations, %v", len(again.operations), err)
+	again := scantest.Kept{}
+	if err := scan.Decode(strings.NewReader(text.String()), &again); err != nil || len(again.Operations) != 2 || again.Findings[0].Live == nil {
+		t.Errorf("decoded %d operations, %v", len(again.Operations), err)
 	}
 	if again.Setup.Target != target.URL {
 		t.Errorf("target %q", again.Setup.Target)
@@ -77,7 +61,7 @@ func TestLive(t *testing.T) {
 
 func TestLiveWithoutNetworkFails(t *testing.T) {
 	live := liveAnalyzer(func(*scan.LivePass) error { return nil })
-	got := told{}
+	got := scantest.Kept{}
 	if err := scan.Run(t.Context(), scan.Options{Live: &scan.Live{Target: scan.Target{URL: "http://a/"}}, Analyzers: []*scan.Analyzer{live}}, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +72,7 @@ func TestLiveWithoutNetworkFails(t *testing.T) {
 
 func TestLiveIsNotAskedOfATree(t *testing.T) {
 	live := liveAnalyzer(func(*scan.LivePass) error { return nil })
-	got := told{}
+	got := scantest.Kept{}
 	o := scan.Options{Root: t.TempDir(), Analyses: []finding.Analysis{finding.DAST}, Analyzers: []*scan.Analyzer{live}}
 	if err := scan.Run(t.Context(), o, &got); err != nil {
 		t.Fatal(err)

@@ -198,7 +198,7 @@ func (s *suite) check(a *scan.Analyzer, o scan.Options) []string {
 	for name, wants := range s.wants {
 		left[name] = append([]want(nil), wants...)
 	}
-	for _, f := range r.findings {
+	for _, f := range r.Findings {
 		if !take(left, f) {
 			fault("%s:%d: unexpected finding: %s", f.Location.Path, f.Location.StartLine, text(f))
 		}
@@ -264,17 +264,6 @@ func (s *suite) survive(t *testing.T, o scan.Options) []string {
 	return faults
 }
 
-// result keeps the findings of a scan.
-type result struct {
-	scan.Summary
-	findings []finding.Finding
-}
-
-func (r *result) Finding(m *finding.Finding) error {
-	r.findings = append(r.findings, *m)
-	return r.Summary.Finding(m)
-}
-
 var duration = regexp.MustCompile(`"(duration":\d+|started":"[^"]*")`)
 
 // still passes on everything but progress, which depends on who is quicker.
@@ -283,10 +272,10 @@ type still struct{ scan.Handler }
 func (still) Progress(*scan.Progress) error { return nil }
 
 // runWith runs the scan and returns its stream, without times, and its result.
-func runWith(o scan.Options, workers int) (string, *result, error) {
+func runWith(o scan.Options, workers int) (string, *Kept, error) {
 	o.Workers = workers
 	var b bytes.Buffer
-	r := &result{}
+	r := &Kept{}
 	if err := scan.Run(context.Background(), o, scan.Tee(r, still{scan.Encode(&b)})); err != nil {
 		return "", nil, err
 	}

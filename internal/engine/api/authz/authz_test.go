@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"merlon/internal/engine/api/operations"
-	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 const description = `openapi: 3.0.3
@@ -193,17 +193,6 @@ func (n *notes) note(r *http.Request, name string, in map[string]any, answer fun
 	answer(200, note)
 }
 
-// told keeps what a scan says.
-type told struct {
-	scan.Summary
-	findings []finding.Finding
-}
-
-func (k *told) Finding(f *finding.Finding) error {
-	k.findings = append(k.findings, *f)
-	return k.Summary.Finding(f)
-}
-
 // compare scans the API of notes and returns what is found of authorization.
 func compare(t *testing.T, h http.Handler, names []string, profile scan.Profile) []string {
 	t.Helper()
@@ -225,11 +214,11 @@ func notesTarget(names []string, profile scan.Profile) scan.Target {
 }
 
 // visit scans what the server serves.
-func visit(t *testing.T, server *httptest.Server, target scan.Target) *told {
+func visit(t *testing.T, server *httptest.Server, target scan.Target) *scantest.Kept {
 	t.Helper()
 	target.URL, target.Rate = server.URL+"/", 1e6
 	var dialer net.Dialer
-	got := &told{}
+	got := &scantest.Kept{}
 	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test"}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
@@ -246,7 +235,7 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
 		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication"}
 	var lines []string
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		rule := strings.TrimPrefix(f.RuleID, "api/operations/")
 		if !slices.Contains(about, rule) {
 			continue

@@ -54,7 +54,7 @@ func TestUntried(t *testing.T) {
 						t.Errorf("%s: %v", r.Message, r.Rules)
 					}
 					paths = append(paths, at)
-					for _, f := range got.findings {
+					for _, f := range got.Findings {
 						if f.Location.Path == r.Path && (f.RuleID == "api/operations/mass-assignment" || f.RuleID == "api/operations/object-level-authorization-write") {
 							t.Errorf("%s was tried at %s and found, and the scan says: %s", f.RuleID, r.Path, r.Message)
 						}
@@ -67,7 +67,7 @@ func TestUntried(t *testing.T) {
 			}
 			if name == "nothing is refused" { // the paths above are those of findings
 				for _, path := range []string{"/notes", "/notes/{noteId}"} {
-					if !slices.ContainsFunc(got.findings, func(f finding.Finding) bool { return strings.HasSuffix(f.Location.Path, path) }) {
+					if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return strings.HasSuffix(f.Location.Path, path) }) {
 						t.Errorf("nothing was found at %s", path)
 					}
 				}

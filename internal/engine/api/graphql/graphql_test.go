@@ -33,8 +33,8 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 const schema = `
@@ -402,38 +402,21 @@ func listen(t *testing.T) scan.Callback {
 	return l.Scan()
 }
 
-// told keeps what a scan says.
-type told struct {
-	scan.Summary
-	findings   []finding.Finding
-	operations []finding.Operation
-}
-
-func (k *told) Finding(f *finding.Finding) error {
-	k.findings = append(k.findings, *f)
-	return k.Summary.Finding(f)
-}
-
-func (k *told) Operation(o *finding.Operation) error {
-	k.operations = append(k.operations, *o)
-	return k.Summary.Operation(o)
-}
-
 // examine scans the service and returns the rules of this package that told of it, with
 // the places.
-func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Description) ([]string, *told) {
+func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Description) ([]string, *scantest.Kept) {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
 	var dialer net.Dialer
 	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Descriptions: d, Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
-	got := &told{}
+	got := &scantest.Kept{}
 	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: listener, Patience: 100 * time.Millisecond}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if len(f.Live.Proof) == 0 || len(f.Live.Exchanges) == 0 {
 			t.Errorf("%s has no proof", f.RuleID)
 		}
@@ -471,8 +454,8 @@ func TestHardened(t *testing.T) {
 	if len(lines) != 0 {
 		t.Errorf("found:\n\t%s", strings.Join(lines, "\n\t"))
 	}
-	if len(got.operations) != 8 {
-		t.Errorf("%d operations", len(got.operations))
+	if len(got.Operations) != 8 {
+		t.Errorf("%d operations", len(got.Operations))
 	}
 }
 

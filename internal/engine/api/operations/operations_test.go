@@ -16,6 +16,7 @@ import (
 	"merlon/internal/engine/api/operations"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
 const description = `openapi: 3.0.3
@@ -134,22 +135,10 @@ func (s *shop) post(answer func(int, any), r *http.Request) {
 	answer(http.StatusCreated, order)
 }
 
-// told keeps what a scan says.
+// told is what a scan says, with its operations as "METHOD /path".
 type told struct {
-	scan.Summary
-	findings   []finding.Finding
+	scantest.Kept
 	operations map[string]finding.Operation
-}
-
-func (k *told) Finding(f *finding.Finding) error {
-	k.findings = append(k.findings, *f)
-	return k.Summary.Finding(f)
-}
-
-func (k *told) Operation(o *finding.Operation) error {
-	_, path, _ := strings.Cut(strings.TrimPrefix(o.URL, "http://"), "/")
-	k.operations[o.Method+" /"+path] = *o
-	return k.Summary.Operation(o)
 }
 
 // examine scans the API and returns what was found as "rule METHOD /path".
@@ -167,8 +156,11 @@ func examine(t *testing.T, h http.Handler, change func(*scan.Target)) (*told, []
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}
+	for _, o := range got.Operations {
+		got.operations[o.Method+" "+strings.TrimPrefix(o.URL, server.URL)] = o
+	}
 	var lines []string
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		line := strings.TrimPrefix(f.RuleID, "api/operations/") + " " + f.Live.Method + " " + strings.TrimPrefix(f.Live.URL, server.URL)
 		if !slices.Contains(lines, line) {
 			lines = append(lines, line)
@@ -339,7 +331,7 @@ func TestStoredScripting(t *testing.T) {
 		})
 		got, _ := examine(t, mux, func(o *scan.Target) { o.Descriptions = []scan.Description{{Name: "guestbook.yaml", Text: guestbook}} })
 		var lines []string
-		for _, f := range got.findings {
+		for _, f := range got.Findings {
 			if strings.HasPrefix(f.RuleID, "dast/xss/") {
 				lines = append(lines, f.RuleID+" "+f.Live.Method+" "+f.Live.URL[strings.Index(f.Live.URL[8:], "/")+8:]+" "+f.Live.Parameter)
 			}

@@ -56,7 +56,7 @@ func TestDeclaredRoutes(t *testing.T) {
 	if json.Unmarshal([]byte("{"+body), &sent) != nil || sent["name"] == nil || !strings.HasPrefix(asked["POST"], "q=") {
 		t.Errorf("it was sent %q", asked["POST"])
 	}
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if strings.Contains(f.RuleID, "conform") || strings.Contains(f.RuleID, "undocumented") || strings.Contains(f.RuleID, "status") {
 			t.Errorf("%s: %s", f.RuleID, f.Message)
 		}

@@ -19,27 +19,11 @@ import (
 	"merlon/internal/engine/dast/application"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
+	"merlon/internal/scan/scantest"
 )
 
-// told keeps what a scan says.
-type told struct {
-	scan.Summary
-	findings   []finding.Finding
-	operations []finding.Operation
-}
-
-func (k *told) Finding(f *finding.Finding) error {
-	k.findings = append(k.findings, *f)
-	return k.Summary.Finding(f)
-}
-
-func (k *told) Operation(o *finding.Operation) error {
-	k.operations = append(k.operations, *o)
-	return k.Summary.Operation(o)
-}
-
 // examine scans the handler.
-func examine(t *testing.T, h http.Handler, change func(*scan.Options)) told {
+func examine(t *testing.T, h http.Handler, change func(*scan.Options)) scantest.Kept {
 	t.Helper()
 	server := httptest.NewServer(h)
 	defer server.Close()
@@ -49,7 +33,7 @@ func examine(t *testing.T, h http.Handler, change func(*scan.Options)) told {
 	if change != nil {
 		change(&o)
 	}
-	var got told
+	var got scantest.Kept
 	if err := scan.Run(t.Context(), o, &got); err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +57,7 @@ func shop() *http.ServeMux {
 func TestApplication(t *testing.T) {
 	got := examine(t, shop(), nil)
 	redirects := 0
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if f.RuleID == "dast/redirect/open-redirect" {
 			redirects++
 			if !strings.HasSuffix(f.Location.Path, "/go") || f.Live.Parameter != "to" || f.Live.Curl == "" {
@@ -85,7 +69,7 @@ func TestApplication(t *testing.T) {
 		t.Errorf("%d redirects", redirects)
 	}
 	outcomes := map[string]finding.Outcome{}
-	for _, o := range got.operations {
+	for _, o := range got.Operations {
 		_, path, _ := strings.Cut(strings.TrimPrefix(o.URL, "http://"), "/")
 		outcomes[o.Method+" /"+path] = o.Outcome
 		if o.Outcome != finding.Reached && o.Reason == "" {
@@ -106,7 +90,7 @@ func TestPassiveProfileSendsNothingUnusual(t *testing.T) {
 		}
 		shop().ServeHTTP(w, r)
 	}), func(o *scan.Options) { o.Live.Target.Profile = scan.Passive })
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if f.RuleID == "dast/redirect/open-redirect" {
 			t.Error("an attack was made")
 		}
@@ -169,8 +153,8 @@ func TestSignInThatFailsDegrades(t *testing.T) {
 	got := examine(t, shop(), func(o *scan.Options) {
 		o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u", Password: "p"}}}
 	})
-	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.operations) < 4 {
-		t.Errorf("status %+v, %d operations", s, len(got.operations))
+	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.Operations) < 4 {
+		t.Errorf("status %+v, %d operations", s, len(got.Operations))
 	}
 }
 
@@ -186,11 +170,11 @@ func TestScriptIsRun(t *testing.T) {
 	mux.HandleFunc("/api/things", func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "<html><p>%s", r.FormValue("name")) })
 	got := examine(t, mux, func(o *scan.Options) { o.Live.Browser, o.Live.BrowserReason = path, "" })
 	ran := false
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		ran = ran || f.RuleID == "dast/xss/reflected" && strings.HasSuffix(f.Location.Path, "/api/things") && strings.Contains(strings.Join(f.Live.Proof, " "), "browser")
 	}
 	if !ran {
-		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, status %+v", len(got.findings), got.operations, got.Statuses)
+		t.Errorf("what only script asks for was not attacked: %d findings, operations %+v, status %+v", len(got.Findings), got.Operations, got.Statuses)
 	}
 }
 
@@ -211,7 +195,7 @@ func TestScriptsOfPages(t *testing.T) {
 	})
 	got := examine(t, mux, func(o *scan.Options) { o.Live.Browser, o.Live.BrowserReason = path, "" })
 	var where []string
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if f.RuleID == "dast/xss/dom" {
 			where = append(where, f.Location.Path[strings.Index(f.Location.Path, "/"):]+" "+f.Live.In)
 		}
@@ -226,8 +210,8 @@ func TestTemplatesAreRun(t *testing.T) {
 		o.Live.BrowserReason, o.Live.Target.Profile = "", scan.Safe
 		o.Live.Target.Templates = []scan.Description{{Name: "a.yaml", Text: "id: answers\ninfo: {name: It answers, severity: medium}\nhttp:\n  - path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: status, status: [200]}\n"}}
 	})
-	if !slices.ContainsFunc(got.findings, func(f finding.Finding) bool { return f.RuleID == "template/answers" && f.Severity == finding.Medium }) {
-		t.Errorf("found %+v, status %+v", got.findings, got.Statuses)
+	if !slices.ContainsFunc(got.Findings, func(f finding.Finding) bool { return f.RuleID == "template/answers" && f.Severity == finding.Medium }) {
+		t.Errorf("found %+v, status %+v", got.Findings, got.Statuses)
 	}
 }
 
@@ -290,13 +274,13 @@ const post = (kind, text) => fetch("/api/" + kind, {method: "POST", body: JSON.s
 		o.Live.Target.Profile, o.Live.Target.Checks = scan.Standard, []string{"xss"}
 	})
 	var where []string
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if f.RuleID == "dast/xss/stored" {
 			where = append(where, f.Live.URL[strings.LastIndexByte(f.Live.URL, '/'):])
 		}
 	}
 	if len(where) != 1 || where[0] != "/news" {
-		t.Errorf("found %v, operations %+v, status %+v", where, got.operations, got.Statuses)
+		t.Errorf("found %v, operations %+v, status %+v", where, got.Operations, got.Statuses)
 	}
 }
 

@@ -45,7 +45,7 @@ func TestDeclaredRoutes(t *testing.T) {
 		}
 	})
 	found := 0
-	for _, f := range got.findings {
+	for _, f := range got.Findings {
 		if f.RuleID == "dast/redirect/open-redirect" && f.Live.Parameter == "next" {
 			found++
 			if c := f.Live.Code; c == nil || c.Handler != code || c.Flaw == nil || c.Flaw.Location.StartLine != 13 {
@@ -57,7 +57,7 @@ func TestDeclaredRoutes(t *testing.T) {
 		t.Errorf("%d redirects behind the route", found)
 	}
 	outcomes := map[string]finding.Operation{}
-	for _, o := range got.operations {
+	for _, o := range got.Operations {
 		if o.Origin == "code" && o.Code != nil && !strings.HasSuffix(o.URL, "/reset-owner") {
 			outcomes[o.Method] = o
 		}
@@ -83,7 +83,7 @@ func TestSafeProfileStoresNothing(t *testing.T) {
 		o.Live.Target.Profile, o.Live.Target.Checks = scan.Safe, []string{"redirect", "xss"}
 	})
 	withheld := 0
-	for _, o := range got.operations {
+	for _, o := range got.Operations {
 		if o.Method == http.MethodPost && o.Outcome == finding.NotReached && o.Reason != "" {
 			withheld++
 		}
