@@ -102,6 +102,18 @@ func (e *examination) about(o *Operation, whose *account, shown map[string]any, 
 	return r
 }
 
+// applied sends a request that changes the account of its owner as a user, and returns
+// what the owner is shown of it then, with all answers, that to the request first.
+// Nothing is shown when the request was refused.
+func (e *examination) applied(r *message.Request, as, owner *User) (map[string]any, []*message.Response, error) {
+	resp, err := e.send(r, as)
+	if err != nil || !ok(resp) {
+		return nil, nil, err
+	}
+	after, answers, err := e.shown(owner)
+	return after, append([]*message.Response{resp}, answers...), err
+}
+
 // rewritten changes the account of one user as another one, with random words, and reads
 // it as its owner.
 func (e *examination) rewritten(owner, stranger *User) error {
@@ -121,14 +133,7 @@ func (e *examination) rewritten(owner, stranger *User) error {
 		if r == nil || len(words) == 0 {
 			continue
 		}
-		resp, err := e.send(r, stranger)
-		if err != nil {
-			return err
-		}
-		if !ok(resp) {
-			continue
-		}
-		after, answers, err := e.shown(owner)
+		after, answers, err := e.applied(r, stranger, owner)
 		if err != nil {
 			return err
 		}
@@ -136,10 +141,10 @@ func (e *examination) rewritten(owner, stranger *User) error {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: append([]*message.Response{resp}, answers...), Notes: []string{"another user changes the account", "its owner reads it then"},
+			e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: answers, Notes: []string{"another user changes the account", "its owner reads it then"},
 				Message: fmt.Sprintf("%s %s changes the accounts of other users", o.Method, o.Path),
 				Proof: []string{fmt.Sprintf("The accounts %s and %s were registered.", owner.Name(), stranger.Name()),
-					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name, owner.Name(), resp.Status),
+					fmt.Sprintf("As %s a random %q was sent for %s: the answer is %d.", stranger.Name(), name, owner.Name(), answers[0].Status),
 					fmt.Sprintf("%s reads it in his account, where %v was before.", owner.Name(), before[name])}})
 			break
 		}
@@ -227,25 +232,18 @@ func (e *examination) granted(u *User) error {
 			if r == nil {
 				continue
 			}
-			resp, err := e.send(r, u)
-			if err != nil {
-				return err
-			}
-			if !ok(resp) {
-				continue
-			}
-			after, answers, err := e.shown(u)
+			after, answers, err := e.applied(r, u, u)
 			if err != nil {
 				return err
 			}
 			if fmt.Sprint(after[p.Name]) != fmt.Sprint(with) {
 				continue
 			}
-			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: append([]*message.Response{resp}, answers...), Notes: []string{"the user sets it", "he reads it then"},
+			e.Flaw(attack.Flaw{Rule: ownRole, Request: r, Answers: answers, Notes: []string{"the user sets it", "he reads it then"},
 				Point: &message.Point{In: message.InJSON, Name: o.pointer(p.Name)}, Payload: fmt.Sprint(with),
 				Message: fmt.Sprintf("%s %s lets users set their own %q", o.Method, o.Path, p.Name),
 				Proof: []string{fmt.Sprintf("The account %s was registered, and has %s = %v.", u.Name(), p.Name, v),
-					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it is read.", with, resp.Status)}})
+					fmt.Sprintf("As that user it was set to %v: the answer is %d, and the account has it when it is read.", with, answers[0].Status)}})
 			if back := set(v); back != nil {
 				if _, err := e.send(back, u); err != nil {
 					return err
