@@ -28,9 +28,6 @@ func (s *Source) Line(n int) string {
 	return s.lines[n-1]
 }
 
-// Lines returns the number of lines.
-func (s *Source) Lines() int { return len(s.lines) }
-
 // A Place is a range of characters in a file, as finding.Location counts them.
 type Place struct {
 	Line, Column       int

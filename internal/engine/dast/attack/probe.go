@@ -99,11 +99,6 @@ func (b *Baseline) Same(resp *message.Response, payloads ...string) bool {
 	return b.is(resp) || b.page.Equal(newPage(resp, b.known, " ", payloads...))
 }
 
-// Like returns how alike an answer and the page of the baseline are, from 0 to 1.
-func (b *Baseline) Like(resp *message.Response, payloads ...string) float64 {
-	return b.page.Like(newPage(resp, b.known, " ", payloads...))
-}
-
 // Page is the page of the baseline.
 func (b *Baseline) Page() *Page { return b.page }
 

@@ -68,8 +68,6 @@ type source struct {
 // kept reports whether the browser keeps it for the application.
 func (s source) kept() bool { return s.kind == "cookie" || s.kind == "local" || s.kind == "session" }
 
-func (s source) String() string { return strings.TrimSpace(s.kind + " " + s.name) }
-
 // A flow is a source's text that has reached a sink.
 type flow struct {
 	source source
