@@ -2,7 +2,6 @@ package attack
 
 import (
 	"fmt"
-	"html"
 	"net/url"
 	"slices"
 	"strings"
@@ -177,15 +176,28 @@ func Encodings(s string) []string {
 	return encodings(s)
 }
 
+// encoders write texts as HTML, XML, strings and script.
+var encoders = []*strings.Replacer{
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;"),                                                                    // Go, Jinja, EJS
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;"),                                                                  // PHP
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;"),                                                                                                // text alone
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;"),                                                                   // Rails, Spring, ASP.NET, Express, lodash
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),                                                                  // Python, Django, React
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;", "`", "&#x60;", "=", "&#x3D;"),                                    // Handlebars
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),                      // Mustache
+	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;"),                                                                  // XML
+	strings.NewReplacer("<", "&#60;", ">", "&#62;", "&", "&#38;", `"`, "&#34;", "'", "&#39;"),                                                                  // numbers
+	strings.NewReplacer("<", "&#x3c;", ">", "&#x3e;", "&", "&#x26;", `"`, "&#x22;", "'", "&#x27;", "/", "&#x2f;", "(", "&#x28;", ")", "&#x29;", "=", "&#x3d;"), // hexadecimal numbers
+	strings.NewReplacer(`\`, `\\`, "'", `\'`, `"`, `\"`),
+	strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`),
+}
+
 // encodings are the forms of a text with its own ends of lines.
 func encodings(s string) []string {
-	numeric := strings.NewReplacer("<", "&#60;", ">", "&#62;", "&", "&#38;", `"`, "&#34;", "'", "&#39;")
-	hex := strings.NewReplacer("<", "&#x3c;", ">", "&#x3e;", "&", "&#x26;", `"`, "&#x22;", "'", "&#x27;", "/", "&#x2f;", "(", "&#x28;", ")", "&#x29;", "=", "&#x3d;")
-	php := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#039;")
-	slashes := strings.NewReplacer(`\`, `\\`, "'", `\'`, `"`, `\"`)
-	script := strings.NewReplacer("<", `\u003c`, ">", `\u003e`, "&", `\u0026`, "'", `\u0027`, `"`, `\"`)
-	forms := []string{s, html.EscapeString(s), php.Replace(s), strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s), numeric.Replace(s), hex.Replace(s),
-		message.Escape(s), url.QueryEscape(s), url.PathEscape(s), slashes.Replace(s), script.Replace(s), careful(s, ""), careful(s, ",.-_ ")}
+	forms := []string{s, message.Escape(s), url.QueryEscape(s), url.PathEscape(s), careful(s, ""), careful(s, ",.-_ ")}
+	for _, e := range encoders {
+		forms = append(forms, e.Replace(s))
+	}
 	out := forms[:0]
 	seen := map[string]bool{}
 	for _, f := range forms {

@@ -78,6 +78,11 @@ func TestRepeatedPayload(t *testing.T) {
 			t.Errorf("a page that repeats %q is another one", form)
 		}
 	}
+	for _, form := range []string{"a&#39;&quot;(=&lt;", "a&#x27;&quot;(=&lt;", "a&#x27;&quot;(&#x3D;&lt;", "a&apos;&quot;(=&lt;", "a&#39;&#34;(=&lt;", "a&#039;&quot;(=&lt;"} {
+		if got := p.Page(answer(200, `<input value="`+form+`"> found`), `a'"(=<`); !got.Equal(b.Page()) {
+			t.Errorf("a page that repeats %q is another one", form)
+		}
+	}
 	if p.Page(answer(200, `<input value="`+payload+`"> missing`), payload).Equal(b.Page()) {
 		t.Error("a page that says something else is the same")
 	}
