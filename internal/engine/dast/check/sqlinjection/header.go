@@ -1,6 +1,7 @@
 package sqlinjection
 
 import (
+	"net/http"
 	"path"
 	"slices"
 	"strings"
@@ -22,6 +23,10 @@ var logged = []string{"User-Agent", "Referer", "X-Forwarded-For"}
 // them for something else.
 const maxVain = 8
 
+// maxPages bounds the pages of a folder that are asked for with GET: what keeps who asks for
+// a page does so for the others, most likely.
+const maxPages = 2
+
 // headers are the logged headers that the request does not have.
 func headers(r *message.Request) []message.Point {
 	var points []message.Point
@@ -34,8 +39,8 @@ func headers(r *message.Request) []message.Point {
 }
 
 // header attacks a header that the request does not have, where the page answers otherwise
-// when all of them hold a value that breaks statements, which is asked once for a page. A
-// header that is found is not looked at again in the same folder: it is most likely the
+// when all of them hold a value that breaks statements, which is asked once for a page, and
+// for two of a folder where nothing but GET is sent. A header that is found is not looked at again in the same folder: it is most likely the
 // same program.
 func header(p *attack.Probe) error {
 	if !p.Target.Profile.Allows(scan.Standard) {
@@ -46,7 +51,7 @@ func header(p *attack.Probe) error {
 	if p.Noted(injected(p.Request)) || p.Noted(found) || p.Noted("sql headers in vain") {
 		return nil
 	}
-	if p.Once(page) {
+	if p.Once(page) && (p.Request.Method != http.MethodGet || p.Count("sql headers of "+p.Request.Base()+path.Dir(p.Request.Path)) <= maxPages) {
 		breaks, err := together(p)
 		if err != nil {
 			return err
