@@ -24,8 +24,8 @@ var logged = []string{"User-Agent", "Referer", "X-Forwarded-For"}
 const maxVain = 8
 
 // maxPages bounds the pages of a folder that are asked for with GET: what keeps who asks for
-// a page does so for the others, most likely.
-const maxPages = 2
+// one page does so for the others, most likely.
+const maxPages = 1
 
 // headers are the logged headers that the request does not have.
 func headers(r *message.Request) []message.Point {
@@ -40,7 +40,7 @@ func headers(r *message.Request) []message.Point {
 
 // header attacks a header that the request does not have, where the page answers otherwise
 // when all of them hold a value that breaks statements, which is asked once for a page, and
-// for two of a folder where nothing but GET is sent. A header that is found is not looked at again in the same folder: it is most likely the
+// for one of a folder where it is a GET. A header that is found is not looked at again in the same folder: it is most likely the
 // same program.
 func header(p *attack.Probe) error {
 	if !p.Target.Profile.Allows(scan.Standard) {

