@@ -448,34 +448,42 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 			return err
 		}
 	}
+	if e.Request.Crowded() && !slow {
+		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method, site.PathShape(e.Request), maxAlike),
+			Path: r.Target.Path(e.Request.URL())})
+	}
 	var renewed []string // what is sent there is replaced
 	if r.Renew != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
-	if e.Request.Crowded() && !slow {
-		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked", e.Request.Method, site.PathShape(e.Request)),
-			Path: r.Target.Path(e.Request.URL())})
+	if err := r.points(ctx, op, e.Request.Points(), slow, func(at message.Point) bool { return slices.Contains(renewed, at.Key()) }); err != nil {
+		return err
 	}
-	for _, at := range e.Request.Points() {
-		if slices.Contains(renewed, at.Key()) || r.repeated(e.Request, at, slow) {
-			continue
-		}
-		if err := r.point(ctx, op, at, slow); err != nil {
-			return err
-		}
-	}
-	for _, at := range e.Request.Names() {
-		if op.reads(at) || r.repeated(e.Request, at, slow) {
-			continue
-		}
-		if err := r.point(ctx, op, at, slow); err != nil {
-			return err
-		}
+	if err := r.points(ctx, op, e.Request.Names(), slow, op.reads); err != nil {
+		return err
 	}
 	if err := r.extra(ctx, op, slow); err != nil {
 		return err
 	}
 	return r.harvest(ctx, false)
+}
+
+// points runs the checks on the points of an operation, but for those that are left out, and,
+// where there are too many, until a hundred were attacked in vain.
+func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool, out func(message.Point) bool) error {
+	crowded := op.entry.Request.Crowded()
+	for i, at := range list {
+		if crowded && i >= maxAlike && !op.told.Load() {
+			break
+		}
+		if out(at) || r.repeated(op.entry.Request, at, slow) {
+			continue
+		}
+		if err := r.point(ctx, op, at, slow); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxRepeated is in how many operations of a page a parameter is attacked: they differ in

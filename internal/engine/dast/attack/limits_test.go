@@ -140,28 +140,31 @@ func TestOneToken(t *testing.T) {
 	}
 }
 
-// Of an operation with thousands of parameters the first ones are attacked, which is
-// said.
+// Of an operation with thousands of parameters the first ones are attacked, more of them
+// where one has a flaw, which is said.
 func TestCrowdedOperation(t *testing.T) {
-	points := map[string]bool{}
-	var mu sync.Mutex
-	check := &attack.Check{ID: "test", Point: func(p *attack.Probe) error {
-		mu.Lock()
-		defer mu.Unlock()
-		points[p.At.Key()] = true
-		return nil
-	}}
-	query := "GET /many?a0=1"
-	for i := range 2000 {
-		query += fmt.Sprintf("&a%d=1", i+1)
-	}
-	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") })
-	got := attacktest.Attack(t, h, []*attack.Check{check}, []string{query})
-	if len(points) != 500 || !points["query:a0"] {
-		t.Errorf("%d points", len(points))
-	}
-	if len(got.Reasons) != 1 || got.Reasons[0].Code != "too-many-parameters" {
-		t.Errorf("reasons %+v", got.Reasons)
+	rule := &finding.Rule{ID: "dast/test/flaw", Analysis: finding.DAST, Name: "Flaw", Severity: finding.Low}
+	for flaw, attacked := range map[string]int{"": 100, "a60": 500, "a150": 100} {
+		points := map[string]bool{}
+		check := &attack.Check{ID: "test", Rules: []*finding.Rule{rule}, Point: func(p *attack.Probe) error {
+			points[p.At.Key()] = true // one after the other, in one operation
+			if p.At.Name == flaw {
+				p.Flaw(attack.Flaw{Rule: rule})
+			}
+			return nil
+		}}
+		query := "GET /many?a0=1"
+		for i := range 2000 {
+			query += fmt.Sprintf("&a%d=1", i+1)
+		}
+		h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "thanks") })
+		got := attacktest.Attack(t, h, []*attack.Check{check}, []string{query})
+		if len(points) != attacked || !points["query:a0"] {
+			t.Errorf("a flaw at %q: %d points", flaw, len(points))
+		}
+		if len(got.Reasons) != 1 || got.Reasons[0].Code != "too-many-parameters" {
+			t.Errorf("reasons %+v", got.Reasons)
+		}
 	}
 }
 

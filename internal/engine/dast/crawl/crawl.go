@@ -78,7 +78,7 @@ func New(o Options) *Crawler {
 	if o.Parallel <= 0 {
 		o.Parallel = 4
 	}
-	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]int{}, cookies: map[string]crumb{},
+	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
@@ -120,6 +120,7 @@ type item struct {
 	of    *scripted // that r is a variant of
 	list  *chooser  // that r chooses of; nil: of none
 	from  string    // shape of the request whose answer led here
+	on    *int      // how often the large page came that names r, see known; nil: it is not large
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
@@ -138,10 +139,10 @@ type Crawler struct {
 	folders map[string]int
 	sockets map[string]bool
 	soft    map[string]*soft
-	large   map[[sha256.Size]byte]int // addresses of a large page, see known
-	lists   []*message.Request        // see Lists
-	cookies map[string]crumb          // by name and path
-	codes   map[string]code           // by address of the file
+	large   map[[sha256.Size]byte]*int // addresses of a large page, see known
+	lists   []*message.Request         // see Lists
+	cookies map[string]crumb           // by name and path
+	codes   map[string]code            // by address of the file
 	scripts []*scripted
 	sent    map[*message.Request]*scripted // the same by request
 	result  Result
@@ -216,6 +217,10 @@ func (c *Crawler) next() (item, bool) {
 	// The first answer may begin a session, which the others shall go on with.
 	for (len(c.queue) == 0 || c.result.Asked == 0) && c.busy > 0 && c.stopped == nil {
 		c.ready.Wait()
+	}
+	for len(c.queue) > 0 && c.queue[0].on != nil && *c.queue[0].on > maxSame {
+		c.result.left++ // what the page names is most likely the page
+		c.queue = c.queue[1:]
 	}
 	if len(c.queue) == 0 || c.stopped != nil || !c.Until.IsZero() && time.Now().After(c.Until) {
 		c.result.left += len(c.queue)
@@ -347,7 +352,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		}
 		return err
 	}
-	known := c.known(resp)
+	on, known := c.known(resp)
 	if c.Look != nil && !known {
 		c.Look(resp)
 	}
@@ -378,7 +383,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
-		c.take(Read(resp), resp, it.depth+1)
+		c.take(Read(resp), resp, it.depth+1, on)
 		if resp.IsHTML() && resp.Unparsed() != nil {
 			c.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed())})
 		}
@@ -391,18 +396,22 @@ const (
 	maxSame   = 20        // addresses of one large page that are read
 )
 
-// known reports whether the same large page was read often enough, at other addresses: an
-// application that answers everything with one page of thousands of forms would keep the
-// crawl reading for hours.
-func (c *Crawler) known(resp *message.Response) bool {
+// known reports whether the same large page was read often enough, at other addresses, and
+// counts them: an application that answers everything with one page of thousands of forms
+// would keep the crawl reading for hours. on is nil for any other page.
+func (c *Crawler) known(resp *message.Response) (on *int, often bool) {
 	if len(resp.Body) < largePage {
-		return false
+		return nil, false
 	}
 	sum := sha256.Sum256(resp.Body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.large[sum]++
-	return c.large[sum] > maxSame
+	if c.large[sum] == nil {
+		c.large[sum] = new(int)
+	}
+	on = c.large[sum]
+	*on++
+	return on, *on > maxSame
 }
 
 // leads says where the target's own address leads when that is none of the target's.
@@ -435,19 +444,19 @@ func (c *Crawler) keep(resp *message.Response, there bool) {
 	}
 }
 
-// take pushes what was found in an answer.
-func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
+// take pushes what was found in an answer, of which on is known.
+func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	c.forms(f)
 	from := site.Shape(resp.Request)
 	for _, r := range f.Requests {
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
-		c.push(item{r: r, depth: depth, list: f.choosers[r], from: from})
+		c.push(item{r: r, depth: depth, list: f.choosers[r], from: from, on: on})
 	}
 	one, add := collection(resp)
 	if one != nil {
-		c.push(item{r: one, depth: depth})
+		c.push(item{r: one, depth: depth, on: on})
 	}
 	c.mu.Lock()
 	if add != nil && len(c.lists) < maxLists {
@@ -471,7 +480,7 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int) {
 	if resp.Status == http.StatusOK && len(resp.Request.Query) == 0 && resp.Request.Method == http.MethodGet {
 		if dir := path.Dir(strings.TrimSuffix(resp.Request.Path, "/")); dir != "/" && dir != "." {
 			up := &message.Request{Method: http.MethodGet, Scheme: resp.Request.Scheme, Host: resp.Request.Host, Path: dir + "/", Origin: "folder"}
-			c.push(item{r: up, depth: depth})
+			c.push(item{r: up, depth: depth, on: on})
 		}
 	}
 }
