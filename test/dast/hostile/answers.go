@@ -35,6 +35,14 @@ var hanging = []Trap{
 	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(headOnly) }},
 	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), headOnly) }},
 	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), drip) }},
+	{Name: "one byte a second on every page", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(drip) }},
+	{Name: "events without end", Says: late, build: func(*Site) http.Handler {
+		return beside("/events", `<a href="/events?id=1">events</a><script>for (let i = 0; i < 20; i++) new EventSource('/events?id=' + i).onmessage = e => { document.title += e.data }</script>`, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for write(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flush(w) && pause(r.Context(), 10*time.Millisecond) {
+			}
+		})
+	}},
 	{Name: "one page hangs", Says: late, build: func(*Site) http.Handler { return beside("/slow", `<a href="/slow?a=1">slow</a>`, silent) }},
 	{Name: "one byte of a head a second", Says: late, build: func(s *Site) http.Handler {
 		return s.after(some, ordinary(""), raw(func(c net.Conn) {
@@ -196,6 +204,7 @@ var refusing = []Trap{
 	{Name: "429 from a moment on, Retry-After: 999999", Says: refused, build: func(s *Site) http.Handler {
 		return s.after(some, ordinary(""), status(http.StatusTooManyRequests, "999999"))
 	}},
+	{Name: "401 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusUnauthorized, "") }},
 	{Name: "500 always", Says: refused, build: func(*Site) http.Handler { return status(http.StatusInternalServerError, "") }},
 	{Name: "503 always, Retry-After: 999999", Says: refused, build: func(*Site) http.Handler { return status(http.StatusServiceUnavailable, "999999") }},
 	{Name: "503 from a moment on", Says: refused, build: func(s *Site) http.Handler {

@@ -221,4 +221,4 @@ func says(text string) http.HandlerFunc {
 }
 
 // Traps lists all.
-var Traps = slices.Concat(hanging, huge, wrong, refusing, leading, mazes, documents, scripts, descriptions)
+var Traps = slices.Concat(hanging, huge, wrong, refusing, chances, leading, mazes, documents, scripts, descriptions)

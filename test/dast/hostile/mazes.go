@@ -164,6 +164,33 @@ var mazes = []Trap{
 			page(w, b.String())
 		})
 	}},
+	{Name: "style sheets that import each other", Whole: true, build: func(*Site) http.Handler {
+		return beside("/css/", `<link rel="stylesheet" href="/css/a.css">`, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/css")
+			for i := range 5 {
+				write(w, fmt.Sprintf("@import url(/css/%s.css);\n", word(r.URL.Path, i)))
+			}
+		})
+	}},
+	{Name: "a robots.txt of 1,000,000 lines", Whole: true, build: func(*Site) http.Handler {
+		return beside("/robots.txt", "", func(w http.ResponseWriter, _ *http.Request) {
+			for i := range 1_000_000 {
+				if !write(w, "Disallow: /"+word("robots", i)+"/\n") {
+					return
+				}
+			}
+		})
+	}},
+	{Name: "a sitemap whose entities multiply", Whole: true, build: func(*Site) http.Handler {
+		return beside("/sitemap.xml", "", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/xml")
+			write(w, `<?xml version="1.0"?><!DOCTYPE urlset [<!ENTITY e0 "http://127.0.0.1:8080/x">`)
+			for i := range 12 {
+				write(w, fmt.Sprintf(`<!ENTITY e%d "%s">`, i+1, strings.Repeat(fmt.Sprintf("&e%d;", i), 10)))
+			}
+			write(w, `<!ENTITY file SYSTEM "file:///etc/passwd"><!ENTITY other SYSTEM "http://127.0.0.1:9090/">]><urlset><url><loc>&e12;</loc></url><url><loc>/&file;&other;</loc></url></urlset>`)
+		})
+	}},
 	{Name: "sitemaps of sitemaps", Says: many, build: sitemaps},
 }
 
@@ -223,6 +250,56 @@ var documents = []Trap{
 			for i := range 100_000 {
 				write(w, fmt.Sprintf(`<a href="/big/%s/%s">x</a>`, word("a", i%1000), word("b", i)))
 			}
+		})
+	}},
+	{Name: "a hundred scripts of 3 MB", Whole: true, build: func(*Site) http.Handler {
+		var tags strings.Builder
+		for i := range 100 {
+			fmt.Fprintf(&tags, `<script src="/big/%d.js"></script>`, i)
+		}
+		return beside("/big/", tags.String(), func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript")
+			for i := range 40_000 {
+				if !write(w, fmt.Sprintf("function f%d(a) { return fetch('/api/%s?a=' + a + %q) }\n", i, word(r.URL.Path, i%50), r.URL.Path)) {
+					return
+				}
+			}
+		})
+	}},
+	{Name: "a map of sources in itself", Whole: true, build: func(*Site) http.Handler {
+		return beside("/app.js", `<script src="/app.js"></script>`, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/app.js" {
+				w.Header().Set("Content-Type", "text/javascript")
+				write(w, "var a = 1\n//# sourceMappingURL=/app.js.map\n")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			write(w, `{"version":3,"mappings":"`+strings.Repeat("AAAA;", 500_000)+`","sources":["/app.js.map","file:///etc/passwd","http://127.0.0.1:9090/"],"sections":`+strings.Repeat(`[{"offset":{"line":0,"column":0},"map":{"sections":`, 20_000))
+		})
+	}},
+	{Name: "50,000 elements that listen", Whole: true, build: func(*Site) http.Handler {
+		return repeated("", `<a href="#" onclick="x()" onmouseover="y()">a</a><button onclick="fetch('/about?n='+Math.random())">b</button>`, 25_000, "")
+	}},
+	{Name: "20,000 scripts and frames", Whole: true, build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			for i := range 10_000 {
+				write(w, fmt.Sprintf(`<script src="/about?s=%d"></script><iframe src="/about?f=%d"></iframe>`, i, i))
+			}
+		})
+	}},
+	{Name: "tags and comments that nobody closes", Whole: true, build: func(*Site) http.Handler {
+		return repeated("", `<script><!--<a href="<textarea><style>&#x`, 50_000, "")
+	}},
+	{Name: "JSON of 200,000 members", Whole: true, build: func(*Site) http.Handler {
+		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			w.Header().Set("Content-Type", "application/json")
+			write(w, "{")
+			for i := range 200_000 {
+				write(w, fmt.Sprintf(`"%s":%d,`, word("member", i), i))
+			}
+			write(w, `"id":1}`)
 		})
 	}},
 	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler { return repeated("<script>x=", "[(", 1_000_000, "</script>") }},
