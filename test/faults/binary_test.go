@@ -157,6 +157,30 @@ func (d *deployment) upload(archive []byte) run.ID {
 	return run.ID(started.ScanID)
 }
 
+// killedMidIngest returns a service that was killed while it wrote what the scan found.
+func killedMidIngest(t *testing.T, deployed func(*testing.T) *deployment, archive []byte) (*deployment, run.ID) {
+	t.Helper()
+	for range tries {
+		d := deployed(t)
+		id := d.upload(archive)
+		deadline := time.Now().Add(patience)
+		for d.count("SELECT COUNT(*) FROM finding") == 0 {
+			if time.Now().After(deadline) {
+				t.Fatal("no finding was ever written")
+			}
+			time.Sleep(time.Millisecond)
+		}
+		d.kill()
+		n, state := d.count("SELECT COUNT(*) FROM finding"), d.run(d.sc, id).State
+		t.Logf("killed when %d findings were written, the run is %s", n, state)
+		if n < 4000 && state == run.Running {
+			return d, id
+		}
+	}
+	t.Fatal("killed too late each time")
+	return nil, ""
+}
+
 // TestServerKilledMidIngest kills the whole service while findings are written,
 // starts it again, and compares with a service that nobody disturbed.
 func TestServerKilledMidIngest(t *testing.T) {
@@ -179,19 +203,7 @@ func TestServerKilledMidIngest(t *testing.T) {
 			calm := deployed(t)
 			want := calm.await(calm.sc, calm.upload(archive), "ended", ended)
 
-			d := deployed(t)
-			id := d.upload(archive)
-			deadline := time.Now().Add(patience)
-			for d.count("SELECT COUNT(*) FROM finding") == 0 {
-				if time.Now().After(deadline) {
-					t.Fatal("no finding was ever written")
-				}
-				time.Sleep(time.Millisecond)
-			}
-			d.kill()
-			if n := d.count("SELECT COUNT(*) FROM finding"); n == 4000 || d.run(d.sc, id).State != run.Running {
-				t.Fatalf("killed too late: %d findings, the run is %s", n, d.run(d.sc, id).State)
-			}
+			d, id := killedMidIngest(t, deployed, archive)
 			d.serve()
 			started := time.Now()
 			d.await(d.sc, id, "began again", func(r run.Run) bool { return r.Attempt == 2 })
