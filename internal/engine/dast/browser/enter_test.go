@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // clinic is an application of script with a router in the fragment, which shows its
@@ -53,7 +52,7 @@ func TestExploreEnters(t *testing.T) {
 	w := newWorld(t, clinic(&asked, &mu))
 	as := &silent{}
 	login := &Login{Form: formLogin("ann", "s3cret")}
-	walk, err := w.Explore(t.Context(), Exploration{As: as, Seeds: []string{w.server.URL + "/"}, Routes: []string{"/records", "/sign-in"}, Login: login, Submit: true, Time: time.Minute})
+	walk, err := w.Explore(t.Context(), Exploration{As: as, Seeds: []string{w.server.URL + "/"}, Routes: []string{"/records", "/sign-in"}, Login: login, Submit: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +88,7 @@ func TestExploreIsNotLetIn(t *testing.T) {
 	var mu sync.Mutex
 	var asked []string
 	w := newWorld(t, clinic(&asked, &mu))
-	walk, err := w.Explore(context.WithoutCancel(t.Context()), Exploration{Seeds: []string{w.server.URL + "/"}, Routes: []string{"/sign-in"}, Login: &Login{Form: formLogin("ann", "wrong")}, Time: time.Minute})
+	walk, err := w.Explore(context.WithoutCancel(t.Context()), Exploration{Seeds: []string{w.server.URL + "/"}, Routes: []string{"/sign-in"}, Login: &Login{Form: formLogin("ann", "wrong")}})
 	if err != nil || walk.Entered != nil || walk.States == 0 {
 		t.Errorf("%+v, %v", walk, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"merlon/internal/engine/dast/message"
 )
@@ -44,7 +43,7 @@ func exploreShop(t *testing.T, change func(*Exploration)) (found map[string][]Ob
 	w := newWorld(t, mux)
 	var mu sync.Mutex
 	found = map[string][]Observation{}
-	e := Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 100 * time.Second, Found: func(o Observation) {
+	e := Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
 		mu.Lock()
 		defer mu.Unlock()
 		found[o.Kind] = append(found[o.Kind], o)
@@ -111,11 +110,11 @@ func TestExploreCareful(t *testing.T) {
 // TestExploreEndless bounds an application that never runs out of states.
 func TestExploreEndless(t *testing.T) {
 	w := newWorld(t, html(`<script>let n = 0; const grow = () => { n++; document.body.innerHTML = "<button class=" + "abcdefghijklmnop"[n % 16].repeat(n / 16 + 1) + ">More " + n + "</button>" + "<b><i>".repeat(n); document.querySelector("button").onclick = grow }; onload = grow</script>`))
-	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, Events: 15, Time: time.Minute})
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, Events: 15})
 	if err != nil || walk.Events > 15 {
 		t.Errorf("%+v, %v", walk, err)
 	}
-	walk, err = w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, States: 3, Time: time.Minute})
+	walk, err = w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL}, States: 3})
 	if err != nil || !strings.Contains(walk.Left, "states") {
 		t.Errorf("%+v, %v", walk, err)
 	}
@@ -134,7 +133,7 @@ func TestExploreWindows(t *testing.T) {
 	w := newWorld(t, mux)
 	var forms []string
 	var mu sync.Mutex
-	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 60 * time.Second, Found: func(o Observation) {
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
 		mu.Lock()
 		defer mu.Unlock()
 		if o.Kind == "form" {
@@ -164,7 +163,7 @@ func TestExploreAccount(t *testing.T) {
 	w := newWorld(t, mux)
 	var mu sync.Mutex
 	var form *message.Request
-	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Time: 60 * time.Second, Found: func(o Observation) {
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
 		mu.Lock()
 		defer mu.Unlock()
 		if o.Kind == "form" {
@@ -193,7 +192,7 @@ func TestExploreTellsWhatDidNotEnd(t *testing.T) {
 	mux.HandleFunc("/fine", html(`<p>text</p><script>fetch("/api/fine")</script>`))
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") })
 	w := newWorld(t, mux)
-	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/loop", w.server.URL + "/fine"}, Time: 100 * time.Second, Found: func(Observation) {}})
+	walk, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/loop", w.server.URL + "/fine"}, Found: func(Observation) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +213,7 @@ func TestExploreReactions(t *testing.T) {
 		mux.HandleFunc(path, html(""))
 	}
 	w := newWorld(t, mux)
-	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Time: 60 * time.Second}); err != nil {
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"GET /out", "GET /left", "GET /chosen/a", "GET /chosen/b"} {
