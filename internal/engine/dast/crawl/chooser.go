@@ -27,6 +27,7 @@ type chooser struct {
 const (
 	maxChoices = 300 // values of one list
 	maxAgain   = 3   // choices in a row that lead nowhere new
+	rich       = 8   // places that a list has led to, for each more that may
 )
 
 // chooser returns the form with the list that alone decides what it does; nil: something
@@ -79,7 +80,7 @@ func (c *chooser) next(resp *message.Response) *message.Request {
 	if c.again++; !c.led[place] {
 		c.led[place], c.again = true, 0
 	}
-	if c.again >= maxAgain {
+	if c.again >= maxAgain+len(c.led)/rich {
 		return nil
 	}
 	value := c.left[0]

@@ -17,6 +17,10 @@ import (
 func TestChooser(t *testing.T) {
 	var mu sync.Mutex
 	asked := map[string]int{}
+	var many []string
+	for i := range 16 {
+		many = append(many, fmt.Sprintf("<option>page%c", 'a'+i))
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -25,10 +29,16 @@ func TestChooser(t *testing.T) {
 		to := r.FormValue("to")
 		switch r.URL.Path {
 		case "/":
-			_, _ = fmt.Fprint(w, `<form action=/go method=post><select name=to><option value=0>--- Pages ---<option value=1>one<option value=-1>--- More ---<option value=2>two<option>three<option value=4>Log out</select><button name=go value=1>Go</button></form>
+			_, _ = fmt.Fprintf(w, `<form action=/go method=post><select name=to><option value=0>--- Pages ---<option value=1>one<option value=-1>--- More ---<option value=2>two<option>three<option value=4>Log out</select><button name=go value=1>Go</button></form>
+<form action=/many method=post><select name=to>%s<option>-1<option>-2<option>-3<option>-4<option>last</select></form>
 <form action=/color method=post><select name=to><option>1<option>2<option>3<option>4<option>5<option>6<option>7</select><button>Set</button></form>
 <form action=/drop method=post><select name=to><option>1<option>2<option>3</select><button>Delete it</button></form>
-<form action=/send method=post><select name=to><option>1<option>2<option>3</select><input name=text><button>Send</button></form>`)
+<form action=/send method=post><select name=to><option>1<option>2<option>3</select><input name=text><button>Send</button></form>`, strings.Join(many, ""))
+		case "/many":
+			if to = "/many-" + to; strings.HasPrefix(to, "/many--") {
+				to = "/"
+			}
+			http.Redirect(w, r, to, http.StatusFound)
 		case "/go", "/drop", "/send":
 			http.Redirect(w, r, map[string]string{"1": "/one", "2": "/two", "3": "/three", "three": "/three", "4": "/four"}[to], http.StatusFound)
 		case "/color":
@@ -41,7 +51,7 @@ func TestChooser(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	run(t, server.URL+"/", crawl.Options{Submit: true})
-	for _, want := range []string{"GET /one", "GET /two", "GET /three"} {
+	for _, want := range []string{"GET /one", "GET /two", "GET /three", "GET /many-pageo", "GET /many-last"} {
 		if asked[want] != 1 {
 			t.Errorf("%s was asked for %d times", want, asked[want])
 		}
