@@ -133,7 +133,7 @@ func (e *examination) carried(u *User) error {
 		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || asked == len(prefixes) {
 			continue
 		}
-		r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		r, err := e.request(o, false, unknown, nil)
 		if err != nil {
 			continue
 		}
@@ -208,7 +208,7 @@ func (e *examination) accounts() error {
 	steps := []func() error{func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) }}
 	if spare != nil { // what may break the account comes last
 		steps = slices.Concat([]func() error{
-			func() error { return e.exposed(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) },
+			func() error { return e.exposed(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
 			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
 		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }, func() error { return e.removed(spare, first) }})
 	}
@@ -320,7 +320,7 @@ func (e *examination) above(name string) string {
 			if o.Call != nil || o.Method != http.MethodGet || site.Dangerous(o.Path) || o.Answer == nil || strings.Contains(o.Path, "{") {
 				continue
 			}
-			r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+			r, err := e.request(o, false, unknown, nil)
 			if err != nil {
 				continue
 			}

@@ -43,6 +43,13 @@ paths:
     post:
       requestBody: {required: true, content: {application/json: {schema: {type: object, required: [title], properties: {title: {type: string}, text: {type: string}}}}}}
       responses: {"201": {description: OK}}
+    delete:
+      parameters: [{in: query, name: noteId, required: true, schema: {type: integer}}]
+      responses: {"204": {description: gone}, "404": {description: none}}
+  /notes/rename:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: object, required: [noteId, title], properties: {noteId: {type: integer}, title: {type: string}}}}}}
+      responses: {"200": {description: OK}, "404": {description: none}}
   /notes/{noteId}:
     parameters: [{in: path, name: noteId, required: true, schema: {type: integer}}]
     get: {responses: {"200": {description: OK}, "404": {description: none}}}
@@ -132,6 +139,10 @@ func (n *notes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		note["id"], note["owner"], note["title"], note["text"] = n.next, name, in["title"], in["text"]
 		n.notes[n.next] = note
 		answer(201, note)
+	case r.URL.Path == "/notes" && r.Method == "DELETE":
+		n.note(r, r.URL.Query().Get("noteId"), name, in, answer, fail)
+	case r.URL.Path == "/notes/rename":
+		n.note(r, fmt.Sprint(in["noteId"]), name, in, answer, fail)
 	case r.URL.Path == "/notes":
 		list := []any{}
 		for _, id := range slices.Sorted(maps.Keys(n.notes)) {
@@ -141,7 +152,7 @@ func (n *notes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		answer(200, list)
 	default:
-		n.note(r, name, in, answer, fail)
+		n.note(r, strings.TrimPrefix(r.URL.Path, "/notes/"), name, in, answer, fail)
 	}
 }
 
@@ -175,8 +186,8 @@ func (n *notes) login(name, password string, answer func(int, any), fail func(in
 	}
 }
 
-func (n *notes) note(r *http.Request, name string, in map[string]any, answer func(int, any), fail func(int, string)) {
-	id, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/notes/"))
+func (n *notes) note(r *http.Request, which, name string, in map[string]any, answer func(int, any), fail func(int, string)) {
+	id, _ := strconv.Atoi(which)
 	note := n.notes[id]
 	if note == nil || note["owner"] != name && !n.flawed && !n.shared {
 		fail(404, "none")
@@ -187,7 +198,7 @@ func (n *notes) note(r *http.Request, name string, in map[string]any, answer fun
 		delete(n.notes, id)
 		answer(204, nil)
 		return
-	case "PUT":
+	case "PUT", "POST":
 		note["title"], note["text"] = in["title"], in["text"]
 	}
 	answer(200, note)
@@ -233,7 +244,7 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 	defer server.Close()
 	got := visit(t, server, target)
 	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
-		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication"}
+		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication", "session-after-password-change", "password-without-present-one"}
 	var lines []string
 	for _, f := range got.Findings {
 		rule := strings.TrimPrefix(f.RuleID, "api/operations/")
@@ -254,7 +265,9 @@ var all = []string{
 	"mass-assignment POST /notes /approved",
 	"mass-assignment POST /register /role",
 	"object-level-authorization GET /notes/{noteId}",
+	"object-level-authorization-write DELETE /notes noteId",
 	"object-level-authorization-write DELETE /notes/{noteId}",
+	"object-level-authorization-write POST /notes/rename /noteId",
 	"object-level-authorization-write PUT /notes/{noteId}",
 	"password-of-another-user PUT /users/{username}/password",
 	"sign-in-without-limit POST /login",

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
@@ -82,7 +81,7 @@ func (e *examination) functions() error {
 }
 
 func (e *examination) function(o *Operation, why string, high, low *User) error {
-	r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+	r, err := e.request(o, false, unknown, nil)
 	if err != nil {
 		return nil
 	}

@@ -495,7 +495,16 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 	for _, f := range []func() error{
 		func() error { return e.foreign(k, mine, own, stranger) },
 		func() error { return e.referred(mine, k.parameter, owner, stranger) },
-		func() error { return e.changed(k, mine, stranger) },
+		func() error { return e.retargeted(k, mine, stranger) },
+		func() error {
+			if why := mine.private; mine.gone {
+				if mine, _, err = e.make(k, owner); mine == nil || err != nil {
+					return err
+				}
+				mine.private = why
+			}
+			return e.changed(k, mine, stranger)
+		},
 	} {
 		err := f()
 		if traffic.Over(err) {
@@ -638,34 +647,44 @@ func (e *examination) absent(mine *object, read *Operation, own *message.Respons
 // writing are the methods that change or remove one object, what removes it last.
 var writing = []string{http.MethodPatch, http.MethodPut, http.MethodDelete}
 
-// write changes or removes the object by the operation as somebody (nil: nobody), and
-// reads it as its owner. What says what happened: "changes" or "removes"; empty: nothing
-// that the owner sees. The answers are that to the request, and what the owner reads.
+// write changes or removes the object by an operation about it as somebody (nil: nobody),
+// and reads it as its owner, as written.
 func (e *examination) write(k *kind, o *Operation, mine *object, as *User) (what string, answers []*message.Response, err error) {
 	words := map[string]string{}
 	r, err := e.item(o, mine.id, mine.within, words)
 	if err != nil || o.Method != http.MethodDelete && len(words) == 0 {
 		return "", nil, nil
 	}
+	return e.written(k, r, words, mine, as)
+}
+
+// written sends a request that changes the object, to the words, or removes it, and reads
+// it as its owner. What says what happened: "changes" or "removes"; empty: nothing that the
+// owner sees. The answers are that to the request, and what the owner reads.
+func (e *examination) written(k *kind, r *message.Request, words map[string]string, mine *object, as *User) (what string, answers []*message.Response, err error) {
 	resp, err := e.send(r, as)
 	if err != nil || !ok(resp) {
 		return "", []*message.Response{resp}, err
 	}
-	if o.Method == http.MethodDelete {
-		after, err := e.see(k, mine, mine.as)
-		if err != nil || after == nil || !k.gone(mine, after) {
-			return "", []*message.Response{resp}, err
-		}
-		mine.gone = true
-		return "removes", []*message.Response{resp, after}, nil
+	now, either := &object{words: words}, maps.Clone(mine.words)
+	for name, word := range words {
+		either["new "+name] = word
 	}
-	now := &object{id: mine.id, within: mine.within, words: words}
-	after, err := e.see(k, now, mine.as)
-	if err != nil || after == nil || !ok(after) || len(now.seen(after)) == 0 {
+	look := &object{id: mine.id, within: mine.within, words: either}
+	after, err := e.see(k, look, mine.as)
+	switch {
+	case err != nil || after == nil:
 		return "", []*message.Response{resp}, err
+	case ok(after) && len(now.seen(after)) > 0:
+		maps.Copy(mine.words, words)
+		what = "changes"
+	case k.gone(look, after):
+		mine.gone = true
+		what = "removes"
+	default:
+		return "", []*message.Response{resp}, nil
 	}
-	maps.Copy(mine.words, words)
-	return "changes", []*message.Response{resp, after}, nil
+	return what, []*message.Response{resp, after}, nil
 }
 
 // changed changes and removes the object as another user, and reads it as its owner.

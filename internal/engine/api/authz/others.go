@@ -33,7 +33,7 @@ func (e *examination) self(u *User) ([]string, error) {
 		if o.Call != nil || o.Method != http.MethodGet || !itself.MatchString(o.Path) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) {
 			continue
 		}
-		r, err := e.request(o, false, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		r, err := e.request(o, false, unknown, nil)
 		if err != nil {
 			continue
 		}
@@ -309,5 +309,78 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, o
 		Proof: []string{fmt.Sprintf("As %s an object was made with random values.", owner.Name()), mine.private,
 			fmt.Sprintf("As %s, with its identifier as %q, the answer (%d) holds values that only %s has sent: %s.", stranger.Name(), at.Name, resp.Status, owner.Name(), strings.Join(mine.seen(resp), ", ")),
 			fmt.Sprintf("An identifier that does not exist is answered with %d without them, and nobody gets %d.", none.Status, nobody.Status)}})
+	return nil
+}
+
+// rewriting are names of operations that change or remove something, though they are
+// asked by POST.
+var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save|set|delet|remov|cancel|archive|transfer`)
+
+// target is the parameter or property by which the operation, whose path names nothing,
+// takes which object of the kind it changes; nil: it changes none, or nothing says which.
+func target(o *Operation, k *kind) *message.Point {
+	if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == k.maker || !slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
+		return nil
+	}
+	names := func(name string) bool {
+		return refers(name, k.about[0], k.parameter) || o.path() == k.maker.path() && (plain(name) == "id" || plain(name) == plain(k.parameter))
+	}
+	if b := o.body(); b != nil {
+		for _, p := range b.Properties {
+			if names(p.Name) {
+				return &message.Point{In: message.InJSON, Name: p.Name}
+			}
+		}
+	}
+	for _, p := range o.Parameters {
+		if p.In == "query" && names(p.Name) {
+			return &message.Point{In: message.InQuery, Name: p.Name}
+		}
+	}
+	return nil
+}
+
+// retargeted changes and removes the object as another user, by operations that take its
+// identifier in a query or a body, and reads it as its owner. What removes comes last.
+func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
+	last := slices.Clone(e.Operations)
+	removes := func(o *Operation) int {
+		return map[bool]int{true: 1}[o.Method == http.MethodDelete || site.Removes(o.named())]
+	}
+	slices.SortStableFunc(last, func(a, b *Operation) int { return removes(a) - removes(b) })
+	asked := 0
+	for _, o := range last {
+		at := target(o, k)
+		if at == nil || mine.gone || asked == maxReferences {
+			continue
+		}
+		words := map[string]string{}
+		fresh := e.fresh(words)
+		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
+				return mine.id, true
+			}
+			return fresh(in, name, s)
+		}, nil)
+		if err != nil {
+			continue
+		}
+		asked++
+		what, answers, err := e.written(k, r, words, mine, stranger)
+		if traffic.Over(err) {
+			return err
+		}
+		if err != nil || what == "" {
+			continue
+		}
+		point := *at
+		if at.In == message.InJSON {
+			point.Name = o.pointer(at.Name)
+		}
+		e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Point: &point, Answers: answers, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+			Message: fmt.Sprintf("%s %s %s the objects of other users that %q names", o.Method, o.Path, what, at.Name),
+			Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
+				fmt.Sprintf("As %s, with its identifier as %q, the request is answered with %d; after that %s reads the result (%d).", stranger.Name(), at.Name, answers[0].Status, mine.as.Name(), answers[1].Status)}})
+	}
 	return nil
 }

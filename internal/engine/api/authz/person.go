@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
 
@@ -165,7 +166,7 @@ func (e *examination) removed(owner, stranger *User) error {
 		if path, parameter := o.collection(); parameter == "" || !identifies(parameter) && !users.MatchString(path) {
 			continue
 		}
-		r := e.about(o, owner.account, before, func(string, string, *describe.Schema) (any, bool) { return nil, false }, nil)
+		r := e.about(o, owner.account, before, unknown, nil)
 		if r == nil {
 			continue
 		}
@@ -257,6 +258,32 @@ func (e *examination) granted(u *User) error {
 // leaves are paths of operations that end a session.
 var leaves = lazyregexp.New(`(?i)/(log|sign)[-_]?(out|off)/?$`)
 
+// inside finds a page that the user gets and nobody does; nil: there is none.
+func (e *examination) inside(as *User) (in, nobody *message.Response, err error) {
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) {
+			continue
+		}
+		page, err := e.request(o, false, unknown, nil)
+		if err != nil {
+			continue
+		}
+		if nobody, err = e.send(page, nil); err != nil {
+			return nil, nil, err
+		}
+		if ok(nobody) {
+			continue
+		}
+		if in, err = e.send(page, as); err != nil || ok(in) {
+			return in, nobody, err
+		}
+	}
+	return nil, nil, nil
+}
+
+// unknown knows no value of a request.
+func unknown(string, string, *describe.Schema) (any, bool) { return nil, false }
+
 // outlived signs in once more, signs out, and asks again with what let it in.
 func (e *examination) outlived(u *User) error {
 	i := slices.IndexFunc(e.Operations, func(o *Operation) bool {
@@ -270,46 +297,110 @@ func (e *examination) outlived(u *User) error {
 		return err
 	}
 	as := &User{account: u.account, Session: s}
-	none := func(string, string, *describe.Schema) (any, bool) { return nil, false }
-	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) {
-			continue
-		}
-		page, err := e.request(o, false, none, nil)
-		if err != nil {
-			continue
-		}
-		nobody, err := e.send(page, nil)
-		if err != nil {
-			return err
-		}
-		in, err := e.send(page, as)
-		if err != nil {
-			return err
-		}
-		if ok(nobody) || !ok(in) {
-			continue
-		}
-		leave, err := e.request(e.Operations[i], true, none, nil)
-		if err != nil {
-			return nil
-		}
-		out, err := e.send(leave, as)
-		if err != nil || out.Status >= 400 {
-			return err
-		}
-		still, err := e.send(page, as)
-		if err != nil || !ok(still) || attack.NewPage(in).Like(attack.NewPage(still)) < 0.9 {
-			return err
-		}
-		e.Flaw(attack.Flaw{Rule: outlives, Request: page, Answers: []*message.Response{in, out, still, nobody},
-			Notes:   []string{"before the user signs out", "he signs out", "the same request as before", "nobody"},
-			Message: fmt.Sprintf("%s %s does not end the session", e.Operations[i].Method, e.Operations[i].Path),
-			Proof: []string{fmt.Sprintf("%s signed in and got %s %s (%d), which nobody gets (%d).", u.Name(), o.Method, o.Path, in.Status, nobody.Status),
-				fmt.Sprintf("He signed out: the answer is %d. The same request with the same credentials is answered as before (%d).", out.Status, still.Status)}})
+	in, nobody, err := e.inside(as)
+	if in == nil || err != nil {
+		return err
+	}
+	leave, err := e.request(e.Operations[i], true, unknown, nil)
+	if err != nil {
 		return nil
 	}
+	out, err := e.send(leave, as)
+	if err != nil || out.Status >= 400 {
+		return err
+	}
+	return e.persists(outlives, as, []*message.Response{in, out, nobody}, fmt.Sprintf("%s %s does not end the session", e.Operations[i].Method, e.Operations[i].Path), "signed out")
+}
+
+// persists asks for a page again, with the session of before: after it was said to end, as
+// the words tell. The answers are what the session got, that to what should have ended it,
+// and what nobody gets.
+func (e *examination) persists(rule *finding.Rule, as *User, answers []*message.Response, message, words string) error {
+	in, out, nobody := answers[0], answers[1], answers[2]
+	still, err := e.send(in.Request, as)
+	if err != nil || !ok(still) || attack.NewPage(in).Like(attack.NewPage(still)) < 0.9 {
+		return err
+	}
+	e.Flaw(attack.Flaw{Rule: rule, Request: in.Request, Answers: append(slices.Clone(answers), still), Message: message,
+		Notes: []string{"before the user " + words, "he " + words, "nobody", "the same request as before"},
+		Proof: []string{fmt.Sprintf("%s signed in and got %s (%d), which nobody gets (%d).", as.Name(), template(in.Request), in.Status, nobody.Status),
+			fmt.Sprintf("He %s: the answer is %d. The same request with the same credentials is answered as before (%d).", words, out.Status, still.Status)}})
 	return nil
+}
+
+// currents are parts of names of properties that take the password of before.
+var currents = lazyregexp.New(`old|current|existing|previous|present`)
+
+// renewed changes the password of the account as its own user: with a wrong one of before
+// where one is asked for, and while another session of his is open.
+func (e *examination) renewed(u *User) error {
+	for _, o := range e.Operations {
+		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
+			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || site.Recovers(o.named()) || loses.MatchString(o.named()) || !o.takes(site.IsPassword) || o.takes(coded) {
+			continue
+		}
+		asks := o.takes(func(name string) bool { return site.IsPassword(name) && currents.MatchString(plain(name)) })
+		if asks {
+			done, resp, err := e.renew(o, u, e.drawn().password)
+			if err != nil {
+				return err
+			}
+			if done {
+				e.Flaw(attack.Flaw{Rule: unproven, Request: resp.Request, Answers: []*message.Response{resp}, Notes: []string{"with a wrong password as the present one"},
+					Message: fmt.Sprintf("%s %s changes the password without the right present one", o.Method, o.Path),
+					Proof: []string{fmt.Sprintf("The account %s was registered, and a random text sent in the place of its present password: the answer is %d.", u.Name(), resp.Status),
+						"The user signs in with the new password then, and no longer with the one before."}})
+			}
+		}
+		s, err := e.enter(u.account, u.account.password)
+		if s == nil || err != nil {
+			return err
+		}
+		before := &User{account: u.account, Session: s}
+		in, nobody, err := e.inside(before)
+		if in == nil || err != nil {
+			return err
+		}
+		done, resp, err := e.renew(o, u, u.account.password)
+		if err != nil {
+			return err
+		}
+		if done {
+			return e.persists(outlivesPassword, before, []*message.Response{in, resp, nobody}, fmt.Sprintf("%s %s leaves the user's other sessions open", o.Method, o.Path), "changed the password")
+		}
+	}
+	return nil
+}
+
+// coded reports whether a property takes a code that was sent to somebody.
+func coded(name string) bool { return codes.MatchString(plain(name)) }
+
+// renew changes the password of the account and reports whether that is done: the new one
+// lets the user in, and the one before does not.
+func (e *examination) renew(o *Operation, u *User, current string) (bool, *message.Response, error) {
+	fresh := e.drawn().password
+	r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+		a := *u.account
+		if a.password = fresh; currents.MatchString(plain(name)) {
+			a.password = current
+		}
+		return a.credentials(in, name, s)
+	}, nil)
+	if err != nil {
+		return false, nil, nil
+	}
+	resp, err := e.send(r, u)
+	if err != nil || !ok(resp) {
+		return false, resp, err
+	}
+	with, err := e.enter(u.account, fresh)
+	if with == nil || err != nil {
+		return false, resp, err
+	}
+	old := u.account.password
+	u.account.password, u.Session = fresh, with
+	without, err := e.enter(u.account, old)
+	return without == nil, resp, err
 }
 
 var (
@@ -328,8 +419,7 @@ func (e *examination) forgotten(u *User) error {
 		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == e.login || o == e.register || !o.takes(identifies) {
 			continue
 		}
-		code := o.takes(func(name string) bool { return codes.MatchString(plain(name)) })
-		if !site.Recovers(o.named()) && !loses.MatchString(o.named()) || o.takes(site.IsPassword) || code {
+		if !site.Recovers(o.named()) && !loses.MatchString(o.named()) || o.takes(site.IsPassword) || o.takes(coded) {
 			continue
 		}
 		r, err := e.request(o, true, u.account.credentials, nil)
@@ -346,7 +436,7 @@ func (e *examination) forgotten(u *User) error {
 		}
 	}
 	for _, o := range e.Operations {
-		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(func(name string) bool { return codes.MatchString(plain(name)) }) {
+		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(coded) {
 			continue
 		}
 		if err := e.guessed(o, u); err != nil {

@@ -29,6 +29,10 @@ paths:
       requestBody: {required: true, content: {application/json: {schema: {type: object, required: [username, password], properties: {username: {type: string}, password: {type: string}}}}}}
       responses: {"200": {description: OK}, "401": {description: no}}
   /logout: {post: {responses: {"204": {description: bye}}}}
+  /password:
+    put:
+      requestBody: {required: true, content: {application/json: {schema: {type: object, required: [currentPassword, newPassword], properties: {currentPassword: {type: string}, newPassword: {type: string}}}}}}
+      responses: {"200": {description: OK}, "400": {description: wrong}}
   /forgot-password:
     post:
       security: []
@@ -59,6 +63,7 @@ type members struct {
 	mu     sync.Mutex
 	users  map[int]map[string]any
 	tokens map[string]int
+	issued int
 	fails  map[string]int
 }
 
@@ -94,7 +99,8 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			answer(map[bool]int{true: 403, false: 401}[many("login")], "no")
 			return
 		}
-		token := fmt.Sprintf("token-%d-%d", whose, len(m.tokens))
+		m.issued++
+		token := fmt.Sprintf("token-%d-%d", whose, m.issued)
 		m.tokens[token] = whose
 		answer(200, map[string]any{"token": token})
 		return
@@ -124,6 +130,16 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			delete(m.tokens, token)
 		}
 		answer(200, "bye")
+		return
+	}
+	if r.URL.Path == "/password" {
+		if !m.flawed && m.users[me]["password"] != text("currentPassword") {
+			answer(400, "wrong")
+			return
+		}
+		m.users[me]["password"] = text("newPassword")
+		maps.DeleteFunc(m.tokens, func(other string, whose int) bool { return !m.flawed && whose == me && other != token })
+		answer(200, "done")
 		return
 	}
 	if r.URL.Path == "/users" {
@@ -163,8 +179,10 @@ func TestPersons(t *testing.T) {
 				"code-without-limit POST /new-password /code",
 				"object-level-authorization-write PATCH /users/{id}",
 				"own-role PUT /users/{id}/role /role",
+				"password-without-present-one PUT /password",
 				"personal-data-of-others GET /users",
 				"personal-data-of-others GET /users/{id}",
+				"session-after-password-change GET /users",
 				"session-after-sign-out GET /users",
 				"sign-in-without-limit POST /login",
 				"user-enumeration POST /forgot-password",

@@ -66,6 +66,16 @@ var (
 		"A token that was stolen, or left on a shared machine, stays good although its user believes the session over.",
 		"Keep a list of ended tokens until they expire, let them live for minutes only, or keep sessions on the server.",
 	}, [2]string{"CWE-613", "API2:2023"})
+	outlivesPassword = rule("session-after-password-change", "Another password does not end other sessions", finding.Low, [3]string{
+		"What let a user in lets him in after he has set another password.",
+		"Users change a password when somebody else may know it; whoever has signed in with it stays signed in.",
+		"End the user's other sessions when the password changes: refuse tokens that were issued before it.",
+	}, [2]string{"CWE-613", "API2:2023"})
+	unproven = rule("password-without-present-one", "Present password is not checked", finding.High, [3]string{
+		"An operation that asks for the present password sets another one although the present one is wrong.",
+		"Whoever has a user's session for a moment, by a stolen token or an open screen, takes over the account.",
+		"Compare the present password with the stored one before another one is set, and limit how often that may fail.",
+	}, [2]string{"CWE-620", "API2:2023"})
 	codeLimit = rule("code-without-limit", "Codes can be guessed without a limit", finding.High, [3]string{
 		"Wrong codes that would prove who somebody is are answered many times in a row as the first time.",
 		"Codes of a few digits are found by trying all, and with them the account is taken over.",
@@ -75,5 +85,5 @@ var (
 
 // Rules lists what is found.
 func Rules() []*finding.Rule {
-	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, unauthenticated, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, codeLimit}
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, unauthenticated, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, outlivesPassword, unproven, codeLimit}
 }

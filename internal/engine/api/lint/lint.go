@@ -383,8 +383,10 @@ func parent(pointer string) string {
 	return pointer[:i]
 }
 
-// secret are names of parameters that carry credentials.
-var secret = lazyregexp.New(`(?i)^(client_?secret|(access|refresh|id|auth|session|bearer)?[_-]?token|password|passwd|pwd|secret|api[_-]?(key|secret|token)|x-api-key|authorization|jwt|session_?id)$`)
+// secret are names of parameters that carry credentials: those of tokens that let in, and
+// all that end in a word for a secret.
+var secret = lazyregexp.New(`(?i)^((access|refresh|id|auth|authorization|oauth|session|bearer|app|application|reset|verification|activation|confirmation|(new[_-]?)?e?mail)?[_-]?token|` +
+	`([a-z0-9]+[_-]?)*(secret|password|passwd|passphrase)([_-]?key)?|pwd|api[_-]?(key|token)|x-api-key|authorization|jwt|session_?id)$`)
 
 // numeric are names of parameters that name one of many.
 var numeric = lazyregexp.New(`^(?:(?i)id|[a-z0-9_-]+[_-](?i:id)|.*[a-z0-9]I[dD])$`)

@@ -24,3 +24,13 @@ func TestRulesAreWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestSecret(t *testing.T) {
+	for name, want := range map[string]bool{"token": true, "access_token": true, "appToken": true, "oauth_token": true, "newEmailToken": true, "reset-token": true, "secretKey": true, "consumer_secret": true,
+		"tempPassword": true, "api_key": true, "client_secret": true, "callback-secret": true,
+		"pageToken": false, "nextToken": false, "tokens": false, "tokenId": false, "tokensymbol": false, "include_token": false, "DeviceToken": false, "secretary": false, "passwordPolicy": false} {
+		if got := secret.MatchString(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
