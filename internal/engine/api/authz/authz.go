@@ -114,6 +114,7 @@ type examination struct {
 	selves          map[*User][]string    // see self
 	privates        map[*Operation]string // why what the operation makes is its owner's alone
 	titles          map[string]string     // see above
+	detoured        int                   // operations for which other ways were tried
 	proven          map[*Operation]bool   // told to change what it should not
 	ordinary        *User                 // an account that the examination has made; nil: none
 }
@@ -137,7 +138,7 @@ func Examine(t *attack.Trial, a *API) error {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.others, e.objects, e.ranks} {
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.others, e.objects, e.ranks} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}

@@ -244,7 +244,8 @@ func examine(t *testing.T, h http.Handler, target scan.Target) []string {
 	defer server.Close()
 	got := visit(t, server, target)
 	about := []string{"object-level-authorization", "object-level-authorization-write", "password-of-another-user", "function-level-authorization", "mass-assignment", "user-enumeration", "sign-in-without-limit",
-		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication", "session-after-password-change", "password-without-present-one"}
+		"personal-data-of-others", "own-role", "session-after-sign-out", "code-without-limit", "write-without-authentication", "session-after-password-change", "password-without-present-one",
+		"access-control-detour", "claimed-identity"}
 	var lines []string
 	for _, f := range got.Findings {
 		rule := strings.TrimPrefix(f.RuleID, "api/operations/")

@@ -336,7 +336,7 @@ var currents = lazyregexp.New(`old|current|existing|previous|present`)
 func (e *examination) renewed(u *User) error {
 	for _, o := range e.Operations {
 		if o.Call != nil || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, o.Method) || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) ||
-			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || site.Recovers(o.named()) || loses.MatchString(o.named()) || !o.takes(site.IsPassword) || o.takes(coded) {
+			o == e.register || o == e.login || !strings.Contains(plain(o.named()), "passw") || recovers(o) || !o.takes(site.IsPassword) || o.takes(coded) {
 			continue
 		}
 		asks := o.takes(func(name string) bool { return site.IsPassword(name) && currents.MatchString(plain(name)) })
@@ -371,6 +371,9 @@ func (e *examination) renewed(u *User) error {
 	}
 	return nil
 }
+
+// recovers reports whether the operation is for users who have forgotten their password.
+func recovers(o *Operation) bool { return site.Recovers(o.named()) || loses.MatchString(o.named()) }
 
 // coded reports whether a property takes a code that was sent to somebody.
 func coded(name string) bool { return codes.MatchString(plain(name)) }
@@ -419,7 +422,7 @@ func (e *examination) forgotten(u *User) error {
 		if o.Call != nil || o.Method != http.MethodPost || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == e.login || o == e.register || !o.takes(identifies) {
 			continue
 		}
-		if !site.Recovers(o.named()) && !loses.MatchString(o.named()) || o.takes(site.IsPassword) || o.takes(coded) {
+		if !recovers(o) || o.takes(site.IsPassword) || o.takes(coded) {
 			continue
 		}
 		r, err := e.request(o, true, u.account.credentials, nil)

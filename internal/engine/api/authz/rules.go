@@ -76,6 +76,16 @@ var (
 		"Whoever has a user's session for a moment, by a stolen token or an open screen, takes over the account.",
 		"Compare the present password with the stored one before another one is set, and limit how often that may fail.",
 	}, [2]string{"CWE-620", "API2:2023"})
+	detourOpen = rule("access-control-detour", "What is refused is answered when asked otherwise", finding.High, [3]string{
+		"An operation refuses somebody, and answers him when the same thing is asked for in another way: another spelling of the path, or a header.",
+		"What checks requests reads them otherwise than what answers them, so that the check can be walked around.",
+		"Check rights where the request is handled, after it was routed; deny by default, refuse paths that are not in their normal form, and take no header of a proxy from anybody else.",
+	}, [2]string{"CWE-863", "API5:2023"})
+	claimedIdentity = rule("claimed-identity", "Who asks may say who he is", finding.Critical, [3]string{
+		"A header or a parameter of the request decides whose data an operation shows.",
+		"Everybody can read what belongs to every user whose name or number he knows.",
+		"Take who asks from the session alone; where a gateway says it in a header, drop that header from all requests that come from outside.",
+	}, [2]string{"CWE-290", "API2:2023"})
 	codeLimit = rule("code-without-limit", "Codes can be guessed without a limit", finding.High, [3]string{
 		"Wrong codes that would prove who somebody is are answered many times in a row as the first time.",
 		"Codes of a few digits are found by trying all, and with them the account is taken over.",
@@ -85,5 +95,5 @@ var (
 
 // Rules lists what is found.
 func Rules() []*finding.Rule {
-	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, unauthenticated, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, outlivesPassword, unproven, codeLimit}
+	return []*finding.Rule{objectRead, objectWrite, passwordChange, function, unauthenticated, massAssignment, enumeration, rateLimit, personalData, ownRole, outlives, outlivesPassword, unproven, detourOpen, claimedIdentity, codeLimit}
 }

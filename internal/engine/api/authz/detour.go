@@ -1,0 +1,290 @@
+package authz
+
+import (
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
+)
+
+// This file asks in other ways for what is refused, and says to be somebody else.
+
+// A detour is another way to ask for the same thing: what routes requests and what checks
+// them may read it differently. take changes the request and returns a name for people;
+// empty: it is none for this one.
+type detour func(r *message.Request) string
+
+// repathed is a detour by another path.
+func repathed(name string, f func(folder, last string) string) detour {
+	return func(r *message.Request) string {
+		folder, last := path.Split(strings.TrimRight(r.Path, "/"))
+		if last == "" {
+			return ""
+		}
+		r.Path = f(folder, last)
+		return name
+	}
+}
+
+// forwarded is a detour by a header that names the path.
+func forwarded(header string) detour {
+	return func(r *message.Request) string {
+		*r = *r.SetHeader(header, r.Path)
+		r.Path = "/"
+		return "asked for / with the path in " + header
+	}
+}
+
+// detours are those that are tried.
+var detours = []detour{
+	repathed("with a slash behind the path", func(folder, last string) string { return folder + last + "/" }),
+	repathed("with two slashes in the path", func(folder, last string) string { return folder + "/" + last }),
+	repathed("with a dot in the path", func(folder, last string) string { return folder + "%2e/" + last }),
+	repathed("with a letter of the path encoded", func(folder, last string) string {
+		return folder + fmt.Sprintf("%%%02x", last[0]) + last[1:]
+	}),
+	repathed("in capitals", func(folder, last string) string { return folder + strings.ToUpper(last) }),
+	repathed("with .json behind the path", func(folder, last string) string { return folder + last + ".json" }),
+	repathed("with a parameter of the path", func(folder, last string) string { return folder + last + ";a=b" }),
+	forwarded("X-Original-URL"),
+	forwarded("X-Rewrite-URL"),
+	func(r *message.Request) string {
+		for _, name := range []string{"X-Forwarded-For", "X-Real-IP", "X-Client-IP", "True-Client-IP", "X-Originating-IP"} {
+			*r = *r.SetHeader(name, "127.0.0.1")
+		}
+		return "as if from the server's own machine (X-Forwarded-For and its like)"
+	},
+	func(r *message.Request) string {
+		*r = *r.SetHeader("X-HTTP-Method-Override", r.Method)
+		r.Method = http.MethodPost
+		return "by POST with X-HTTP-Method-Override"
+	},
+}
+
+// maxDetours bounds the operations for which other ways are tried.
+const maxDetours = 3
+
+// detour asks in other ways, as somebody (nil: nobody) who is refused, for what the answer
+// holds that another one gets. Controls: an address that does not exist, asked in the same
+// way, and the request as it was, refused as before.
+func (e *examination) detour(may, refused *message.Response, as *User) error {
+	if refused.Status != http.StatusUnauthorized && refused.Status != http.StatusForbidden || e.detoured == maxDetours || len(may.Body) == 0 {
+		return nil
+	}
+	e.detoured++
+	whole := may.Request
+	like := func(resp *message.Response) bool {
+		return resp.Status == may.Status && attack.NewPage(may).Like(attack.NewPage(resp)) >= 0.9
+	}
+	for _, way := range detours {
+		r := whole.Clone()
+		name := way(r)
+		if name == "" || r.Method != whole.Method && (!e.changes() || e.at(r.Method, whole.Template) != nil || whole.Template == "") {
+			continue
+		}
+		resp, err := e.send(r, as)
+		if err != nil {
+			return err
+		}
+		if !like(resp) {
+			continue
+		}
+		absent := whole.Clone()
+		absent.Path, absent.Template = path.Dir(strings.TrimRight(whole.Path, "/"))+"/"+e.Random(12), ""
+		way(absent)
+		none, err := e.send(absent, as)
+		if err != nil {
+			return err
+		}
+		still, err := e.send(whole, as)
+		if err != nil || like(none) || ok(still) {
+			return err
+		}
+		who := "Nobody, without a sign-in,"
+		if as != nil {
+			who = as.Name()
+		}
+		e.Flaw(attack.Flaw{Rule: detourOpen, Request: r, Answers: []*message.Response{may, still, none, resp}, Nobody: as == nil, Place: whole.Place(),
+			Notes:   []string{"who may", "who may not", "an address that does not exist, asked in that way", "asked in that way"},
+			Message: fmt.Sprintf("%s is refused, and answered %s", template(whole), name),
+			Proof: []string{fmt.Sprintf("%s is refused %s with %d, before and after.", who, template(whole), refused.Status),
+				fmt.Sprintf("Asked %s, the answer is %d with the content that it has for who may ask.", name, resp.Status),
+				fmt.Sprintf("An address that does not exist, asked in the same way, is answered with %d.", none.Status)}})
+		return nil
+	}
+	return nil
+}
+
+// closed asks in other ways, as nobody, for what only users get.
+func (e *examination) closed() error {
+	if len(e.Users) == 0 {
+		return nil
+	}
+	e.detoured = 0
+	var folders []string
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || !ok(o.Answer) || !o.Secured() {
+			continue
+		}
+		if folder := path.Dir(o.path()); slices.Contains(folders, folder) || len(folders) == maxDetours {
+			continue // what checks requests is seldom another one for each of them
+		} else {
+			folders = append(folders, folder)
+		}
+		may, err := e.send(o.Answer.Request, e.Users[0])
+		if err != nil {
+			return err
+		}
+		if !ok(may) {
+			continue
+		}
+		refused, err := e.send(o.Answer.Request, nil)
+		if err != nil {
+			return err
+		}
+		if err := e.detour(may, refused, nil); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// claims are headers and parameters by which gateways tell applications who asks.
+var claims = []string{"X-User-Id", "X-User", "X-Username", "X-User-Name", "X-User-Email", "X-Auth-User", "X-Authenticated-User", "X-Forwarded-User", "X-Remote-User", "Remote-User",
+	"X-Account-Id", "X-Customer-Id", "X-Member-Id", "X-Consumer-Username", "X-WEBAUTH-USER"}
+
+// claimed are the same in queries.
+var claimed = []string{"user", "user_id", "userId", "username", "email", "account_id", "accountId", "id"}
+
+// maxClaims bounds the operations that are told to be asked by somebody else.
+const maxClaims = 3
+
+// claiming are names of described headers and cookies that say who asks.
+var claiming = lazyregexp.New(`user|account|customer|member|owner|tenant|profile`)
+
+// impersonated asks for what is a user's own as another one, and as nobody, who says in
+// headers and parameters to be the first. What comes back holds values that only the first
+// has sent. Controls: the same without them, and with a user that there is not.
+func (e *examination) impersonated(owner, stranger *User) error {
+	shown, _, err := e.shown(owner)
+	if err != nil {
+		return err
+	}
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o.Answer == nil || asked == maxClaims {
+			continue
+		}
+		plainly, err := e.request(o, false, unknown, nil)
+		if err != nil {
+			continue
+		}
+		his, err := e.send(plainly, owner)
+		if err != nil {
+			return err
+		}
+		without, err := e.send(plainly, stranger)
+		if err != nil {
+			return err
+		}
+		if !ok(his) || !owner.account.in(his) || owner.account.in(without) {
+			continue // not his own, or everybody's
+		}
+		asked++
+		id, _ := identifier(shown, "id")
+		for _, who := range []*User{nil, stranger} {
+			if err := e.claim(&personal{of: o, request: plainly, owner: owner, id: id, without: without}, who); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// in reports whether an answer holds what only the account has sent.
+func (a *account) in(resp *message.Response) bool {
+	return holds(resp, a.name) || holds(resp, a.email)
+}
+
+// personal is an operation that shows a user what is his own.
+type personal struct {
+	of      *Operation
+	request *message.Request
+	owner   *User
+	id      any               // of the owner; nil: it is not known
+	without *message.Response // what another user gets
+}
+
+// claim says to be the owner of the account in all ways at once, and then in each.
+func (e *examination) claim(own *personal, who *User) error {
+	owner, id := own.owner, own.id
+	var points []message.Point
+	for _, name := range claims {
+		points = append(points, message.Point{In: message.InHeader, Name: name})
+	}
+	for _, p := range own.of.Parameters {
+		if (p.In == "header" || p.In == "cookie") && claiming.MatchString(plain(p.Name)) {
+			points = append(points, message.Point{In: message.In(p.In), Name: p.Name})
+		}
+	}
+	for _, name := range claimed {
+		points = append(points, message.Point{In: message.InQuery, Name: name})
+	}
+	with := func(a *account, id any, points ...message.Point) *message.Request {
+		r := own.request.Clone()
+		for _, p := range points {
+			value := a.name
+			if n := plain(p.Name); mail(n) {
+				value = a.email
+			} else if strings.HasSuffix(n, "id") && id != nil {
+				value = fmt.Sprint(id)
+			}
+			switch p.In {
+			case message.InHeader:
+				r = r.SetHeader(p.Name, value)
+			case message.InCookie:
+				r.Cookies = append(slices.Clone(r.Cookies), message.Param{Name: p.Name, Value: value})
+			default:
+				r.Query = append(slices.Clone(r.Query), message.Param{Name: p.Name, Value: value})
+			}
+		}
+		return r
+	}
+	resp, err := e.send(with(owner.account, id, points...), who)
+	if err != nil || !ok(resp) || !owner.account.in(resp) {
+		return err
+	}
+	for _, p := range points {
+		resp, err := e.send(with(owner.account, id, p), who)
+		if err != nil {
+			return err
+		}
+		if !ok(resp) || !owner.account.in(resp) {
+			continue
+		}
+		nobody := e.drawn()
+		control, err := e.send(with(nobody, e.Number(700_000_000, 900_000_000), p), who)
+		if err != nil || owner.account.in(control) || ok(control) && nobody.in(control) {
+			return err // it says again what it was told
+		}
+		name := "nobody, without a sign-in,"
+		if who != nil {
+			name = who.Name()
+		}
+		e.Flaw(attack.Flaw{Rule: claimedIdentity, Request: resp.Request, Point: &p, Answers: []*message.Response{own.without, control, resp}, Nobody: who == nil,
+			Notes:   []string{"another user, as usual", "with a user that there is not", "with the user whose data it is"},
+			Message: fmt.Sprintf("%s shows the data of whom %q names", template(resp.Request), p.Name),
+			Proof: []string{fmt.Sprintf("The account %s was registered, with random values.", owner.Name()),
+				fmt.Sprintf("As %s the answer holds what only %s has sent, where %q names him (%d).", name, owner.Name(), p.Name, resp.Status),
+				fmt.Sprintf("Without that, and for a user that there is not (%d), it does not.", control.Status)}})
+		return nil
+	}
+	return nil
+}
