@@ -25,6 +25,7 @@ func (e *examination) checks() []*attack.Check {
 		{ID: "conformance", Rules: conformance, Request: e.conforms},
 		{ID: "authentication", Rules: []*finding.Rule{missingAuthentication}, Profile: scan.Safe, Request: e.authenticated},
 		{ID: "validation", Rules: []*finding.Rule{serverError, inputAccepted}, Profile: scan.Safe, Request: e.validated},
+		{ID: "sizes", Rules: []*finding.Rule{pageSize}, Profile: scan.Standard, Request: e.sized},
 	}
 }
 

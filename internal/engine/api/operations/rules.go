@@ -25,6 +25,11 @@ var (
 		"What fails was not expected by who wrote it: such places are where injections and crashes begin, and error pages show internals.",
 		"Validate input against the description before it is used, and answer 400 or 422.",
 	}, [2]string{"CWE-20", "API8:2023"})
+	pageSize = rule("page-size-without-limit", "Pages of a list have no limit", finding.Medium, [3]string{
+		"A list answers with as many objects as the client asks for.",
+		"One request takes the memory and the time of thousands, in the application and in its database, and copies all that there is.",
+		"Set a largest size of a page, answer that much or refuse what asks for more, and describe it as `maximum`.",
+	}, [2]string{"CWE-770", "API4:2023"})
 	inputAccepted = rule("invalid-input-accepted", "Invalid input is accepted", finding.Low, [3]string{
 		"Input that the description forbids is accepted.",
 		"Who relies on the limits of the description, such as the code behind it, gets values that it does not expect.",

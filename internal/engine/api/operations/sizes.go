@@ -1,0 +1,113 @@
+package operations
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+// This file asks lists for more than a server should answer at once.
+
+// sizes are names of parameters that take how much of a list is answered.
+var sizes = lazyregexp.New(`^(limit|size|pagesize|perpage|itemsperpage|pagelimit|maxresults|maxitems|resultsperpage|count|top|take|first)$`)
+
+const (
+	// huge is a size that no page has, and that no server has to compute with.
+	huge = 1_000_000
+	// many is a page that nobody reads.
+	many = 1000
+)
+
+// sized asks a list for one, two and a million of its objects. That the parameter is obeyed
+// shows in the first two; that it has no limit shows when the third answers a thousand
+// objects or more, or tells the million as the size of the page.
+func (e *examination) sized(t *attack.Trial) error {
+	c := e.call(t)
+	if c == nil || c.answer == nil || c.answer.Status != http.StatusOK || c.operation.Call != nil || c.operation.Method != http.MethodGet || e.Target.Production {
+		return nil
+	}
+	name := ""
+	for _, p := range c.operation.Parameters {
+		if p.In == "query" && sizes.MatchString(plain(p.Name)) {
+			name = p.Name
+			break
+		}
+	}
+	if name == "" || longest(message.DecodeJSON(c.answer.Body), 0) < 0 {
+		return nil
+	}
+	var answers []*message.Response
+	for _, n := range []int{1, 2, huge} {
+		r := t.Request.Clone()
+		r.Query = nil
+		for _, p := range t.Request.Query {
+			if p.Name != name {
+				r.Query = append(r.Query, p)
+			}
+		}
+		r.Query = append(r.Query, message.Param{Name: name, Value: fmt.Sprint(n)})
+		resp, err := t.Send(r)
+		if err != nil {
+			return err
+		}
+		if answers = append(answers, resp); resp.Status != http.StatusOK || n < huge && longest(message.DecodeJSON(resp.Body), 0) != n {
+			return nil
+		}
+	}
+	last := message.DecodeJSON(answers[2].Body)
+	f := attack.Flaw{Rule: pageSize, Request: answers[2].Request, Point: &message.Point{In: message.InQuery, Name: name}, Payload: fmt.Sprint(huge), Answers: answers,
+		Notes: []string{"one", "two", "a million"}, Message: fmt.Sprintf("%s %s has no limit of %q", c.operation.Method, c.operation.Path, name),
+		Proof: []string{fmt.Sprintf("%s=1 is answered with one object, and %s=2 with two: the parameter is obeyed.", name, name)}}
+	if n := longest(last, 0); n >= many || answers[2].Truncated {
+		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is answered with %d objects, %d bytes.", name, huge, n, len(answers[2].Body)))
+	} else if where := echoed(last, huge); where != "" && echoed(message.DecodeJSON(answers[1].Body), 2) == where {
+		f.Severity, f.Confidence = finding.Low, finding.Likely
+		f.Proof = append(f.Proof, fmt.Sprintf("%s=%d is taken: the answer tells it as %q, as it told 2 before. There are %d objects now.", name, huge, where, n))
+	} else {
+		return nil
+	}
+	t.Flaw(f)
+	return nil
+}
+
+// longest is the length of the longest list of objects in a document; -1: there is none.
+func longest(v any, depth int) int {
+	out := -1
+	switch v := v.(type) {
+	case []any:
+		out = len(v)
+		if len(v) > 0 {
+			if _, is := v[0].(map[string]any); !is {
+				return -1
+			}
+		}
+	case map[string]any:
+		for _, below := range v {
+			if depth < 3 {
+				out = max(out, longest(below, depth+1))
+			}
+		}
+	}
+	return out
+}
+
+// echoed is the name of the property, outside of lists, that tells the size of the page;
+// empty: there is none.
+func echoed(v any, n int) string {
+	at, _ := v.(map[string]any)
+	for name, below := range at {
+		if number, is := below.(json.Number); is && number.String() == fmt.Sprint(n) && sizes.MatchString(plain(name)) {
+			return name
+		}
+		if where := echoed(below, n); where != "" {
+			return strings.Join([]string{name, where}, ".")
+		}
+	}
+	return ""
+}
