@@ -163,8 +163,8 @@ type Flaw struct {
 	Proof      []string            // steps and what they showed, for people
 	Answers    []*message.Response // in order; the last ones are kept if there are many
 	Notes      []string            // of the answers, as far as there are any
-	// Place replaces the address by which the flaw is told, for flaws of a whole site:
-	// "/" is told once, whatever page showed it.
+	// Place replaces the path by which the flaw is told, for flaws of a whole site: "/" is
+	// told once, whatever page showed it.
 	Place string
 	// Key tells flaws of one rule at one point apart.
 	Key string

@@ -346,21 +346,30 @@ func (t *Trial) Flaw(f Flaw) {
 	at.Path, at.RawPath = site.PathShape(op), "" // the same in the next scan, whatever it finds
 	if strings.HasPrefix(f.Place, "/") {
 		at.Path, at.RawPath, at.RawQuery = f.Place, "", ""
-		live.URL = f.Request.Base() + f.Place
+		if f.Place != "/" { // else it is an example
+			live.URL = f.Request.Base() + f.Place
+		}
 	}
 	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: t.Target.Path(at)},
 		Identity: identity, Live: live})
 }
 
 // sent is a request like the one that shows the flaw, as it was sent: it tells where the
-// session put its credentials. Empty: nobody's session is needed, or none was answered.
+// session put its credentials; without one of its method, any to the same host, such as
+// for the page that shows what was stored. Empty: nobody's session is needed, or none was
+// answered.
 func (f *Flaw) sent() string {
+	any := ""
 	for _, a := range f.Answers {
-		if !f.Nobody && a.Request.Method == f.Request.Method && a.Request.Base() == f.Request.Base() && a.Sent != "" {
+		switch {
+		case f.Nobody || a.Request.Base() != f.Request.Base() || a.Sent == "":
+		case a.Request.Method == f.Request.Method:
 			return a.Sent
+		case any == "":
+			any = a.Sent
 		}
 	}
-	return ""
+	return any
 }
 
 // Leave remembers a value that the request leaves in the application: pages are

@@ -169,14 +169,15 @@ func (a application) attack(t *testing.T, checks []*attack.Check, operations []s
 	return out
 }
 
-// Line writes a finding as "rule METHOD /path in:parameter", without the host.
+// Line writes a finding as "rule METHOD /path in:parameter", without the host. A flaw of
+// the whole site has the path "/".
 func Line(f finding.Finding) string {
-	at := f.Live.URL
-	if i := strings.Index(at, "://"); i >= 0 {
-		at = at[i+3:]
-	}
+	_, at, _ := strings.Cut(f.Live.URL, "://")
 	if i := strings.IndexByte(at, '/'); i >= 0 {
 		at = at[i:]
+	}
+	if !strings.Contains(f.Location.Path, "/") {
+		at = "/"
 	}
 	line := f.RuleID + " " + f.Live.Method + " " + at
 	if f.Live.Parameter != "" {

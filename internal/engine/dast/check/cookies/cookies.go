@@ -10,7 +10,6 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
-	"merlon/internal/engine/dast/site"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
@@ -45,16 +44,16 @@ var (
 // Check is the check.
 var Check = &attack.Check{ID: "cookies", Rules: []*finding.Rule{notSecure, readable, crossSite}, Response: look}
 
-// look reports of each cookie that is set what it lacks. A cookie is what RFC 6265
-// says it is, a name with a domain and a path, so that one for the whole site is told
-// once, whichever pages set it.
+// look reports of each cookie that is set what it lacks. For RFC 6265 a cookie is a name
+// with a domain and a path; but a name is set in one place of a program, or by one
+// framework, and mended there, so that it is told once for each host.
 func look(t *attack.Trial, resp *message.Response) {
 	for _, c := range (&http.Response{Header: resp.Header}).Cookies() {
 		if c.Value == "" || strings.EqualFold(c.Value, "deleted") || c.MaxAge < 0 || !c.Expires.IsZero() && c.Expires.Before(ancient) {
 			continue // it is taken away
 		}
 		report := func(rule *finding.Rule, lacks string) {
-			t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: path(c, resp.Request), Key: c.Domain + " " + c.Name, Answers: []*message.Response{resp},
+			t.Flaw(attack.Flaw{Rule: rule, Request: resp.Request, Place: "/", Key: resp.Request.Host + " " + c.Name, Answers: []*message.Response{resp},
 				Message: "The cookie " + c.Name + " " + lacks + ".", Notes: []string{"sets " + c.Name},
 				Proof: []string{"The answer to " + resp.Request.Method + " " + resp.Request.Place() + " sets the cookie " + c.Name + " with the attributes: " + attributes(c) + "."}})
 		}
@@ -73,22 +72,6 @@ func look(t *attack.Trial, resp *message.Response) {
 // ancient is before every cookie that is meant to stay: those that are taken away
 // expire in 1970 or the like.
 var ancient = time.Date(2001, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// path is the path that the cookie is for (RFC 6265, section 5.1.4), with identifiers
-// replaced where it is the page's own.
-func path(c *http.Cookie, r *message.Request) string {
-	if strings.HasPrefix(c.Path, "/") {
-		if c.Path == r.Path {
-			return site.PathShape(r)
-		}
-		return c.Path
-	}
-	shape := site.PathShape(r)
-	if i := strings.LastIndexByte(shape, '/'); i > 0 {
-		return shape[:i]
-	}
-	return "/"
-}
 
 // sessionName are names of cookies of sessions, of frameworks and in general.
 var sessionName = lazyregexp.New(`(?i)^(__(host|secure)-)?(jsessionid|phpsessid|asp\.net_sessionid|\.aspxauth|\.aspnetcore\.(session|cookies|identity\.application)|connect\.sid|laravel_session|ci_session|_[a-z0-9_]*_session|rack\.session|cfid|cftoken|sessionid|beaker\.session\.id|sid|ssid|sess|session|auth|jwt|access_?token|refresh_?token|id_?token|remember_?(me|token))$|sess(ion)?[-_.]?id|session[-_.]?(token|key)|auth[-_.]?(token|key|cookie)|(^|[-_.])(session|sid|jwt)$`)

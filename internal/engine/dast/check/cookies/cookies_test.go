@@ -2,6 +2,7 @@ package cookies
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
@@ -20,9 +21,9 @@ func TestCheck(t *testing.T) {
 	}
 	const id = "8f14e45fceea167a5a36dedd4bea2543"
 	sets("/bad/session", "JSESSIONID="+id+"; Path=/; Secure")
-	sets("/bad/again", "JSESSIONID="+id+"; Path=/; Secure") // the same cookie
+	sets("/bad/again", "JSESSIONID="+id+"; Path=/; Secure") // again
 	sets("/bad/plain", "remembered=1; Path=/bad/plain; HttpOnly")
-	sets("/bad/other", "remembered=1; Path=/bad/other; HttpOnly") // another one
+	sets("/bad/other", "remembered=1; Path=/bad/other; HttpOnly") // for another path
 	sets("/bad/folder/page", "theme=dark")
 	sets("/bad/none", "widget=1; SameSite=None; Path=/")
 	sets("/good/all", "sessionid="+id+"; Secure; HttpOnly; SameSite=Lax")
@@ -32,8 +33,16 @@ func TestCheck(t *testing.T) {
 	sets("/good/nothing")
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/session", "POST /bad/again x=1", "GET /bad/plain", "GET /bad/other",
 		"GET /bad/folder/page", "GET /bad/none", "GET /good/all", "GET /good/token", "GET /good/gone", "GET /good/preference", "GET /good/nothing"}, attacktest.Profile(scan.Passive))
-	attacktest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /bad/plain", "dast/cookies/not-secure GET /bad/other",
-		"dast/cookies/not-secure GET /bad/folder", "dast/cookies/not-secure GET /", "dast/cookies/same-site-none GET /")
+	attacktest.Expect(t, got, "dast/cookies/not-http-only GET /", "dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/not-secure GET /", "dast/cookies/same-site-none GET /")
+	var messages []string
+	for _, f := range got.Findings {
+		messages = append(messages, f.Message)
+	}
+	for _, name := range []string{"remembered", "theme", "widget"} {
+		if want := "The cookie " + name + " is set without Secure."; !slices.Contains(messages, want) {
+			t.Errorf("%q is not among %q", want, messages)
+		}
+	}
 	if got.Requests != 11 {
 		t.Errorf("%d requests: the check must send none", got.Requests)
 	}

@@ -107,7 +107,8 @@ func look(t *attack.Trial, resp *message.Response) {
 	}
 	if resp.Status == http.StatusOK {
 		if lists.MatchString(text) && strings.HasSuffix(resp.Request.Path, "/") {
-			report(listing, resp, "The answer is a list of files, as servers write it.")
+			t.Flaw(attack.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path), Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
+				Proof: []string{"The answer is a list of files, as servers write it."}})
 		}
 		program(resp, text, report)
 		if hidden, ok := private(text); ok {
@@ -115,6 +116,17 @@ func look(t *attack.Trial, resp *message.Response) {
 			report(key, shown, "The answer holds a private key that can be read; it is left out here.")
 		}
 	}
+}
+
+// top is the folder of the path that is next below the base: what lists one folder lists
+// those in it, by one setting.
+func top(t *attack.Trial, path string) string {
+	base := strings.TrimRight(t.Scope.Base().EscapedPath(), "/") + "/"
+	rest, below := strings.CutPrefix(path, base)
+	if i := strings.IndexByte(rest, '/'); below && i >= 0 {
+		return base + rest[:i+1]
+	}
+	return path
 }
 
 // program reports source code that no page shows on purpose: it stands in the answer as

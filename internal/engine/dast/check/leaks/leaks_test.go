@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,5 +79,22 @@ func TestCheck(t *testing.T) {
 				t.Errorf("%d requests: the check must send none", got.Requests)
 			}
 		})
+	}
+}
+
+// TestListing tells of a folder once, whichever of those in it were seen.
+func TestListing(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = w.Write([]byte("<title>Index of " + r.URL.Path + "</title><a href=\"../\">Parent Directory</a>"))
+	})
+	got := attacktest.Attack(t, h, []*attack.Check{Check}, []string{"GET /files/", "GET /files/old/", "GET /files/old/2019/", "GET /filesystem/", "GET /backup/a/", "GET /backup/b/"}, attacktest.Profile(scan.Passive))
+	var places []string
+	for _, f := range got.Findings {
+		places = append(places, f.RuleID+" "+f.Location.Path[strings.IndexByte(f.Location.Path, '/'):])
+	}
+	slices.Sort(places)
+	if want := []string{"dast/leaks/directory-listing /backup", "dast/leaks/directory-listing /files", "dast/leaks/directory-listing /filesystem"}; !slices.Equal(places, want) {
+		t.Errorf("got %q, want %q", places, want)
 	}
 }
