@@ -296,6 +296,10 @@ type LivePass struct {
 	Context context.Context
 	Live
 
+	// Analyses are those that the scan makes of the target, this one among them. Where
+	// both look at what the source declares, pages are those of DAST, and data of API.
+	Analyses []finding.Analysis
+
 	// Deadline is when the analyzer has to end by itself, with what it has.
 	Deadline time.Time
 

@@ -307,7 +307,7 @@ func (d *driver) image(ctx context.Context, j *job) *outcome {
 // what it has seen counts.
 func (d *driver) live(ctx context.Context, j *job) *outcome {
 	o := &outcome{limit: d.Limits.Findings}
-	pass := &LivePass{Live: *d.Live, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
+	pass := &LivePass{Live: *d.Live, Analyses: d.Analyses, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
 		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
 		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }}
 	d.kept.give(j.ID, &pass.Live)

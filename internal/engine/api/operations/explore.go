@@ -68,6 +68,10 @@ func (e *examination) offer(c *call) {
 	if c.answer == nil || c.operation.Method == http.MethodDelete && !e.Target.Profile.Allows(scan.Full) {
 		return
 	}
+	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() && (c.answer.IsHTML() || c.answer.Status >= 300) {
+		c.seen.Reason = "it answers with a page: the analysis of web applications examines it"
+		return
+	}
 	if e.Surface.Add(c.request) {
 		e.byShape[site.Shape(c.request)] = c
 		e.Surface.Resembles(c.request, c.answer)

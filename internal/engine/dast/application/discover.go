@@ -31,18 +31,17 @@ func (e *examination) discover(ctx context.Context) error {
 		}
 	}
 	e.sockets(result)
-	if e.Browser == nil {
-		_, err = e.crawler.More(ctx, e.crawler.Lists()...)
-		return err
+	var found []*message.Request
+	if e.Browser != nil {
+		e.Progress(20, fmt.Sprintf("running script, %d requests", e.Client.Sent()))
+		if found, err = e.explore(ctx, result); err != nil {
+			return err
+		}
+		if _, err = e.crawler.More(ctx, found...); err != nil {
+			return err
+		}
 	}
-	e.Progress(20, fmt.Sprintf("running script, %d requests", e.Client.Sent()))
-	found, err := e.explore(ctx, result)
-	if err != nil {
-		return err
-	}
-	if _, err = e.crawler.More(ctx, found...); err != nil {
-		return err
-	}
+	e.leave(found)
 	_, err = e.crawler.More(ctx, e.crawler.Lists()...)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
@@ -26,6 +27,24 @@ func (e *examination) routes() []*message.Request {
 		}
 	}
 	return out
+}
+
+// leave leaves to the analysis of APIs, where the scan makes it, what only the code shows
+// and no page was seen to ask for, when it answers with data: it knows how to ask for
+// that, and attacks it.
+func (e *examination) leave(seen []*message.Request) {
+	if !slices.Contains(e.Analyses, finding.API) {
+		return
+	}
+	shapes := map[string]bool{}
+	for _, r := range seen {
+		shapes[site.Shape(r)] = true
+	}
+	for _, entry := range e.Surface.Entries() {
+		if entry.Request.Origin == "code" && !shapes[site.Shape(entry.Request)] && entry.Answer != nil && entry.Answer.IsData() {
+			e.Surface.Leave(entry.Request, "it answers with data: the analysis of APIs examines it")
+		}
+	}
 }
 
 // withheld says why a request of a route is not sent, or nothing. What changes an object

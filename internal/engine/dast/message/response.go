@@ -97,6 +97,16 @@ func (r *Response) IsHTML() bool {
 	return false
 }
 
+// IsData reports whether the answer is for programs: JSON or XML.
+func (r *Response) IsData() bool {
+	t := r.MediaType()
+	if t == "text/xml" {
+		return true
+	}
+	kind, is := strings.CutPrefix(t, "application/")
+	return is && !r.IsHTML() && (kind == "json" || kind == "xml" || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml"))
+}
+
 // Text is the body in UTF-8.
 func (r *Response) Text() string {
 	if r.same != nil {

@@ -27,7 +27,7 @@ type Surface struct {
 type Entry struct {
 	Request *message.Request // the first that was seen, enriched
 	Seen    finding.Operation
-	// Withheld says that the profile sends no request for the operation.
+	// Withheld says that no request is sent to attack the operation.
 	Withheld bool
 	// Answer is what the request was answered when it was found, so that nobody has to
 	// ask for it again; nil: it was not asked, or the answer is too long to keep.
@@ -177,6 +177,15 @@ func (s *Surface) Withhold(r *message.Request, reason string) {
 	if !s.Add(r) {
 		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Seen.Reason, e.Withheld = reason, true
+	}
+}
+
+// Leave says that a known operation is not attacked, and why.
+func (s *Surface) Leave(r *message.Request, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.known[Shape(r)]; e != nil {
