@@ -165,7 +165,7 @@ func prove(p *attack.Probe, try pump, n int) error {
 		return nil
 	}
 	last.Notes = []string{fmt.Sprintf("%d repetitions", n), "the same characters in another order", fmt.Sprintf("%d repetitions", n+2), "the same characters in another order"}
-	p.Flaw(attack.Flaw{Rule: rule, Payload: try.text(n), Answers: last.Answers, Notes: last.Notes,
+	p.Flaw(attack.Flaw{Rule: rule, Request: p.Request.With(p.At, try.text(n)), Payload: try.text(n), Answers: last.Answers, Notes: last.Notes,
 		Proof: append([]string{fmt.Sprintf("The text was lengthened one by one up to %d times %q, where the answer became slow.", n, try.unit),
 			fmt.Sprintf("Below, 2 units are %d repetitions, 4 units are %d, and 0 units the same characters with %q in front; measured twice.", n, n+2, try.tail)}, last.Proof...)})
 	return nil
