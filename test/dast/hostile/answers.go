@@ -18,6 +18,7 @@ import (
 var (
 	gone    = regexp.MustCompile(`does not answer`)
 	late    = regexp.MustCompile(`does not answer|no answer in time|did not end in time`)
+	part    = regexp.MustCompile(late.String() + `|only a part was read`)
 	cut     = regexp.MustCompile(`only a part was read`)
 	broken  = regexp.MustCompile(`got no answer`)
 	refused = regexp.MustCompile(`were not examined|nothing was examined|but that it limits requests|nothing was found`)
@@ -35,8 +36,8 @@ var hanging = []Trap{
 	{Name: "sends a head and nothing else", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(headOnly) }},
 	{Name: "sends heads and nothing else from a moment on", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), headOnly) }},
 	{Name: "one byte a second", Says: late, build: func(s *Site) http.Handler { return s.after(some, ordinary(""), drip) }},
-	{Name: "one byte a second on every page", Says: gone, build: func(*Site) http.Handler { return http.HandlerFunc(drip) }},
-	{Name: "events without end", Says: late, build: func(*Site) http.Handler {
+	{Name: "one byte a second on every page", Says: part, build: func(*Site) http.Handler { return http.HandlerFunc(drip) }},
+	{Name: "events without end", Says: part, build: func(*Site) http.Handler {
 		return beside("/events", `<a href="/events?id=1">events</a><script>for (let i = 0; i < 20; i++) new EventSource('/events?id=' + i).onmessage = e => { document.title += e.data }</script>`, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			for write(w, "data: "+strings.Repeat("x", 100)+"\n\n") && flush(w) && pause(r.Context(), 10*time.Millisecond) {

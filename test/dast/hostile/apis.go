@@ -30,8 +30,8 @@ func described(path string, text func() string) func(*Site) http.Handler {
 const openapi = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`
 
 var (
-	tooLarge = regexp.MustCompile(`too large|too many|too long`)
-	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive`)
+	tooLarge = regexp.MustCompile(`too large|too many|too long|has more than|only a part was read`)
+	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive|has more than`)
 )
 
 var descriptions = []Trap{
