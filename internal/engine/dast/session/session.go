@@ -225,17 +225,23 @@ func (s *Session) add(req *http.Request) {
 	for _, c := range req.Cookies() {
 		sent[c.Name] = true
 	}
-	for _, c := range s.jar.Cookies(jarURL(req.URL)) {
-		if sent[c.Name] {
-			continue
-		}
-		if old := req.Header.Get("Cookie"); old != "" {
-			req.Header.Set("Cookie", old+"; "+c.Name+"="+c.Value)
-		} else {
-			req.Header.Set("Cookie", c.Name+"="+c.Value)
+	var cookies []string
+	if said := req.Header.Get("Cookie"); said != "" {
+		cookies = append(cookies, said)
+	}
+	for _, c := range s.jar.Cookies(jarURL(req.URL)) { // the oldest first
+		if !sent[c.Name] && len(cookies) < maxCookies {
+			cookies = append(cookies, c.Name+"="+c.Value)
 		}
 	}
+	if len(cookies) > 0 {
+		req.Header.Set("Cookie", strings.Join(cookies, "; "))
+	}
 }
+
+// maxCookies is how many cookies a request takes of the session: browsers keep some 180 of
+// one site.
+const maxCookies = 180
 
 // jarURL is an address as cookie jars want it.
 func jarURL(u *url.URL) *url.URL {
