@@ -27,20 +27,21 @@ import (
 type dastCommand struct {
 	URL string `arg:"" help:"Address of the application; everything that is examined is below it."`
 
-	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
-	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
-	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
-	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
-	Template []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
-	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
-	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
-	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
-	Header   []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
-	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
-	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
-	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
-	Source   string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
-	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
+	Auth       string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
+	Target     string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
+	Profile    string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
+	Check      []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
+	Template   []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
+	Include    []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
+	Exclude    []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
+	Seed       []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
+	Header     []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
+	Rate       float64       `placeholder:"N" help:"Requests a second. Default: 300."`
+	Requests   int           `placeholder:"N" help:"Requests in all. Default: 200000."`
+	Time       time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
+	Source     string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
+	Advisories string        `type:"path" placeholder:"PATH" help:"Vulnerability records to look versions of libraries up in that pages load: as of merlon scan."`
+	Browser    string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
 
 	callbackOptions `embed:""`
 
@@ -65,7 +66,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
 }
 
 // target reads the options.
@@ -239,14 +240,15 @@ func fillEnvironment(text string, getenv func(string) string) (string, error) {
 
 // A liveScan is a scan of a running target.
 type liveScan struct {
-	target   scan.Target
-	analysis finding.Analysis
-	time     time.Duration
-	browser  string
-	source   string // folder of the application's source code; empty: it is not known
-	callback callbackOptions
-	format   string
-	report   reportOptions
+	target     scan.Target
+	analysis   finding.Analysis
+	time       time.Duration
+	browser    string
+	source     string // folder of the application's source code; empty: it is not known
+	advisories string // vulnerability data; empty: none
+	callback   callbackOptions
+	format     string
+	report     reportOptions
 }
 
 // scanLive runs the analyzers of the analysis. The user has named the target and where
@@ -277,6 +279,14 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 		live.Callback, live.Dial = l.Scan(), apart(l, live.Dial)
 	}
 	options := scan.Options{Live: live, Analyzers: all.Analyzers, Analyses: []finding.Analysis{s.analysis}, Limits: scan.Limits{LiveTime: s.time}, Version: config.Version}
+	advisories, err := openAdvisories(s.advisories)
+	if err != nil {
+		return err
+	}
+	if advisories != nil {
+		defer func() { _ = advisories.Close() }() // read only
+		options.Advisories = advisories
+	}
 	return s.report.present(host, s.format, func(h scan.Handler) error {
 		if err := scan.Run(ctx, options, scan.Tee(h, progress(host.Stderr))); err != nil {
 			return fmt.Errorf("scan %s: %w", u.Redacted(), err)

@@ -25,6 +25,10 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 	if err != nil {
 		return err
 	}
+	advisories, err := openAdvisories(c.Advisories)
+	if err != nil {
+		return err
+	}
 	options := scan.Options{
 		Analyzers: all.Analyzers, Analyses: analyses, Version: config.Version, Workers: max(c.Parallel, 2), // so that none waits for the other
 		Limits: scan.Limits{LiveTime: job.Limit},
@@ -32,6 +36,10 @@ func (c *scanCommand) runLent(ctx context.Context, host Host, analyses []finding
 			Target: job.Target, ID: job.ID, Dial: lender.Dial, BrowserReason: job.NoBrowser, Resume: job.Resume,
 			Keep: lender.Keep,
 		},
+	}
+	if advisories != nil {
+		defer func() { _ = advisories.Close() }() // read only
+		options.Advisories = advisories
 	}
 	if job.Browser {
 		options.Live.Chromium = lender.Chromium

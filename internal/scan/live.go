@@ -300,6 +300,9 @@ type LivePass struct {
 	// both look at what the source declares, pages are those of DAST, and data of API.
 	Analyses []finding.Analysis
 
+	// Advisories looks up known vulnerabilities, as in a ProjectPass.
+	Advisories Advisories
+
 	// Deadline is when the analyzer has to end by itself, with what it has.
 	Deadline time.Time
 

@@ -310,6 +310,9 @@ func (d *driver) live(ctx context.Context, j *job) *outcome {
 	pass := &LivePass{Live: *d.Live, Analyses: d.Analyses, Deadline: time.Now().Add(d.Limits.LiveTime), Reporter: o.reporter(""),
 		Progress:  func(percent int, step string) { d.reached.tell(j, percent, step) },
 		Operation: func(op finding.Operation) { o.operation(op, d.Limits.Operations) }}
+	if j.Needs.Advisories {
+		pass.Advisories = d.Advisories
+	}
 	d.kept.give(j.ID, &pass.Live)
 	o.failed = !j.call(ctx, d.Limits.LiveTime+liveGrace, "", o, func(ctx context.Context) error {
 		pass.Context = ctx

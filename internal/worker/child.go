@@ -103,7 +103,7 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 // spec says what the child may have.
 func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
 	if c.live != nil {
-		return w.liveSpec(c)
+		return w.liveSpec(ctx, c)
 	}
 	temp := filepath.Join(c.dir, "temp")
 	if err := os.Mkdir(temp, 0o700); err != nil {
@@ -125,21 +125,30 @@ func (w *Worker) spec(ctx context.Context, c child) (sandbox.Spec, error) {
 	if c.run.Fast {
 		spec.Args = append(spec.Args, "--fast")
 	}
-	if w.Advisories != nil {
-		path, _, err := w.Advisories(ctx)
-		if err != nil {
-			return spec, fmt.Errorf("vulnerability data: %w", err)
-		}
-		if path != "" {
-			spec.Args = append(spec.Args, "--advisories", path)
-			spec.ReadOnly = append(spec.ReadOnly, path)
-		}
+	if err := w.addAdvisories(ctx, &spec); err != nil {
+		return spec, err
 	}
 	if c.run.Image != nil {
 		spec.Args = append(spec.Args, "--image")
 	}
 	spec.Args = append(spec.Args, c.tree)
 	return spec, nil
+}
+
+// addAdvisories lets the child read the vulnerability data, where there is any.
+func (w *Worker) addAdvisories(ctx context.Context, spec *sandbox.Spec) error {
+	if w.Advisories == nil {
+		return nil
+	}
+	path, _, err := w.Advisories(ctx)
+	if err != nil {
+		return fmt.Errorf("vulnerability data: %w", err)
+	}
+	if path != "" {
+		spec.Args = append(spec.Args, "--advisories", path)
+		spec.ReadOnly = append(spec.ReadOnly, path)
+	}
+	return nil
 }
 
 // ended is how a child ended.

@@ -64,7 +64,7 @@ const liveMargin = 3 * time.Minute
 
 // liveSpec says what a child may have that examines a running application: an empty
 // folder, and the tunnel. Nothing of the target stands in its arguments.
-func (w *Worker) liveSpec(c child) (sandbox.Spec, error) {
+func (w *Worker) liveSpec(ctx context.Context, c child) (sandbox.Spec, error) {
 	temp := filepath.Join(c.dir, "temp")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		return sandbox.Spec{}, err
@@ -75,12 +75,13 @@ func (w *Worker) liveSpec(c child) (sandbox.Spec, error) {
 	}
 	limits := w.Limits
 	limits.CPU = max(limits.CPU, w.LiveTime)
-	return sandbox.Spec{
+	spec := sandbox.Spec{
 		Path: w.Program,
 		Args: []string{"scan", "--format", "stream", "--fail-on", "none", "--analyses", strings.Join(names, ","), "--lent", strconv.Itoa(sandbox.FirstFile)},
 		Env:  []string{"TMPDIR=" + temp, fmt.Sprintf("GOMEMLIMIT=%d", w.Limits.Memory/10*8)},
 		Dir:  c.tree, ReadOnly: []string{c.tree}, ReadWrite: []string{temp}, Limits: limits,
-	}, nil
+	}
+	return spec, w.addAdvisories(ctx, &spec)
 }
 
 // lend gives the child its tunnel, and returns a function that ends it. A child that

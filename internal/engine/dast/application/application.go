@@ -24,7 +24,7 @@ var doc string
 // Analyzer examines a running web application.
 var Analyzer = &scan.Analyzer{
 	ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: doc,
-	Needs: scan.Needs{Network: true}, Live: examine,
+	Needs: scan.Needs{Network: true, Advisories: true}, Live: examine,
 }
 
 // An examination is one scan of one target.

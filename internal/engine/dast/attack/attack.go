@@ -74,9 +74,11 @@ type Run struct {
 	Callback scan.Callback // nil: nobody listens
 	Patience time.Duration // how long a proof waits for a call; 0: 2 s
 	Browser  Browser       // nil: there is none
-	Parallel int           // operations at once; 4
-	Seed     uint64        // of payloads' random parts
-	Limits   Limits        // of operations that take long to answer
+	// Advisories are what is known of versions; nil: there is no data.
+	Advisories scan.Advisories
+	Parallel   int    // operations at once; 4
+	Seed       uint64 // of payloads' random parts
+	Limits     Limits // of operations that take long to answer
 	// Renew returns the request with fresh tokens against forgery; nil: as it is.
 	Renew func(ctx context.Context, r *message.Request) *message.Request
 	// Report takes a flaw.

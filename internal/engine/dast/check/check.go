@@ -24,6 +24,7 @@ import (
 	"merlon/internal/engine/dast/check/jwt"
 	"merlon/internal/engine/dast/check/ldapinjection"
 	"merlon/internal/engine/dast/check/leaks"
+	"merlon/internal/engine/dast/check/libraries"
 	"merlon/internal/engine/dast/check/markup"
 	"merlon/internal/engine/dast/check/methods"
 	"merlon/internal/engine/dast/check/nosqlinjection"
@@ -87,6 +88,7 @@ var All = []*attack.Check{
 	versions.Check,
 	headers.Check,
 	leaks.Check,
+	libraries.Check,
 	jwt.Check,
 	jwt.Slow,
 	slowexpression.Check,

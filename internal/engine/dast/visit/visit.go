@@ -89,7 +89,7 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
 	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
 	v.Seed = seed.Sum64()
-	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback, Patience: p.Patience,
+	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
 	if p.Keep != nil {
 		v.Run.Keep = func(kept []byte) {
