@@ -108,6 +108,7 @@ type Run struct {
 	// unattacked is how many operations the quick round has not come to.
 	unattacked int
 	notes      map[string]bool // see Note
+	remains    map[string]bool // see Leaves
 	counter    atomic.Uint64
 	lures      lures
 }

@@ -3,6 +3,8 @@ package attack
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -426,6 +428,25 @@ func (r *Run) Note(what string) {
 		r.notes = map[string]bool{}
 	}
 	r.notes[what] = true
+}
+
+// Leaves says that the operation may have kept what a check has sent, with something in
+// it that does not belong there.
+func (t *Trial) Leaves() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.remains == nil {
+		t.remains = map[string]bool{}
+	}
+	t.remains[t.Request.Method+" "+t.Request.Place()] = true
+}
+
+// Remains returns the operations that may have kept something, "POST http://host/path",
+// sorted.
+func (r *Run) Remains() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Sorted(maps.Keys(r.remains))
 }
 
 // Noted reports whether it was noted.

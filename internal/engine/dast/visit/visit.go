@@ -123,6 +123,9 @@ func (v *Visit) Do(plan Plan) error {
 	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("how far the scan is could not be kept, so that what follows an interruption begins earlier: %v", *last)})
 	}
+	if list := v.Run.Remains(); len(list) > 0 {
+		v.Progress(100, fmt.Sprintf("%d operations were sent texts with the address of a script of the scan's listener, where nothing answers any more, and may have kept them: %.2000s", len(list), strings.Join(list, ", ")))
+	}
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}

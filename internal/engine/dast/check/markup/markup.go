@@ -48,6 +48,9 @@ func request(t *attack.Trial) error {
 			}
 		}
 	}
+	if len(points) > 0 {
+		t.Leaves()
+	}
 	return t.LureAll(points, func(at message.Point, bait func() attack.Bait) (string, []attack.Hook) {
 		run, shown, link := bait(), bait(), bait()
 		// The last address is only text: what asks for every link that it sees asks for it too.

@@ -5,6 +5,7 @@ import (
 	"html"
 	"net/http"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 
@@ -44,7 +45,11 @@ func TestCheck(t *testing.T) {
 			once.Do(func() { all(fetch, pictures, v) })
 		}
 	})
-	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
+	var run *attack.Run
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t), func(r *attack.Run) { run = r })
+	if left := run.Remains(); len(left) != len(operations) || !strings.HasSuffix(left[0], "/bad/administrator") || !strings.HasPrefix(left[0], "POST http") {
+		t.Errorf("left behind: %q", left)
+	}
 	attacktest.Expect(t, got, "dast/markup/script POST /bad/administrator form:text", "dast/markup/fetched POST /bad/document form:text")
 	for _, f := range got.Findings {
 		if f.Confidence == finding.Likely && f.RuleID == fetched.ID {
