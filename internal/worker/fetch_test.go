@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestReasons(t *testing.T) {
 		{Code: "not-extracted", Message: "a device", Path: "a"},
 		{Code: "not-extracted", Message: "4 further entries of the archive were not unpacked"},
 	}
-	if !slices.Equal(got, want) {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
