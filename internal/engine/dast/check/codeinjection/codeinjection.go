@@ -1,7 +1,7 @@
 // Package codeinjection finds parameters that are evaluated as a program: PHP,
 // JavaScript, Python, Ruby, Perl, expressions of Java. The proof is a product that the
 // program computes and joins with text, twice: what only computes, such as a
-// calculator, joins nothing. Where nothing of it is shown, the proof are divisions by zero that
+// calculator, joins nothing, but where its functions lead out of it. Where nothing of it is shown, the proof are divisions by zero that
 // fail, and others that do not, or a call to a listener of ours.
 package codeinjection
 
@@ -107,10 +107,42 @@ func point(p *attack.Probe) error {
 			return err
 		}
 	}
-	if found, err := printed(p); found || err != nil || whole {
+	if found, err := printed(p); found || err != nil {
+		return err
+	}
+	if found, err := escaped(p); found || err != nil || whole {
 		return err
 	}
 	return unseen(p, r)
+}
+
+// functions are what calculators that are written in JavaScript know: one by its name, one
+// of texts, and the one that makes objects.
+var functions = []string{"cos", "''.sub", "this.constructor"}
+
+// escaped looks for calculators whose functions lead to the one that makes functions of
+// text. The text is a program, which joins a product with words.
+func escaped(p *attack.Probe) (bool, error) {
+	a, b := factors(p)
+	product := fmt.Sprintf("%d*%d", a, b)
+	resp, err := p.Try(product)
+	if err != nil || !strings.Contains(resp.Text(), fmt.Sprint(a*b)) {
+		return false, err
+	}
+	for _, f := range functions {
+		var before, after string
+		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the language.", func() (string, []int) {
+			a, b := factors(p)
+			before, after = p.Random(4), p.Random(4)
+			return fmt.Sprintf(`%s.constructor("return '%s'+%d*%d+'%s'")()`, f, before, a, b, after), []int{a * b}
+		}, func(text string, _, result int) bool {
+			return strings.Contains(text, fmt.Sprint(before, result, after))
+		})
+		if found || err != nil {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // factors are two numbers whose product fits into 31 bits, with which some languages

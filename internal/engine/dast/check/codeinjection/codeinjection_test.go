@@ -27,6 +27,17 @@ func calculator(v string) (string, error) {
 	return program("+", false, v)
 }
 
+// exit is a function that is made of text, and called.
+var exit = regexp.MustCompile(`^cos\.constructor\("return '(\w+)'\+(\d+\*\d+)\+'(\w+)'"\)\(\)$`)
+
+// calculatorWithFunctions is one whose functions are those of its language.
+func calculatorWithFunctions(v string) (string, error) {
+	if m := exit.FindStringSubmatch(v); m != nil {
+		return m[1] + multiplied(m[2]) + m[3], nil
+	}
+	return calculator(v)
+}
+
 var product = regexp.MustCompile(`(\d+)\*(\d+)`)
 
 // multiplied computes products wherever they stand.
@@ -42,12 +53,13 @@ func multiplied(v string) string {
 // applications evaluate values, or do not; the first word of the name tells
 // whether they should be told, and with which rule.
 var applications = map[string]func(v string) (string, error){
-	"/evaluation/php":      func(v string) (string, error) { return program(".", false, "'"+v+"'") },
-	"/evaluation/script":   func(v string) (string, error) { return program("+", false, `"`+v+`"`) },
-	"/evaluation/python":   func(v string) (string, error) { return program("+", true, "'"+v+"'") },
-	"/evaluation/template": func(v string) (string, error) { return program("~", false, "'"+v+"'") },
-	"/evaluation/formula":  func(v string) (string, error) { return program("+", false, v) },
-	"/evaluation/call":     func(v string) (string, error) { return program("+", true, "str('"+v+"')") },
+	"/evaluation/php":       func(v string) (string, error) { return program(".", false, "'"+v+"'") },
+	"/evaluation/script":    func(v string) (string, error) { return program("+", false, `"`+v+`"`) },
+	"/evaluation/python":    func(v string) (string, error) { return program("+", true, "'"+v+"'") },
+	"/evaluation/template":  func(v string) (string, error) { return program("~", false, "'"+v+"'") },
+	"/evaluation/functions": calculatorWithFunctions,
+	"/evaluation/formula":   func(v string) (string, error) { return program("+", false, v) },
+	"/evaluation/call":      func(v string) (string, error) { return program("+", true, "str('"+v+"')") },
 	"/evaluation/statement": func(v string) (string, error) {
 		return (&interpreter{join: "."}).program("'" + v + "';print('done')")
 	},
@@ -62,8 +74,14 @@ var applications = map[string]func(v string) (string, error){
 	"/good/echo":       func(v string) (string, error) { return v, nil },
 	"/good/number":     func(v string) (string, error) { _, err := strconv.Atoi(v); return v, err },
 	"/good/calculator": calculator,
-	"/good/search":     func(v string) (string, error) { out, _ := calculator(v); return v + " = " + out, nil },
-	"/good/products":   func(v string) (string, error) { return multiplied(v), nil },
+	"/good/names": func(v string) (string, error) { // says what it does not know
+		if out, err := calculator(v); err == nil {
+			return out, nil
+		}
+		return "there is no " + multiplied(v), nil
+	},
+	"/good/search":   func(v string) (string, error) { out, _ := calculator(v); return v + " = " + out, nil },
+	"/good/products": func(v string) (string, error) { return multiplied(v), nil },
 	"/good/pairs": func(v string) (string, error) {
 		return strings.Join(product.FindAllString(multiplied(v), -1), " "), nil
 	},
