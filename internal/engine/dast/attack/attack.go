@@ -313,6 +313,7 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	var workers sync.WaitGroup
 	var done atomic.Int64
 	entries := spread(r.Surface.Entries())
+	r.families.count(entries)
 	var aside asides
 	defer func() {
 		if !slow {

@@ -17,9 +17,11 @@ import (
 // gets to, before the time or the requests of the scan are used up, stands for the whole.
 
 const (
-	// maxAlike is how many operations of a family are attacked in vain before the rest of
-	// it is left out. Programs that answer to any address are one family.
+	// maxAlike is how many operations of a large family are attacked in vain before the
+	// rest of it is left out. Programs that answer to any address are one family.
 	maxAlike = 100
+	// large is from how many operations on a family is not attacked whole.
+	large = 500
 	// crowd is from how many operations on they are not attacked in the order in which
 	// they were found.
 	crowd = 500
@@ -34,6 +36,7 @@ type families struct {
 
 // A family is counted by round, the quick one first.
 type family struct {
+	size int
 	vain [2]int // attacked, and nothing found
 	left [2]int // not attacked
 	told bool   // one of them has a flaw, so that all are attacked
@@ -81,12 +84,26 @@ func (f *families) get(e site.Entry) *family {
 	return f.of[key]
 }
 
+// count takes note of how large the families of all operations are.
+func (f *families) count(entries []site.Entry) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, of := range f.of {
+		of.size = 0
+	}
+	for _, e := range entries {
+		if of := f.get(e); of != nil {
+			of.size++
+		}
+	}
+}
+
 // begin reports whether the operation is to be attacked, and counts those that are not.
 func (f *families) begin(e site.Entry, slow bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	of := f.get(e)
-	if of == nil || of.told || of.vain[number(slow)] < maxAlike {
+	if of == nil || of.size < large || of.told || of.vain[number(slow)] < maxAlike {
 		return true
 	}
 	of.left[number(slow)]++

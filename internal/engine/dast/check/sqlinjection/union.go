@@ -299,9 +299,10 @@ func (u *union) columns(closing string) (int, error) {
 	return low, nil
 }
 
-// order asks for an order by a column.
+// order asks for an order by a column. All numbers are as long as each other, since some
+// pages answer by how long a value is.
 func (u *union) order(closing string, n int) (resp *message.Response, payload string, err error) {
-	payload = u.value + closing + fmt.Sprintf(" ORDER BY %d -- ", n)
+	payload = u.value + closing + fmt.Sprintf(" ORDER BY %02d -- ", n)
 	resp, err = u.ask(payload)
 	return resp, payload, err
 }

@@ -195,6 +195,21 @@ func TestNoUnion(t *testing.T) {
 	})
 	page("/numbers", func(string) string { return fmt.Sprint(rand.Uint64(), rand.Uint64()) })
 	page("/ignored", func(string) string { return "Welcome" })
+	for path, line := range map[string]func(v string) string{ // programs that read a list, and say where it ends
+		"/length": func(v string) string { return fmt.Sprint("Unexpected end at position ", len(v)) },
+		"/short":  func(v string) string { return fmt.Sprint("The value is too long: ", len(v) > 14) },
+		"/tail":   func(v string) string { return "Unexpected end near " + html.EscapeString(v[max(0, len(v)-6):]) },
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			if v := r.FormValue("q"); v != "[1,2]" {
+				w.WriteHeader(http.StatusInternalServerError)
+				fmt.Fprint(w, line(v))
+				return
+			}
+			fmt.Fprint(w, "Thank you")
+		})
+		operations = append(operations, "GET "+path+"?q=[1,2]")
+	}
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
 	attacktest.Expect(t, got)
 	if got.Requests > 25*len(operations) {
