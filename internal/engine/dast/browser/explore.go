@@ -414,6 +414,7 @@ func (e *explorer) sendable(f *formed) bool {
 
 // act dispatches events on an element of the last snapshot.
 func (e *explorer) act(ctx context.Context, index int) (*snapshot, error) {
+	e.p.begin()
 	if err := e.p.Eval(ctx, e.p.ours("act", index), nil); err != nil {
 		if dead := e.p.alive(ctx); dead != nil {
 			return nil, dead

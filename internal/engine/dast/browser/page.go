@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	maxDialogs = 50   // a page with more is closed
-	maxPopups  = 50   // so is one that opens more
+	maxDialogs = 50   // a page with more is closed, unless something is done with it between
+	maxPopups  = 50   // so is one that opens more windows
 	maxHeld    = 2000 // requests that wait at once; more are failed
 )
 
@@ -381,6 +381,14 @@ func (p *Page) binding(e *runtime.EventBindingCalled) {
 	p.o.report(report.Kind, report.Text)
 }
 
+// begin says that something is done with the page: what it opens then, it opens because
+// of that.
+func (p *Page) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.dialogs, p.popups = 0, 0
+}
+
 // Address is the address of the page's main frame, with the fragment.
 func (p *Page) Address() string {
 	p.mu.Lock()
@@ -407,6 +415,7 @@ func (p *Page) Send(ctx context.Context, r *message.Request, fragment string, li
 func (p *Page) open(ctx context.Context, to cdppage.NavigateParams, limit time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	p.begin()
 	if err := p.signIn(limited, to.URL); err != nil {
 		return err
 	}

@@ -227,3 +227,17 @@ func TestMemory(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestBegin counts the windows of a page anew with all that is done with it.
+func TestBegin(t *testing.T) {
+	p := &Page{}
+	for range 3 {
+		p.begin()
+		for range maxPopups {
+			p.popup("https://example.com/help")
+		}
+	}
+	if err := p.err(nil); err != nil {
+		t.Error(err)
+	}
+}
