@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/scan"
 )
@@ -34,5 +35,36 @@ func TestCookiesWithoutEnd(t *testing.T) {
 	got := req.Header.Get("Cookie")
 	if !strings.HasPrefix(got, "own=x; c7=attacked; sid=1; ") || strings.Contains(got, "c7=7") || len(req.Cookies()) != maxCookies+1 {
 		t.Errorf("%d cookies: %.100s", len(req.Cookies()), got)
+	}
+}
+
+// Names of cookies that are new with each answer are not kept without end; those that are
+// known get their new values.
+func TestCookieNames(t *testing.T) {
+	scope, err := site.NewScope(&scan.Target{URL: "http://shop.example/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(scan.Identity{Name: "jane", Cookie: "own=1"}, Options{Scope: scope})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := message.Parse("http://shop.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 3 {
+		header := http.Header{"Set-Cookie": {fmt.Sprint("sid=", round)}}
+		for i := range maxNames {
+			header.Add("Set-Cookie", fmt.Sprintf("c%d_%d=1", round, i))
+		}
+		s.Seen(&message.Response{Request: request, Status: http.StatusOK, Header: header})
+	}
+	kept := map[string]string{}
+	for _, c := range s.jar.Cookies(scope.Base()) {
+		kept[c.Name] = c.Value
+	}
+	if len(kept) != maxNames+1 || kept["sid"] != "2" || kept["own"] != "1" { // its own is none of the target's
+		t.Errorf("%d cookies are kept, sid is %q", len(kept), kept["sid"])
 	}
 }

@@ -47,6 +47,7 @@ type Session struct {
 
 	mu     sync.Mutex // of what follows
 	jar    *cookiejar.Jar
+	names  map[string]bool // of cookies that the target has set
 	header []scan.Header
 	lost   bool
 	ever   bool // it was signed in once
@@ -259,7 +260,7 @@ func (s *Session) Seen(resp *message.Response) {
 	defer s.mu.Unlock()
 	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
-			s.jar.SetCookies(jarURL(resp.Request.URL()), set)
+			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, s.tooMany))
 		}
 	}
 	if s.lost || !s.ever || !s.signsIn() {
@@ -268,6 +269,23 @@ func (s *Session) Seen(resp *message.Response) {
 	if why := s.tellsOut(resp); why != "" {
 		s.lose(why)
 	}
+}
+
+// maxNames is how many names of cookies are kept: looking through more for each request
+// would take longer than the request.
+const maxNames = 1000
+
+// tooMany reports whether the target has set cookies of so many names that another one is
+// not kept. mu is held.
+func (s *Session) tooMany(c *http.Cookie) bool {
+	if s.names == nil {
+		s.names = map[string]bool{}
+	}
+	if s.names[c.Name] || len(s.names) < maxNames {
+		s.names[c.Name] = true
+		return false
+	}
+	return true
 }
 
 // lose notes that the session does not hold any more.
