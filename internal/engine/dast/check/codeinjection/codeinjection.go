@@ -91,13 +91,13 @@ func point(p *attack.Probe) error {
 		return err
 	}
 	whole := missing.Equal(r.Breaking) // only a whole expression does not fail as both do
+	x, y := factors(p)
+	product := fmt.Sprintf("%d*%d", x, y)
+	if strings.Contains(p.Value(), ";") { // statements
+		product += ";"
+	}
 	if whole {
-		a, b := factors(p)
-		product := fmt.Sprintf("%d*%d", a, b)
-		if strings.Contains(p.Value(), ";") { // statements
-			product += ";"
-		}
-		resp, err := p.Try(product)
+		resp, err := p.Ask(product)
 		if err != nil || p.Page(resp, product).Equal(r.Breaking) {
 			return err
 		}
@@ -110,8 +110,17 @@ func point(p *attack.Probe) error {
 	if found, err := printed(p); found || err != nil {
 		return err
 	}
-	if found, err := escaped(p); found || err != nil || whole {
+	computed, err := p.Ask(product)
+	if err != nil {
 		return err
+	}
+	if strings.Contains(computed.Text(), fmt.Sprint(x*y)) {
+		if found, err := escaped(p); found || err != nil {
+			return err
+		}
+	}
+	if whole {
+		return nil
 	}
 	return unseen(p, r)
 }
@@ -123,12 +132,6 @@ var functions = []string{"cos", "''.sub", "this.constructor"}
 // escaped looks for calculators whose functions lead to the one that makes functions of
 // text. The text is a program, which joins a product with words.
 func escaped(p *attack.Probe) (bool, error) {
-	a, b := factors(p)
-	product := fmt.Sprintf("%d*%d", a, b)
-	resp, err := p.Try(product)
-	if err != nil || !strings.Contains(resp.Text(), fmt.Sprint(a*b)) {
-		return false, err
-	}
 	for _, f := range functions {
 		var before, after string
 		found, err := twice(p, "A calculator written in JavaScript gives its functions away, and with them the language.", func() (string, []int) {
