@@ -73,6 +73,9 @@ func (e *examination) join(extra map[string]any) (*User, error) {
 		if err != nil {
 			return nil, err
 		}
+		if strings.HasSuffix(resp.Request.Path, "/") && !strings.HasSuffix(r.Path, "/") { // as is usual of its framework
+			e.register.Slash, e.login.Slash = true, true
+		}
 		if a.request, a.answer = r, resp; ok(resp) {
 			break
 		}

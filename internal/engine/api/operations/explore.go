@@ -22,8 +22,11 @@ import (
 
 // weight orders operations: those that take no identifiers first, so that they give
 // them, and of one path those that make before those that read, change and remove.
-func weight(c *call) int {
+func (e *examination) weight(c *call) int {
 	o := c.operation
+	if o.Call != nil && o.Call.Kind == "mutation" && e.alters(o) {
+		return 5
+	}
 	method := slices.Index([]string{http.MethodPost, http.MethodGet, http.MethodHead, http.MethodOptions, "QUERY", http.MethodPut, http.MethodPatch, http.MethodTrace}, o.Method)
 	if o.Method == http.MethodDelete {
 		return 1000 + strings.Count(o.Path, "{")
@@ -37,7 +40,7 @@ func weight(c *call) int {
 // explore asks each operation.
 func (e *examination) explore(ctx context.Context) error {
 	order := slices.Clone(e.calls)
-	slices.SortStableFunc(order, func(a, b *call) int { return cmp.Compare(weight(a), weight(b)) })
+	slices.SortStableFunc(order, func(a, b *call) int { return cmp.Compare(e.weight(a), e.weight(b)) })
 	for i, c := range order {
 		if err := e.ask(ctx, c); traffic.Over(err) {
 			for _, rest := range order[i:] {
@@ -65,7 +68,7 @@ func (e *examination) explore(ctx context.Context) error {
 
 // offer gives the operation to the attack.
 func (e *examination) offer(c *call) {
-	if c.answer == nil || c.operation.Method == http.MethodDelete && !e.Target.Profile.Allows(scan.Full) {
+	if c.answer == nil || (c.operation.Method == http.MethodDelete || removing(c)) && !e.Target.Profile.Allows(scan.Full) {
 		return
 	}
 	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() && (c.answer.IsHTML() || c.answer.Status >= 300) {
@@ -116,6 +119,8 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 		return "it removes something that the scan has not made: the profile full does"
 	case o.Method != http.MethodPost && sensitive.MatchString(o.Path) && !profile.Allows(scan.Full):
 		return "it may change how the scan's own identity signs in: the profile full asks it"
+	case !c.created && e.alters(o) && !e.own(o) && !profile.Allows(scan.Full):
+		return "it changes something that the scan has not made: the profile full does"
 	}
 	return ""
 }

@@ -1,9 +1,11 @@
 package operations
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -42,15 +44,20 @@ func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// noun is what a path is about: its last word that is no parameter, in the singular.
+// noun is what a path is about: its last word that is no parameter and no verb, in the
+// singular.
 func noun(path string) string {
 	steps := strings.Split(strings.Trim(path, "/"), "/")
+	said := ""
 	for _, s := range slices.Backward(steps) {
-		if s != "" && !strings.Contains(s, "{") && !version(s) {
+		if s == "" || strings.Contains(s, "{") || version(s) {
+			continue
+		}
+		if said = cmp.Or(said, singular(plain(s))); !verbs.MatchString(s) {
 			return singular(plain(s))
 		}
 	}
-	return ""
+	return said
 }
 
 // version reports whether a step of a path is "v1".
@@ -104,11 +111,10 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 	if resp.Status >= 300 {
 		return
 	}
-	made := o.Method == "POST" || o.Method == "PUT" && resp.Status == 201
-	about := noun(o.Path)
+	made, about := makes(o, resp), subject(o)
 	looked := 0
 	s.walk(message.DecodeJSON(resp.Body), about, made, 0, &looked)
-	if body := resp.Request.Body; made && body.Kind == message.JSON {
+	if body := resp.Request.Body; made && body.Kind == message.JSON && o.Call == nil {
 		s.walk(message.DecodeJSON(body.Text), about, true, 0, &looked)
 	}
 	for _, p := range resp.Request.Body.Params {
@@ -127,7 +133,7 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 				if !dotted {
 					bare = name
 				}
-				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made)
+				s.add("link "+l.Operation+" "+bare, at(message.DecodeJSON(resp.Body), pointer), made && itself(about, plain(pointer[strings.LastIndexByte(pointer, '/')+1:])))
 			}
 		}
 	}
@@ -145,6 +151,9 @@ func at(v any, pointer string) any {
 	return v
 }
 
+// walk keeps the values of a document. Of one that tells of an object which the scan has
+// made, that is the outermost object with an identifier: what stands within it may be
+// others'.
 func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 	if *looked++; depth > maxDepth || *looked > maxLooked {
 		return
@@ -152,17 +161,24 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			s.walk(item, about, made, depth+1, looked)
+			s.walk(item, about, made && len(v) == 1, depth+1, looked)
 		}
 	case map[string]any:
+		inside := 0
+		for _, below := range v {
+			if _, is := below.(map[string]any); is {
+				inside++
+			}
+		}
+		wraps := made && !identified(v, about)
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
-				inner := singular(plain(name))
+				inner := stripped(name)
 				if inner == "data" || inner == "item" || inner == "result" || inner == "content" || inner == "value" {
 					inner = about
 				}
-				s.walk(below, inner, made, depth+1, looked)
+				s.walk(below, inner, wraps && (inner == about || inside == 1), depth+1, looked)
 			default:
 				s.keep(about, name, below, made)
 			}
@@ -173,6 +189,7 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 // keep adds a value by its name, and by what it is about.
 func (s *store) keep(about, name string, v any, made bool) {
 	name = plain(name)
+	made = made && itself(about, name)
 	s.add(name, v, made)
 	if about != "" {
 		s.add(about+"."+name, v, made)
@@ -190,7 +207,7 @@ func (s *store) find(o *describe.Operation, name string, schema *describe.Schema
 	}
 	about := before(o.Path, name)
 	if about == "" {
-		about = noun(o.Path)
+		about = subject(o)
 	}
 	names = append(names, about+"."+short)
 	for _, id := range []string{"id", "uuid", "guid", "key", "name", "slug", "number", "title"} {
@@ -201,7 +218,7 @@ func (s *store) find(o *describe.Operation, name string, schema *describe.Schema
 	if rest, ok := strings.CutPrefix(short, about); ok && rest != "" {
 		names = append(names, about+"."+rest)
 	}
-	if short != "id" && short != "name" && short != "key" && short != "number" {
+	if short != "id" && short != "name" && short != "key" && short != "number" && !own {
 		names = append(names, short)
 	}
 	if short == about { // /books/{book}
@@ -262,20 +279,27 @@ func (c *call) sent(name string) bool {
 }
 
 // options returns how the operation's input is made: with known values in the path, the
-// n-th ones, and for references to other objects.
+// n-th ones, and for references to other objects. What changes or removes an object is
+// given those that the scan has made, but in the profile full.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
-	own := c.operation.Method == "DELETE" && !e.Target.Profile.Allows(scan.Full)
+	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
 	return generate.Options{Optional: optional, Seed: e.Seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
-		if !reference || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
+		names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)
+		if !reference && !names || in != "path" && (len(s.Types) > 0 && !s.Is("string") && !s.Is("integer")) {
 			return nil, false
 		}
 		if in == "path" && n == 0 && reads(c) && c.sent(name) {
 			return nil, false
 		}
-		v, created, ok := e.store.find(c.operation, name, s, n, own)
-		if in == "path" && ok {
+		v, created, ok := e.store.find(c.operation, name, s, n, own && (in == "path" || names))
+		last := in == "path" && strings.LastIndex(c.operation.Path, "{"+name+"}") == strings.LastIndexByte(c.operation.Path, '{')
+		if !ok && own && last && c.operation.Method == http.MethodPut && strings.HasSuffix(c.operation.Path, "}") {
+			v, ok = e.unused(s)
+			created = ok
+		}
+		if (last || names) && ok {
 			c.created = created
 		}
 		return v, ok

@@ -1,0 +1,194 @@
+package operations
+
+import (
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
+)
+
+// This file tells what the scan has made from what was there before: up to the profile
+// standard nothing else is changed.
+
+var (
+	// verbs are steps of a path that make something of what stands before them.
+	verbs = lazyregexp.New(`(?i)^(create|new|add|insert|make|register|registration|sign-?up|save)$`)
+	// making is how names of operations begin that make something.
+	making = lazyregexp.New(`^(?i:create|add|new|insert|make|register|upload|import|post|save)(_|-|[A-Z]|$)`)
+	// rewriting is how names of operations begin that change what is there.
+	rewriting = lazyregexp.New(`^(?i:update|edit|change|modify|rename|replace|set|patch|put|move|assign|unassign|toggle|mark|mutate|upsert|archive|restore|cancel|close|approve|reject|publish|enable|disable|lock|unlock|transfer|merge)(_|-|[A-Z]|$)`)
+	// searching are names of operations that make nothing, though they are asked by POST.
+	searching = lazyregexp.New(`(?i)log[-_]?(in|out)|sign[-_]?(in|out)|authenticat|token|search|query|filter|find|lookup|list|^get|check|validate|verify|/(auth|sessions?)\b`)
+	// joins are names of operations that make users.
+	joins = lazyregexp.New(`(?i)regist(er|ration)|sign[-_]?up|enrol`)
+)
+
+// last is what an operation calls itself: the field of GraphQL, else its identifier in
+// the description without what stands before it, or the last word of its path.
+func last(o *describe.Operation) []string {
+	if o.Call != nil {
+		return []string{o.Call.Field}
+	}
+	return []string{o.ID[strings.LastIndexAny(o.ID, "./")+1:], o.Path[strings.LastIndexByte(o.Path, '/')+1:]}
+}
+
+// alters reports whether the operation changes or removes an object that was there
+// before it is asked.
+func (e *examination) alters(o *describe.Operation) bool {
+	rewrites := slices.ContainsFunc(last(o), func(name string) bool { return rewriting.MatchString(name) || site.Removes(name) })
+	if o.Call != nil {
+		return o.Call.Kind == "mutation" && rewrites
+	}
+	switch o.Method {
+	case http.MethodDelete, http.MethodPatch:
+		return true
+	case http.MethodPut: // where nothing else adds to what has items, this does
+		return strings.HasSuffix(o.Path, "}") || e.described(http.MethodPost, o.Path) || !slices.ContainsFunc(e.calls, func(c *call) bool {
+			rest, below := strings.CutPrefix(c.operation.Path, o.Path+"/{")
+			return below && strings.IndexByte(rest, '}') == len(rest)-1
+		})
+	case http.MethodPost:
+		if strings.HasSuffix(o.Path, "}") { // an object's own address, which is no name of a thing to do
+			return e.described(http.MethodGet, o.Path) || e.described(http.MethodDelete, o.Path)
+		}
+		return rewrites && (strings.Contains(o.Path, "{") || slices.ContainsFunc(taken(o), func(name string) bool { return names(o, name) }))
+	}
+	return false
+}
+
+// personal are paths of what belongs to the user who asks.
+var personal = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinfo)(/|$)`)
+
+// own reports whether the operation changes what belongs to the account that the scan has
+// registered: no path says whose it is.
+func (e *examination) own(o *describe.Operation) bool {
+	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && personal.MatchString(o.Path)
+}
+
+// described reports whether the description has an operation of the method and path.
+func (e *examination) described(method, path string) bool {
+	return slices.ContainsFunc(e.calls, func(c *call) bool { return c.operation.Method == method && c.operation.Path == path })
+}
+
+// taken are the names of what the operation takes beside its path, without marks.
+func taken(o *describe.Operation) []string {
+	var out []string
+	for _, p := range o.Parameters {
+		if p.In == "query" {
+			out = append(out, plain(p.Name))
+		}
+	}
+	for _, m := range o.Bodies {
+		if m.Schema != nil {
+			for _, p := range m.Schema.Properties {
+				out = append(out, plain(p.Name))
+			}
+		}
+	}
+	return out
+}
+
+// names reports whether a value of this name, which stands in no path, says which object
+// the operation changes.
+func names(o *describe.Operation, name string) bool {
+	if strings.Contains(o.Path, "{") {
+		return false // the path does
+	}
+	about := subject(o)
+	switch name {
+	case "id", "uuid", "guid", about + "id", about + "uuid", about + "guid":
+		return true
+	}
+	return false
+}
+
+// subject is what an operation is about.
+func subject(o *describe.Operation) string {
+	if o.Call != nil {
+		return stripped(o.Call.Field)
+	}
+	if joins.MatchString(o.Path) {
+		return "user"
+	}
+	return noun(o.Path)
+}
+
+// stripped is a name, without marks and in the singular, behind the verb that it begins
+// with: what is made or changed.
+func stripped(name string) string {
+	for _, verb := range []*lazyregexp.Regexp{making, rewriting} {
+		if m := verb.FindString(name); m != "" && len(m) < len(name) {
+			if end := m[len(m)-1]; end >= 'A' && end <= 'Z' {
+				m = m[:len(m)-1]
+			}
+			name = name[len(m):]
+			break
+		}
+	}
+	return singular(plain(name))
+}
+
+// makes reports whether the operation, answered so, has made an object.
+func makes(o *describe.Operation, resp *message.Response) bool {
+	named := func(re *lazyregexp.Regexp) bool {
+		return re.MatchString(o.Path) || slices.ContainsFunc(last(o), re.MatchString)
+	}
+	switch {
+	case o.Call != nil:
+		return o.Call.Kind == "mutation" && !rewriting.MatchString(o.Call.Field) && !site.Removes(o.Call.Field) && !searching.MatchString(o.Call.Field)
+	case o.Method == http.MethodPut:
+		return resp.Status == http.StatusCreated
+	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), rewriting.MatchString):
+		return false
+	}
+	return resp.Status == http.StatusCreated || !named(searching)
+}
+
+// itself reports whether a property of this name says which object it is, of an object
+// of what about names; else it may say which other one belongs to it.
+func itself(about, name string) bool {
+	for _, end := range []string{"uuid", "guid", "id", "key", "code", "number", "slug", "name", "title"} {
+		if stem, is := strings.CutSuffix(name, end); is {
+			return stem == "" || strings.HasSuffix(about, stem) || about != "" && strings.HasSuffix(stem, about)
+		}
+	}
+	return true
+}
+
+// identified reports whether an object has a property that tells it from others of its
+// kind.
+func identified(v map[string]any, about string) bool {
+	for name, value := range v {
+		switch n := plain(name); n {
+		case "id", "uuid", "guid", "key", "slug", about + "id", about + "uuid", about + "guid":
+			if value != nil {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unused returns an identifier that names nothing yet, for what an operation makes under
+// the name that it is given; false: the schema asks for another one than a text.
+func (e *examination) unused(s *describe.Schema) (any, bool) {
+	if len(s.Types) > 0 && !s.Is("string") || len(s.Enum) > 0 || s.Pattern != "" || s.MaxLength >= 0 && s.MaxLength < 14 {
+		return nil, false
+	}
+	h := fnv.New64a()
+	fmt.Fprint(h, e.Seed)
+	digits := fmt.Sprintf("%016x", h.Sum64())
+	switch s.Format {
+	case "":
+		return "mx" + digits[:12], true
+	case "uuid", "guid":
+		return digits[:8] + "-" + digits[8:12] + "-4" + digits[13:16] + "-a" + digits[1:4] + "-" + digits[4:16], true
+	}
+	return nil, false
+}
