@@ -369,7 +369,7 @@ var values = []struct {
 	{lazyregexp.New(`(?i)user|login|account|nick`), "janeroe"},
 	{lazyregexp.New(`(?i)city|town`), "Berlin"},
 	{lazyregexp.New(`(?i)country`), "DE"},
-	{lazyregexp.New(`(?i)(^|_)ip(_|$)|host|address_?ip`), "127.0.0.1"},
+	{lazyregexp.New(`(?i)(^|_)(ip|addr)(_|$)|host|address_?ip`), "127.0.0.1"},
 	{lazyregexp.New(`(?i)color|colour`), "#336699"},
 	{lazyregexp.New(`(?i)lang|locale`), "en"},
 }

@@ -54,8 +54,9 @@ var languages = []language{
 	{"Jinja2, Twig", "~", "(A*B)"},
 }
 
-// places are where the value may stand; each has a product of its own in a payload.
-var places = []string{"an expression", "a string", "a string in double quotes"}
+// places are where the value may stand; each has a product of its own in a payload. The
+// last one is left by nothing: PHP evaluates what stands in such a string by itself.
+var places = []string{"an expression", "a string", "a string in double quotes", "a string in double quotes that evaluates"}
 
 // payload writes three products, so that one of them is computed wherever the value
 // stands: by itself, between single, or between double quotes. The others are text then.
@@ -167,7 +168,7 @@ func joined(p *attack.Probe, l language) (bool, error) {
 	return twice(p, "The program is written in: "+l.names+".", func() (string, []int) {
 		var products []string
 		var results []int
-		for range places {
+		for range places[:3] {
 			a, b := factors(p)
 			products = append(products, strings.NewReplacer("A", fmt.Sprint(a), "B", fmt.Sprint(b)).Replace(l.product))
 			results = append(results, a*b)
@@ -179,7 +180,8 @@ func joined(p *attack.Probe, l language) (bool, error) {
 }
 
 // printed looks for what statements print, where the value is a statement or a part of
-// one: the sign behind them begins a comment in PHP, Python and Perl.
+// one: the sign behind them begins a comment in PHP, Python and Perl. In a string that no quote
+// ends, since they are taken out, braces begin an expression of PHP.
 func printed(p *attack.Probe) (bool, error) {
 	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a statement.", func() (string, []int) {
 		payload := p.Value()
@@ -190,6 +192,10 @@ func printed(p *attack.Probe) (bool, error) {
 			payload += fmt.Sprintf("%s;print(%d*%d-%d);#", end, a, b, c)
 			results = append(results, a*b-c)
 		}
+		a, b := factors(p)
+		c := p.Number(1_000, 9_999)
+		payload += fmt.Sprintf("{${print(%d*%d-%d)}}", a, b, c)
+		results = append(results, a*b-c)
 		return payload, results
 	}, func(text string, _, result int) bool {
 		return strings.Contains(text, fmt.Sprint(result)) && !strings.Contains(text, fmt.Sprint("(", result))

@@ -50,6 +50,19 @@ func multiplied(v string) string {
 	})
 }
 
+var braces = regexp.MustCompile(`\{\$\{print\(([0-9*-]+)\)\}\}`)
+
+// interpolated is a string in double quotes, as PHP evaluates it: what is printed comes
+// before the string. Quotes and backslashes of the value would end it.
+func interpolated(v string) (string, error) {
+	m := braces.FindStringSubmatch(v)
+	if m == nil {
+		return v, nil
+	}
+	out, err := (&interpreter{join: "."}).program("print(" + m[1] + ")")
+	return out + braces.ReplaceAllString(v, ""), err
+}
+
 // applications evaluate values, or do not; the first word of the name tells
 // whether they should be told, and with which rule.
 var applications = map[string]func(v string) (string, error){
@@ -62,6 +75,9 @@ var applications = map[string]func(v string) (string, error){
 	"/evaluation/call":      func(v string) (string, error) { return program("+", true, "str('"+v+"')") },
 	"/evaluation/statement": func(v string) (string, error) {
 		return (&interpreter{join: "."}).program("'" + v + "';print('done')")
+	},
+	"/evaluation/braces": func(v string) (string, error) {
+		return interpolated(strings.NewReplacer(`\`, "", "'", "", `"`, "").Replace(v))
 	},
 	"/error/compared": func(v string) (string, error) {
 		out, err := program("+", true, `"`+v+`"`)
@@ -81,6 +97,7 @@ var applications = map[string]func(v string) (string, error){
 		return "there is no " + multiplied(v), nil
 	},
 	"/good/search":   func(v string) (string, error) { out, _ := calculator(v); return v + " = " + out, nil },
+	"/good/braces":   func(v string) (string, error) { return braces.ReplaceAllString(v, "$1"), nil },
 	"/good/products": func(v string) (string, error) { return multiplied(v), nil },
 	"/good/pairs": func(v string) (string, error) {
 		return strings.Join(product.FindAllString(multiplied(v), -1), " "), nil

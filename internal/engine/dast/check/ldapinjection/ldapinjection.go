@@ -100,8 +100,9 @@ func ask(p *attack.Probe, q attack.Question, missing, breaking *attack.Page) (*a
 
 // negated asks once more for what is true, with a word that nobody has sent before: an
 // application that searches what it has stored finds the constant payloads of an earlier
-// attack, and would be taken for one that evaluates them. A question without parts of a
-// filter needs none.
+// attack, and would be taken for one that evaluates them. What is false then ends with a
+// sign too, as what was true: a pattern that looks at the last character of a value would
+// tell the others apart. A question without parts of a filter needs none.
 func negated(p *attack.Probe, c *attack.Contrast) (bool, error) {
 	i := strings.LastIndex(c.Yes, ")(")
 	if i < 0 {
@@ -118,7 +119,14 @@ func negated(p *attack.Probe, c *attack.Contrast) (bool, error) {
 	if err != nil || was == nil {
 		return false, err
 	}
-	return p.Page(resp, yes).Equal(was), nil
+	if !p.Page(resp, yes).Equal(was) {
+		return false, nil
+	}
+	no := c.Yes[:i] + ")(!(objectClass=*)"
+	if resp, err = p.Try(no); err != nil {
+		return false, err
+	}
+	return !p.Page(resp, no).Equal(was), nil
 }
 
 // escaped writes one letter of the value as RFC 4515 escapes it; only a filter that

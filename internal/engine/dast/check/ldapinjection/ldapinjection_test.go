@@ -136,7 +136,13 @@ func TestCheck(t *testing.T) {
 			return v
 		},
 		"/length": func(v string) string { return strings.Repeat("x", len(v)%7) },
-		"/equal":  func(v string) string { return fmt.Sprint(v == "alice") },
+		"/last": func(v string) string { // a pattern that wants a letter at the end
+			if c := v[len(v)-1]; c >= 'a' && c <= 'z' {
+				return "asked"
+			}
+			return "not an address"
+		},
+		"/equal": func(v string) string { return fmt.Sprint(v == "alice") },
 	}
 	for p, f := range silent {
 		mux.HandleFunc(p, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, f(r.FormValue("q"))) })
