@@ -146,6 +146,7 @@ type Trial struct {
 	check   *Check
 	op      *operation
 	reader  traffic.Session // see Shown; nil: the run's own
+	way     *way            // to the page of Request, which each Send makes anew; nil: it stays where it is
 }
 
 // A Probe is a point of an operation in the hands of a check.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +145,16 @@ func (p *Probe) Ask(value string) (*message.Response, error) {
 
 // Send sends a request as the run's identity, with fresh tokens.
 func (t *Trial) Send(r *message.Request) (*message.Response, error) {
-	return t.timed(func() (*message.Response, error) { return t.renewed(r, t.Client.Send) })
+	send := func() (*message.Response, error) { return t.renewed(r, t.Client.Send) }
+	if t.way == nil || r.Method == http.MethodGet {
+		return t.timed(send)
+	}
+	r = t.way.relabel(t, r)
+	resp, err := t.timed(send)
+	if err == nil {
+		t.way.arrived(t, resp)
+	}
+	return resp, err
 }
 
 // SendAlone is Send while nothing else is under way, for measuring time.
@@ -198,6 +208,11 @@ func (t *Trial) follow(r *message.Request, send func(*message.Request) (*message
 // Shown asks for the trial's own request, as Follow does, and as the identity that was
 // seen to be shown a value that was left elsewhere (Check.Stored).
 func (t *Trial) Shown() (*message.Response, error) {
+	if t.way != nil {
+		if err := t.way.walk(t); err != nil {
+			return nil, err
+		}
+	}
 	if t.reader == nil {
 		return t.Follow(t.Request)
 	}

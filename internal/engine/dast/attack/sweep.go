@@ -31,9 +31,10 @@ func (r *Run) sweep(ctx context.Context) error {
 	}
 	entries := r.Surface.Entries()
 	slices.SortStableFunc(entries, func(a, b site.Entry) int { // what keeps a value keeps its own again
-		return cmp.Compare(planted[site.Shape(a.Request)], planted[site.Shape(b.Request)])
+		return cmp.Compare(keeps(planted, a), keeps(planted, b))
 	})
 	seen, barren := map[string]bool{}, map[uint64]bool{}
+	var lists []*message.Response // pages that hold what was left
 	readers := []traffic.Session{nil}
 	for _, o := range r.Others {
 		readers = append(readers, o.As)
@@ -64,30 +65,61 @@ func (r *Run) sweep(ctx context.Context) error {
 				return err
 			}
 			barren[page] = !found
+			if found && reader == nil {
+				lists = append(lists, resp)
+			}
 		}
 	}
-	return nil
+	return r.made(ctx, planted, lists, seen)
 }
 
-// plant sends what was left once more, all of an operation's in one request: what came
-// later may have replaced it. It returns the shapes of these operations, as 1.
-func (r *Run) plant(ctx context.Context) (map[string]int, error) {
-	planted := map[string]int{}
-	merged := map[string]*message.Request{}
+// keeps is 1 for an operation that something was left at.
+func keeps(planted map[string]*plant, e site.Entry) int {
+	if planted[site.Shape(e.Request)] != nil {
+		return 1
+	}
+	return 0
+}
+
+// A plant is what was left at an operation.
+type plant struct {
+	request *message.Request // with all words
+	labels  []label
+	answer  *message.Response // nil: there was none
+}
+
+// plant leaves new words where others were left, all of an operation's in one request: what
+// came later may have replaced the others, and many applications take no name twice. It
+// returns the operations by shape.
+func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
+	planted, old := map[string]*plant{}, map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
 		t := r.tokens[name]
 		key := site.Shape(t.Request)
-		whole := merged[key]
-		if whole == nil {
-			whole = t.Request
+		p := planted[key]
+		if p == nil {
+			p = &plant{request: t.Request}
+			planted[key] = p
 		}
-		merged[key] = whole.With(t.Point, t.Payload)
+		word := r.Random(len(name))
+		p.request = p.request.With(t.Point, word)
+		p.labels = append(p.labels, label{t.Point, word})
+		old[key] = append(old[key], name)
 	}
-	for _, key := range slices.Sorted(maps.Keys(merged)) {
-		planted[key] = 1
-		t := &Trial{Run: r, Context: ctx, Request: merged[key], check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: merged[key]})}
-		if err := r.guard(t, func() error { _, err := t.Send(t.Request); return err }); err != nil {
+	for _, key := range slices.Sorted(maps.Keys(planted)) {
+		p := planted[key]
+		t := &Trial{Run: r, Context: ctx, Request: p.request, check: &Check{ID: "stored"}, op: newOperation(site.Entry{Request: p.request})}
+		if err := r.guard(t, func() (err error) { p.answer, err = t.Send(t.Request); return err }); err != nil {
 			return nil, err
+		}
+		if p.answer == nil || p.answer.Status >= http.StatusBadRequest {
+			continue // the others may be there none the less
+		}
+		for i, name := range old[key] {
+			token := r.tokens[name]
+			delete(r.tokens, name)
+			token.Text, token.Payload, token.Request = p.labels[i].word, p.labels[i].word, token.Request.With(token.Point, p.labels[i].word)
+			r.tokens[token.Text] = token
 		}
 	}
 	return planted, nil
@@ -103,11 +135,14 @@ func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (f
 			continue
 		}
 		found = true
-		if token.Check.Stored == nil || seen[key] {
+		if token.Check.Stored == nil || seen[key] || page.way != nil && site.Shape(token.Request) != site.Shape(page.way.plant.request) {
 			continue
 		}
 		seen[key] = true
 		t := &Trial{Run: r, Context: page.Context, Request: page.Request, check: token.Check, op: page.op, reader: page.reader}
+		if page.way != nil {
+			t.way, token.Request = page.way.copy(), page.way.plant.request
+		}
 		if err := r.guard(t, func() error { return token.Check.Stored(t, token, resp) }); err != nil {
 			return true, err
 		}

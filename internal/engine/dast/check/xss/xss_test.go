@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"net/http"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -309,6 +311,63 @@ func TestStored(t *testing.T) {
 	got := attacktest.Attack(t, alone, []*attack.Check{Check}, []string{"POST /save bad=1&good=2", "GET /list", "POST /guestbook entry=x", "GET /guestbook",
 		"GET /note/add?comment=1&nickname=2", "GET /notes"})
 	attacktest.Expect(t, got, "dast/xss/stored POST /save form:bad", "dast/xss/stored POST /guestbook form:entry", "dast/xss/stored GET /note/add query:comment")
+}
+
+// TestStoredInNewPages finds what is stored on the page of an object that the request makes
+// anew each time: the answer leads there, or a list names the object. No name is taken twice.
+func TestStoredInNewPages(t *testing.T) {
+	type note struct{ name, text string }
+	var mu sync.Mutex
+	kept := map[string][]note{}
+	mux := http.NewServeMux()
+	for _, kind := range []struct {
+		path string
+		led  bool // by the answer
+		text func(string) string
+	}{{"/led", true, strings.TrimSpace}, {"/listed", false, strings.TrimSpace}, {"/led-safe", true, safeText}, {"/listed-safe", false, safeText}} {
+		mux.HandleFunc("POST "+kind.path, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			n := note{r.FormValue("name"), r.FormValue("text")}
+			if slices.ContainsFunc(kept[kind.path], func(k note) bool { return k.name == n.name }) {
+				http.Error(w, "there is one of that name", http.StatusConflict)
+				return
+			}
+			kept[kind.path] = append(kept[kind.path], n)
+			to := "/"
+			if kind.led {
+				to = fmt.Sprintf("%s/%d", kind.path, len(kept[kind.path]))
+			}
+			http.Redirect(w, r, to, http.StatusSeeOther)
+		})
+		mux.HandleFunc("GET "+kind.path, func(w http.ResponseWriter, _ *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			_, _ = fmt.Fprint(w, "<html><a href=/>home</a>")
+			for i, n := range kept[kind.path] {
+				if !kind.led {
+					fmt.Fprintf(w, "<li>%s <a href='%s/delete/%d'>delete</a> <a href='%s/%d'>read</a>", safeText(n.name), kind.path, i+1, kind.path, i+1)
+				}
+			}
+		})
+		mux.HandleFunc("GET "+kind.path+"/delete/{n}", func(http.ResponseWriter, *http.Request) { t.Error("it removes objects") })
+		mux.HandleFunc("GET "+kind.path+"/{n}", func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			i, err := strconv.Atoi(r.PathValue("n"))
+			if err != nil || i < 1 || i > len(kept[kind.path]) {
+				http.NotFound(w, r)
+				return
+			}
+			fmt.Fprintf(w, "<html><h1>%s</h1><p>%s</p>", safeText(kept[kind.path][i-1].name), kind.text(kept[kind.path][i-1].text))
+		})
+	}
+	var operations []string
+	for _, path := range []string{"/led", "/listed", "/led-safe", "/listed-safe"} {
+		operations = append(operations, "POST "+path+" name=first&text=hello", "GET "+path)
+	}
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations)
+	attacktest.Expect(t, got, "dast/xss/stored POST /led form:text", "dast/xss/stored POST /listed form:text")
 }
 
 // signed is a session that tells the server who asks.
