@@ -75,8 +75,9 @@ func (r route) downloads(description string, types ...string) route {
 	return r
 }
 
-// lists says that the route answers with lines, described by the type.
-func (r route) lists() route {
-	r.answer = map[string]*huma.MediaType{ndjson: {Schema: &huma.Schema{Type: huma.TypeString, Description: "One JSON object a line."}}}
+// lists says that the route answers with lines, unless it is asked for another type.
+func (r route) lists(others ...string) route {
+	r = r.downloads("The whole document.", others...)
+	r.answer[ndjson] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One JSON object a line."}}
 	return r
 }

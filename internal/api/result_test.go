@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"merlon/internal/api/apitest"
 	"merlon/internal/finding"
@@ -143,6 +145,16 @@ func (w *world) apply(branch string, image *run.Image, stream []byte) run.Outcom
 		w.t.Fatal(err)
 	}
 	out, err := triage.New(w.DB).Ingest(w.t.Context(), sc, r, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(stream)), nil })
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	told, err := json.Marshal(out)
+	if err == nil {
+		err = w.DB.Tx(w.t.Context(), func(tx *store.Tx) error {
+			_, err := tx.Exec(w.t.Context(), "UPDATE run SET outcome = ? WHERE id = ?", string(told), string(r.ID))
+			return err
+		})
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -461,6 +473,149 @@ func TestExportIsWhole(t *testing.T) {
 	})
 }
 
+// live reports a flaw of a running application that the source is known to have.
+func (s *scanned) live(analysis finding.Analysis, rule, address string) *scanned {
+	id := string(analysis) + "/" + rule
+	s.rule(&finding.Rule{ID: id, Analysis: analysis, Name: "Rule " + rule, Severity: finding.High, CWE: []string{"CWE-89"}})
+	f := &finding.Finding{
+		RuleID: id, Analyzer: string(analysis) + "/test", Analysis: analysis, Severity: finding.High, Message: "It is part of a statement.",
+		Location: finding.Location{Path: strings.TrimPrefix(address, "http://")},
+		Live: &finding.Live{URL: address, Method: "POST", Parameter: "q", In: "form", Payload: "'", Proof: []string{"an error"}, Curl: "curl " + address,
+			Exchanges: []finding.Exchange{{Request: "POST /search HTTP/1.1\r\nHost: shop.example\r\n\r\nq=%27", Response: "HTTP/1.1 500 Internal Server Error\r\nX-A: 1\r\n\r\nsyntax error"}},
+			Code: &finding.Code{Handler: finding.Location{Path: "app.py", StartLine: 2, EndLine: 9},
+				Flaw: &finding.CodeFlaw{RuleID: "sast/sql", Location: finding.Location{Path: "app.py", StartLine: 4, EndLine: 4}}}},
+	}
+	f.Fingerprint = finding.Print(id, f.Location.Path, rule, 0)
+	s.findings = append(s.findings, f)
+	return s
+}
+
+// sarifLog is what tests read of SARIF.
+type sarifLog struct {
+	Runs []struct {
+		Results []struct {
+			RuleID, BaselineState string
+			Locations             []struct {
+				PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+			}
+			RelatedLocations []struct {
+				PhysicalLocation struct{ ArtifactLocation struct{ URI string } }
+			}
+			WebRequest   struct{ Method, Target string }
+			WebResponse  struct{ StatusCode int }
+			Suppressions []struct{ Kind, Justification string }
+			Properties   struct {
+				ID, Analysis, Status, Branch string
+				Live                         finding.Live
+			}
+		}
+		Tool struct {
+			Driver struct{ Rules []struct{ ID string } }
+		}
+		Invocations []struct {
+			ExecutionSuccessful        bool
+			ToolExecutionNotifications []struct{ Message struct{ Text string } }
+		}
+	}
+}
+
+func (w *world) sarif(query string) (l sarifLog) {
+	w.t.Helper()
+	a := w.as("read_only").Get(w.proj + "/results/export?format=sarif" + query).Want(200)
+	if got := a.Header.Get("Content-Type"); got != "application/sarif+json" {
+		w.t.Errorf("content type %s", got)
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	schema, err := jsonschema.NewCompiler().Compile("../report/sarif/testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := schema.Validate(doc); err != nil {
+		w.t.Errorf("not valid: %#v", err)
+	}
+	a.Into(&l)
+	return l
+}
+
+// The export as SARIF holds results of every analysis, with what was decided, and says
+// when the last scan did not look at everything.
+func TestExportSARIF(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		w.as("read_only").Get(w.proj + "/results/export?format=sarif").Want(404) // nothing was scanned
+		w.as("read_only").Get(w.proj + "/results/export?format=xml").Want(400)
+		s := someResults().live(finding.DAST, "sqlinjection", "http://shop.example/search").live(finding.API, "sqlinjection", "http://shop.example/api/search").
+			code(finding.CICD, finding.Low, "pinned", ".github/workflows/a.yml", 3)
+		for i := range 250 { // more than a batch
+			s.code(finding.SAST, finding.Low, "many", "src/Many.java", 1000+i)
+		}
+		w.scan("main", s)
+		w.scan("other", (&scanned{}).code(finding.SAST, finding.High, "elsewhere", "src/E.java", 1))
+		w.as("developer").Patch(w.proj+"/results/"+w.list("iac").Vulnerabilities[0].ID, map[string]any{"status": "ignored", "comment": "only a test"}).Want(200)
+		w.as("developer").Patch(w.proj+"/results/"+w.list("secret").Vulnerabilities[0].ID, map[string]any{"status": "resolved"}).Want(200)
+		log := w.sarif("").Runs[0]
+		count := map[string]int{}
+		for _, r := range log.Results {
+			count[r.Properties.Analysis]++
+			if r.Properties.ID == "" || r.Properties.Branch != "main" || r.BaselineState != "" {
+				t.Fatalf("result %+v", r)
+			}
+			switch finding.Analysis(r.Properties.Analysis) {
+			case finding.DAST, finding.API:
+				if r.WebRequest.Method != "POST" || r.WebResponse.StatusCode != 500 || r.Locations[0].PhysicalLocation.ArtifactLocation.URI != "app.py" ||
+					len(r.RelatedLocations) != 2 || !strings.HasPrefix(r.RelatedLocations[1].PhysicalLocation.ArtifactLocation.URI, "http://shop.example/") || r.Properties.Live.Curl == "" {
+					t.Errorf("live result %+v", r)
+				}
+			case finding.IaC:
+				if len(r.Suppressions) != 1 || r.Suppressions[0].Justification != "only a test" {
+					t.Errorf("ignored result %+v", r)
+				}
+			}
+		}
+		if diff := cmp.Diff(map[string]int{"sast": 255, "sca": 3, "iac": 1, "cicd": 1, "dast": 1, "api": 1}, count); diff != "" {
+			t.Errorf("results (-want +got):\n%s", diff)
+		}
+		if !log.Invocations[0].ExecutionSuccessful {
+			t.Errorf("the scan looked at everything: %+v", log.Invocations)
+		}
+		if got := w.sarif("&status=resolved&type=secret").Runs[0].Results; len(got) != 1 || got[0].BaselineState != "absent" {
+			t.Errorf("resolved ones: %+v", got)
+		}
+		if got := w.sarif("&branch=other").Runs[0].Results; len(got) != 1 || got[0].RuleID != "sast/elsewhere" {
+			t.Errorf("another branch: %+v", got)
+		}
+		if got := w.sarif("&type=dast&severity=low").Runs[0]; len(got.Results) != 0 || len(got.Tool.Driver.Rules) != 0 {
+			t.Errorf("nothing: %+v", got)
+		}
+
+		w.apply("main", nil, degraded(t))
+		log = w.sarif("&type=dast").Runs[0]
+		if len(log.Results) != 1 || log.Invocations[0].ExecutionSuccessful || len(log.Invocations[0].ToolExecutionNotifications) != 1 ||
+			!strings.Contains(log.Invocations[0].ToolExecutionNotifications[0].Message.Text, "the session was lost") {
+			t.Errorf("after a degraded scan: %+v", log)
+		}
+		if log := w.sarif("&type=api").Runs[0]; !log.Invocations[0].ExecutionSuccessful {
+			t.Errorf("the other analysis: %+v", log.Invocations)
+		}
+	})
+}
+
+// lost is how the analysis of a running application ends that lost its session.
+var lost = scan.Status{Analyzer: "dast/test", Analysis: finding.DAST, State: scan.Degraded, Reasons: []scan.Reason{{Code: "unavailable", Message: "the session was lost"}}}
+
+// degraded returns the messages of a scan that could not look at everything.
+func degraded(t testing.TB) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	h := scan.Encode(&b)
+	if err := errors.Join(h.Config(&scan.Config{Analyses: []finding.Analysis{finding.DAST}, Analyzers: []string{"dast/test"}}), h.Status(&lost)); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func TestSettingsHideFindings(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
@@ -522,7 +677,7 @@ func TestResultsAreTheirProjects(t *testing.T) {
 		id := w.list("sast").Vulnerabilities[0].ID
 		other := newWorldIn(t, w)
 		for _, path := range []string{"sast", "sca", "iac", "cicd", "secret", "container", "dast", "api", "sast/" + id, "sast/grouped", "sca/grouped",
-			id + "/similar", "overview", "export", "sca/packages", "container/packages", "container/images", "container/images/grouped",
+			id + "/similar", "overview", "export", "export?format=sarif", "sca/packages", "container/packages", "container/images", "container/images/grouped",
 			"container?imageId=" + id} {
 			w.As("").Get(w.proj + "/results/" + path).Want(401)
 			w.as("stranger").Get(w.proj + "/results/" + path).Want(404)

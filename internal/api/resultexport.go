@@ -2,11 +2,16 @@ package api
 
 import (
 	"context"
+	"io"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"merlon/internal/errs"
 	"merlon/internal/finding"
 	"merlon/internal/project"
+	"merlon/internal/report/sarif"
+	"merlon/internal/scan"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -14,8 +19,12 @@ import (
 type exportResultsIn struct {
 	ProjectID string `path:"projectId" format:"uuid"`
 	Type      string `query:"type" doc:"Any of sast, sca, iac, secret, cicd, container, dast, api; all of them when missing."`
+	Format    string `query:"format" doc:"json, one finding a line, or sarif (2.1.0), a document about one branch; json when missing."`
 	ResultFilter
 }
+
+// sarifType is the content type of SARIF, as IANA has it.
+const sarifType = "application/sarif+json"
 
 // exportBatch is how many findings an export reads at a time.
 const exportBatch = 200
@@ -29,13 +38,21 @@ func (a *API) exportResults(ctx context.Context, sc tenant.Scope, in *exportResu
 	if err != nil {
 		return nil, err
 	}
+	var q parser
+	formats := enum(&q, "format", []string{"json", "sarif"}, in.Format)
+	if err := q.err(); err != nil {
+		return nil, err
+	}
+	if len(formats) > 0 && formats[0] == "sarif" {
+		return a.exportSARIF(ctx, sc, in, p.Settings)
+	}
 	filters, err := in.filters(p.Settings)
 	if err != nil {
 		return nil, err
 	}
 	return a.lines("results-"+string(sc.Project)+".ndjson", func(line func(any) error) error {
 		for _, f := range filters {
-			if err := a.exportFilter(ctx, sc, f, line); err != nil {
+			if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error { return line(viewResult(f)) }); err != nil {
 				return err
 			}
 		}
@@ -60,7 +77,71 @@ func (in *exportResultsIn) filters(settings project.Settings) ([]triage.Filter, 
 	return out, p.err()
 }
 
-func (a *API) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter, line func(any) error) error {
+// exportSARIF answers what the filter selects of one branch as the document that the
+// command writes, in constant memory but for the rules. How the last scans of the
+// branch went is its invocation; findings that are resolved are in it only when the
+// filter names their status.
+func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResultsIn, settings project.Settings) (*huma.StreamResponse, error) {
+	if in.Branch == "" {
+		var err error
+		if in.Branch, err = a.Results.ReferenceBranch(ctx, sc); err != nil {
+			return nil, err
+		}
+		if in.Branch == "" {
+			return nil, errs.E(errs.NotFound, "nothing was scanned yet")
+		}
+	}
+	filters, err := in.filters(settings)
+	if err != nil {
+		return nil, err
+	}
+	statuses, latest, err := a.Numbers.LastStatuses(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	if latest.IsZero() {
+		latest = a.Now()
+	}
+	config := &scan.Config{Tool: "merlon", Version: a.Version.Version, Started: latest}
+	for _, f := range filters {
+		config.Analyses = append(config.Analyses, f.Analysis)
+	}
+	return a.download("results-"+string(sc.Project)+".sarif", sarifType, func(w io.Writer) error {
+		report := sarif.New(w)
+		if err := report.Config(config); err != nil {
+			return err
+		}
+		for _, f := range filters {
+			if len(f.Statuses) == 0 {
+				f.Statuses = []triage.Status{triage.ToVerify, triage.Confirmed, triage.Ignored}
+			}
+			if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error { return writeResult(report, f) }); err != nil {
+				return err
+			}
+		}
+		for _, s := range statuses {
+			if !slices.Contains(config.Analyses, s.Analysis) {
+				continue
+			}
+			if err := report.Status(&s); err != nil {
+				return err
+			}
+		}
+		return report.Close()
+	}), nil
+}
+
+// writeResult writes the finding with its rule.
+func writeResult(report *sarif.Report, f *triage.Finding) error {
+	if err := report.Rule(&f.Rule); err != nil {
+		return err
+	}
+	return report.Kept(&f.Report, sarif.Standing{ID: string(f.ID), Status: string(f.Status), Priority: string(f.Priority), Branch: f.Branch,
+		Comment: lastComment(f), Found: f.CreatedAt, Ignored: f.Status == triage.Ignored, Gone: f.Gone || f.Status == triage.Resolved})
+}
+
+// exportFilter calls each for all that the filter selects.
+func (a *API) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter, each func(*triage.Finding) error) error {
 	q := triage.Query{Filter: f, Limit: exportBatch, Uncounted: true}
 	for {
 		page, err := a.Results.Findings(ctx, sc, q)
@@ -68,7 +149,7 @@ func (a *API) exportFilter(ctx context.Context, sc tenant.Scope, f triage.Filter
 			return err
 		}
 		for i := range page.Findings {
-			if err := line(viewResult(&page.Findings[i])); err != nil {
+			if err := each(&page.Findings[i]); err != nil {
 				return err
 			}
 		}

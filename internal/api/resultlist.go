@@ -8,6 +8,7 @@ import (
 	"merlon/internal/finding"
 	"merlon/internal/project"
 	"merlon/internal/run"
+	"merlon/internal/scan"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -31,6 +32,7 @@ type Numbers interface {
 	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error)
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
 	LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, error)
+	LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error)
 	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error)
 }
 

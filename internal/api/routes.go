@@ -102,7 +102,7 @@ func resultRoutes() []route {
 		op("GET", "/project/{projectId}/branches", "listBranches", "Branches that have findings", needs(tenant.ProjectRead), (*API).listBranches),
 		op("GET", results+"/overview", "getProjectOverview", "How the project stands", read, (*API).getOverview),
 		op("GET", "/organization/{organizationId}/results/overview", "getOrganizationOverview", "How the projects stand that the caller may read", needs(tenant.OrgRead), (*API).getOrgOverview),
-		op("GET", results+"/export", "exportResults", "Every finding, one a line", read, (*API).exportResults).lists(),
+		op("GET", results+"/export", "exportResults", "Every finding, one a line or as SARIF", read, (*API).exportResults).lists(sarifType),
 		op("GET", "/project/{projectId}/sbom", "getSbom", "Bill of materials", needs(tenant.ProjectReport), (*API).getBill).
 			downloads("CycloneDX 1.6 or SPDX 2.3 in JSON.", cycloneType, spdxType),
 		op("POST", "/project/{projectId}/vex", "uploadVex", "Take over what was said of vulnerabilities", state, (*API).putStatements).

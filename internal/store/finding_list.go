@@ -3,12 +3,16 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/run"
+	"merlon/internal/scan"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -367,6 +371,42 @@ func (db *DB) LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, 
 		return nil, err
 	}
 	return &found[0], nil
+}
+
+// LastStatuses returns how each analyzer ended that has looked at the branch of the
+// scope's project, as its last scan has it, and when the latest of these scans was
+// applied; zero when there was none.
+func (db *DB) LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error) {
+	rows, err := db.Query(ctx, `SELECT s.analyzer, s.analysis, s.state, s.at, COALESCE(r.outcome, '') FROM branch_scan s
+		JOIN project p ON p.id = s.project_id LEFT JOIN run r ON r.id = s.run_id
+		WHERE p.id = ? AND p.organization_id = ? AND s.branch = ? ORDER BY s.analyzer`, append(ofProject(sc), branch)...)
+	var latest time.Time
+	statuses, err := collect(rows, err, func(rows *sql.Rows) (s scan.Status, err error) {
+		var analysis int
+		var at int64
+		var text string
+		if err := rows.Scan(&s.Analyzer, &analysis, &s.State, &at, &text); err != nil {
+			return s, err
+		}
+		s.Analysis = value(finding.Analyses, analysis)
+		if when := fromMillis(at); when.After(latest) {
+			latest = when
+		}
+		if text == "" { // the run is about to end
+			return s, nil
+		}
+		var outcome run.Outcome
+		if err := json.Unmarshal([]byte(text), &outcome); err != nil {
+			return s, fmt.Errorf("read the outcome of a run: %w", err)
+		}
+		for _, told := range outcome.Statuses {
+			if told.Analyzer == s.Analyzer {
+				s = told
+			}
+		}
+		return s, nil
+	})
+	return statuses, latest, err
 }
 
 // FindingBranches returns the names of the branches of the scope's project that

@@ -159,6 +159,22 @@ func result(f *finding.Finding, index int) resultObject {
 	return r
 }
 
+// stand adds what a service knows of the finding.
+func (r *resultObject) stand(s Standing) {
+	if s.ID == "" {
+		return
+	}
+	r.Provenance = &provenance{First: s.Found.UTC()}
+	r.Properties["id"] = s.ID // not the result's guid, which cannot be a UUID that holds the time
+	r.Properties["status"], r.Properties["priority"], r.Properties["branch"] = s.Status, s.Priority, s.Branch
+	if s.Gone {
+		r.Baseline = "absent"
+	}
+	if s.Ignored {
+		r.Suppressions = append(r.Suppressions, suppression{Kind: "external", Justification: s.Comment})
+	}
+}
+
 // physical returns the place with its code and the lines around it.
 func physical(at finding.Location, s *finding.Snippet) physicalLocation {
 	p := physicalLocation{Artifact: artifact(at.Path)}
@@ -220,7 +236,10 @@ func invoked(s *scan.Summary) invocation {
 // properties tells what was looked at, by what, and how old the vulnerability
 // data was.
 func properties(s *scan.Summary) map[string]any {
-	p := map[string]any{"files": s.Setup.Files, "analyses": s.Setup.Analyses, "analyzers": s.Statuses, "packages": s.Packages}
+	p := map[string]any{"analyses": s.Setup.Analyses, "analyzers": s.Statuses}
+	if s.Setup.Files > 0 { // a scan of a tree
+		p["files"], p["packages"] = s.Setup.Files, s.Packages
+	}
 	if s.Setup.Image != nil {
 		p["image"] = s.Setup.Image
 	}

@@ -45,9 +45,16 @@ type resultObject struct {
 	Fingerprints map[string]string `json:"partialFingerprints,omitempty"`
 	CodeFlows    []codeFlow        `json:"codeFlows,omitempty"`
 	Suppressions []suppression     `json:"suppressions,omitempty"`
+	Baseline     string            `json:"baselineState,omitempty"`
+	Provenance   *provenance       `json:"provenance,omitempty"`
 	Request      *webRequest       `json:"webRequest,omitempty"`
 	Response     *webResponse      `json:"webResponse,omitempty"`
 	Properties   map[string]any    `json:"properties,omitempty"`
+}
+
+// A provenance says when a result was seen (section 3.48).
+type provenance struct {
+	First time.Time `json:"firstDetectionTimeUtc"`
 }
 
 // A suppression says why nothing is to be done about a result (section 3.35).

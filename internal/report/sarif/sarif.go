@@ -4,7 +4,8 @@
 // Addresses are relative to the scanned folder, with the base %SRCROOT%. A rule
 // bears the tags that code hosts look for (external/cwe/cwe-89), its
 // security-severity as a number, and its text in plain and in Markdown. A
-// finding bears two fingerprints, its snippet, and its path through the code.
+// finding bears two fingerprints, its snippet, and its path through the code, and
+// what a service knows of it beside (Standing).
 // The invocation is successful only when every analyzer looked at everything;
 // each thing that was not looked at is a notification.
 package sarif
@@ -13,6 +14,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -51,8 +53,24 @@ func (r *Report) Rule(m *finding.Rule) error {
 	return nil
 }
 
+// A Standing is what a service knows of a finding beside what a scan says.
+type Standing struct {
+	ID       string // empty: nobody keeps the finding
+	Status   string // "to_verify", "confirmed", "resolved", "ignored"
+	Priority string
+	Branch   string
+	Comment  string    // what a person last said of it
+	Found    time.Time // for the first time
+	Ignored  bool      // it was decided that nothing is to be done
+	Gone     bool      // it was resolved
+}
+
 // Finding writes a result.
-func (r *Report) Finding(m *finding.Finding) error {
+func (r *Report) Finding(m *finding.Finding) error { return r.Kept(m, Standing{}) }
+
+// Kept writes a result as it stands: what is ignored is suppressed (section 3.35), and
+// what is resolved has the baseline state "absent" (section 3.27.24).
+func (r *Report) Kept(m *finding.Finding, s Standing) error {
 	if err := r.Summary.Finding(m); err != nil {
 		return err
 	}
@@ -65,7 +83,9 @@ func (r *Report) Finding(m *finding.Finding) error {
 		separator = "\n"
 	}
 	r.results++
-	return r.write(separator, result(m, index))
+	out := result(m, index)
+	out.stand(s)
+	return r.write(separator, out)
 }
 
 // Close ends the document.
