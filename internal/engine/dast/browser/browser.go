@@ -103,6 +103,33 @@ type instance struct {
 
 	mu    sync.Mutex
 	pages map[cdp.BrowserContextID]*Page
+	hung  error // why we ended it; nil: we have not
+}
+
+// late returns why a page was not opened. A browser that has said nothing at all in the time
+// that there was for it is ended: nothing comes of waiting for it again, and what it has
+// open is as good as lost.
+func (i *instance) late(limited, ctx context.Context, err error) error {
+	if limited.Err() == nil || ctx.Err() != nil || time.Since(time.Unix(0, i.root.heard.Load())) < startLimit {
+		return err
+	}
+	i.mu.Lock()
+	i.hung = fmt.Errorf("it said nothing for %s, and was ended", startLimit)
+	i.mu.Unlock()
+	i.process.Stop()
+	_ = i.root.transport.Close() // nothing is read from it any more
+	<-i.root.lost
+	return i.why()
+}
+
+// why tells why the browser is gone.
+func (i *instance) why() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.hung != nil {
+		return i.hung
+	}
+	return i.process.Why()
 }
 
 // Start runs a browser. Its error says why there is none, for a scan's reasons.
@@ -137,6 +164,7 @@ func (b *Browser) Close() {
 func (b *Browser) Crashes() (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.bury()
 	return b.crashes, b.last
 }
 
@@ -147,30 +175,40 @@ func (b *Browser) instance(ctx context.Context) (*instance, error) {
 	if b.closed {
 		return nil, errors.New("the browser is closed")
 	}
-	if b.now != nil {
-		select {
-		case <-b.now.root.lost:
-			b.last = b.now.process.Why()
-			b.now.process.Stop()
-			b.now = nil
-			b.crashes++
-		default:
-			return b.now, nil
-		}
+	if b.bury(); b.now != nil {
+		return b.now, nil
 	}
 	if b.crashes >= b.o.Crashes {
 		return nil, fmt.Errorf("the browser has died %d times and is not started again: %w", b.crashes, b.last)
 	}
 	now, err := b.launch(ctx)
 	if err != nil {
+		if ctx.Err() == nil { // one that does not even start must not be waited for again and again
+			b.crashes, b.last = b.crashes+1, err
+		}
 		return nil, err
 	}
 	b.now = now
 	return now, nil
 }
 
-func (b *Browser) launch(ctx context.Context) (*instance, error) {
-	p, err := b.o.Launch(ctx)
+// bury counts a browser that is gone. mu is held.
+func (b *Browser) bury() {
+	if b.now == nil {
+		return
+	}
+	select {
+	case <-b.now.root.lost:
+		b.last = b.now.why()
+		b.now.process.Stop()
+		b.now = nil
+		b.crashes++
+	default:
+	}
+}
+
+func (b *Browser) launch(outer context.Context) (*instance, error) {
+	p, err := b.o.Launch(outer)
 	if err != nil {
 		return nil, err
 	}
@@ -178,7 +216,7 @@ func (b *Browser) launch(ctx context.Context) (*instance, error) {
 	_, root := newConnection(p.Pipe, p.Pipe)
 	i := &instance{process: p, root: root, pages: map[cdp.BrowserContextID]*Page{}}
 	go root.serve(func(ev any) { i.attached(ev) })
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(outer, startLimit)
 	defer cancel()
 	_, err = call(ctx, root, target.SetAutoAttach, target.SetAutoAttachParams{AutoAttach: true, WaitForDebuggerOnStart: true, Flatten: ptr(true)})
 	if err == nil {
@@ -187,8 +225,11 @@ func (b *Browser) launch(ctx context.Context) (*instance, error) {
 	if err == nil {
 		return i, nil
 	}
-	if errors.Is(err, errLost) {
+	switch {
+	case errors.Is(err, errLost):
 		err = p.Why()
+	case ctx.Err() != nil && outer.Err() == nil:
+		err = fmt.Errorf("it answered nothing for %s", startLimit)
 	}
 	p.Stop()
 	return nil, fmt.Errorf("the browser does not start: %w", err)

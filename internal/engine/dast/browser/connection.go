@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/cdp"
@@ -32,6 +34,8 @@ var errLost = errors.New("the browser is gone")
 type connection struct {
 	transport *chromedp.PipeConn
 	lost      chan struct{} // closed when nothing arrives any more
+	out       chan *cdproto.Message
+	heard     atomic.Int64 // when the last message came, in nanoseconds
 
 	mu       sync.Mutex
 	next     int64
@@ -44,11 +48,13 @@ func newConnection(r io.ReadCloser, w io.WriteCloser) (*connection, *session) {
 	c := &connection{
 		transport: chromedp.NewPipeConn(&boundedReader{ReadCloser: r}, w),
 		lost:      make(chan struct{}),
+		out:       make(chan *cdproto.Message),
 		calls:     map[int64]chan *cdproto.Message{},
 		sessions:  map[target.SessionID]*session{},
 	}
 	root := c.session("")
 	go c.read()
+	go c.write()
 	return c, root
 }
 
@@ -102,6 +108,7 @@ func (c *connection) read() {
 		if err := c.transport.Read(context.Background(), m); err != nil {
 			return
 		}
+		c.heard.Store(time.Now().UnixNano())
 		if m.ID != 0 {
 			c.mu.Lock()
 			answer := c.calls[m.ID]
@@ -136,6 +143,22 @@ func (c *connection) event(m *cdproto.Message) {
 	c.mu.Unlock()
 	if s != nil {
 		s.push(ev, len(m.Params))
+	}
+}
+
+// write sends messages one after the other. A browser that hangs does not read: who has
+// something to send waits for this, and no longer than he wants.
+func (c *connection) write() {
+	for {
+		select {
+		case m := <-c.out:
+			if err := c.transport.Write(context.Background(), m); err != nil {
+				_ = c.transport.Close() // so that nothing is read either
+				return
+			}
+		case <-c.lost:
+			return
+		}
 	}
 }
 
@@ -233,17 +256,19 @@ func (s *session) send(ctx context.Context, method string, params any) (*cdproto
 		delete(s.calls, id)
 		s.mu.Unlock()
 	}()
-	if err := s.transport.Write(ctx, &cdproto.Message{ID: id, SessionID: s.id, Method: cdproto.MethodType(method), Params: text}); err != nil {
-		return nil, errLost
-	}
-	select {
-	case m := <-answer:
-		return m, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case <-s.gone:
-		return nil, errors.New("the page is gone")
-	case <-s.lost:
-		return nil, errLost
+	out := s.out
+	for {
+		select {
+		case out <- &cdproto.Message{ID: id, SessionID: s.id, Method: cdproto.MethodType(method), Params: text}:
+			out = nil // once
+		case m := <-answer:
+			return m, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-s.gone:
+			return nil, errors.New("the page is gone")
+		case <-s.lost:
+			return nil, errLost
+		}
 	}
 }

@@ -144,7 +144,7 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 	defer cancel()
 	made, err := call(limited, i.root, target.CreateBrowserContext, target.CreateBrowserContextParams{DisposeOnDetach: ptr(true)})
 	if err != nil {
-		return nil, err
+		return nil, i.late(limited, ctx, err)
 	}
 	p := &Page{browser: b, in: i, o: o, context: made.BrowserContextID, key: "k" + strings.ToLower(rand.Text()),
 		claimed: make(chan struct{}), pending: map[network.RequestID]time.Time{}, active: time.Now()}
@@ -161,6 +161,7 @@ func (b *Browser) openPage(ctx context.Context, o PageOptions) (*Page, error) {
 		}
 	}
 	if err != nil {
+		err = i.late(limited, ctx, err)
 		p.dispose()
 		return nil, err
 	}

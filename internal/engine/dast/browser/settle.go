@@ -66,7 +66,7 @@ func (p *Page) alive(ctx context.Context) error {
 	case <-p.session.gone:
 		return errors.New("the page is gone")
 	case <-p.session.lost:
-		return p.in.process.Why()
+		return p.in.why()
 	default:
 		return nil
 	}
