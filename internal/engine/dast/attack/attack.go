@@ -133,10 +133,14 @@ type Browser interface {
 type Token struct {
 	Text    string
 	Check   *Check
-	Request *message.Request // as it was sent
+	Request *message.Request // as it was found
 	Point   message.Point
 	Payload string
 }
+
+// sent is the request that left the value. It is not kept: that would be all values of a
+// form of thousands of fields for each of them.
+func (t Token) sent() *message.Request { return t.Request.With(t.Point, t.Payload) }
 
 // A Trial is an operation in the hands of a check.
 type Trial struct {

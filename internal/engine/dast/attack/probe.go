@@ -398,7 +398,7 @@ func (p *Probe) Leave(token, payload string) {
 	if p.tokens == nil {
 		p.tokens = map[string]Token{}
 	}
-	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request.With(p.At, payload), Point: p.At, Payload: payload}
+	p.tokens[token] = Token{Text: token, Check: p.check, Request: p.Request, Point: p.At, Payload: payload}
 }
 
 // Breaking is a value with characters that end strings and expressions of many

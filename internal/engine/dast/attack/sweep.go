@@ -95,7 +95,7 @@ func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
 	planted, old := map[string]*plant{}, map[string][]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.tokens)) {
 		t := r.tokens[name]
-		key := site.Shape(t.Request)
+		key := site.Shape(t.sent())
 		p := planted[key]
 		if p == nil {
 			p = &plant{request: t.Request}
@@ -118,7 +118,7 @@ func (r *Run) plant(ctx context.Context) (map[string]*plant, error) {
 		for i, name := range old[key] {
 			token := r.tokens[name]
 			delete(r.tokens, name)
-			token.Text, token.Payload, token.Request = p.labels[i].word, p.labels[i].word, token.Request.With(token.Point, p.labels[i].word)
+			token.Text, token.Payload = p.labels[i].word, p.labels[i].word
 			r.tokens[token.Text] = token
 		}
 	}
@@ -135,7 +135,7 @@ func (r *Run) held(page *Trial, resp *message.Response, seen map[string]bool) (f
 			continue
 		}
 		found = true
-		if token.Check.Stored == nil || seen[key] || page.way != nil && site.Shape(token.Request) != site.Shape(page.way.plant.request) {
+		if token.Check.Stored == nil || seen[key] || page.way != nil && site.Shape(token.sent()) != site.Shape(page.way.plant.request) {
 			continue
 		}
 		seen[key] = true
