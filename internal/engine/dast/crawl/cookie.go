@@ -25,7 +25,9 @@ type crumb struct {
 }
 
 const (
-	maxCrumbs   = 2000
+	// maxCrumbs bounds the cookies that are attacked. Browsers keep some 180 of one site, so
+	// that no application needs many.
+	maxCrumbs   = 100
 	maxPerCrumb = 3 // operations that one cookie is attacked on
 )
 
@@ -49,8 +51,12 @@ func (c *Crawler) crumbs(resp *message.Response) {
 		}
 		key := set.Name + " " + below
 		c.mu.Lock()
-		if _, known := c.cookies[key]; !known && len(c.cookies) < maxCrumbs {
+		switch _, known := c.cookies[key]; {
+		case known:
+		case len(c.cookies) < maxCrumbs:
 			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request}
+		default:
+			c.result.crumbs = true
 		}
 		c.mu.Unlock()
 	}

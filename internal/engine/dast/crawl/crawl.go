@@ -53,6 +53,7 @@ type Result struct {
 	Routes  []string           // that script shows in the browser, in the order of finding
 	Pages   []*message.Request // that answered with a page, in the order of asking
 	left    int                // that found no room
+	crumbs  bool               // so did cookies
 }
 
 const (
@@ -189,6 +190,10 @@ func (c *Crawler) limits() {
 	if c.result.left > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-pages", Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
 		c.result.left = 0
+	}
+	if c.result.crumbs {
+		c.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("the target sets too many cookies: the first %d were attacked", maxCrumbs)})
+		c.result.crumbs = false
 	}
 	if n := c.Surface.Left(); n > 0 {
 		c.Degrade(scan.Reason{Code: "too-many-operations", Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})

@@ -132,3 +132,23 @@ func TestCookiesOfTheApplicationAreParameters(t *testing.T) {
 		t.Errorf("cookies are parameters of %q, want %q", got, want)
 	}
 }
+
+func TestTooManyCookiesAreAReason(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for i := range 101 {
+			w.Header().Add("Set-Cookie", fmt.Sprintf("option%d=on", i))
+		}
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = fmt.Fprint(w, "<a href=/about>about</a>")
+	}))
+	t.Cleanup(server.Close)
+	surface, _, reasons := run(t, server.URL, crawl.Options{})
+	for _, e := range surface.Entries() {
+		if len(e.Request.Cookies) != 100 {
+			t.Errorf("%s takes %d cookies", e.Request.Address(), len(e.Request.Cookies))
+		}
+	}
+	if len(reasons) != 1 || reasons[0].Code != "too-many-parameters" || !strings.Contains(reasons[0].Message, "the first 100 were attacked") {
+		t.Errorf("reasons: %v", reasons)
+	}
+}
