@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -205,6 +206,7 @@ type facts struct {
 	found map[string]bool // by point and what was found, and by point alone when it is read
 	usual time.Duration   // that an answer takes on average; 0: unknown. Guarded by Run.mu
 	again bool            // a later attempt attacks the operation again. Guarded by Run.mu
+	shown []message.Point // see Trial.Repeats
 }
 
 // letters are those of which no words are made that filters look for: "on", "script",
@@ -471,6 +473,9 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	if err := r.points(ctx, op, e.Request.Names(), slow, op.reads); err != nil {
 		return err
 	}
+	if err := r.points(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {
+		return err
+	}
 	if err := r.extra(ctx, op, slow); err != nil {
 		return err
 	}
@@ -516,6 +521,17 @@ func (op *operation) reads(name message.Point) bool {
 	value := name
 	value.In = values[name.In]
 	return op.facts.found[name.Key()] || op.facts.found[value.Key()]
+}
+
+// maxEchoes bounds the operations of a folder in which a header that is shown is attacked.
+const maxEchoes = 3
+
+// Repeats says that the answer shows a header that the request does not have, so that the
+// application reads it: it is attacked as every other point.
+func (t *Trial) Repeats(at message.Point) {
+	if t.Count("shown "+at.Name+" "+t.Request.Base()+path.Dir(t.Request.Path)) <= maxEchoes {
+		t.op.facts.shown = append(t.op.facts.shown, at)
+	}
 }
 
 // extra runs the checks on points that only they want.

@@ -80,7 +80,7 @@ func New(o Options) *Crawler {
 		o.Parallel = 4
 	}
 	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
-		codes: map[string]code{}, sent: map[*message.Request]*scripted{}}
+		codes: map[string]code{}, sent: map[*message.Request]*scripted{}, vain: map[string]int{}}
 	c.ready = sync.NewCond(&c.mu)
 	return c
 }
@@ -122,6 +122,8 @@ type item struct {
 	list  *chooser  // that r chooses of; nil: of none
 	from  string    // shape of the request whose answer led here
 	on    *int      // how often the large page came that names r, see known; nil: it is not large
+	// wanted are parameters that r has because an answer missed them.
+	wanted []string
 }
 
 // A Crawler asks for pages. Run and More are called one after another.
@@ -146,6 +148,8 @@ type Crawler struct {
 	codes   map[string]code            // by address of the file
 	scripts []*scripted
 	sent    map[*message.Request]*scripted // the same by request
+	vain    map[string]int                 // parameters that were added in vain, see want
+	wanted  int                            // requests that want has pushed
 	result  Result
 }
 
@@ -364,6 +368,10 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	if it.of != nil {
 		return c.compare(ctx, it, resp)
 	}
+	if it.wanted != nil && !c.got(it, resp) {
+		return nil
+	}
+	c.want(it, resp)
 	c.answered(r, resp)
 	c.choose(it, resp)
 	c.leads(resp)

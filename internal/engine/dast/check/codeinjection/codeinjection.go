@@ -7,6 +7,7 @@ package codeinjection
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -84,7 +85,13 @@ func point(p *attack.Probe) error {
 		return nil
 	}
 	r, err := p.Reaction()
-	if err != nil || !r.Changed() { // no program ends there
+	if err != nil {
+		return err
+	}
+	if !r.Changed() { // no program ends there, unless the value itself is none
+		if r.Broken.Status >= http.StatusInternalServerError {
+			_, err = printed(p)
+		}
 		return err
 	}
 	missing, err := r.Missing()
@@ -99,7 +106,13 @@ func point(p *attack.Probe) error {
 	}
 	if whole {
 		resp, err := p.Ask(product)
-		if err != nil || p.Page(resp, product).Equal(r.Breaking) {
+		if err != nil {
+			return err
+		}
+		if p.Page(resp, product).Equal(r.Breaking) { // it may lack what ends a statement
+			if r.Broken.Status >= http.StatusInternalServerError {
+				_, err = printed(p)
+			}
 			return err
 		}
 	}
@@ -180,16 +193,17 @@ func joined(p *attack.Probe, l language) (bool, error) {
 }
 
 // printed looks for what statements print, where the value is a statement or a part of
-// one: the sign behind them begins a comment in PHP, Python and Perl. In a string that no quote
+// one: the sign behind them begins a comment in PHP, Python and Perl. A statement of its own
+// comes first, since the value alone may be a word that fails. In a string that no quote
 // ends, since they are taken out, braces begin an expression of PHP.
 func printed(p *attack.Probe) (bool, error) {
 	return twice(p, "The program is written in PHP, Python or Perl; the value stands in a statement.", func() (string, []int) {
-		payload := p.Value()
+		var payload string
 		var results []int
-		for _, end := range []string{"", "'", `"`} {
+		for _, end := range []string{"", p.Value() + "';", `";`} {
 			a, b := factors(p)
 			c := p.Number(1_000, 9_999)
-			payload += fmt.Sprintf("%s;print(%d*%d-%d);#", end, a, b, c)
+			payload += fmt.Sprintf("%sprint(%d*%d-%d);#", end, a, b, c)
 			results = append(results, a*b-c)
 		}
 		a, b := factors(p)

@@ -12,6 +12,7 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
+	"merlon/internal/engine/dast/check/xss"
 )
 
 // run runs a program in an empty environment and returns what it prints.
@@ -153,4 +154,20 @@ func TestSlow(t *testing.T) {
 	attacktest.Expect(t, got, "dast/command/time GET /bad query:q")
 	got = attacktest.Attack(t, mux, []*attack.Check{Slow}, []string{"GET /calls?q=a", "GET /good?q=a"}, attacktest.Listening(t))
 	attacktest.Expect(t, got, "dast/command/callback GET /calls query:q")
+}
+
+// A header that a page shows is attacked as a parameter is.
+func TestShownHeaders(t *testing.T) {
+	mux := http.NewServeMux()
+	for path, echo := range map[string]func(agent string) string{
+		"/bad":  func(agent string) string { return run("sh", "-c", "echo 'you are "+agent+"'") },
+		"/good": func(agent string) string { return "you are " + agent },
+		"/none": func(string) string { return "you are somebody" },
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "<html><p>%s</p>", html.EscapeString(echo(r.UserAgent())))
+		})
+	}
+	got := attacktest.Attack(t, mux, []*attack.Check{xss.Check, Check}, []string{"GET /bad", "GET /good", "GET /none"})
+	attacktest.Expect(t, got, "dast/command/output GET /bad header:User-Agent")
 }

@@ -189,6 +189,9 @@ func together(t *attack.Trial, points []message.Point) error {
 		if !strings.Contains(text, word[:len(word)-maxCut]) {
 			continue
 		}
+		if p.In == message.InHeader && p.Index < 0 && resp.Status < http.StatusBadRequest {
+			t.Repeats(message.HeaderPoint(p.Name))
+		}
 		if err := at(&attack.Probe{Trial: *t, At: p}, word, resp); err != nil {
 			return err
 		}

@@ -67,7 +67,13 @@ func elements(r *message.Request) []message.Point {
 // values tries the parameters whose value is a document of XML.
 func values(t *attack.Trial) error {
 	for _, at := range t.Request.Points() {
-		if !strings.HasPrefix(strings.TrimSpace(at.Value), "<") || at.Names() {
+		if at.Names() {
+			continue
+		}
+		if !strings.HasPrefix(strings.TrimSpace(at.Value), "<") {
+			if found, err := named(t, at); found || err != nil {
+				return err
+			}
 			continue
 		}
 		held := &message.Request{Body: message.Body{Kind: message.XML, Text: []byte(at.Value)}}
@@ -80,6 +86,29 @@ func values(t *attack.Trial) error {
 		}
 	}
 	return nil
+}
+
+// speaks are names of parameters that take a document of XML.
+var speaks = lazyregexp.New(`(?i)xml|soap`)
+
+// parsed are errors of parsers that got none.
+var parsed = lazyregexp.New(`(?i)start tag expected|simplexml_load_string|DOMDocument::loadXML|org\.xml\.sax|XMLSyntaxError|not well-formed \(invalid token\)|content is not allowed in prolog|data at the root level is invalid`)
+
+// named tries a parameter whose value is no document, but whose name, or whose answer,
+// says that it should be one.
+func named(t *attack.Trial, at message.Point) (bool, error) {
+	if at.In != message.InQuery && at.In != message.InForm {
+		return false, nil
+	}
+	if !speaks.MatchString(at.Name) {
+		first, err := t.First()
+		if err != nil || !first.Shows(parsed) {
+			return false, err
+		}
+	}
+	return point(t, place{at, func(entities, text string) *message.Request {
+		return t.Request.With(at, `<?xml version="1.0"?><!DOCTYPE d [`+entities+`]><d>`+text+`<a>`+text+`</a></d>`)
+	}})
 }
 
 // files tries the fields of a form that take a file, with documents of XML.

@@ -134,4 +134,24 @@ func TestValues(t *testing.T) {
 	document := "?xml=%3Corder%3E%3Cname%3Etea%3C%2Fname%3E%3C%2Forder%3E"
 	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/value" + document, "GET /good/value" + document, "GET /good/text" + document, "GET /good/text?xml=%3Cb"})
 	attacktest.Expect(t, got, "dast/xxe/external GET /bad/value query:xml")
+	root := func(b []byte) []byte { // the text of the root
+		return []byte(strings.NewReplacer("<d>", "<order><name>", "<a>", "</name><a>", "</d>", "</order>").Replace(string(b)))
+	}
+	for path, read := range map[string]func(body []byte) string{
+		"/bad/named":  func(b []byte) string { return parse(root(b), true, fetch) },
+		"/good/named": func(b []byte) string { return parse(root(entity.ReplaceAll(b, nil)), false, fetch) },
+		"/bad/failing": func(b []byte) string {
+			if !strings.HasPrefix(string(b), "<") {
+				return "parser error : Start tag expected, '<' not found"
+			}
+			return parse(root(b), true, fetch)
+		},
+		"/unsaid": func(b []byte) string { return parse(root(b), true, fetch) },
+	} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, "<p>Thank you for %s</p>", html.EscapeString(read([]byte(r.FormValue("xml")+r.FormValue("t")))))
+		})
+	}
+	got = attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /bad/named?xml=test", "GET /good/named?xml=test", "GET /bad/failing?t=test", "GET /unsaid?t=test"})
+	attacktest.Expect(t, got, "dast/xxe/external GET /bad/named query:xml", "dast/xxe/external GET /bad/failing query:t")
 }
