@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
-	"merlon/internal/lazyregexp"
+	"merlon/internal/yamltext"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -42,106 +41,55 @@ func Parse(text []byte) (*Node, error) {
 }
 
 func parseYAML(text []byte) (*Node, error) {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	c := &converter{done: map[*yaml.Node]*Node{}, sizes: map[*yaml.Node]int{}, open: map[*yaml.Node]bool{}}
+	r := yamltext.NewReader(text)
+	r.Depth, r.Values = MaxDepth, MaxValues
+	c := converter{}
 	for {
-		y, err := decode(d)
+		y, err := r.Followed()
 		if errors.Is(err, io.EOF) {
 			return nil, &Error{Message: "holds no document"}
 		}
 		if err != nil {
-			return nil, yamlFault(err)
-		}
-		n, err := c.convert(y, 0)
-		if err != nil {
 			return nil, err
 		}
-		if n.IsMap() || n.IsList() {
+		if n := c.convert(y); n.IsMap() || n.IsList() {
 			return n, nil
 		}
 	}
 }
 
-// decode reads the next document. The library reports some errors by panics that it
-// does not catch.
-func decode(d *yaml.Decoder) (n *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the reader gave up: %v", p)
-		}
-	}()
-	n = &yaml.Node{}
-	return n, d.Decode(n)
-}
+// converter turns the library's nodes into ours. It has those that anchors name, which
+// stay shared.
+type converter map[*yaml.Node]*Node
 
-var atLine = lazyregexp.New(`line (\d+): `)
-
-// yamlFault makes an Error of what the library says.
-func yamlFault(err error) *Error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 0
-	if m := atLine.FindStringSubmatchIndex(text); m != nil {
-		line, _ = strconv.Atoi(text[m[2]:m[3]]) // digits
-		text = text[:m[0]] + text[m[1]:]
+func (c converter) convert(y *yaml.Node) *Node {
+	if n := c[y]; n != nil {
+		return n
 	}
-	return &Error{Line: line, Message: "is not valid YAML: " + strings.Join(strings.Fields(text), " ")}
-}
-
-// converter turns the library's nodes into ours. What an anchor names is converted
-// once and shared; its size counts at every use, so that a file that doubles itself
-// over and over is refused before anybody walks it.
-type converter struct {
-	done  map[*yaml.Node]*Node
-	sizes map[*yaml.Node]int
-	open  map[*yaml.Node]bool
-	total int
-}
-
-func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
-	if depth > MaxDepth {
-		return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values inside each other", MaxDepth)}
-	}
-	switch y.Kind {
-	case 0:
-		return &Node{Line: 1, Column: 1}, nil
-	case yaml.DocumentNode:
-		return c.convert(y.Content[0], depth)
-	case yaml.AliasNode:
-		return c.alias(y, depth)
-	}
-	if err := c.count(y, 1); err != nil {
-		return nil, err
-	}
-	before := c.total
 	n := &Node{Line: y.Line, Column: y.Column}
-	if y.Anchor != "" {
-		c.open[y] = true
-		defer delete(c.open, y)
-	}
-	var err error
 	switch y.Kind {
 	case yaml.MappingNode:
 		n.Kind = Map
-		err = c.entries(n, y, depth)
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			key := y.Content[i]
+			if key.Kind != yaml.ScalarNode {
+				continue // a key that is a list or a map means nothing here
+			}
+			n.Entries = append(n.Entries, Entry{Key: key.Value, Line: key.Line, Column: key.Column, Value: c.convert(y.Content[i+1])})
+		}
+		n.close()
 	case yaml.SequenceNode:
 		n.Kind = List
 		for _, item := range y.Content {
-			var v *Node
-			if v, err = c.convert(item, depth+1); err != nil {
-				break
-			}
-			n.Items = append(n.Items, v)
+			n.Items = append(n.Items, c.convert(item))
 		}
 	default:
 		n.Kind, n.Value = scalar(y), y.Value
 	}
-	if err != nil {
-		return nil, err
-	}
 	if y.Anchor != "" {
-		c.done[y], c.sizes[y] = n, c.total-before+1
+		c[y] = n
 	}
-	return n, nil
+	return n
 }
 
 func scalar(y *yaml.Node) Kind {
@@ -156,86 +104,6 @@ func scalar(y *yaml.Node) Kind {
 		return Float
 	}
 	return String
-}
-
-func (c *converter) alias(y *yaml.Node, depth int) (*Node, error) {
-	n := c.done[y.Alias]
-	if n == nil || c.open[y.Alias] {
-		return nil, &Error{Line: y.Line, Message: "the alias *" + y.Value + " stands inside of what it names"}
-	}
-	if depth+height(n, MaxDepth) > MaxDepth {
-		return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values inside each other", MaxDepth)}
-	}
-	return n, c.count(y, c.sizes[y.Alias])
-}
-
-// height returns how many values stand inside each other below the node, at most
-// limit.
-func height(n *Node, limit int) int {
-	if limit == 0 {
-		return 0
-	}
-	most := 0
-	for _, e := range n.Entries {
-		most = max(most, 1+height(e.Value, limit-1))
-	}
-	for _, item := range n.Items {
-		most = max(most, 1+height(item, limit-1))
-	}
-	return most
-}
-
-func (c *converter) count(y *yaml.Node, n int) error {
-	if c.total += n; c.total > MaxValues {
-		return &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values", MaxValues)}
-	}
-	return nil
-}
-
-// entries converts a map. Merged maps (<<) come after the map's own keys and give
-// way to them.
-func (c *converter) entries(n *Node, y *yaml.Node, depth int) error {
-	var merged []*Node
-	for i := 0; i+1 < len(y.Content); i += 2 {
-		key := y.Content[i]
-		if key.Kind == yaml.AliasNode && key.Alias != nil {
-			key = key.Alias
-		}
-		value, err := c.convert(y.Content[i+1], depth+1)
-		if err != nil {
-			return err
-		}
-		switch {
-		case key.Kind != yaml.ScalarNode: // a key that is a list or a map means nothing here
-		case key.ShortTag() == "!!merge":
-			merged = append(merged, value)
-		default:
-			n.Entries = append(n.Entries, Entry{Key: key.Value, Line: y.Content[i].Line, Column: y.Content[i].Column, Value: value})
-		}
-	}
-	defer n.close()
-	if len(merged) == 0 {
-		return nil
-	}
-	have := map[string]bool{}
-	for _, e := range n.Entries {
-		have[e.Key] = true
-	}
-	for _, m := range merged {
-		sources := []*Node{m}
-		if m.Kind == List {
-			sources = m.Items
-		}
-		for _, s := range sources {
-			for _, e := range s.Entries {
-				if !have[e.Key] {
-					have[e.Key] = true
-					n.Entries = append(n.Entries, e)
-				}
-			}
-		}
-	}
-	return c.count(y, len(n.Entries))
 }
 
 // jsonReader reads JSON (RFC 8259), and besides: a comma before the end of a map or

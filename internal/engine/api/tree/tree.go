@@ -7,6 +7,8 @@ package tree
 import (
 	"strconv"
 	"strings"
+
+	"merlon/internal/yamltext"
 )
 
 // Limits of one file. The descriptions of the largest public APIs have 12 MB and
@@ -53,18 +55,7 @@ type Entry struct {
 }
 
 // An Error says where a text cannot be read.
-type Error struct {
-	Line    int // 0 when unknown
-	Message string
-}
-
-// Error returns the message, with the line in front.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Message
-	}
-	return "line " + strconv.Itoa(e.Line) + ": " + e.Message
-}
+type Error = yamltext.Error
 
 // indexed is the size from which on a map has an index.
 const indexed = 12

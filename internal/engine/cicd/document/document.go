@@ -4,13 +4,12 @@
 package document
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
-	"strconv"
 	"strings"
+
+	"merlon/internal/yamltext"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -54,197 +53,67 @@ type Entry struct {
 }
 
 // An Error says where a file cannot be read.
-type Error struct {
-	Line    int // 0 when unknown
-	Message string
-}
+type Error = yamltext.Error
 
-// Error returns the message, with the line in front.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Message
-	}
-	return "line " + strconv.Itoa(e.Line) + ": " + e.Message
-}
-
-// Parse returns the documents of a file. Its error is an *Error.
+// Parse returns the documents of a file. Its error is a *Error.
 func Parse(b []byte) ([]*Node, error) {
 	if len(b) > MaxSize {
-		return nil, &Error{Message: fmt.Sprintf("is larger than %d MiB", MaxSize>>20)}
+		return nil, &Error{Message: fmt.Sprintf("is larger than %d MiB", MaxSize>>20), Exceeded: true}
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(b))
+	r := yamltext.NewReader(b)
+	r.Depth, r.Values = maxDepth, maxValues
 	var docs []*Node
-	c := &converter{done: map[*yaml.Node]*Node{}, sizes: map[*yaml.Node]int{}}
+	c := converter{}
 	for {
-		var y yaml.Node
-		err := dec.Decode(&y)
+		y, err := r.Followed()
 		if errors.Is(err, io.EOF) {
 			return docs, nil
 		}
 		if err != nil {
-			return nil, fault(err)
-		}
-		if len(docs) == maxDocs {
-			return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d documents", maxDocs)}
-		}
-		n, err := c.convert(&y, 0)
-		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, n)
+		if len(docs) == maxDocs {
+			return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d documents", maxDocs), Exceeded: true}
+		}
+		docs = append(docs, c.convert(y))
 	}
 }
 
-var atLine = regexp.MustCompile(`line (\d+): `)
+// converter turns the library's nodes into ours. It has those that anchors name, which
+// stay shared.
+type converter map[*yaml.Node]*Node
 
-// fault makes an Error of what the YAML library says.
-func fault(err error) *Error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 0
-	if m := atLine.FindStringSubmatchIndex(text); m != nil {
-		line, _ = strconv.Atoi(text[m[2]:m[3]]) // digits
-		text = text[:m[0]] + text[m[1]:]
+func (c converter) convert(y *yaml.Node) *Node {
+	if n := c[y]; n != nil {
+		return n
 	}
-	return &Error{Line: line, Message: "is not valid YAML: " + strings.Join(strings.Fields(text), " ")}
-}
-
-// converter turns the library's nodes into ours. What an anchor names is
-// converted once and shared; its size counts at every use, so that a file that
-// doubles itself over and over is refused before anybody walks it.
-type converter struct {
-	done  map[*yaml.Node]*Node
-	sizes map[*yaml.Node]int
-	open  []*yaml.Node
-	total int
-}
-
-func (c *converter) convert(y *yaml.Node, depth int) (*Node, error) {
-	if depth > maxDepth {
-		return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values inside each other", maxDepth)}
-	}
-	switch y.Kind {
-	case 0:
-		return &Node{Kind: Scalar, Tag: "!!null", Line: 1, Column: 1}, nil
-	case yaml.DocumentNode:
-		return c.convert(y.Content[0], depth)
-	case yaml.AliasNode:
-		return c.alias(y, depth)
-	}
-	if err := c.count(y, 1); err != nil {
-		return nil, err
-	}
-	before := c.total
 	n := &Node{Value: y.Value, Tag: y.Tag, Line: y.Line, Column: y.Column, Comment: comment(y)}
 	n.Block = y.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	c.open = append(c.open, y)
-	defer func() { c.open = c.open[:len(c.open)-1] }()
-	var err error
 	switch y.Kind {
 	case yaml.MappingNode:
 		n.Kind = Map
-		err = c.entries(n, y, depth)
+		for i := 0; i+1 < len(y.Content); i += 2 {
+			key, value := c.convert(y.Content[i]), c.convert(y.Content[i+1])
+			if value.Comment == "" && key.Comment != "" {
+				value.Comment = key.Comment
+			}
+			n.Entries = append(n.Entries, Entry{Key: key, Value: value})
+		}
 	case yaml.SequenceNode:
 		n.Kind = List
 		for _, item := range y.Content {
-			var v *Node
-			if v, err = c.convert(item, depth+1); err != nil {
-				break
-			}
-			n.Items = append(n.Items, v)
+			n.Items = append(n.Items, c.convert(item))
 		}
 	}
-	if err != nil {
-		return nil, err
-	}
 	if y.Anchor != "" {
-		c.done[y], c.sizes[y] = n, c.total-before+1
+		c[y] = n
 	}
-	return n, nil
+	return n
 }
 
 // comment returns the comment behind a value.
 func comment(y *yaml.Node) string {
 	return strings.TrimSpace(strings.TrimLeft(y.LineComment, "#"))
-}
-
-func (c *converter) alias(y *yaml.Node, depth int) (*Node, error) {
-	n := c.done[y.Alias]
-	if n == nil {
-		return nil, &Error{Line: y.Line, Message: "the alias *" + y.Value + " stands inside of what it names"}
-	}
-	if depth+height(n, maxDepth) > maxDepth {
-		return nil, &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values inside each other", maxDepth)}
-	}
-	return n, c.count(y, c.sizes[y.Alias])
-}
-
-// height returns how many values stand inside each other below the node, at
-// most limit.
-func height(n *Node, limit int) int {
-	if limit == 0 {
-		return 0
-	}
-	most := 0
-	for _, e := range n.Entries {
-		most = max(most, 1+height(e.Value, limit-1))
-	}
-	for _, item := range n.Items {
-		most = max(most, 1+height(item, limit-1))
-	}
-	return most
-}
-
-func (c *converter) count(y *yaml.Node, n int) error {
-	if c.total += n; c.total > maxValues {
-		return &Error{Line: y.Line, Message: fmt.Sprintf("has more than %d values", maxValues)}
-	}
-	return nil
-}
-
-// entries converts a map. Merged maps (<<) come after the map's own keys and give
-// way to them.
-func (c *converter) entries(n *Node, y *yaml.Node, depth int) error {
-	var merged []*Node
-	for i := 0; i+1 < len(y.Content); i += 2 {
-		key, err := c.convert(y.Content[i], depth+1)
-		if err != nil {
-			return err
-		}
-		value, err := c.convert(y.Content[i+1], depth+1)
-		if err != nil {
-			return err
-		}
-		if key.Tag == "!!merge" {
-			merged = append(merged, value)
-			continue
-		}
-		if value.Comment == "" && key.Comment != "" {
-			value.Comment = key.Comment
-		}
-		n.Entries = append(n.Entries, Entry{Key: key, Value: value})
-	}
-	if len(merged) == 0 {
-		return nil
-	}
-	have := map[string]bool{}
-	for _, e := range n.Entries {
-		have[e.Key.Value] = true
-	}
-	for _, m := range merged {
-		sources := []*Node{m}
-		if m.Kind == List {
-			sources = m.Items
-		}
-		for _, s := range sources {
-			for _, e := range s.Entries {
-				if !have[e.Key.Value] {
-					have[e.Key.Value] = true
-					n.Entries = append(n.Entries, e)
-				}
-			}
-		}
-	}
-	return c.count(y, len(n.Entries))
 }
 
 // Get returns the value of the key, or nil.

@@ -46,7 +46,7 @@ func TestLimits(t *testing.T) {
 		"deep":      {strings.Repeat("[", 150) + strings.Repeat("]", 150), "inside each other"},
 		"recursive": {"a: &a\n  b: *a\n", "stands inside of what it names"},
 		"large":     {strings.Repeat("a", MaxSize+1), "larger than 4 MiB"},
-		"no YAML":   {"a: [\n", "line 1: is not valid YAML"},
+		"no YAML":   {"a: [\n", "line 1: not valid YAML"},
 		"documents": {strings.Repeat("---\na\n", 1200), "more than 1000 documents"},
 		"merged":    {"a: &a {<<: [*a]}", "stands inside of what it names"},
 	} {

@@ -1,20 +1,25 @@
 package template
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"merlon/internal/yamltext"
+
 	"go.yaml.in/yaml/v3"
 )
 
 // This file reads the text of a template. Whoever wrote it may be hostile.
 
-// maxTemplate bounds the text of one template, in bytes.
-const maxTemplate = 2 << 20
+// Limits of one template.
+const (
+	maxTemplate = 2 << 20 // bytes
+	maxDepth    = 100     // values inside each other, aliases followed
+	maxValues   = 200_000 // values, aliases followed
+)
 
 // A document is a template as it is written.
 type document struct {
@@ -179,18 +184,17 @@ func read(text []byte) (*document, error) {
 	if len(text) > maxTemplate {
 		return nil, fmt.Errorf("the template has more than %d MiB", maxTemplate>>20)
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var root yaml.Node
-	if err := dec.Decode(&root); err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("the template is empty")
-		}
-		return nil, fmt.Errorf("not YAML: %s", strings.TrimPrefix(err.Error(), "yaml: "))
-	}
-	if len(root.Content) != 1 || root.Content[0].Kind != yaml.MappingNode {
+	r := yamltext.NewReader(text)
+	r.Depth, r.Values = maxDepth, maxValues
+	top, err := r.Followed()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("the template is empty")
+	case err != nil:
+		return nil, err
+	case top.Kind != yaml.MappingNode:
 		return nil, errors.New("not a template: a map is needed")
 	}
-	top := root.Content[0]
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		switch key := top.Content[i].Value; {
 		case slices.Contains(foreign, key):
@@ -221,9 +225,6 @@ var known = []string{"id", "name", "method", "path", "raw", "body", "headers", "
 // members refuses what a section says that nobody here understands.
 func members(list *yaml.Node) error {
 	for _, s := range list.Content {
-		if s.Kind == yaml.AliasNode {
-			s = s.Alias
-		}
 		if s.Kind != yaml.MappingNode {
 			return fmt.Errorf("line %d: a map is needed", s.Line)
 		}
@@ -248,18 +249,12 @@ func pairs(n *yaml.Node) ([]pair, error) {
 	if n.IsZero() || n.Tag == "!!null" {
 		return nil, nil
 	}
-	if n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
 	if n.Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("line %d: a map is needed", n.Line)
 	}
 	var out []pair
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		value := n.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
 		if value.Kind != yaml.ScalarNode {
 			return nil, fmt.Errorf("line %d: a text is needed", value.Line)
 		}

@@ -259,7 +259,7 @@ func TestWhatIsNotRunIsSaid(t *testing.T) {
 		"generate_java_gadget":   small("a", strings.ReplaceAll(section, "{{BaseURL}}", "{{BaseURL}}/{{generate_java_gadget('dns', 'x')}}")),
 		"matchers of the type":   small("a", strings.ReplaceAll(section, "type: status, status", "type: magic, status")),
 		"the function \"magic\"": small("a", "  - method: GET\n    path: [\"{{BaseURL}}\"]\n    matchers:\n      - {type: dsl, dsl: [\"magic(body)\"]}\n"),
-		"not YAML":               "id: [",
+		"not valid YAML":         "id: [",
 		"is empty":               "",
 		"the file \"words.lst\"": small("a", strings.ReplaceAll(section, "    matchers", "    payloads: {x: words.lst}\n    matchers")),
 		"more than 5000":         small("a", strings.ReplaceAll(section, "    matchers", "    attack: clusterbomb\n    payloads: {x: big.txt, y: big.txt}\n    matchers")),

@@ -155,7 +155,7 @@ func TestEvaluate(t *testing.T) {
 			gaps: []string{
 				"roles/r/tasks/main.yml:12 unavailable: the tasks of gone.yml are not looked at: it is not part of the tree, and nothing is fetched",
 				"roles/r/tasks/main.yml:13 unavailable: the tasks of {{ x }}/{{ y }}.yml are not looked at: the name is not known",
-				"roles/r/tasks/broken.yml:2 malformed: it cannot be read: did not find expected node content",
+				"roles/r/tasks/broken.yml:2 malformed: it cannot be read: not valid YAML: did not find expected node content",
 			},
 		}, {
 			name: "templates",

@@ -110,7 +110,7 @@ func TestLoad(t *testing.T) {
 				"compose.yml:3 unavailable: the included file oci://registry.example.com/app:1 is not looked at: it is not part of the tree, and nothing is fetched",
 				"compose.yml:4 unavailable: the included file ${WHERE}/x.yaml is not looked at: the value of its variable is not known",
 				"compose.yml:5 unavailable: the included file ../up.yaml is not looked at: it lies outside of the tree",
-				"compose.yml:6 unavailable: the included file broken.yaml is not looked at: line 1: did not find expected node content",
+				"compose.yml:6 unavailable: the included file broken.yaml is not looked at: line 1: not valid YAML: did not find expected node content",
 				"compose.yml:7 too-complex: files include each other in a circle, too deeply or too often",
 				"compose.yml:8 malformed: the entry of include names no file",
 			},

@@ -67,7 +67,7 @@ func TestReferences(t *testing.T) {
 			found: []string{"compose.override.yaml:3 privileged-containers-enabled", "db/compose.yaml:4 shared-host-network-namespace"},
 			reasons: []string{
 				"alone/compose.extra.yaml:1 unavailable: its services have neither an image nor a build: it is laid over a file that is not beside it",
-				"bad/docker-compose.yml:1 malformed: it cannot be read: did not find expected node content",
+				"bad/docker-compose.yml:1 malformed: it cannot be read: not valid YAML: did not find expected node content",
 				"compose.yaml:1 unavailable: the included file gone.yaml is not looked at: it is not part of the tree, and nothing is fetched",
 			},
 		},

@@ -1,13 +1,13 @@
 package document
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"merlon/internal/errs"
+	"merlon/internal/yamltext"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -33,165 +33,77 @@ func DecodeYAML(text []byte) ([]Tree, error) {
 		return nil, err
 	}
 	var trees []Tree
-	d := yamlDecoder{open: map[*yaml.Node]bool{}}
-	reader := yaml.NewDecoder(bytes.NewReader(text))
+	r := yamltext.NewReader(text)
+	r.Depth, r.Values = MaxDepth, MaxValues
 	for {
-		var n yaml.Node
-		err := decodeNode(reader, &n)
+		n, err := r.Followed()
 		if errors.Is(err, io.EOF) {
 			return trees, nil
 		}
 		if err != nil {
-			return trees, malformedYAML(err)
+			return trees, refused(err)
 		}
-		if n.Kind != yaml.DocumentNode || len(n.Content) != 1 {
-			continue
-		}
-		value, lines, err := d.value(n.Content[0])
-		if err != nil {
-			return trees, err
-		}
+		value, lines := standing(n)
 		if root, ok := value.(map[string]any); ok && len(root) > 0 {
 			trees = append(trees, Tree{Root: root, Lines: lines})
 		}
 	}
 }
 
-// decodeNode reads the next document. The library reports some errors by panics
-// that it does not catch.
-func decodeNode(reader *yaml.Decoder, n *yaml.Node) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the YAML reader gave up: %v", p)
-		}
-	}()
-	return reader.Decode(n)
-}
-
-var yamlLine = regexp.MustCompile(`^line (\d+): `)
-
-// malformedYAML turns an error of the library into one with its line.
-func malformedYAML(err error) error {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	m := &Malformed{Message: message}
-	if at := yamlLine.FindStringSubmatch(message); at != nil {
-		m.Line, _ = strconv.Atoi(at[1]) // digits; one too long for a line stays 0
-		m.Message = message[len(at[0]):]
+// refused turns the error of a reader into one of this package.
+func refused(err error) error {
+	var e *yamltext.Error
+	switch {
+	case !errors.As(err, &e):
+		return err
+	case e.Exceeded:
+		return errs.E(errs.TooLarge, "%s", e)
 	}
-	return m
+	return &Malformed{Line: e.Line, Message: e.Message}
 }
 
-type yamlDecoder struct {
-	budget budget
-	open   map[*yaml.Node]bool // anchors that are being followed
-}
-
-// value returns a value that has no key: the root, or an item of a list.
-func (d *yamlDecoder) value(n *yaml.Node) (any, *Node, error) {
-	v, lines, err := d.plain(n)
+// standing returns a value that has no key: the root, or an item of a list.
+func standing(n *yaml.Node) (any, *Node) {
+	v, lines := plain(n)
 	if list, ok := v.([]any); ok {
 		lines = &Node{Line: lines.Line, Column: lines.Column, Fields: map[string]*Node{Playbooks: lines}}
-		return map[string]any{Playbooks: list}, lines, err
+		return map[string]any{Playbooks: list}, lines
 	}
-	return v, lines, err
+	return v, lines
 }
 
 // plain returns a value and where it is.
-func (d *yamlDecoder) plain(n *yaml.Node) (any, *Node, error) {
-	if err := d.budget.enter(n.Line); err != nil {
-		return nil, nil, err
-	}
-	defer d.budget.leave()
+func plain(n *yaml.Node) (any, *Node) {
 	lines := &Node{Line: n.Line, Column: n.Column, Tag: localTag(n.Tag)}
 	switch n.Kind {
 	case yaml.MappingNode:
-		root, err := d.mapping(n, lines)
-		return root, lines, err
+		return mapping(n, lines), lines
 	case yaml.SequenceNode:
 		list := make([]any, 0, len(n.Content))
 		for _, item := range n.Content {
-			v, at, err := d.value(item)
-			if err != nil {
-				return nil, nil, err
-			}
+			v, at := standing(item)
 			list = append(list, v)
 			lines.Items = append(lines.Items, at)
 		}
-		return list, lines, nil
-	case yaml.AliasNode:
-		return d.alias(n)
+		return list, lines
 	}
-	return scalar(n), lines, nil
+	return scalar(n), lines
 }
 
-// mapping reads the fields of a map; those of its own come before merged ones.
-func (d *yamlDecoder) mapping(n *yaml.Node, lines *Node) (map[string]any, error) {
+// mapping reads the fields of a map. Each stands where its key does.
+func mapping(n *yaml.Node, lines *Node) map[string]any {
 	root := make(map[string]any, len(n.Content)/2)
 	lines.Fields = make(map[string]*Node, len(n.Content)/2)
-	var merged []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		if key.Kind == yaml.AliasNode && key.Alias != nil {
-			key = key.Alias
-		}
+		key := n.Content[i]
 		if key.Kind != yaml.ScalarNode {
 			continue // a key that is a list or a map means nothing in infrastructure code
 		}
-		if key.Value == "<<" && key.Tag == "!!merge" {
-			merged = append(merged, value)
-			continue
-		}
-		v, at, err := d.plain(value)
-		if err != nil {
-			return nil, err
-		}
-		// The node is shared with other places that an alias leads to; this place
-		// has a key of its own.
-		own := *at
-		own.Line, own.Column = n.Content[i].Line, n.Content[i].Column
-		root[key.Value], lines.Fields[key.Value] = v, &own
+		v, at := plain(n.Content[i+1])
+		at.Line, at.Column = key.Line, key.Column
+		root[key.Value], lines.Fields[key.Value] = v, at
 	}
-	for _, m := range merged {
-		if err := d.merge(m, root, lines); err != nil {
-			return nil, err
-		}
-	}
-	return root, nil
-}
-
-// merge adds the fields of a merge key that the map does not have: those of one
-// map, or of a list of maps of which the first counts.
-func (d *yamlDecoder) merge(n *yaml.Node, root map[string]any, lines *Node) error {
-	v, at, err := d.plain(n)
-	if err != nil {
-		return err
-	}
-	from, fields := []any{v}, []*Node{at}
-	if list, ok := v.([]any); ok {
-		from, fields = list, at.Items
-	}
-	for i, one := range from {
-		values, ok := one.(map[string]any)
-		if !ok {
-			continue
-		}
-		for key, value := range values {
-			if _, has := root[key]; !has {
-				root[key], lines.Fields[key] = value, fields[i].Fields[key]
-			}
-		}
-	}
-	return nil
-}
-
-// alias follows an alias to the anchored value.
-func (d *yamlDecoder) alias(n *yaml.Node) (any, *Node, error) {
-	if n.Alias == nil || d.open[n.Alias] {
-		return nil, nil, &Malformed{Line: n.Line, Message: fmt.Sprintf("the alias %q leads into itself", n.Value)}
-	}
-	d.open[n.Alias] = true
-	defer delete(d.open, n.Alias)
-	return d.plain(n.Alias)
+	return root
 }
 
 // scalar returns the value of a scalar. Strings stand for what the query library

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"merlon/internal/errs"
+	"merlon/internal/yamltext"
 )
 
 // maxFiles bounds the rule files of one folder.
@@ -82,11 +83,11 @@ func hasRules(text []byte) bool {
 	if !strings.Contains(string(text), "rules") || len(text) > maxFile {
 		return false
 	}
-	var doc yaml.Node
-	if decode(yaml.NewDecoder(strings.NewReader(string(text))), &doc) != nil || len(doc.Content) == 0 {
+	doc, err := yamltext.NewReader(text).Next()
+	if err != nil {
 		return false
 	}
-	rules := member(doc.Content[0], "rules")
+	rules := member(doc, "rules")
 	if rules == nil || rules.Kind != yaml.SequenceNode {
 		return false
 	}

@@ -1,17 +1,16 @@
 package rule
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
 	"merlon/internal/engine/sast/pcre"
 	"merlon/internal/finding"
+	"merlon/internal/yamltext"
 )
 
 // A Parser reads rule files. Its zero value knows no models, and takes every name
@@ -34,10 +33,9 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 	}
 	r := &reader{path: path, limit: maxNodes}
 	b := &builder{reader: r, parser: p, seen: map[string]int{}}
-	documents := yaml.NewDecoder(bytes.NewReader(text))
+	documents := yamltext.NewReader(text)
 	for n := 0; ; n++ {
-		var doc yaml.Node
-		err := decode(documents, &doc)
+		doc, err := documents.Next()
 		if errors.Is(err, io.EOF) {
 			if n == 0 {
 				r.fault(1, "the file is empty")
@@ -45,40 +43,14 @@ func (p Parser) Parse(path string, text []byte) ([]*Rule, error) {
 			break
 		}
 		if err != nil {
-			line, what := yamlFault(err)
-			r.fault(line, "not YAML: %s", what)
+			var e *yamltext.Error
+			errors.As(err, &e)
+			r.fault(max(1, e.Line), "%s", e.Message)
 			break
 		}
-		b.document(&doc)
+		b.document(doc)
 	}
 	return b.rules, r.err()
-}
-
-// decode reads one document. The YAML parser is not ours, and the text is
-// anybody's: a panic in it is a file that cannot be read.
-func decode(d *yaml.Decoder, doc *yaml.Node) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
-		}
-	}()
-	return d.Decode(doc)
-}
-
-var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
-
-// yamlFault takes the line out of an error of the YAML parser, 1 if there is none.
-func yamlFault(err error) (int, string) {
-	text := err.Error()
-	m := yamlLine.FindStringSubmatch(text)
-	if m == nil {
-		return 1, text
-	}
-	line, convErr := strconv.Atoi(m[1])
-	if convErr != nil {
-		line = 1
-	}
-	return line, text[len(m[0]):]
 }
 
 // A builder makes rules of the documents of one file.
@@ -94,9 +66,6 @@ type builder struct {
 }
 
 func (b *builder) document(doc *yaml.Node) {
-	if doc.Kind == yaml.DocumentNode {
-		doc = doc.Content[0]
-	}
 	d := b.dict(doc, "a rule file")
 	if d == nil {
 		return

@@ -324,7 +324,7 @@ func TestFileFaults(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":     {"", "the file is empty"},
-		"not yaml":  {"rules: [\n", "r.yaml:1: not YAML"},
+		"not yaml":  {"rules: [\n", "r.yaml:1: not valid YAML"},
 		"scalar":    {"rules\n", "a rule file must be a mapping"},
 		"no rules":  {"other: 1\n", "needs the key rules"},
 		"large":     {strings.Repeat(" ", 9<<20), "the limit is"},
@@ -333,7 +333,7 @@ func TestFileFaults(t *testing.T) {
 		"deep":      {head + "  match: " + strings.Repeat("{all: [", 200) + "x" + strings.Repeat("]}", 200) + "\n", "nested more than 100 deep"},
 		"many":      {"rules:\n" + strings.Repeat("- 1\n", 100), "and 50 more faults"},
 		"tag":       {"rules: !!binary x\n", "must be a list"},
-		"bad alias": {"rules: *x\n", "not YAML"},
+		"bad alias": {"rules: *x\n", "not valid YAML"},
 	} {
 		rules, err := Parse("r.yaml", []byte(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || len(rules) > 0 {
