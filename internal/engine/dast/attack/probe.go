@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
@@ -325,7 +326,10 @@ func (t *Trial) Flaw(f Flaw) {
 	if place == "" {
 		place = op.Base() + site.PathShape(op) + chosen
 	}
-	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: f.Payload, Proof: f.Proof, Curl: f.Request.Curl(f.sent())}
+	live := &finding.Live{URL: op.Place() + chosen, Method: f.Request.Method, Payload: legible(f.Payload), Curl: f.Request.Curl(f.sent())}
+	for _, step := range f.Proof {
+		live.Proof = append(live.Proof, legible(step))
+	}
 	identity := f.Request.Method + " " + place + " " + f.Key
 	if f.Place != "" { // whichever request showed it
 		identity = place + " " + f.Key
@@ -369,6 +373,22 @@ func (t *Trial) Flaw(f Flaw) {
 	}
 	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: t.Target.Path(at)},
 		Identity: identity, Live: live})
+}
+
+// legible writes the bytes of a text that are no characters as an address has them: "%E5".
+func legible(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for i, c := range s {
+		if _, size := utf8.DecodeRuneInString(s[i:]); c == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, "%%%02X", s[i])
+		} else {
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
 }
 
 // sent is a request like the one that shows the flaw, as it was sent: it tells where the

@@ -73,7 +73,7 @@ func (s *prober) places() (likely, others []*place) {
 	likely = []*place{quoted("'")}
 	others = []*place{cast("'||", "||'", "CHAR(4)")}
 	switch {
-	case s.dbms == "mysql" || s.Noted("proven:mysql"):
+	case s.knows("mysql"):
 		others = append([]*place{beside}, others...)
 	case s.dbms == "orm" || s.dbms == "":
 		others = append(others, beside)

@@ -73,8 +73,12 @@ type prober struct {
 	// lost tells by words whether the statement failed, where the page changes by itself;
 	// nil: it is not known to.
 	lost    func(resp *message.Response, payload string) bool
-	changed bool // the breaking value leads to another page than one that names nothing
+	changed bool   // the breaking value leads to another page than one that names nothing
+	wide    string // what breaks statements in the place of Probe.Breaking; empty: that does
 }
+
+// Breaking is the value that breaks any statement that it is a part of.
+func (s *prober) Breaking() string { return cmp.Or(s.wide, s.Probe.Breaking()) }
 
 func point(p *attack.Probe) error {
 	switch {
@@ -103,7 +107,10 @@ func look(p *attack.Probe) error {
 	if err := s.decide(); err != nil {
 		return err
 	}
-	return s.union()
+	if err := s.union(); err != nil || s.Found(Mark) {
+		return err
+	}
+	return s.halves()
 }
 
 // decide compares pages: those of statements that break, and of conditions.
@@ -359,20 +366,29 @@ func (s *prober) names(resp *message.Response, f form) bool {
 	return strings.Contains(text, f.wrong) && !strings.Contains(s.broken.Text(), f.wrong)
 }
 
+// knows reports whether the statement is one of the database, as far as the point or what was
+// found before tells.
+func (s *prober) knows(dbms string) bool {
+	return s.dbms == dbms || s.dbms == "" && s.Noted("proven:"+dbms)
+}
+
 // narrow asks conditions that are added to the value with AND: true ones leave the page
 // as it is. They tell something only where another value leads to another page.
 func (s *prober) narrow() (found bool, err error) {
 	if s.control, err = s.Ask(s.Other()); err != nil || s.missing().Equal(s.base.Page()) {
 		return false, err
 	}
-	v := s.value
+	v, within := s.value, map[string]bool{}
 	for _, q := range s.questions() {
-		if s.refuted(q.kind) {
+		if s.refuted(q.kind) || within[q.quote()] {
 			continue
 		}
 		c, same, err := s.Decide(q.ask, s.base.Page(), nil)
-		if err != nil || same { // what is added to the value changes nothing, true or false
+		if err != nil {
 			return false, err
+		}
+		if same { // what is added to the value changes nothing, true or false, with such quotes
+			within[q.quote()] = true
 		}
 		if c == nil {
 			continue
@@ -407,6 +423,17 @@ type question struct {
 	ask  attack.Question
 }
 
+// quote is what leaves the string that the value stands in; empty: nothing does.
+func (q *question) quote() string {
+	switch {
+	case strings.Contains(q.kind, `"`):
+		return `"`
+	case q.kind == "number" || q.kind == "list":
+		return ""
+	}
+	return "'"
+}
+
 // questions are conditions added with AND, and arithmetic for numbers.
 func (s *prober) questions() []question {
 	v := s.value
@@ -423,7 +450,7 @@ func (s *prober) questions() []question {
 	}}
 	of["call"] = question{"call", func() (yes, no string) { // of a function, or a list
 		a, b := s.Random(4), s.Random(4)
-		return v + "') AND ('" + a + "'='" + a, v + "') AND ('" + a + "'='" + b
+		return v + "')AND('" + a + "'='" + a, v + "')AND('" + a + "'='" + b
 	}}
 	kinds := []string{"'", "like", `"`, "list", "number", "call"}
 	ordered := orders.MatchString(s.At.Name)
@@ -436,6 +463,16 @@ func (s *prober) questions() []question {
 	}
 	if ordered {
 		kinds = []string{"list", "'", "like", `"`, "number"}
+	}
+	if s.knows("mysql") { // whose other word for AND no filter of words takes out
+		for kind, between := range map[string][2]string{"&": {"'", "'"}, "call &": {"')", "('"}, `"&`: {`"`, `"`}} {
+			quote := between[0][:1]
+			of[kind] = question{kind, func() (yes, no string) {
+				a, b := s.Random(4), s.Random(4)
+				return v + between[0] + "&&" + between[1] + a + quote + "=" + quote + a, v + between[0] + "&&" + between[1] + a + quote + "=" + quote + b
+			}}
+		}
+		kinds = append(kinds, "&", "call &", `"&`)
 	}
 	var all []question
 	for _, kind := range kinds {
@@ -472,17 +509,27 @@ func (s *prober) widen(changed bool) (found error) {
 		if err != nil || s.base != nil && !s.base.Stable {
 			return err
 		}
-		if !same && !s.isBroken(resp, payload) {
+		failed := s.isBroken(resp, payload) || !changed && closing != "" && (s.failed(resp) || signature(resp.Text(), s.first.Text()) != "")
+		if !same && !failed {
 			if found, err := s.either(closing, s.Page(resp, payload)); found || err != nil {
 				return err
 			}
 		}
-		if !changed {
+		if !changed && !s.signsIn() {
 			break
 		}
 	}
 	return nil
 }
+
+// signsIn reports whether the request asks for a password: who is not known, and a
+// statement that fails, are told in the same words then.
+func (s *prober) signsIn() bool {
+	return slices.ContainsFunc(s.Request.Points(), func(p message.Point) bool { return p.Type == "password" || passwords.MatchString(p.Name) })
+}
+
+// passwords are names of fields that take one.
+var passwords = lazyregexp.New(`(?i)pass|pwd|secret`)
 
 // either looks for the place of the statement that the value with OR fits.
 func (s *prober) either(closing string, all *attack.Page) (found bool, err error) {
@@ -495,27 +542,32 @@ func (s *prober) either(closing string, all *attack.Page) (found bool, err error
 			if more != "" && closing == "" {
 				break
 			}
-			ask := func() (yes, no string) {
-				n := s.Number(1000, 4999)
-				form := s.value + quote + closing + more + " OR %d=%d -- "
-				return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
+			if found, err := s.alternative(s.value+quote+closing+more, all); found || s.doubtful || err != nil {
+				return found, err
 			}
-			c, err := s.Contrast(ask, all, nil)
-			if err != nil {
-				return false, err
-			}
-			if c == nil {
-				continue
-			}
-			s.paired++
-			if sure, err := s.settled(ask, c); err != nil || !sure {
-				return false, err
-			}
-			s.report(c, "The page is one while the condition is true, and another one while it is false.")
-			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// alternative asks conditions with OR behind a value that ends what it stands in. All is the
+// page of true ones; nil: it is not known.
+func (s *prober) alternative(lead string, all *attack.Page) (found bool, err error) {
+	ask := func() (yes, no string) {
+		n, form := s.Number(1000, 4999), lead+" OR %d=%d -- "
+		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
+	}
+	c, err := s.Contrast(ask, all, nil)
+	if err != nil || c == nil {
+		return false, err
+	}
+	s.paired++
+	if sure, err := s.settled(ask, c); err != nil || !sure {
+		s.doubtful = err == nil
+		return false, err
+	}
+	s.report(c, "The page is one while the condition is true, and another one while it is false.")
+	return true, nil
 }
 
 func (s *prober) report(c *attack.Contrast, proof string) {

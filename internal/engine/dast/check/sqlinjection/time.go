@@ -20,14 +20,15 @@ type delay struct {
 	dbms string
 	how  attack.Lasting
 	// make returns the whole value for a number of seconds. One value fits numbers and
-	// strings: for a number the part between the comment signs is a comment, for a string
-	// it is what counts.
+	// strings in either quotes: for a number the part between the comment signs is a
+	// comment, for a string it is what counts.
 	make func(v string, seconds float64) string
 }
 
 // both puts an expression behind a number and, with an operator, between two strings.
 func both(v, operator, expression string) string {
-	return v + "-" + expression + "/*'" + operator + expression + operator + "'*/"
+	part := operator + expression + operator
+	return v + "-" + expression + "/*'" + part + "'\"" + part + "\"*/"
 }
 
 // unquoted puts an expression behind a number, for filters that take no quotes; empty
