@@ -138,7 +138,7 @@ func Examine(t *attack.Trial, a *API) error {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.others, e.objects, e.ranks} {
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.others, e.objects, e.ranks, e.graph} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}

@@ -763,6 +763,9 @@ func (e *examination) tidy() error {
 
 // remove removes an object, and reports whether the API says so.
 func (e *examination) remove(m *object) (bool, error) {
+	if m.of.Call != nil {
+		return e.erase(m)
+	}
 	for _, o := range e.Operations {
 		path, parameter := o.collection()
 		if o.Call != nil || o.Method != http.MethodDelete || site.Dangerous(o.Path) {

@@ -19,10 +19,6 @@ import (
 var (
 	// verbs are steps of a path that make something of what stands before them.
 	verbs = lazyregexp.New(`(?i)^(create|new|add|insert|make|register|registration|sign-?up|save)$`)
-	// making is how names of operations begin that make something.
-	making = lazyregexp.New(`^(?i:create|add|new|insert|make|register|upload|import|post|save)(_|-|[A-Z]|$)`)
-	// rewriting is how names of operations begin that change what is there.
-	rewriting = lazyregexp.New(`^(?i:update|edit|change|modify|rename|replace|set|patch|put|move|assign|unassign|toggle|mark|mutate|upsert|archive|restore|cancel|close|approve|reject|publish|enable|disable|lock|unlock|transfer|merge)(_|-|[A-Z]|$)`)
 	// searching are names of operations that make nothing, though they are asked by POST.
 	searching = lazyregexp.New(`(?i)log[-_]?(in|out)|sign[-_]?(in|out)|authenticat|token|search|query|filter|find|lookup|list|^get|check|validate|verify|/(auth|sessions?)\b`)
 	// joins are names of operations that make users.
@@ -41,7 +37,7 @@ func last(o *describe.Operation) []string {
 // alters reports whether the operation changes or removes an object that was there
 // before it is asked.
 func (e *examination) alters(o *describe.Operation) bool {
-	rewrites := slices.ContainsFunc(last(o), func(name string) bool { return rewriting.MatchString(name) || site.Removes(name) })
+	rewrites := slices.ContainsFunc(last(o), func(name string) bool { return describe.Rewrites(name) || site.Removes(name) })
 	if o.Call != nil {
 		return o.Call.Kind == "mutation" && rewrites
 	}
@@ -111,27 +107,12 @@ func names(o *describe.Operation, name string) bool {
 // subject is what an operation is about.
 func subject(o *describe.Operation) string {
 	if o.Call != nil {
-		return stripped(o.Call.Field)
+		return describe.Subject(o.Call.Field)
 	}
 	if joins.MatchString(o.Path) {
 		return "user"
 	}
 	return noun(o.Path)
-}
-
-// stripped is a name, without marks and in the singular, behind the verb that it begins
-// with: what is made or changed.
-func stripped(name string) string {
-	for _, verb := range []*lazyregexp.Regexp{making, rewriting} {
-		if m := verb.FindString(name); m != "" && len(m) < len(name) {
-			if end := m[len(m)-1]; end >= 'A' && end <= 'Z' {
-				m = m[:len(m)-1]
-			}
-			name = name[len(m):]
-			break
-		}
-	}
-	return singular(plain(name))
 }
 
 // makes reports whether the operation, answered so, has made an object.
@@ -141,10 +122,10 @@ func makes(o *describe.Operation, resp *message.Response) bool {
 	}
 	switch {
 	case o.Call != nil:
-		return o.Call.Kind == "mutation" && !rewriting.MatchString(o.Call.Field) && !site.Removes(o.Call.Field) && !searching.MatchString(o.Call.Field)
+		return o.Call.Kind == "mutation" && !describe.Rewrites(o.Call.Field) && !site.Removes(o.Call.Field) && !searching.MatchString(o.Call.Field)
 	case o.Method == http.MethodPut:
 		return resp.Status == http.StatusCreated
-	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), rewriting.MatchString):
+	case o.Method != http.MethodPost || slices.ContainsFunc(last(o), describe.Rewrites):
 		return false
 	}
 	return resp.Status == http.StatusCreated || !named(searching)
@@ -182,7 +163,7 @@ func (e *examination) unused(s *describe.Schema) (any, bool) {
 		return nil, false
 	}
 	h := fnv.New64a()
-	fmt.Fprint(h, e.Seed)
+	_, _ = fmt.Fprint(h, e.Seed) // a hash takes everything
 	digits := fmt.Sprintf("%016x", h.Sum64())
 	switch s.Format {
 	case "":

@@ -53,8 +53,8 @@ func noun(path string) string {
 		if s == "" || strings.Contains(s, "{") || version(s) {
 			continue
 		}
-		if said = cmp.Or(said, singular(plain(s))); !verbs.MatchString(s) {
-			return singular(plain(s))
+		if said = cmp.Or(said, describe.Singular(plain(s))); !verbs.MatchString(s) {
+			return describe.Singular(plain(s))
 		}
 	}
 	return said
@@ -63,21 +63,6 @@ func noun(path string) string {
 // version reports whether a step of a path is "v1".
 func version(s string) bool {
 	return len(s) >= 2 && (s[0] == 'v' || s[0] == 'V') && strings.Trim(s[1:], "0123456789.") == ""
-}
-
-func singular(s string) string {
-	if rest, ok := strings.CutSuffix(s, "ies"); ok && rest != "" {
-		return rest + "y"
-	}
-	for _, end := range []string{"sses", "xes", "ches", "shes"} {
-		if strings.HasSuffix(s, end) {
-			return strings.TrimSuffix(s, "es")
-		}
-	}
-	if strings.HasSuffix(s, "s") && !strings.HasSuffix(s, "ss") && len(s) > 3 {
-		return strings.TrimSuffix(s, "s")
-	}
-	return s
 }
 
 func (s *store) add(name string, v any, created bool) {
@@ -174,7 +159,7 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
-				inner := stripped(name)
+				inner := describe.Subject(name)
 				if inner == "data" || inner == "item" || inner == "result" || inner == "content" || inner == "value" {
 					inner = about
 				}
@@ -212,7 +197,7 @@ func (s *store) find(o *describe.Operation, name string, schema *describe.Schema
 	names = append(names, about+"."+short)
 	for _, id := range []string{"id", "uuid", "guid", "key", "name", "slug", "number", "title"} {
 		if rest, ok := strings.CutSuffix(short, id); ok && rest != "" {
-			names = append(names, singular(rest)+"."+id)
+			names = append(names, describe.Singular(rest)+"."+id)
 		}
 	}
 	if rest, ok := strings.CutPrefix(short, about); ok && rest != "" {

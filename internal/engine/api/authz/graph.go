@@ -1,0 +1,466 @@
+package authz
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+// This file compares users of a service of GraphQL. What the identifier of an object is
+// given to are the arguments of fields; whether a field did something is told by its data.
+
+// A node is a kind of object of GraphQL.
+type node struct {
+	maker   *Operation   // the mutation that makes one
+	subject string       // what it is called: "note" of createNote
+	read    *Operation   // the query that shows one by its identifier
+	lists   []*Operation // queries that take nothing and may show several
+}
+
+// graph compares what users see and change by GraphQL.
+func (e *examination) graph() error {
+	if len(e.Users) < 2 || !slices.ContainsFunc(e.Operations, func(o *Operation) bool { return o.Call != nil }) {
+		return nil
+	}
+	owner, stranger := e.Users[0], e.Users[1]
+	if err := e.fields(owner, stranger); traffic.Over(err) {
+		return err
+	}
+	kinds := 0
+	for _, o := range e.Operations {
+		if o.Call == nil || o.Call.Kind != "mutation" || !describe.Makes(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || joins.MatchString(o.Call.Field) || !e.changes() || kinds == maxObjects {
+			continue
+		}
+		kinds++
+		if err := e.node(o, owner, stranger); traffic.Over(err) {
+			return err
+		} else if err != nil {
+			e.Untried(o, []*finding.Rule{objectRead, objectWrite}, fmt.Sprintf("what others may do with what %s makes was not tried: %v", o.Call.Field, err))
+		}
+	}
+	return nil
+}
+
+// arguments are the names of the values that the operation takes, those of objects below
+// its arguments included, and whether it can be asked without any.
+func (o *Operation) arguments() (names []string, none bool) {
+	none = true
+	for _, m := range o.Bodies {
+		variables := generate.Flat(m.Schema).Property("variables")
+		if variables == nil {
+			continue
+		}
+		v := generate.Flat(variables)
+		none = none && len(v.Required) == 0
+		names = append(names, properties(v, 0)...)
+	}
+	return names, none
+}
+
+// argument is the name of the value that says which object of the kind the operation is
+// asked about; empty: it takes none.
+func (o *Operation) argument(subject string) string {
+	names, _ := o.arguments()
+	about := describe.Subject(o.Call.Field)
+	for _, name := range names {
+		switch n := plain(name); n {
+		case subject + "id", subject + "uuid":
+			return name
+		case "id", "uuid":
+			if about == subject || about == "node" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// data is what a field has answered; nil: nothing.
+func data(o *Operation, resp *message.Response) any {
+	body, _ := message.DecodeJSON(resp.Body).(map[string]any)
+	fields, _ := body["data"].(map[string]any)
+	return fields[o.Call.Field]
+}
+
+// pick asks an operation about the object of an identifier as somebody. Words, where
+// there are any, are given to its free texts.
+func (e *examination) pick(o *Operation, subject string, id any, words map[string]string, as *User) (*message.Response, error) {
+	argument := o.argument(subject)
+	text := e.fresh(words)
+	r, err := e.request(o, words != nil, func(in, name string, s *describe.Schema) (any, bool) {
+		if in == "body" && name == argument && len(s.Properties) == 0 {
+			return fmt.Sprint(id), true
+		}
+		return text(in, name, s)
+	}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return e.send(r, as)
+}
+
+// compose makes an object by a mutation as the user, with its identifier. An error that
+// does not end the scan says why there is none.
+func (e *examination) compose(o *Operation, as *User) (*object, error) {
+	for _, optional := range []bool{true, false} {
+		m, resp, err := e.attempt(o, as, nil, optional, nil)
+		if err != nil {
+			return nil, err
+		}
+		if m == nil || data(o, resp) == nil {
+			if m != nil {
+				e.made = slices.DeleteFunc(e.made, func(one *object) bool { return one == m })
+			}
+			continue
+		}
+		m.id, err = e.named(m, "id")
+		return m, err
+	}
+	return nil, fmt.Errorf("%s made nothing of a free text", o.Call.Field)
+}
+
+// node examines one kind of object. An error that does not end the scan says why that
+// could not be done.
+func (e *examination) node(maker *Operation, owner, stranger *User) error {
+	n := &node{maker: maker, subject: describe.Subject(maker.Call.Field)}
+	var readers []*Operation
+	for _, o := range e.Operations {
+		if o.Call == nil || o.Call.Kind != "query" || site.Dangerous("/"+o.Call.Field) {
+			continue
+		}
+		if _, none := o.arguments(); o.argument(n.subject) != "" && len(readers) < maxReferences {
+			readers = append(readers, o)
+		} else if none && describe.Subject(o.Call.Field) == n.subject {
+			n.lists = append(n.lists, o)
+		}
+	}
+	mine, err := e.compose(maker, owner)
+	if err != nil {
+		return err
+	}
+	var own *message.Response
+	for _, n.read = range readers {
+		if own, err = e.pick(n.read, n.subject, mine.id, nil, owner); err != nil {
+			return err
+		}
+		if len(mine.seen(own)) > 0 {
+			break
+		}
+		own = nil
+	}
+	if own == nil {
+		return fmt.Errorf("no query shows one by its identifier")
+	}
+	if mine.private, err = e.secluded(n, mine, own, owner, stranger); mine.private == "" || err != nil {
+		return err
+	}
+	refused, err := e.opened(n, mine, own, stranger)
+	if err != nil {
+		return err
+	}
+	return e.mutated(n, mine, refused, stranger)
+}
+
+// secluded says how the service shows that an object is its owner's alone, as private.
+func (e *examination) secluded(n *node, mine *object, own *message.Response, owner, stranger *User) (string, error) {
+	lists := ""
+	for _, o := range n.lists {
+		r, err := e.request(o, false, unknown, nil)
+		if err != nil {
+			continue
+		}
+		his, err := e.send(r, owner)
+		if err != nil {
+			return "", err
+		}
+		if len(mine.seen(his)) == 0 {
+			continue
+		}
+		theirs, err := e.send(r, stranger)
+		if err != nil || len(mine.seen(theirs)) > 0 {
+			return "", err
+		}
+		if data(o, theirs) != nil && !strings.HasPrefix(o.Call.Field, "my") {
+			lists = o.Call.Field
+		}
+	}
+	if lists != "" {
+		return fmt.Sprintf("%s shows the object to its owner, and not to the other user.", lists), nil
+	}
+	nobody, err := e.send(own.Request, nil)
+	if err != nil || len(mine.seen(nobody)) > 0 {
+		return "", err
+	}
+	named, err := e.owned(mine.in(own), owner)
+	if named == "" || err != nil {
+		return "", err
+	}
+	for _, name := range mine.seen(own) {
+		if secrets.MatchString(plain(name)) {
+			return fmt.Sprintf("%s, and has a %q.", named, name), nil
+		}
+	}
+	return "", nil
+}
+
+// nothing is an identifier like the object's that names nothing.
+func (e *examination) nothing(mine *object, n *node, own *message.Response) any {
+	if text := fmt.Sprint(mine.id); text != "" && strings.Trim(text, "0123456789") == "" {
+		return fmt.Sprint(e.Number(700_000_000, 900_000_000))
+	}
+	return e.absent(mine, n.read, own)
+}
+
+// opened asks for the object as another user, and as nobody, and reports whether the
+// other user is refused. Controls: one that does not exist, the other user's own.
+func (e *examination) opened(n *node, mine *object, own *message.Response, stranger *User) (refused bool, err error) {
+	resp, err := e.pick(n.read, n.subject, mine.id, nil, stranger)
+	if err != nil {
+		return false, err
+	}
+	none, err := e.pick(n.read, n.subject, e.nothing(mine, n, own), nil, stranger)
+	if err != nil {
+		return false, err
+	}
+	nobody, err := e.pick(n.read, n.subject, mine.id, nil, nil)
+	if err != nil {
+		return false, err
+	}
+	seen, open := mine.seen(resp), len(mine.seen(nobody)) > 0
+	if len(mine.seen(none)) > 0 || len(seen) == 0 && !open {
+		return len(seen) == 0, nil
+	}
+	proof := []string{fmt.Sprintf("As %s %s was asked with random values; %s answers %s with them.", mine.as.Name(), n.maker.Call.Field, n.read.Call.Field, mine.as.Name()), mine.private}
+	if len(seen) > 0 {
+		proof = append(proof, fmt.Sprintf("As %s the same query gives the same object, with values that only %s has sent: %s.", stranger.Name(), mine.as.Name(), strings.Join(seen, ", ")))
+	}
+	proof = append(proof, map[bool]string{true: "Even nobody, without a sign-in, gets them.", false: "Nobody, without a sign-in, does not get them."}[open], "For an identifier that does not exist they are not answered.")
+	answers, notes := []*message.Response{own, resp, nobody, none}, []string{"the owner reads the object", "another user reads it", "nobody", "an object that does not exist"}
+	if theirs, err := e.compose(n.maker, stranger); traffic.Over(err) {
+		return false, err
+	} else if err == nil {
+		other, err := e.pick(n.read, n.subject, theirs.id, nil, stranger)
+		if err != nil || len(mine.seen(other)) > 0 {
+			return false, err // one answer for all identifiers
+		}
+		answers, notes = append(answers, other), append(notes, "the other user's own object")
+		proof = append(proof, "The other user's own object is another one: the answer depends on the identifier alone.")
+	}
+	f := attack.Flaw{Rule: objectRead, Request: resp.Request, Answers: answers, Notes: notes, Proof: proof, Message: fmt.Sprintf("%s shows the objects of other users", n.read.Call.Field)}
+	if len(seen) == 0 {
+		f.Request, f.Message = nobody.Request, fmt.Sprintf("%s shows the objects of users to nobody", n.read.Call.Field)
+	}
+	e.Flaw(f)
+	return len(seen) == 0, nil
+}
+
+// mutated asks mutations that take the identifier of the object as another user: whether
+// they answer with what the query refuses him, and whether the owner finds the object
+// changed or gone. What removes comes last.
+func (e *examination) mutated(n *node, mine *object, refused bool, stranger *User) error {
+	var list []*Operation
+	for _, o := range e.Operations {
+		if o.Call != nil && o.Call.Kind == "mutation" && o != n.maker && o.argument(n.subject) != "" && !site.Dangerous("/"+o.Call.Field) && len(list) < maxReferences {
+			list = append(list, o)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *Operation) int {
+		order := map[bool]int{true: 1}
+		return order[site.Removes(a.Call.Field)] - order[site.Removes(b.Call.Field)]
+	})
+	for _, o := range list {
+		if mine.gone {
+			return nil
+		}
+		if err := e.mutation(n, o, mine, refused, stranger); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// mutation asks one of them.
+func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool, stranger *User) error {
+	words := map[string]string{}
+	resp, err := e.pick(o, n.subject, mine.id, words, stranger)
+	if err != nil {
+		return err
+	}
+	after, err := e.pick(n.read, n.subject, mine.id, nil, mine.as)
+	if err != nil {
+		return err
+	}
+	point := &message.Point{In: message.InJSON, Name: "/variables/" + o.argument(n.subject)}
+	if shown := mine.seen(resp); refused && len(shown) > 0 {
+		none, err := e.pick(o, n.subject, e.nothing(mine, n, after), map[string]string{}, stranger)
+		if err != nil {
+			return err
+		}
+		if len(mine.seen(none)) == 0 {
+			e.Flaw(attack.Flaw{Rule: objectRead, Request: resp.Request, Point: point, Answers: []*message.Response{resp, none}, Notes: []string{"another user asks the mutation about the object", "an object that does not exist"},
+				Message: fmt.Sprintf("%s answers with objects of other users, which %s refuses", o.Call.Field, n.read.Call.Field),
+				Proof: []string{fmt.Sprintf("As %s an object was made with random values.", mine.as.Name()), mine.private, fmt.Sprintf("As %s %s does not show it.", stranger.Name(), n.read.Call.Field),
+					fmt.Sprintf("As %s %s answers with values that only %s has sent: %s.", stranger.Name(), o.Call.Field, mine.as.Name(), strings.Join(shown, ", "))}})
+		}
+	}
+	now, what := &object{words: words}, ""
+	switch {
+	case len(now.seen(after)) > 0:
+		what = "changes"
+		maps.Copy(mine.words, words)
+	case site.Removes(o.Call.Field) && len(mine.seen(after)) == 0 && (data(n.read, after) == nil || mine.in(after) == nil) && after.Status < 500:
+		what, mine.gone = "removes", true
+	default:
+		return nil
+	}
+	e.Flaw(attack.Flaw{Rule: objectWrite, Request: resp.Request, Point: point, Answers: []*message.Response{resp, after}, Notes: []string{"another user " + what + " the object", "its owner reads it then"},
+		Message: fmt.Sprintf("%s %s the objects of other users", o.Call.Field, what),
+		Proof: []string{fmt.Sprintf("As %s an object was made.", mine.as.Name()), mine.private,
+			fmt.Sprintf("As %s %s was asked about it; after that %s shows %s the result.", stranger.Name(), o.Call.Field, n.read.Call.Field, mine.as.Name())}})
+	return nil
+}
+
+// erase removes what a mutation has made, as its owner.
+func (e *examination) erase(m *object) (bool, error) {
+	subject := describe.Subject(m.of.Call.Field)
+	for _, o := range e.Operations {
+		if o.Call == nil || o.Call.Kind != "mutation" || !site.Removes(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || describe.Subject(o.Call.Field) != subject || o.argument(subject) == "" || m.id == nil {
+			continue
+		}
+		resp, err := e.pick(o, subject, m.id, nil, m.as)
+		return err == nil && resp.Status == http.StatusOK && data(o, resp) != nil, err
+	}
+	return false, nil
+}
+
+// selfish are names of queries that show the user who asks himself.
+var selfish = lazyregexp.New(`(?i)^(me|self|viewer|whoami|profile|account|(get)?(my|current|logged_?in)_?(self|profile|account|user)|getme|user_?info)$`)
+
+// minPrivate is how long a value is at least that is taken for a user's own.
+const minPrivate = 6
+
+// A self is what a query shows a user of himself.
+type self struct {
+	of     *Operation
+	id     any
+	values map[string]string // of contacts and secrets, by name
+}
+
+// mirror asks the query that shows users themselves; nil: there is none.
+func (e *examination) mirror(as *User) (*self, error) {
+	for _, o := range e.Operations {
+		if o.Call == nil || o.Call.Kind != "query" || !selfish.MatchString(o.Call.Field) {
+			continue
+		}
+		r, err := e.request(o, false, unknown, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.send(r, as)
+		if err != nil {
+			return nil, err
+		}
+		at, one := data(o, resp).(map[string]any)
+		if !one {
+			continue
+		}
+		s := &self{of: o, values: map[string]string{}}
+		s.id, _ = identifier(at, "id")
+		for name, v := range at {
+			if text, is := v.(string); is && len(text) >= minPrivate && (contacts.MatchString(plain(name)) || secrets.MatchString(plain(name))) {
+				s.values[name] = text
+			}
+		}
+		return s, nil
+	}
+	return nil, nil
+}
+
+// fields looks in what a user is shown by other queries for the addresses and secrets of
+// another one: a field that one query guards may be open by another.
+func (e *examination) fields(owner, stranger *User) error {
+	if stranger.Identity.Role > owner.Identity.Role {
+		return nil // who may do more may see more
+	}
+	his, err := e.mirror(owner)
+	if his == nil || err != nil {
+		return err
+	}
+	theirs, err := e.mirror(stranger)
+	if theirs == nil || err != nil || theirs.id == his.id && his.id != nil {
+		return err
+	}
+	for name, v := range his.values {
+		if v == theirs.values[name] {
+			delete(his.values, name)
+		}
+	}
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call == nil || o.Call.Kind != "query" || o == his.of || selfish.MatchString(o.Call.Field) || site.Dangerous("/"+o.Call.Field) || asked == maxShown || len(his.values) == 0 {
+			continue
+		}
+		var resp *message.Response
+		if _, none := o.arguments(); his.id != nil && o.argument("user") != "" {
+			resp, err = e.pick(o, "user", his.id, nil, stranger)
+		} else if none {
+			var r *message.Request
+			if r, err = e.request(o, false, unknown, nil); err == nil {
+				resp, err = e.send(r, stranger)
+			}
+		}
+		if traffic.Over(err) {
+			return err
+		}
+		if err != nil || resp == nil {
+			continue
+		}
+		asked++
+		if err := e.field(o, his, resp, owner, stranger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// field tells of the values of one user that an answer to another one holds.
+func (e *examination) field(o *Operation, his *self, resp *message.Response, owner, stranger *User) error {
+	var names []string
+	severe := false
+	for _, name := range slices.Sorted(maps.Keys(his.values)) {
+		if holds(resp, his.values[name]) {
+			names = append(names, name)
+			severe = severe || !contacts.MatchString(plain(name))
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	nobody, err := e.send(resp.Request, nil)
+	if err != nil {
+		return err
+	}
+	f := attack.Flaw{Rule: personalData, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+		Message: fmt.Sprintf("%s shows users the %s of other users", o.Call.Field, strings.Join(names, " and ")),
+		Proof: []string{fmt.Sprintf("%s shows %s his own: %s.", his.of.Call.Field, owner.Name(), strings.Join(names, ", ")),
+			fmt.Sprintf("As %s, whom %s shows others, %s answers with the same values.", stranger.Name(), his.of.Call.Field, o.Call.Field)}}
+	if severe {
+		f.Severity = finding.High
+	}
+	if slices.ContainsFunc(names, func(name string) bool { return holds(nobody, his.values[name]) }) {
+		f.Proof = append(f.Proof, "Even nobody, without a sign-in, gets them.")
+	}
+	e.Flaw(f)
+	return nil
+}
