@@ -82,6 +82,7 @@ func examine(p *scan.LivePass) error {
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
 		}})
+	v.Signed = e.crawler.Signed
 	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
 		var out []finding.Operation
 		for _, entry := range e.Surface.Entries() {

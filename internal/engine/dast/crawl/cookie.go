@@ -1,16 +1,19 @@
 package crawl
 
 import (
+	"context"
 	"encoding/base64"
 	"maps"
 	"net/http"
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/lazyregexp"
 )
 
@@ -22,21 +25,27 @@ type crumb struct {
 	message.Param
 	path string // requests below it get the cookie (RFC 6265, section 5.1.4)
 	by   *message.Request
+	in   bool // it was set when the identity signed in
 }
 
 const (
 	// maxCrumbs bounds the cookies that are attacked. Browsers keep some 180 of one site, so
 	// that no application needs many.
 	maxCrumbs   = 100
-	maxPerCrumb = 3 // operations that one cookie is attacked on
+	maxPerCrumb = 3  // operations that one cookie is attacked on
+	maxReaders  = 40 // pages that are asked whether they read a cookie
 )
 
 // credential is in the names of cookies that hold a session, or a secret that belongs to
 // it: another value is another visitor, and tells nothing of what a value does.
 var credential = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|jwt|csrf|xsrf|ticket|remember|verification|^__(Host|Secure)-|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
 
+// Signed keeps the cookies of an answer to a sign-in that are no credentials: who somebody
+// is, what he may, or how he likes it.
+func (c *Crawler) Signed(resp *message.Response) { c.crumbs(resp, true) }
+
 // crumbs keeps the cookies of an answer.
-func (c *Crawler) crumbs(resp *message.Response) {
+func (c *Crawler) crumbs(resp *message.Response, in bool) {
 	for _, set := range (&http.Response{Header: resp.Header}).Cookies() {
 		value, err := url.PathUnescape(set.Value)
 		if err != nil {
@@ -54,7 +63,7 @@ func (c *Crawler) crumbs(resp *message.Response) {
 		switch _, known := c.cookies[key]; {
 		case known:
 		case len(c.cookies) < maxCrumbs:
-			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request}
+			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request, in}
 		default:
 			c.result.crumbs = true
 		}
@@ -82,22 +91,72 @@ var drawn = lazyregexp.New(`^(s:)?[A-Za-z0-9+/=_.-]+$`)
 
 // bake gives the cookies to the operations that are most likely to read them: those of
 // the address that set them, forms of that page before others, then those below the
-// cookie's path.
-func (c *Crawler) bake() {
+// cookie's path. Which pages read what a sign-in has set is asked.
+func (c *Crawler) bake(ctx context.Context) error {
 	entries := c.Surface.Entries()
 	for _, key := range slices.Sorted(maps.Keys(c.cookies)) {
 		cookie := c.cookies[key]
-		var fit []*message.Request
+		var fit []site.Entry
 		for _, e := range entries {
 			if e.Request.Host == cookie.by.Host && within(e.Request.Path, cookie.path) && site.Never(e.Request) == "" {
-				fit = append(fit, e.Request)
+				fit = append(fit, e)
 			}
 		}
-		slices.SortStableFunc(fit, func(a, b *message.Request) int { return cookie.distance(a) - cookie.distance(b) })
-		for _, r := range fit[:min(len(fit), maxPerCrumb)] {
-			c.Surface.Enrich(r, nil, []message.Param{cookie.Param})
+		if cookie.in {
+			readers, err := c.readers(ctx, cookie, fit)
+			if err != nil {
+				return err
+			}
+			fit = readers
+			delete(c.cookies, key)
+		}
+		slices.SortStableFunc(fit, func(a, b site.Entry) int { return cookie.distance(a.Request) - cookie.distance(b.Request) })
+		for _, e := range fit[:min(len(fit), maxPerCrumb)] {
+			c.Surface.Enrich(e.Request, nil, []message.Param{cookie.Param})
 		}
 	}
+	return nil
+}
+
+// readers returns the pages that answer otherwise when a cookie has another value of the
+// same kind, and the same as before when it has its own again.
+func (c *Crawler) readers(ctx context.Context, cookie crumb, pages []site.Entry) ([]site.Entry, error) {
+	other := cookie.Value + "x"
+	if n, err := strconv.Atoi(cookie.Value); err == nil {
+		other = strconv.Itoa(n + 7919)
+	}
+	var out []site.Entry
+	asked := 0
+	for _, e := range pages {
+		if e.Request.Method != http.MethodGet || e.Answer == nil || !c.Submit || len(out) == maxPerCrumb {
+			continue
+		}
+		if asked++; asked > maxReaders {
+			break
+		}
+		changed := e.Request.Clone()
+		changed.Cookies = append(changed.Cookies, message.Param{Name: cookie.Name, Value: other})
+		differs := true
+		for _, r := range []*message.Request{changed, e.Request} {
+			resp, err := c.Client.Send(ctx, r, c.As)
+			if traffic.Over(err) {
+				return nil, err
+			}
+			if like := err == nil && alike(e.Answer, resp); like == (r == changed) {
+				differs = false
+				break
+			}
+		}
+		if differs {
+			out = append(out, e)
+		}
+	}
+	return out, nil
+}
+
+// alike reports whether two answers are the same but for digits, and for what they set.
+func alike(a, b *message.Response) bool {
+	return a.Status == b.Status && digits.ReplaceAllString(a.Text(), "0") == digits.ReplaceAllString(b.Text(), "0")
 }
 
 // distance is how far an operation is from what a cookie was set for.

@@ -161,7 +161,9 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	c.work(ctx)
 	c.queue = c.variants()
 	c.work(ctx)
-	c.bake()
+	if err := c.bake(ctx); err != nil {
+		c.end(err)
+	}
 	c.Surface.Twins(twins)
 	c.limits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
@@ -391,7 +393,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Count(r, 1)
 	}
 	c.keep(resp, there)
-	c.crumbs(resp)
+	c.crumbs(resp, false)
 	if known {
 		return nil
 	}

@@ -147,8 +147,7 @@ func (c *Crawler) compare(ctx context.Context, it item, resp *message.Response) 
 // same reports whether the answer is the one that the form gets, or says that the
 // request is none.
 func (s *scripted) same(resp *message.Response) bool {
-	return resp.Status == http.StatusBadRequest ||
-		resp.Status == s.plain.Status && digits.ReplaceAllString(resp.Text(), "0") == digits.ReplaceAllString(s.plain.Text(), "0")
+	return resp.Status == http.StatusBadRequest || alike(resp, s.plain)
 }
 
 // digits differ in answers that are the same: times, counters.

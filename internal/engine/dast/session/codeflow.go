@@ -167,11 +167,11 @@ func (f *flow) choose(resp *message.Response, forms []*message.Request) (*messag
 		return f.filled(form, account)
 	}
 	for _, form := range forms {
-		if typed := f.typed(form, userName); typed != "" && !f.named && !f.signed { // the password comes on the next page
+		if typed := typed(form, userName); typed != "" && !f.named && !f.signed { // the password comes on the next page
 			f.named = true
 			return f.filled(form, &scan.FormLogin{User: f.login.User, Fields: map[string]string{typed: f.login.User}})
 		}
-		if typed := f.typed(form, oneTime); typed != "" && f.signed && f.identity.TOTP != "" {
+		if typed := typed(form, oneTime); typed != "" && f.signed && f.identity.TOTP != "" {
 			return f.filled(form, &scan.FormLogin{Fields: map[string]string{typed: "{{totp}}"}})
 		}
 	}
@@ -193,21 +193,6 @@ func (f *flow) choose(resp *message.Response, forms []*message.Request) (*messag
 		return nil, f.fail("the issuer asks for consent again and again")
 	}
 	return chosen, nil
-}
-
-// typed returns the field of a form that a user types in, where its name is of that kind.
-func (f *flow) typed(form *message.Request, kind *lazyregexp.Regexp) string {
-	for _, p := range form.Points() {
-		switch p.In {
-		case message.InForm, message.InMultipart, message.InQuery:
-		default:
-			continue
-		}
-		if t := form.Types[p.Key()]; (t == "" || t == "email" || t == "tel" || t == "number") && kind.MatchString(p.Name) {
-			return p.Name
-		}
-	}
-	return ""
 }
 
 // send sends a request of the flow: to the target, and to the hosts that the identity

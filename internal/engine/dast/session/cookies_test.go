@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -66,5 +67,33 @@ func TestCookieNames(t *testing.T) {
 	}
 	if len(kept) != maxNames+1 || kept["sid"] != "2" || kept["own"] != "1" { // its own is none of the target's
 		t.Errorf("%d cookies are kept, sid is %q", len(kept), kept["sid"])
+	}
+}
+
+// A cookie that repeats what a request has sent is kept as it was: it may be an attack. What
+// the target sets by itself is taken.
+func TestCookiesThatRepeat(t *testing.T) {
+	s, client, address := open(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if level := r.FormValue("level"); level != "" {
+			http.SetCookie(w, &http.Cookie{Name: "level", Value: url.QueryEscape(level), Path: "/"})
+		}
+		if r.FormValue("new") != "" {
+			http.SetCookie(w, &http.Cookie{Name: "level", Value: "given", Path: "/"})
+		}
+	}), scan.Identity{})
+	if err := s.SignIn(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ query, want string }{{"level=low", "low"}, {"level=%27%22<b>", "low"}, {"new=1", "given"}, {"level=low", "given"}} {
+		r, err := message.Parse(address + "/?" + step.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Send(t.Context(), r, s); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.jar.Cookies(r.URL()); len(got) != 1 || got[0].Value != step.want {
+			t.Errorf("after %s: %v", step.query, got)
+		}
 	}
 }

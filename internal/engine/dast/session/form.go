@@ -7,7 +7,9 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,6 +38,12 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 		return nil, err
 	}
 	f := loginForm(resp)
+	if f == nil { // the password may come on the next page
+		if resp, err = s.step(ctx, resp, userName, l.User); err != nil {
+			return nil, err
+		}
+		f = loginForm(resp)
+	}
 	if f == nil && s.o.Browse != nil && resp.Status == http.StatusOK { // script may show it
 		whole := *l
 		whole.URL = page.Address() + fragment
@@ -44,13 +52,51 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 	if f == nil {
 		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name, page.Place())
 	}
+	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
+	if name := typed(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
+		l = &scan.FormLogin{URL: l.URL, User: l.User, Password: l.Password, Fields: maps.Clone(l.Fields)}
+		if l.Fields == nil {
+			l.Fields = map[string]string{}
+		}
+		l.Fields[name], coded = "{{totp}}", true
+	}
 	r, err := s.filled(f, l)
 	if err != nil {
 		return nil, err
 	}
-	r.Referer = resp.Request.Address()
-	r = r.SetHeader("Origin", resp.Request.Base())
-	return s.follow(ctx, r, 5)
+	if resp, err = s.submit(ctx, resp, r); err != nil || coded || s.identity.TOTP == "" {
+		return resp, err
+	}
+	return s.step(ctx, resp, oneTime, "{{totp}}") // the page behind it may ask for the code
+}
+
+// step fills in the form of a page that has no password, and one field of the kind, and
+// returns the page behind it; the page itself where there is no such form.
+func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyregexp.Regexp, value string) (*message.Response, error) {
+	if !resp.IsHTML() || resp.Status != http.StatusOK || loginForm(resp) != nil {
+		return resp, nil
+	}
+	for _, f := range crawl.Read(resp).Requests {
+		name := ""
+		if f.Origin == "form" {
+			name = typed(f, kind)
+		}
+		if name == "" {
+			continue
+		}
+		r, err := s.filled(f, &scan.FormLogin{Fields: map[string]string{name: value}})
+		if err != nil {
+			return nil, err
+		}
+		return s.submit(ctx, resp, r)
+	}
+	return resp, nil
+}
+
+// submit sends a form as its page does, and returns the page behind it.
+func (s *Session) submit(ctx context.Context, page *message.Response, r *message.Request) (*message.Response, error) {
+	r.Referer = page.Request.Address()
+	return s.follow(ctx, r.SetHeader("Origin", page.Request.Base()), 5)
 }
 
 // loginForm returns the form of a page that has exactly one field for a password,
@@ -122,6 +168,21 @@ func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Reques
 		}
 	}
 	return r, nil
+}
+
+// typed returns the field of a form that a user types in, where its name is of that kind.
+func typed(form *message.Request, kind *lazyregexp.Regexp) string {
+	for _, p := range form.Points() {
+		switch p.In {
+		case message.InForm, message.InMultipart, message.InQuery:
+		default:
+			continue
+		}
+		if t := form.Types[p.Key()]; (t == "" || t == "email" || t == "tel" || t == "number") && kind.MatchString(p.Name) {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // totp is the one-time password of a time: RFC 6238 with SHA-1, six digits and steps

@@ -260,7 +260,7 @@ func (s *Session) Seen(resp *message.Response) {
 	defer s.mu.Unlock()
 	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
-			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, s.tooMany))
+			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, func(c *http.Cookie) bool { return s.repeats(c, resp.Request) || s.tooMany(c) }))
 		}
 	}
 	if s.lost || !s.ever || !s.signsIn() {
@@ -269,6 +269,26 @@ func (s *Session) Seen(resp *message.Response) {
 	if why := s.tellsOut(resp); why != "" {
 		s.lose(why)
 	}
+}
+
+// repeats reports whether a cookie that the session has already gets a value that the request
+// itself has sent: the language, the level or the like that somebody chooses, which may be an
+// attack. Everything that is asked for later would be asked with it. mu is held.
+func (s *Session) repeats(c *http.Cookie, r *message.Request) bool {
+	if !s.ever {
+		return false
+	}
+	value := c.Value
+	if plain, err := url.QueryUnescape(value); err == nil {
+		value = plain
+	}
+	known := false
+	for _, has := range s.jar.Cookies(jarURL(r.URL())) {
+		known = known || has.Name == c.Name && has.Value != c.Value && has.Value != ""
+	}
+	return known && value != "" && slices.ContainsFunc(r.Points(), func(p message.Point) bool {
+		return p.In != message.InCookie && p.In != message.InPath && (p.Value == value || p.Value == c.Value)
+	})
 }
 
 // maxNames is how many names of cookies are kept: looking through more for each request

@@ -41,6 +41,19 @@ func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.left.Store(5)
 		http.SetCookie(w, &http.Cookie{Name: "sid", Value: "in", Path: "/"})
 		http.Redirect(w, r, "/home", http.StatusFound)
+	case "/who": // the name, the password and the code, each on a page of its own
+		fmt.Fprint(w, `<form action=/find><input name=q></form><form method=post action=/what><input type=hidden name=state value=t0k3n><input name=username></form>`)
+	case "/what":
+		fmt.Fprintf(w, `<form method=post action=/code><input type=hidden name=user value=%q><input name=pass type=password></form>`, r.FormValue("username")+r.FormValue("state"))
+	case "/code":
+		if r.FormValue("user") == "janet0k3n" && r.FormValue("pass") == "s3cret" {
+			fmt.Fprint(w, `<form method=post action=/done><input name=otp inputmode=numeric autocomplete=one-time-code></form>`)
+		}
+	case "/done":
+		if r.FormValue("otp") == "287082" {
+			a.left.Store(5)
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "in", Path: "/"})
+		}
 	case "/api/login":
 		body, _ := io.ReadAll(r.Body)
 		if string(body) != `{"u":"jane"}` {
@@ -92,6 +105,8 @@ func TestSignIn(t *testing.T) {
 	marker := scan.Marker{URL: "/home", In: "sign out"}
 	for name, identity := range map[string]scan.Identity{
 		"form":   {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret", Fields: map[string]string{"code": "{{totp}}"}}, TOTP: seed, Marker: marker},
+		"code":   {Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
+		"pages":  {Form: &scan.FormLogin{URL: "/who", User: "jane", Password: "s3cret"}, TOTP: seed, Marker: marker},
 		"json":   {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`}, Marker: marker},
 		"at":     {JSON: &scan.JSONLogin{URL: "/api/login", Body: `{"u":"jane"}`, Token: "/authentication/token"}, Marker: marker},
 		"oauth":  {OAuth: &scan.OAuthLogin{Token: "/token", Grant: "client_credentials", ClientID: "me"}, Marker: marker},

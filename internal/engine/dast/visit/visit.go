@@ -41,6 +41,8 @@ type Visit struct {
 	Run     *attack.Run
 	Browser *browser.Browser // nil: there is none
 	Seed    uint64           // of all that is random
+	// Signed sees the answers of the sign-ins, without credentials; nil: nobody does.
+	Signed func(*message.Response)
 
 	answered bool                  // the target has answered once
 	unkept   atomic.Pointer[error] // how keeping has ended the last time
@@ -108,7 +110,12 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 // Session is what identities of the target sign in with.
 func (v *Visit) Session() session.Options {
 	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse,
-		Look: func(resp *message.Response) { v.Run.Look(v.Context, resp) }}
+		Look: func(resp *message.Response) {
+			v.Run.Look(v.Context, resp)
+			if v.Signed != nil {
+				v.Signed(resp)
+			}
+		}}
 }
 
 // Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
