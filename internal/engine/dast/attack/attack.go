@@ -422,11 +422,12 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 	if e.Request.Method == http.MethodDelete && !r.Target.Profile.Allows(scan.Full) {
 		return false, nil // an attack may remove what the operation as it stands does not
 	}
+	of := r.families.get(e)
 	if r.past(e, slow) {
-		r.families.end(e, slow, true)
+		r.families.end(of, slow, true)
 		return false, nil
 	}
-	if !r.families.begin(e, slow) {
+	if !r.families.begin(of, slow) {
 		return false, nil
 	}
 	op := r.known(e)
@@ -441,7 +442,7 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 		r.left(op)
 		return false, err
 	case !over && err == nil:
-		r.families.end(e, slow, !op.told.Load())
+		r.families.end(of, slow, !op.told.Load())
 		r.finish(op, slow)
 	}
 	return over, err

@@ -61,20 +61,22 @@ func familyOf(e site.Entry) string {
 	return fmt.Sprint(e.Request.Method, kinds, e.Outline)
 }
 
-// number is that of the round.
-func number(slow bool) int {
+// round returns the index of a round in the counts of a family.
+func round(slow bool) int {
 	if slow {
 		return 1
 	}
 	return 0
 }
 
-// get returns the family of an operation; nil: it has none. mu is held.
+// get returns the family of an operation; nil: it has none.
 func (f *families) get(e site.Entry) *family {
 	key := familyOf(e)
 	if key == "" {
 		return nil
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.of == nil {
 		f.of = map[string]*family{}
 	}
@@ -86,39 +88,39 @@ func (f *families) get(e site.Entry) *family {
 
 // count takes note of how large the families of all operations are.
 func (f *families) count(entries []site.Entry) {
+	sizes := map[*family]int{}
+	for _, e := range entries {
+		if of := f.get(e); of != nil {
+			sizes[of]++
+		}
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, of := range f.of {
-		of.size = 0
-	}
-	for _, e := range entries {
-		if of := f.get(e); of != nil {
-			of.size++
-		}
+		of.size = sizes[of]
 	}
 }
 
-// begin reports whether the operation is to be attacked, and counts those that are not.
-func (f *families) begin(e site.Entry, slow bool) bool {
+// begin reports whether an operation of the family is to be attacked, and counts those
+// that are not.
+func (f *families) begin(of *family, slow bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	of := f.get(e)
-	if of == nil || of.size < large || of.told || of.vain[number(slow)] < maxAlike {
+	if of == nil || of.size < large || of.told || of.vain[round(slow)] < maxAlike {
 		return true
 	}
-	of.left[number(slow)]++
+	of.left[round(slow)]++
 	return false
 }
 
-// end takes note of an operation that was attacked to its end.
-func (f *families) end(e site.Entry, slow, vain bool) {
+// end takes note of an operation of the family that was attacked to its end.
+func (f *families) end(of *family, slow, vain bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	of := f.get(e)
 	switch {
 	case of == nil:
 	case vain:
-		of.vain[number(slow)]++
+		of.vain[round(slow)]++
 	default:
 		of.told = true
 	}
