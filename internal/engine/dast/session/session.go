@@ -50,9 +50,11 @@ type Session struct {
 	names  map[string]bool // of cookies that the target has set
 	header []scan.Header
 	lost   bool
-	ever   bool // it was signed in once
-	signs  int  // sign-ins
-	fails  int  // sign-ins in a row that failed
+	ever   bool      // it was signed in once
+	signs  int       // sign-ins
+	losses int       // of the session, and
+	first  time.Time // when it was lost first
+	fails  int       // sign-ins in a row that failed
 	gone   time.Time
 	ends   time.Time // when it is to be renewed; zero: that is not known
 	why    string
@@ -310,6 +312,11 @@ func (s *Session) tooMany(c *http.Cookie) bool {
 
 // lose notes that the session does not hold any more.
 func (s *Session) lose(why string) {
+	if s.ever && !s.lost {
+		if s.losses++; s.losses == 1 {
+			s.first = s.o.Now()
+		}
+	}
 	s.lost, s.why = true, why
 	if s.gone.IsZero() {
 		s.gone = s.o.Now()
@@ -573,14 +580,22 @@ func named(v any, name string, depth int, f func(name, value string)) {
 // A State says how the session is.
 type State struct {
 	Lost  bool
-	Since time.Time // when it was first lost
+	Since time.Time // when it was lost for good
 	Why   string
 	Signs int // sign-ins so far
+	// Losses is how often it was lost, with or without another sign-in, and First when that
+	// began.
+	Losses int
+	First  time.Time
 }
+
+// Often reports whether the session was lost so often that what was asked says little:
+// with each loss one answer at least is that to a visitor.
+func (s *State) Often() bool { return s.Losses > 10 }
 
 // State returns how the session is now.
 func (s *Session) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return State{Lost: s.lost, Since: s.gone, Why: s.why, Signs: s.signs}
+	return State{Lost: s.lost, Since: s.gone, Why: s.why, Signs: s.signs, Losses: s.losses, First: s.first}
 }

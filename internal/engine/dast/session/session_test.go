@@ -152,7 +152,12 @@ func TestSessionIsRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lost := 0
-	for range 30 {
+	for i := range 100 {
+		if i == 30 {
+			if state := s.State(); state.Often() || state.Losses < 5 {
+				t.Errorf("after 30 answers it was lost %d times", state.Losses)
+			}
+		}
 		r, err := message.Parse(base + "/page")
 		if err != nil {
 			t.Fatal(err)
@@ -165,8 +170,11 @@ func TestSessionIsRenewed(t *testing.T) {
 			lost++
 		}
 	}
-	if n := a.logins.Load(); n < 5 || lost > 8 || s.State().Lost && lost == 0 {
+	if n := a.logins.Load(); n < 15 || lost > 25 || s.State().Lost && lost == 0 {
 		t.Errorf("%d sign-ins, %d answers without a session", n, lost)
+	}
+	if state := s.State(); !state.Often() || !state.First.Equal(time.Unix(59, 0)) || state.Why == "" {
+		t.Errorf("how often it was lost is not told: %+v", state)
 	}
 }
 

@@ -180,7 +180,11 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, v.Client.Sent()))
 	}
 	err := v.Run.Do(ctx)
-	if state := v.As.State(); state.Lost {
+	switch state := v.As.State(); {
+	case state.Often():
+		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost %d times, first at %s, last because %s: what was asked since then was in part asked without it",
+			v.As.Name(), state.Losses, state.First.UTC().Format(time.RFC3339), state.Why)})
+	case state.Lost:
 		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("the session of %q was lost at %s: %s; what was asked since then was asked without it",
 			v.As.Name(), state.Since.UTC().Format(time.RFC3339), state.Why)})
 	}
