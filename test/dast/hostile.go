@@ -32,7 +32,7 @@ const (
 
 // quiet are rules that hold for any application and for these as well: they are no
 // wrong findings.
-var quiet = regexp.MustCompile(`^dast/(headers|cookies)/|^api/`)
+var quiet = regexp.MustCompile(`^dast/(headers|cookies|tls)/|^api/`)
 
 // A hostileCase is what became of the scan of one trap.
 type hostileCase struct {
@@ -59,7 +59,8 @@ func hostileTargets(ctx context.Context, b *bench) ([]table.Row, error) {
 		group.Go(func() {
 			defer func() { <-slots }()
 			cases[i] = b.spring(ctx, i, t)
-			fmt.Fprintf(os.Stderr, "%s hostile, %s: %s after %s %s\n", time.Now().Format(time.TimeOnly), t.Name, cases[i].State, cases[i].Cost.Wall.Round(time.Second), cases[i].Failure)
+			row := cases[i].row(t) // who stops the measure has what is done
+			fmt.Fprintf(os.Stderr, "%s %s: met %v: %s; %s\n", time.Now().Format(time.TimeOnly), row.Measure, row.Met, row.Measured, row.Note)
 		})
 	}
 	group.Wait()
@@ -104,11 +105,14 @@ func (b *bench) scanTrap(ctx context.Context, i int, t hostile.Trap) (hostileCas
 		return hostileCase{}, err
 	}
 	defer site.Close()
-	r := run{command: "dast", name: fmt.Sprintf("hostile-%02d", i), time: b.time, plan: plan{URL: hostile.Base + "/"}}
+	r := run{command: "dast", name: fmt.Sprintf("hostile-%02d", i), time: b.time, plan: plan{URL: t.Base() + "/"}}
+	if t.Identity != nil {
+		r.plan.Identities = []any{t.Identity}
+	}
 	if t.API {
 		r.command = "api"
 		for _, path := range t.Descriptions {
-			d := described{Name: strings.Trim(path, "/"), URL: hostile.Base + path}
+			d := described{Name: strings.Trim(path, "/"), URL: t.Base() + path}
 			if path == "/graphql" {
 				d.Kind = "graphql"
 			}

@@ -100,6 +100,25 @@ var huge = []Trap{
 	}},
 	{Name: "1 GB of gzip", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("gzip")) }},
 	{Name: "1 GB of deflate", Says: cut, build: func(*Site) http.Handler { return beside("/x", links, packed("deflate")) }},
+	{Name: "1 GB of gzip in gzip", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			outer := gzip.NewWriter(w)
+			w.Header().Set("Content-Encoding", "gzip, gzip")
+			packed("gzip")(&within{w, outer}, r)
+			_ = outer.Close() // the client may be gone
+		})
+	}},
+	{Name: "1 GB of zstd for browsers", Whole: true, build: func(*Site) http.Handler {
+		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
+			guard(w)
+			if !strings.Contains(r.Header.Get("Accept-Encoding"), "zstd") {
+				page(w, "<p>hello</p>")
+				return
+			}
+			w.Header().Set("Content-Encoding", "zstd")
+			write(w, repeatedByte(gigabyte))
+		})
+	}},
 	{Name: "1 GB said to be brotli and zstd", Says: broken, build: func(*Site) http.Handler {
 		return beside("/x", links, func(w http.ResponseWriter, r *http.Request) {
 			guard(w)
@@ -134,6 +153,33 @@ func packed(coding string) http.HandlerFunc {
 		fill(z)
 		_ = z.Close() // likewise
 	}
+}
+
+// within is an answer whose body is packed once more. Its own encoding was set before.
+type within struct {
+	http.ResponseWriter
+	outer io.Writer
+}
+
+// Header implements http.ResponseWriter: what is packed inside does not say so outside.
+func (w *within) Header() http.Header { return http.Header{} }
+
+// Write implements http.ResponseWriter.
+func (w *within) Write(p []byte) (int, error) { return w.outer.Write(p) }
+
+// repeatedByte is n spaces in the format of zstd (RFC 8878): a frame without a size, whose
+// blocks say a byte and how often it is there.
+func repeatedByte(n int) string {
+	const most = 128 << 10 // of one block
+	out := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58}
+	for ; n > 0; n -= most {
+		head := most<<3 | 1<<1
+		if n <= most {
+			head = n<<3 | 1<<1 | 1
+		}
+		out = append(out, byte(head), byte(head>>8), byte(head>>16), ' ')
+	}
+	return string(out)
 }
 
 const ok = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -183,6 +229,36 @@ var wrong = []Trap{
 				write(c, fmt.Sprintf("X-More-%d: %s\r\n", i, strings.Repeat("a", 1000)))
 			}
 			write(c, "Content-Length: 12\r\n\r\n<p>hello</p>")
+		}))
+	}},
+	{Name: "trailers without end", Says: cut, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\nTrailer: X-More\r\n\r\n5\r\n<p>he\r\n0\r\n"); more; more = write(c, "X-More: "+strings.Repeat("a", 8000)+"\r\n") {
+			}
+		}))
+	}},
+	{Name: "a chunk with an extension without end", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n5;a="); more; more = write(c, strings.Repeat("a", 8000)) {
+			}
+		}))
+	}},
+	{Name: "chunks of one byte with long extensions", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for more := write(c, ok+"Transfer-Encoding: chunked\r\n\r\n"); more; more = write(c, "1;a="+strings.Repeat("a", 3000)+"\r\nx\r\n") {
+			}
+		}))
+	}},
+	{Name: "a length of twenty digits", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: 99999999999999999999\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "a length of nine exabytes", Says: part, build: func(*Site) http.Handler {
+		return beside("/x", links, says(ok+"Content-Length: 9223372036854775807\r\n\r\n<p>hello</p>"))
+	}},
+	{Name: "100 Continue without end", Says: broken, build: func(*Site) http.Handler {
+		return beside("/x", links, raw(func(c net.Conn) {
+			for write(c, strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 100)) {
+			}
 		}))
 	}},
 	{Name: "100,000 cookies", Says: regexp.MustCompile(`too many cookies`), build: func(s *Site) http.Handler {

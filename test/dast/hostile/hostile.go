@@ -6,9 +6,11 @@ package hostile
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"html"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"regexp"
@@ -30,12 +32,28 @@ type Trap struct {
 	// Whole says that everything can be looked at, so that the scan may end without a
 	// reason.
 	Whole bool
-	build func(*Site) http.Handler
+	// TLS says that the application is encrypted: its address is https.
+	TLS bool
+	// Identity is who the scan signs in as, as a target names it; nil: nobody.
+	Identity map[string]any
+	build    func(*Site) http.Handler
+	// takes is given each connection before the application is, and reports whether it
+	// keeps it; nil: none. It closes what it keeps.
+	takes func(*Site, net.Conn) bool
+}
+
+// Base is where the application is.
+func (t Trap) Base() string {
+	if t.TLS {
+		return "https://" + address
+	}
+	return "http://" + address
 }
 
 // A Site is a trap that is served.
 type Site struct {
 	server   *http.Server
+	second   func(*tls.Conn) // serves who speaks HTTP/2; nil: nobody is offered it
 	listener net.Listener
 	requests atomic.Int64
 	asked    atomic.Int64 // by build, see after
@@ -44,8 +62,8 @@ type Site struct {
 	reached  []string
 }
 
-// Base is where the application is.
-const Base = "http://127.0.0.1:8080"
+// address is where applications listen.
+const address = "127.0.0.1:8080"
 
 // Addresses are those, beside the ones that every machine has, that have to be there for
 // Serve: of metadata services.
@@ -67,7 +85,7 @@ func Serve(t Trap) (*Site, error) {
 		s.others = append(s.others, o)
 		go s.watch(o)
 	}
-	l, err := net.Listen("tcp", strings.TrimPrefix(Base, "http://"))
+	l, err := net.Listen("tcp", address)
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -80,11 +98,36 @@ func Serve(t Trap) (*Site, error) {
 func (s *Site) start(l net.Listener, t Trap) {
 	pages := t.build(s)
 	s.listener = l
-	s.server = &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if t.takes != nil {
+		l = &chooser{l, func(c net.Conn) bool { return t.takes(s, c) }}
+	}
+	if t.TLS {
+		l = encrypted(l, s.second != nil)
+	}
+	s.server = &http.Server{ErrorLog: log.New(io.Discard, "", 0), TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.requests.Add(1)
 		pages.ServeHTTP(w, r)
 	})}
+	if s.second != nil {
+		s.server.TLSNextProto["h2"] = func(_ *http.Server, c *tls.Conn, _ http.Handler) { s.second(c) }
+	}
 	go func() { _ = s.server.Serve(l) }() // it ends when it is closed
+}
+
+// A chooser hands over the connections that nobody else takes.
+type chooser struct {
+	net.Listener
+	takes func(net.Conn) bool
+}
+
+// Accept implements net.Listener.
+func (c *chooser) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil || !c.takes(conn) {
+			return conn, err
+		}
+	}
 }
 
 // watch keeps who comes to an address that nobody may reach.
@@ -221,4 +264,4 @@ func says(text string) http.HandlerFunc {
 }
 
 // Traps lists all.
-var Traps = slices.Concat(hanging, huge, wrong, refusing, chances, leading, mazes, documents, scripts, descriptions)
+var Traps = slices.Concat(hanging, huge, wrong, refusing, chances, leading, mazes, documents, scripts, descriptions, encryption, signing)

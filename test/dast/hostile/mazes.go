@@ -302,6 +302,15 @@ var documents = []Trap{
 			write(w, `"id":1}`)
 		})
 	}},
+	{Name: "4 MB that nearly match what is searched for, other ones each time", Whole: true, build: func(s *Site) http.Handler {
+		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {
+			guard(w)
+			w.Header().Set("Content-Type", "text/plain")
+			for i := range 30_000 { // 3.9 MB
+				write(w, "You have an error in your SQ -----BEGIN RSA PRIVATE KE eyJhbGciOiJIUzI1NiJ9.eyJ. AKIAABCDEFGHIJKLMNO root:x:0:0:roo at "+word("near", s.Requests()*30_000+i)+"(\n")
+			}
+		})
+	}},
 	{Name: "4 MB of script in one expression", Whole: true, build: func(*Site) http.Handler { return repeated("<script>x=", "[(", 1_000_000, "</script>") }},
 	{Name: "JSON 1,000,000 lists deep", Whole: true, build: func(*Site) http.Handler {
 		return beside("/big", `<a href="/big?id=1">big</a>`, func(w http.ResponseWriter, _ *http.Request) {

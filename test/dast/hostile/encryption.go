@@ -1,0 +1,184 @@
+package hostile
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// This file holds traps that lie below the answers: handshakes that do not end, and
+// connections of HTTP/2 (RFC 9113), which browsers speak, that break its rules.
+
+// encrypted serves by TLS, with a certificate that nobody knows; HTTP/2 is offered if it is
+// to be.
+func encrypted(l net.Listener, second bool) net.Listener {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err) // there is always a random number
+	}
+	template := x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
+	certificate, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
+	if err != nil {
+		panic(err) // of what is written above
+	}
+	config := &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{certificate}, PrivateKey: key}}, NextProtos: []string{"http/1.1"}, MinVersion: tls.VersionTLS12}
+	if second {
+		config.NextProtos = []string{"h2", "http/1.1"}
+	}
+	return tls.NewListener(l, config)
+}
+
+// later gives the first connections to the application, and the others to f.
+func later(n int64, f func(net.Conn)) func(*Site, net.Conn) bool {
+	return func(s *Site, c net.Conn) bool {
+		if s.asked.Add(1) <= n {
+			return false
+		}
+		go func() {
+			defer func() { _ = c.Close() }() // that is the point
+			f(c)
+		}()
+		return true
+	}
+}
+
+// mute reads, and never says anything.
+func mute(c net.Conn) { _, _ = io.Copy(io.Discard, c) } // until it is closed
+
+// dripped sends the beginning of a handshake, one byte a second.
+func dripped(c net.Conn) {
+	go mute(c)
+	for text := "\x16\x03\x03\x40\x00\x02\x00\x3f\xfc\x03\x03" + strings.Repeat("x", 16_000); text != "" && write(c, text[:1]); text = text[1:] {
+		time.Sleep(time.Second)
+	}
+}
+
+// refuses answers each handshake with the alert handshake_failure.
+func refuses(c net.Conn) {
+	_, _ = c.Read(make([]byte, 1)) // whatever it says
+	write(c, "\x15\x03\x03\x00\x02\x02\x28")
+}
+
+// closing is an ordinary application that wants a new connection for each request.
+func closing(*Site) http.Handler {
+	pages := ordinary("")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Strict-Transport-Security", "max-age=63072000")
+		pages(w, r)
+	})
+}
+
+// second serves ordinary pages by HTTP/1.1, and whoever speaks HTTP/2 is given to f after
+// the settings were told: for each head of a request once.
+func second(f func(*http2.Framer, *http2.HeadersFrame) error) func(s *Site) http.Handler {
+	return func(s *Site) http.Handler {
+		s.second = func(c *tls.Conn) {
+			if _, err := io.ReadFull(c, make([]byte, len(http2.ClientPreface))); err != nil {
+				return // it is gone
+			}
+			framer := http2.NewFramer(c, c)
+			if framer.WriteSettings() != nil {
+				return
+			}
+			for {
+				frame, err := framer.ReadFrame()
+				if err != nil {
+					return // likewise
+				}
+				switch frame := frame.(type) {
+				case *http2.SettingsFrame:
+					if !frame.IsAck() {
+						err = framer.WriteSettingsAck()
+					}
+				case *http2.HeadersFrame:
+					s.requests.Add(1)
+					err = f(framer, frame)
+				}
+				if err != nil {
+					return
+				}
+			}
+		}
+		return closing(s)
+	}
+}
+
+// head writes the head of an answer, as HPACK wants it.
+func head(fields ...string) []byte {
+	var out strings.Builder
+	e := hpack.NewEncoder(&out)
+	for i := 0; i+1 < len(fields); i += 2 {
+		_ = e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]}) // a builder takes everything
+	}
+	return []byte(out.String())
+}
+
+// answer writes the head of a page.
+func answer(f *http2.Framer, stream uint32, more bool) error {
+	return f.WriteHeaders(http2.HeadersFrameParam{StreamID: stream, BlockFragment: head(":status", "200", "content-type", "text/html; charset=utf-8"), EndHeaders: true, EndStream: !more})
+}
+
+var encryption = []Trap{
+	{Name: "handshakes that hang", TLS: true, Says: gone, build: closing, takes: later(0, mute)},
+	{Name: "handshakes that hang from a moment on", TLS: true, Says: late, build: closing, takes: later(some, mute)},
+	{Name: "handshakes of one byte a second", TLS: true, Says: gone, build: closing, takes: later(0, dripped)},
+	{Name: "handshakes of one byte a second from a moment on", TLS: true, Says: late, build: closing, takes: later(some, dripped)},
+	{Name: "an alert at each handshake", TLS: true, Says: gone, build: closing, takes: later(0, refuses)},
+	{Name: "an alert at each handshake from a moment on", TLS: true, Says: regexp.MustCompile(late.String() + `|got no answer`), build: closing, takes: later(some, refuses)},
+	{Name: "HTTP/2 that resets each stream", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		for range 1000 {
+			if err := f.WriteRSTStream(h.StreamID, http2.ErrCodeRefusedStream); err != nil {
+				return err
+			}
+		}
+		return nil
+	})},
+	{Name: "HTTP/2 that goes away at each request", TLS: true, Whole: true, build: second(func(f *http2.Framer, _ *http2.HeadersFrame) error {
+		if err := f.WriteGoAway(0, http2.ErrCodeNo, []byte("later")); err != nil {
+			return err
+		}
+		return io.EOF
+	})},
+	{Name: "HTTP/2 with a head without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		err := f.WriteHeaders(http2.HeadersFrameParam{StreamID: h.StreamID, BlockFragment: head(":status", "200")})
+		for more := head("x-more", strings.Repeat("a", 8000)); err == nil; {
+			err = f.WriteContinuation(h.StreamID, false, more)
+		}
+		return err
+	})},
+	{Name: "HTTP/2 with a window of nothing", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		if err := f.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+			return err
+		}
+		return answer(f, h.StreamID, true) // and no body, for ever
+	})},
+	{Name: "HTTP/2 with pings and settings without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		err := answer(f, h.StreamID, true)
+		for err == nil {
+			if err = f.WritePing(false, [8]byte{}); err == nil {
+				err = f.WriteSettings(http2.Setting{ID: http2.SettingMaxConcurrentStreams, Val: 1})
+			}
+		}
+		return err
+	})},
+	{Name: "HTTP/2 with an empty body without end", TLS: true, Whole: true, build: second(func(f *http2.Framer, h *http2.HeadersFrame) error {
+		err := answer(f, h.StreamID, true)
+		for err == nil {
+			err = f.WriteData(h.StreamID, false, nil)
+		}
+		return err
+	})},
+}

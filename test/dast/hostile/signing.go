@@ -1,0 +1,63 @@
+package hostile
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"sync"
+)
+
+// This file holds traps for who signs in.
+
+// jane is who signs in by the form of sessions.
+var jane = map[string]any{"name": "jane", "form": map[string]any{"url": "/login", "user": "jane", "password": "secret"}}
+
+// sessions serves pages to who has signed in, as often as the session has uses; enter
+// answers a sign-in in its place, when it is set.
+func sessions(uses int, enter http.HandlerFunc) func(*Site) http.Handler {
+	return func(*Site) http.Handler {
+		var mu sync.Mutex
+		left := map[string]int{}
+		use := func(r *http.Request) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			c, err := r.Cookie("sid")
+			if err != nil || left[c.Value] == 0 {
+				return false
+			}
+			left[c.Value]--
+			return true
+		}
+		begin := func() string {
+			mu.Lock()
+			defer mu.Unlock()
+			sid := "s" + strconv.Itoa(len(left)) + word("session", len(left))
+			left[sid] = uses
+			return sid
+		}
+		pages := ordinary("<p>Welcome, jane.</p>")
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			guard(w)
+			switch {
+			case r.URL.Path == "/login" && r.Method == http.MethodPost && enter != nil:
+				enter(w, r)
+			case r.URL.Path == "/login" && r.Method == http.MethodPost && r.FormValue("user") == "jane" && r.FormValue("password") == "secret":
+				http.SetCookie(w, &http.Cookie{Name: "sid", Value: begin(), Path: "/", HttpOnly: true, Secure: false, SameSite: http.SameSiteStrictMode})
+				http.Redirect(w, r, "/", http.StatusSeeOther)
+			case r.URL.Path == "/login":
+				page(w, `<form method="post" action="/login"><input name="user"><input type="password" name="password"><input type="submit"></form>`)
+			case use(r):
+				pages(w, r)
+			default:
+				http.Redirect(w, r, "/login", http.StatusSeeOther)
+			}
+		})
+	}
+}
+
+var signing = []Trap{
+	{Name: "a session that ends with each answer", Identity: jane, Says: regexp.MustCompile(`signing in as "jane" did not work|session of "jane" was lost`), build: sessions(1, nil)},
+	{Name: "a session that ends with every tenth answer", Identity: jane, Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: sessions(10, nil)},
+	{Name: "a sign-in that hangs", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`), build: sessions(1, silent)},
+	{Name: "a sign-in of one byte a second", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`), build: sessions(1, drip)},
+}
