@@ -468,7 +468,8 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	if r.Renew != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
-	if err := r.points(ctx, op, e.Request.Points(), slow, func(at message.Point) bool { return slices.Contains(renewed, at.Key()) }); err != nil {
+	values := slices.Concat(e.Request.Points(), e.Request.Inner())
+	if err := r.points(ctx, op, values, slow, func(at message.Point) bool { return slices.Contains(renewed, at.Outer().Key()) }); err != nil {
 		return err
 	}
 	if err := r.points(ctx, op, e.Request.Names(), slow, op.reads); err != nil {

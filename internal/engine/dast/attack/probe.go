@@ -290,6 +290,7 @@ func (p *Probe) Read() {
 	p.op.mu.Lock()
 	defer p.op.mu.Unlock()
 	p.op.facts.found[p.At.Key()] = true
+	p.op.facts.found[p.At.Outer().Key()] = true
 }
 
 // Flaw reports a flaw at the probe's point.
@@ -336,6 +337,9 @@ func (t *Trial) Flaw(f Flaw) {
 	}
 	if f.Point != nil {
 		live.Parameter, live.In = f.Point.Name, string(f.Point.In)
+		if how := f.Point.Packed(); how != "" {
+			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: it was packed so again.", f.Point.Outer().Name, how))
+		}
 		identity += " " + f.Point.Key()
 	}
 	if t.As != nil && !f.Nobody {

@@ -38,14 +38,21 @@ type Point struct {
 	Index int
 	Value string // that is there now
 	Type  string // see Request.Types; of a JSON leaf "string", "number", "boolean", "null"
+	Inner *Inner // nil: the value is that of the parameter, and not one within it
 }
 
 // Constant is the type of a value that makes the operation: with another one it is
 // another operation, so that it is no point.
 const Constant = "constant"
 
-// Key names the point in an operation: "query:id", "json:/user/name".
-func (p Point) Key() string { return string(p.In) + ":" + p.Name }
+// Key names the point in an operation: "query:id", "json:/user/name", and, for a value within
+// another one, "cookie:user (base 64)".
+func (p Point) Key() string {
+	if p.Inner != nil {
+		return string(p.In) + ":" + p.Name + " (" + p.Packed() + ")"
+	}
+	return string(p.In) + ":" + p.Name
+}
 
 // Names reports whether the point is the name of a parameter.
 func (p Point) Names() bool {
@@ -199,6 +206,9 @@ func Identifier(segment string) bool {
 // With returns a copy of the request with the value at the point. A JSON leaf
 // becomes a string; see WithJSON for others.
 func (r *Request) With(p Point, value string) *Request {
+	if p.Inner != nil {
+		return r.With(p.Inner.outer, pack(p.Inner.outer.Value, p.Inner.layers, value, false))
+	}
 	c := r.Clone()
 	switch p.In {
 	case InQuery:
@@ -232,8 +242,12 @@ func (r *Request) With(p Point, value string) *Request {
 }
 
 // WithJSON returns a copy whose JSON leaf at the point is the given JSON text. The
-// point may name a member that is not there: it is added.
+// point may name a member that is not there: it is added. So it is with a value of JSON
+// within that of a parameter; within another kind of text, the JSON is a text.
 func (r *Request) WithJSON(p Point, text string) *Request {
+	if p.Inner != nil {
+		return r.With(p.Inner.outer, pack(p.Inner.outer.Value, p.Inner.layers, text, p.HoldsJSON()))
+	}
 	c := r.Clone()
 	c.Body.Text = setJSON(r.Body.Text, p, []byte(text))
 	return c

@@ -30,9 +30,12 @@ var (
 var Check = &attack.Check{ID: "nosqlinjection", Rules: []*finding.Rule{byOperator, byScript}, Profile: scan.Safe, Wants: wants, Point: point}
 
 func wants(p message.Point) bool {
+	if p.HoldsJSON() {
+		return p.Type != "boolean" && p.Type != "null"
+	}
 	switch p.In {
 	case message.InQuery, message.InForm, message.InJSON:
-		return p.Type != "boolean" && p.Type != "null"
+		return p.Inner == nil && p.Type != "boolean" && p.Type != "null"
 	}
 	return false
 }
@@ -63,9 +66,10 @@ func point(p *attack.Probe) error {
 // JSON, else a name with brackets, which the parsers of most frameworks make an object.
 func with(p *attack.Probe, operator, operand string) (r *message.Request, shown string) {
 	text, _ := json.Marshal(map[string]string{operator: operand}) // a map of texts can be written
-	switch p.At.In {
-	case message.InJSON:
+	if p.At.HoldsJSON() {
 		return p.Request.WithJSON(p.At, string(text)), string(text)
+	}
+	switch p.At.In {
 	case message.InForm:
 		r = p.Request.Clone()
 		r.Body.Params[p.At.Index].Name += "[" + operator + "]"

@@ -50,10 +50,8 @@ func wants(p message.Point) bool {
 	switch p.In {
 	case message.InFileName, message.InHeaderName, message.InCookieName:
 		return false
-	case message.InJSON:
-		return p.Type != "boolean" && p.Type != "null"
 	}
-	return true
+	return !p.HoldsJSON() || p.Type != "boolean" && p.Type != "null"
 }
 
 // A prober holds what is known of the point.
