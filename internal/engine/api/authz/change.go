@@ -120,7 +120,7 @@ func (e *examination) promoted(u *User) error {
 		return err
 	}
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(site.IsPassword) || site.Dangerous(o.Path) || len(e.gains(o, before)) == 0 {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || slices.ContainsFunc(o.body().Required, site.IsPassword) || site.Dangerous(o.Path) || len(e.gains(o, before)) == 0 {
 			continue
 		}
 		names := parameters(o.Path)

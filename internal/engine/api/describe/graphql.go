@@ -2,6 +2,7 @@ package describe
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -43,7 +44,22 @@ type graphField struct {
 	preset bool // has a default
 	value  any
 	line   int
-	old    bool // deprecated
+	old    bool   // deprecated
+	guard  string // the directive that asks for a sign-in; empty: none
+}
+
+// guards are names of directives by which schemas say that a field asks for a sign-in.
+var guards = lazyregexp.New(`(?i)^(is_?|requires?_?)?(auth|auth(enticated?|ori[sz]ed?)|signed_?in|logged_?in|login|login_?required)$|^(require|has)s?_?(any_?)?(roles?|permissions?|scopes?)$|^(protected|guarded|aws_auth|aws_cognito_user_pools|aws_iam)$`)
+
+// guarded returns the name of the directive among these that asks for a sign-in; empty:
+// none does.
+func guarded(list ast.DirectiveList) string {
+	for _, d := range list {
+		if guards.MatchString(d.Name) {
+			return d.Name
+		}
+	}
+	return ""
 }
 
 // keyword begins a definition of the language.
@@ -135,7 +151,8 @@ func (g *graph) document(doc *ast.SchemaDocument, before int) {
 			g.types[d.Name] = t
 		}
 		for _, f := range d.Fields {
-			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil, preset: f.DefaultValue != nil}
+			field := graphField{name: f.Name, typ: f.Type, old: f.Directives.ForName("deprecated") != nil, preset: f.DefaultValue != nil,
+				guard: cmp.Or(guarded(f.Directives), guarded(d.Directives))}
 			if f.Position != nil {
 				field.line = f.Position.Line + before
 			}
@@ -256,6 +273,9 @@ func (g *graph) operations() {
 
 func (g *graph) operation(kind, root string, f graphField) {
 	o := &Operation{ID: root + "." + f.name, Method: "POST", Tags: []string{kind}, Line: f.line, Deprecated: f.old, BodyRequired: true}
+	if f.guard != "" {
+		o.Security = []Requirement{{{Scheme: "@" + f.guard}}}
+	}
 	variables := unknown()
 	variables.Types = []string{"object"}
 	var declared, given []string

@@ -1,6 +1,7 @@
 package operations
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func first(list []conform.Breach) string {
 // authenticated asks an operation that needs a sign-in without one.
 func (e *examination) authenticated(t *attack.Trial) error {
 	c := e.call(t)
-	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 {
+	if c == nil || c.answer == nil || !c.operation.Secured() || c.answer.Status >= 300 || len(c.answer.Body) == 0 || c.answer.IsData() && empty(message.DecodeJSON(c.answer.Body), 0) {
 		return nil
 	}
 	if c.operation.Call != nil && c.seen.Outcome != finding.Reached || !reads(c) && !e.Target.Profile.Allows(scan.Standard) {
@@ -135,6 +136,27 @@ func (e *examination) authenticated(t *attack.Trial) error {
 			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.", control.Status),
 		}})
 	return nil
+}
+
+// empty reports whether a document holds nothing but names, empty lists, zeros and nulls:
+// whoever is shown that is shown nothing.
+func empty(v any, depth int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			if depth > maxDepth || !empty(below, depth+1) {
+				return false
+			}
+		}
+		return len(v) > 0
+	case []any:
+		return len(v) == 0
+	case json.Number:
+		return v.String() == "0"
+	case nil:
+		return depth > 0
+	}
+	return false
 }
 
 // alike reports whether two answers are the same kind of content.

@@ -97,6 +97,7 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 		return
 	}
 	made, about := makes(o, resp), subject(o)
+	s.place(o, resp, made, about)
 	looked := 0
 	s.walk(message.DecodeJSON(resp.Body), about, made, 0, &looked)
 	if body := resp.Request.Body; made && body.Kind == message.JSON && o.Call == nil {
@@ -123,6 +124,41 @@ func (s *store) learn(o *describe.Operation, resp *message.Response) {
 		}
 	}
 }
+
+// place keeps the identifiers of what an answer is about under the path that it was asked
+// at: there may be several things of one name.
+func (s *store) place(o *describe.Operation, resp *message.Response, made bool, about string) {
+	if o.Call != nil || strings.Contains(o.Path, "{") {
+		return
+	}
+	v := message.DecodeJSON(resp.Body)
+	for range maxWraps {
+		if list, is := v.([]any); is && len(list) > 0 {
+			v, made = list[0], made && len(list) == 1
+		}
+		m, is := v.(map[string]any)
+		if !is || identified(m, about) {
+			break
+		}
+		for _, below := range m {
+			switch below.(type) {
+			case map[string]any, []any:
+				if len(m) == 1 {
+					v = below
+				}
+			}
+		}
+	}
+	m, _ := v.(map[string]any)
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
+			s.add("at "+strings.TrimRight(o.Path, "/"), m[name], made)
+		}
+	}
+}
+
+// maxWraps bounds the objects that wrap what an answer is about.
+const maxWraps = 3
 
 // at follows a JSON pointer.
 func at(v any, pointer string) any {
@@ -193,6 +229,9 @@ func (s *store) find(o *describe.Operation, name string, schema *describe.Schema
 	about := before(o.Path, name)
 	if about == "" {
 		about = subject(o)
+	}
+	if i := strings.Index(o.Path, "/{"+name+"}"); i > 0 {
+		names = append(names, "at "+o.Path[:i])
 	}
 	names = append(names, about+"."+short)
 	for _, id := range []string{"id", "uuid", "guid", "key", "name", "slug", "number", "title"} {

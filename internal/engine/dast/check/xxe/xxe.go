@@ -47,6 +47,11 @@ func request(t *attack.Trial) error {
 	case message.XML:
 	case message.Multipart:
 		return files(t)
+	case message.JSON:
+		if err := switched(t); err != nil {
+			return err
+		}
+		return values(t)
 	default:
 		return values(t)
 	}

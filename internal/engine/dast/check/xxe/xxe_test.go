@@ -75,6 +75,50 @@ func TestCheck(t *testing.T) {
 	attacktest.Expect(t, called, "dast/xxe/external POST /bad/silent xml:order/name")
 }
 
+// What asks for JSON is sent XML: some read that too.
+func TestOtherType(t *testing.T) {
+	fetch := attacktest.Fetch(t)
+	mux := http.NewServeMux()
+	asked := map[string]int{}
+	page := func(path string, f func(w http.ResponseWriter, body []byte) string) {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			name := "tea"
+			if strings.Contains(r.Header.Get("Content-Type"), "xml") {
+				asked[path]++
+				name = f(w, body)
+			}
+			fmt.Fprintf(w, `{"thanks":%q}`, name)
+		})
+	}
+	page("/bad/orders", func(_ http.ResponseWriter, b []byte) string { return parse(b, true, fetch) })
+	page("/bad/quiet", func(w http.ResponseWriter, b []byte) string {
+		parse(b, true, fetch)
+		w.WriteHeader(http.StatusBadRequest)
+		return "jaxb: unexpected element"
+	})
+	page("/good/type", func(w http.ResponseWriter, _ []byte) string {
+		w.WriteHeader(http.StatusUnsupportedMediaType)
+		return "no"
+	})
+	page("/good/json", func(w http.ResponseWriter, _ []byte) string {
+		w.WriteHeader(http.StatusBadRequest)
+		return "invalid character '<' looking for beginning of value"
+	})
+	page("/good/plain", func(_ http.ResponseWriter, b []byte) string { return parse(entity.ReplaceAll(b, nil), false, fetch) })
+	page("/good/any", func(http.ResponseWriter, []byte) string { return "you" })
+	var operations []string
+	for _, p := range []string{"/bad/orders", "/bad/quiet", "/good/type", "/good/json", "/good/plain", "/good/any"} {
+		operations = append(operations, "POST "+p+` {"name":"tea","count":2,"at":{"street":"x"}}`)
+	}
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, operations, attacktest.Listening(t))
+	attacktest.Expect(t, got, "dast/xxe/external POST /bad/orders xml:order/at/street", "dast/xxe/external POST /bad/quiet xml:quiet/at/street")
+	if asked["/good/type"] != 1 || asked["/good/json"] != 1 {
+		t.Errorf("asked %v", asked)
+	}
+}
+
 // upload adds a form that uploads a file to what is attacked.
 func upload(path string) attacktest.Setting {
 	return func(r *attack.Run) {

@@ -1,0 +1,100 @@
+package xxe
+
+import (
+	"encoding/xml"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
+)
+
+// This file sends XML where JSON is asked for: frameworks that read both by their type
+// often do so although nobody has thought of the other one.
+
+// speaking are words of errors of those who have read a document, or tried to.
+var speaking = lazyregexp.New(`(?i)\bxml\b|\bsax|unmarshal|jaxb|doctype|\broot element|expected element`)
+
+// switched tries the operation's body as XML: once without entities, and further where the
+// answer says that somebody reads it.
+func switched(t *attack.Trial) error {
+	fields, is := message.DecodeJSON(t.Request.Body.Text).(map[string]any)
+	if !is {
+		return nil
+	}
+	r := t.Request.Clone()
+	r.Body = message.Body{Kind: message.XML, Type: "application/xml", Text: []byte(`<?xml version="1.0"?>` + element(noun(r.Path), fields, 0))}
+	texts := elements(r)
+	if len(texts) == 0 {
+		return nil
+	}
+	first, err := t.First()
+	if err != nil {
+		return err
+	}
+	resp, err := t.Send(r)
+	if err != nil {
+		return err
+	}
+	switch {
+	case resp.Status == http.StatusUnsupportedMediaType:
+		return nil
+	case resp.Status < 300 || first.Status == resp.Status && resp.Status < 500:
+	case !speaking.MatchString(resp.Text()):
+		return nil
+	}
+	at := texts[0]
+	_, err = point(t, place{at, func(entities, text string) *message.Request { return document(t, r, at, entities, text) }})
+	return err
+}
+
+// noun is what the path is about, as classes of objects are named: "order" of /api/orders/7.
+func noun(path string) string {
+	for _, s := range slices.Backward(strings.Split(path, "/")) {
+		if tag(s) && strings.IndexFunc(s, func(c rune) bool { return c >= '0' && c <= '9' }) < 0 {
+			return strings.TrimSuffix(s, "s")
+		}
+	}
+	return "root"
+}
+
+// tag reports whether a name can be that of an element.
+func tag(name string) bool {
+	return name != "" && strings.IndexFunc(name, func(c rune) bool {
+		return c != '_' && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	}) < 0 && (name[0] > '9' || name[0] < '0')
+}
+
+// maxDeep bounds the objects inside each other that are written as XML.
+const maxDeep = 6
+
+// element writes a value of JSON as XML, lists as elements of one name. Properties whose
+// name no element can have are left out.
+func element(name string, v any, depth int) string {
+	if depth > maxDeep || !tag(name) {
+		return ""
+	}
+	var b strings.Builder
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			b.WriteString(element(name, one, depth+1))
+		}
+		return b.String()
+	case map[string]any:
+		b.WriteString("<" + name + ">")
+		for _, below := range slices.Sorted(maps.Keys(v)) {
+			b.WriteString(element(below, v[below], depth+1))
+		}
+	case nil:
+		return ""
+	default:
+		b.WriteString("<" + name + ">")
+		_ = xml.EscapeText(&b, []byte(fmt.Sprint(v))) // a builder takes everything
+	}
+	return b.String() + "</" + name + ">"
+}
