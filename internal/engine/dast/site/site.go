@@ -132,7 +132,7 @@ func (s *Scope) Hosts(host string) bool { return sameHost(host, s.base) }
 
 // dangerous are words in an address or a label of what ends the session or cannot be
 // taken back.
-var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_ ]?(out|off)([^a-z]|$)|(^|[^a-z])(abmelden|ausloggen|d[eé]connexion|cerrar[-_ ]?sesi[oó]n|uitloggen|wyloguj)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|reboot|factory[-_]?reset|set[-_]?up|re[-_]?install|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)` +
+var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_ ]?(out|off)([^a-z]|$)|(^|[^a-z])(abmelden|ausloggen|d[eé]connexion|cerrar[-_ ]?sesi[oó]n|uitloggen|wyloguj)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|rmdir|unlink|reboot|factory[-_]?reset|set[-_]?up|re[-_]?install|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)` +
 	`|(^|[^a-z])(create|re[-_]?create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|seed|restore|truncate|wipe|purge|clear|empty|flush)[-_]?(the[-_]?|all[-_]?)?(db|database|data|tables?)([^a-z]|$)` +
 	`|(^|[^a-z])(db|database|tables?)[-_]?(create|reset|re[-_]?build|drop|init|initiali[sz]e|populate|restore|truncate|wipe|purge)([^a-z]|$)|(^|/)install\.(php|aspx?|jsp)([^a-z]|$)`)
 

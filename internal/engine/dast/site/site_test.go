@@ -107,7 +107,7 @@ func TestSurfaceIsBounded(t *testing.T) {
 
 func TestDangerousNames(t *testing.T) {
 	for text, want := range map[string]bool{
-		"/set-up-database.php": true, "/setup.php": true, "/reset_db": true, "/db/reset-db": true, "/createdb": true, "/clear-data": true, "/install.php": true,
+		"/set-up-database.php": true, "/setup.php": true, "/reset_db": true, "/db/reset-db": true, "/createdb": true, "/clear-data": true, "/rmdir.php": true, "/install.php": true,
 		"/admin/truncate-tables": true, "/logout": true, "Log out": true, "Sign Out": true, "Abmelden": true, "Cerrar sesión": true, "/blog/outside": false, "Catalog outlet": false, "/database-offline.php": false, "/data/tables": false, "/install/guide": false, "/create-account": false, "/restore": false, "/table": false,
 	} {
 		if Dangerous(text) != want {

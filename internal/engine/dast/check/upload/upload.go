@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -45,14 +46,18 @@ type language struct {
 	name  string
 	print string // a program that prints the product of two numbers
 	signs *lazyregexp.Regexp
+	// others are extensions of the same language, for uploads that refuse the first one:
+	// written otherwise, further ones that servers are set up to run, one of which a filter
+	// takes the first out once, and with that of an image before or behind.
+	others []string
 }
 
 // languages with the signs of each in the path and the headers of answers.
 var languages = []language{
-	{"php", "<?php echo %d*%d; ?>", lazyregexp.New(`(?i)\.php([/?\s]|$)|x-powered-by: php|phpsessid=|laravel_session=`)},
-	{"jsp", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.jspx?([/?;\s]|$)|jsessionid=`)},
-	{"aspx", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.aspx([/?\s]|$)|x-aspnet-version:|asp\.net_sessionid=`)},
-	{"asp", "<%% Response.Write(CLng(%d)*CLng(%d)) %%>", lazyregexp.New(`(?i)\.asp([/?\s]|$)|aspsessionid`)},
+	{"php", "<?php echo %d*%d; ?>", lazyregexp.New(`(?i)\.php([/?\s]|$)|x-powered-by: php|phpsessid=|laravel_session=`), []string{"phtml", "pHp", "pphphp", "png.php", "php.png"}},
+	{"jsp", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.jspx?([/?;\s]|$)|jsessionid=`), []string{"jspx", "jSp", "jjspsp", "png.jsp"}},
+	{"aspx", "<%%= %d*%d %%>", lazyregexp.New(`(?i)\.aspx([/?\s]|$)|x-aspnet-version:|asp\.net_sessionid=`), []string{"aSpx", "png.aspx"}},
+	{"asp", "<%% Response.Write(CLng(%d)*CLng(%d)) %%>", lazyregexp.New(`(?i)\.asp([/?\s]|$)|aspsessionid`), []string{"aSp", "cer", "asa", "png.asp"}},
 }
 
 // learn notes the languages of the target.
@@ -87,11 +92,43 @@ func try(t *attack.Trial) error {
 	return nil
 }
 
-// run uploads a program, and reports when it ran.
+// image is how a picture begins, for uploads that look at the content.
+const image = "GIF89aMerlon;\n"
+
+// run uploads a program, under the names of the language, and reports when it ran. Where
+// no answer tells of its path, files of other names are not looked for. A field that looks like the name
+// of a file may give the file that name, whatever the file itself is called: the slash and
+// the dot behind it are nothing to the file system, and end another extension.
 func run(t *attack.Trial, field int, l language) (bool, error) {
+	for i, extension := range slices.Concat([]string{l.name}, l.others) {
+		name := t.Random(12) + "." + extension
+		if found, err := program(t, l, upload{field: field, named: -1, told: i > 0, name: name, file: message.Param{File: name}}); found || err != nil {
+			return found, err
+		}
+	}
+	for i, p := range t.Request.Body.Params {
+		if p.File != "" || !fileName.MatchString(p.Value) {
+			continue
+		}
+		for _, end := range []string{"", "/."} {
+			word := t.Random(12)
+			if found, err := program(t, l, upload{field: field, named: i, told: true, name: word + "." + l.name + end, file: message.Param{File: word + ".png"}}); found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// fileName are values that name a file.
+var fileName = lazyregexp.New(`(?i)^[\w.-]+\.(png|jpe?g|gif|bmp|webp|svg|txt|csv|pdf|docx?|xlsx?|zip)$`)
+
+// program uploads one that prints a product, and reports when it does.
+func program(t *attack.Trial, l language, u upload) (bool, error) {
 	a, b := t.Number(10001, 40000), t.Number(10001, 40000)
 	source, product := fmt.Sprintf(l.print, a, b), fmt.Sprint(a*b)
-	return place(t, field, message.Param{File: t.Random(12) + "." + l.name, Type: "image/png", Value: source}, func(resp *message.Response) *attack.Flaw {
+	u.file.Type, u.file.Value = "image/png", image+source
+	return place(t, u, func(resp *message.Response) *attack.Flaw {
 		text := resp.Text()
 		if !strings.Contains(text, product) || strings.Contains(text, fmt.Sprintf("%d*%d", a, b)) {
 			return nil
@@ -102,8 +139,9 @@ func run(t *attack.Trial, field int, l language) (bool, error) {
 
 // show uploads a page, and reports when the site shows it.
 func show(t *attack.Trial, field int) error {
-	mark := t.Random(16)
-	_, err := place(t, field, message.Param{File: t.Random(12) + ".html", Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark + ">test</b>\n"}, func(resp *message.Response) *attack.Flaw {
+	mark, name := t.Random(16), t.Random(12)+".html"
+	file := message.Param{File: name, Type: "text/html", Value: "<!doctype html><title>test</title><b id=" + mark + ">test</b>\n"}
+	_, err := place(t, upload{field: field, named: -1, name: name, file: file}, func(resp *message.Response) *attack.Flaw {
 		if !resp.IsHTML() || !strings.Contains(resp.Text(), "<b id="+mark+">") || strings.Contains(strings.ToLower(resp.Header.Get("Content-Disposition")), "attachment") ||
 			strings.Contains(strings.ToLower(resp.Header.Get("Content-Security-Policy")), "sandbox") {
 			return nil
@@ -113,17 +151,35 @@ func show(t *attack.Trial, field int) error {
 	return err
 }
 
-// place uploads a file, looks for it, and gives each answer that may be it to proven.
-func place(t *attack.Trial, field int, file message.Param, proven func(*message.Response) *attack.Flaw) (bool, error) {
+// An upload is a file, and where in a form it is sent.
+type upload struct {
+	field int // of the file
+	file  message.Param
+	named int    // a field that gives the file its name; -1: none
+	name  string // that the file is given
+	told  bool   // it is looked for only where the answer tells of the path
+}
+
+// request is the form with the file, and the point that decides.
+func (u *upload) request(t *attack.Trial) (*message.Request, message.Point) {
 	r := t.Request.Clone()
-	file.Name = r.Body.Params[field].Name
-	r.Body.Params[field] = file
-	at := message.Point{In: message.InFileName, Name: file.Name, Index: field, Value: file.File}
+	u.file.Name = r.Body.Params[u.field].Name
+	r.Body.Params[u.field] = u.file
+	if u.named < 0 {
+		return r, message.Point{In: message.InFileName, Name: u.file.Name, Index: u.field, Value: u.name}
+	}
+	r.Body.Params[u.named].Value = u.name
+	return r, message.Point{In: message.InMultipart, Name: r.Body.Params[u.named].Name, Index: u.named, Value: u.name}
+}
+
+// place uploads a file, looks for it, and gives each answer that may be it to proven.
+func place(t *attack.Trial, u upload, proven func(*message.Response) *attack.Flaw) (bool, error) {
+	r, at := u.request(t)
 	answer, err := t.Follow(r)
 	if err != nil || answer.Status >= 400 {
 		return false, err
 	}
-	for _, where := range candidates(answer, file.File) {
+	for _, where := range u.candidates(answer) {
 		if t.Scope.Allows(where) != nil {
 			continue
 		}
@@ -132,8 +188,8 @@ func place(t *attack.Trial, field int, file message.Param, proven func(*message.
 			return false, err
 		}
 		if flaw := proven(resp); flaw != nil {
-			flaw.Request, flaw.Point, flaw.Payload = r, &at, file.File
-			flaw.Proof = append([]string{"The upload takes the file " + file.File + ", which is still there."}, flaw.Proof...)
+			flaw.Request, flaw.Point, flaw.Payload = r, &at, u.name
+			flaw.Proof = append([]string{"The upload takes the file " + u.name + ", which is still there."}, flaw.Proof...)
 			flaw.Answers, flaw.Notes = []*message.Response{answer, resp}, []string{"the upload", "the file"}
 			t.Flaw(*flaw)
 			return true, nil
@@ -149,13 +205,15 @@ var folders = []string{"uploads/", "/uploads/", "/upload/", "/files/", "/images/
 const maxCandidates = 8
 
 // candidates are the addresses where the file may be: what the answer says of it, else
-// common folders.
-func candidates(answer *message.Response, name string) []*message.Request {
+// common folders. What is taken out of an extension leaves another one.
+func (u *upload) candidates(answer *message.Response) []*message.Request {
 	text := strings.ReplaceAll(answer.Text(), `\/`, "/")
-	extension := name[strings.LastIndexByte(name, '.'):]
-	told := lazyregexp.New(`[\w./:%~@+-]*`+regexp.QuoteMeta(name)).FindAllString(text, 10)
+	stem, extension, _ := strings.Cut(u.name, ".")
+	extension = strings.TrimSuffix(extension[strings.LastIndexByte(strings.TrimSuffix(extension, "/."), '.')+1:], "/.")
+	name := strings.TrimSuffix(u.name, "/.")
+	told := lazyregexp.New(`[\w./:%~@+-]*`+stem+`[\w.]*`).FindAllString(text, 10)
 	if len(told) == 0 { // under a name of its own
-		told = lazyregexp.New(`[\w./:%~@+-]*[0-9a-fA-F]{8,}[\w-]*`+regexp.QuoteMeta(extension)+`\b`).FindAllString(text, 10)
+		told = lazyregexp.New(`(?i)[\w./:%~@+-]*[0-9a-f]{8,}[\w-]*\.`+regexp.QuoteMeta(extension)+`\b`).FindAllString(text, 10)
 	}
 	paths := []string{}
 	for _, p := range told {
@@ -169,7 +227,7 @@ func candidates(answer *message.Response, name string) []*message.Request {
 			}
 		}
 	}
-	if len(paths) == 0 {
+	if len(paths) == 0 && !u.told {
 		for _, f := range folders {
 			paths = append(paths, f+name)
 		}

@@ -22,6 +22,8 @@ type store struct {
 	folder string // of the application
 	prefix string
 	serve  func(w http.ResponseWriter, name, content string)
+	image  bool                            // it looks at the content
+	names  func(file, field string) string // what the file is called there
 	mu     sync.Mutex
 	files  map[string]string
 }
@@ -37,8 +39,16 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		content, _ := io.ReadAll(f)
-		s.files[h.Filename] = string(content)
-		fmt.Fprint(w, s.says(h.Filename))
+		if s.image && http.DetectContentType(content) != "image/gif" {
+			fmt.Fprint(w, "no image")
+			return
+		}
+		name := h.Filename
+		if s.names != nil {
+			name = s.names(name, r.FormValue("name"))
+		}
+		s.files[path.Base(path.Clean(name))] = string(content)
+		fmt.Fprint(w, s.says(name))
 		return
 	}
 	name := path.Base(r.URL.Path)
@@ -53,9 +63,9 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // runs is a server that runs files, as far as the test's need it.
 func runs(w http.ResponseWriter, name, content string) {
 	var a, b int
-	if strings.HasSuffix(name, ".php") {
-		if _, err := fmt.Sscanf(content, "<?php echo %d*%d; ?>", &a, &b); err == nil {
-			fmt.Fprint(w, a*b)
+	if before, program, ok := strings.Cut(content, "<?php echo "); ok && strings.HasSuffix(name, ".php") || strings.HasSuffix(name, ".phtml") {
+		if _, err := fmt.Sscanf(program, "%d*%d; ?>", &a, &b); err == nil {
+			fmt.Fprint(w, before, a*b)
 			return
 		}
 	}
@@ -71,6 +81,7 @@ func plain(w http.ResponseWriter, _, content string) {
 func TestCheck(t *testing.T) {
 	all := func(string) bool { return true }
 	noPHP := func(name string) bool { return !strings.HasSuffix(name, ".php") }
+	noProgram := func(name string) bool { return strings.HasSuffix(name, ".html") }
 	images := func(name string) bool { return strings.HasSuffix(name, ".png") }
 	relative := func(name string) string { return "<pre>files/kept/" + name + " stored</pre>" }
 	silent := func(string) string { return "thanks" }
@@ -80,13 +91,26 @@ func TestCheck(t *testing.T) {
 		want string
 	}{
 		"runs":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"image":   {&store{takes: all, image: true, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"another": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"taken out": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs, names: func(file, _ string) string {
+			return strings.Replace(strings.ReplaceAll(file, "phtml", ""), "php", "", 1)
+		}}, "dast/upload/script POST /up filename:f"},
+		"first of two": {&store{takes: func(name string) bool { return strings.Contains(name, ".png") }, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/script POST /up filename:f"},
+		"named": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs, names: func(_, field string) string {
+			if strings.HasSuffix(field, ".php") || strings.Contains(field, "html") {
+				return "refused"
+			}
+			return field
+		}}, "dast/upload/script POST /up multipart:name"},
+		"its own": {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs, names: func(string, string) string { return "0123456789.png" }}, ""},
 		"guessed": {&store{takes: all, says: silent, prefix: "/uploads/", serve: runs}, "dast/upload/script POST /up filename:f"},
-		"page":    {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
+		"page":    {&store{takes: noProgram, says: relative, prefix: "/files/kept/", serve: runs}, "dast/upload/page POST /up filename:f"},
 		"folder":  {&store{takes: all, says: func(name string) string { return "stored /uploads/" + name }, folder: "/app", prefix: "/app/uploads/", serve: runs}, "dast/upload/script POST /app/up filename:f"},
 		"images":  {&store{takes: images, says: relative, prefix: "/files/kept/", serve: runs}, ""},
 		"text":    {&store{takes: all, says: relative, prefix: "/files/kept/", serve: plain}, ""},
 		"hidden":  {&store{takes: all, says: echo, prefix: "/nobody/knows/", serve: runs}, ""},
-		"attachment": {&store{takes: noPHP, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
+		"attachment": {&store{takes: noProgram, says: relative, prefix: "/files/kept/", serve: func(w http.ResponseWriter, n, c string) {
 			w.Header().Set("Content-Disposition", "attachment")
 			runs(w, n, c)
 		}}, ""},
@@ -96,7 +120,7 @@ func TestCheck(t *testing.T) {
 			c.s.files = map[string]string{}
 			got := attacktest.Attack(t, c.s, []*attack.Check{Check}, []string{"GET /"}, attacktest.Profile(scan.Standard), func(r *attack.Run) {
 				up := attacktest.Request(t, r.Scope.Base().Scheme+"://"+r.Scope.Base().Host, "POST "+c.s.folder+"/up")
-				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
+				up.Body = message.Body{Kind: message.Multipart, Params: []message.Param{{Name: "max", Value: "1"}, {Name: "name", Value: "photo.png"}, {Name: "f", File: "test.txt", Type: "text/plain", Value: "test\n"}}}
 				r.Surface.Add(up)
 			})
 			var want []string
@@ -104,7 +128,7 @@ func TestCheck(t *testing.T) {
 				want = append(want, c.want)
 			}
 			attacktest.Expect(t, got, want...)
-			if got.Requests > 20 {
+			if got.Requests > 24 {
 				t.Errorf("%d requests", got.Requests)
 			}
 		})
