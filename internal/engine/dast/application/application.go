@@ -77,6 +77,11 @@ func examine(p *scan.LivePass) error {
 	if v.Run.Others, err = others(v); err != nil {
 		return err
 	}
+	guest, err := session.New(scan.Identity{}, v.Session())
+	if err != nil {
+		return err
+	}
+	v.Client.Receive(guest)
 	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
 		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {

@@ -24,6 +24,11 @@ func (e *examination) discover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if page := e.entrance(); page != nil {
+		if result, err = e.crawler.More(ctx, page); err != nil {
+			return err
+		}
+	}
 	if routes := e.routes(); len(routes) > 0 {
 		e.Progress(20, fmt.Sprintf("asking for what the code declares, %d requests", e.Client.Sent()))
 		if result, err = e.crawler.More(ctx, routes...); err != nil {
@@ -44,6 +49,21 @@ func (e *examination) discover(ctx context.Context) error {
 	e.leave(found)
 	_, err = e.crawler.More(ctx, e.crawler.Lists()...)
 	return err
+}
+
+// entrance is the page on which the identity signed in, for a guest: who is signed in is
+// not shown it, nor what it alone leads to. nil: there is none.
+func (e *examination) entrance() *message.Request {
+	for _, identity := range e.Target.Identities[:min(1, len(e.Target.Identities))] {
+		if identity.Form == nil {
+			continue
+		}
+		if page := crawl.Resolve(e.Scope.Base(), identity.Form.URL, "sign-in"); page != nil {
+			page.Guest = true
+			return page
+		}
+	}
+	return nil
 }
 
 // sockets tells of WebSockets, whose messages nobody examines.

@@ -264,6 +264,9 @@ func (c *Crawler) push(it item) {
 	}
 	content, _ := r.Content()
 	key := r.Method + " " + r.Address() + "\x00" + string(content)
+	if r.Guest && it.depth == 0 { // what it leads to is asked once, as whoever saw it first
+		key += "\x00"
+	}
 	folder := r.Method + " " + r.Base() + path.Dir(r.Path)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -389,7 +392,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		if c.Surface.Add(r) && it.from != "" {
 			c.leadsOn(it.from)
 		}
-		c.Surface.Answered(answer, c.name())
+		c.Surface.Answered(answer, c.name(r))
 		c.Surface.Count(r, 1)
 	}
 	c.keep(resp, there)
@@ -442,9 +445,9 @@ func (c *Crawler) leads(resp *message.Response) {
 	c.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%s leads to %.200s, which is outside of the target: what is there was not examined", base.Place(), to.Scheme+"://"+to.Host+to.Path)})
 }
 
-// name is that of the identity.
-func (c *Crawler) name() string {
-	if c.As == nil {
+// name is that of the identity that asks.
+func (c *Crawler) name(r *message.Request) string {
+	if c.As == nil || r.Guest {
 		return ""
 	}
 	return c.As.Name()
@@ -464,6 +467,7 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	c.forms(f)
 	from := site.Shape(resp.Request)
 	for _, r := range f.Requests {
+		r.Guest = resp.Request.Guest
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}

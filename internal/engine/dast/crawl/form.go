@@ -21,9 +21,17 @@ type form struct {
 	controls []*html.Node
 }
 
-// forms returns the forms of a document.
+// control reports whether an element is one of a form.
+func control(n *html.Node) bool {
+	return n.Type == html.ElementNode && (n.Data == "input" || n.Data == "select" || n.Data == "textarea" || n.Data == "button")
+}
+
+// forms returns the forms of a document. Where an element form begins between the parts
+// of a table, or ends with an element around it, the parser leaves it empty, and what
+// follows still belongs to it (HTML 5, section 13.2.4.4: the form element pointer).
 func forms(doc *html.Node) []*form {
 	var out []*form
+	var open *form // the last one, if it holds no control
 	by := map[*html.Node]*form{}
 	ids := map[string]*form{}
 	for n := range doc.Descendants() {
@@ -36,27 +44,35 @@ func forms(doc *html.Node) []*form {
 		}
 	}
 	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode {
+		if f := by[n]; f != nil {
+			if open = f; slices.ContainsFunc(slices.Collect(n.Descendants()), control) {
+				open = nil
+			}
+		}
+		if !control(n) {
 			continue
 		}
-		switch n.Data {
-		case "input", "select", "textarea", "button":
-			if f := ids[attribute(n, "form")]; f != nil {
-				f.controls = append(f.controls, n)
-				continue
-			}
-			for up := range n.Ancestors() {
-				if f := by[up]; f != nil {
-					f.controls = append(f.controls, n)
-					break
-				}
-			}
-			if at := attribute(n, "formaction"); at != "" && len(out) == 0 {
-				out = append(out, &form{controls: []*html.Node{n}})
-			}
+		if f := owner(n, by, ids, open); f != nil {
+			f.controls = append(f.controls, n)
+		}
+		if at := attribute(n, "formaction"); at != "" && len(out) == 0 {
+			out = append(out, &form{controls: []*html.Node{n}})
 		}
 	}
 	return out
+}
+
+// owner is the form that a control belongs to; nil: none.
+func owner(n *html.Node, by map[*html.Node]*form, ids map[string]*form, open *form) *form {
+	if id, ok := lookup(n, "form"); ok && ids[id] != nil {
+		return ids[id]
+	}
+	for up := range n.Ancestors() {
+		if f := by[up]; f != nil {
+			return f
+		}
+	}
+	return open
 }
 
 // requests returns what the form sends: once for each button that has a name or an

@@ -42,6 +42,7 @@ func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *
 		if err != nil {
 			return r
 		}
+		page.Guest = r.Guest
 		resp, err := client.Send(ctx, page, as)
 		if err != nil || resp.Status != http.StatusOK {
 			return r

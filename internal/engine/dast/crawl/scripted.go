@@ -139,7 +139,7 @@ func (c *Crawler) compare(ctx context.Context, it item, resp *message.Response) 
 		return nil
 	}
 	c.Surface.Add(it.r)
-	c.Surface.Answered(resp, c.name())
+	c.Surface.Answered(resp, c.name(it.r))
 	c.Surface.Count(it.r, 1)
 	return nil
 }

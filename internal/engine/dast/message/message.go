@@ -49,6 +49,8 @@ type Request struct {
 	Types map[string]string
 	// Referer is the page that the request was found on.
 	Referer string
+	// Guest says that it is sent by somebody who has not signed in, whoever the scan is.
+	Guest bool
 }
 
 // A Param is a name with a value.

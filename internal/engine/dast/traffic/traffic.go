@@ -87,6 +87,7 @@ type Client struct {
 	back    *backoff
 
 	certificate atomic.Pointer[tls.ConnectionState]
+	guest       Session // see Receive
 
 	mu      sync.Mutex
 	since   int             // the first of the answers that were all refusals
@@ -132,6 +133,10 @@ func set[T int | int64 | float64 | time.Duration](field *T, value T) {
 		*field = value
 	}
 }
+
+// Receive sets the session of somebody who has not signed in: in the place of any other, it
+// sends what is a guest's. It is set before anything is sent.
+func (c *Client) Receive(guest Session) { c.guest = guest }
 
 // Sent is the number of requests that were sent.
 func (c *Client) Sent() int { return int(c.sent.Load()) }
@@ -308,6 +313,9 @@ func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, al
 
 // forward sends a request that may be sent.
 func (c *Client) forward(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
+	if r.Guest && as != nil {
+		as = c.guest
+	}
 	req, err := r.HTTP(ctx)
 	if err != nil {
 		return nil, errs.Wrap(errs.Invalid, err, "a request that cannot be sent")
