@@ -167,12 +167,22 @@ var newPassword = lazyregexp.New(`(?i)(new|conf|repeat|retype|again|verify|curre
 // or registers somebody.
 var person = lazyregexp.New(`(?i)user|login|mail|account|nick|(^|[-_])name`)
 
+const (
+	irrevocable = "it ends the session or cannot be taken back: never asked"
+	maxWord     = 20 // bytes of a value that says what to do
+)
+
 // Never says why nobody asks for a request unasked: it ends the session, destroys
 // something, or gives the user that the scan signs in as another password. Empty: it
 // may be asked.
 func Never(r *message.Request) string {
 	if Dangerous(r.Address()) {
-		return "it ends the session or cannot be taken back: never asked"
+		return irrevocable
+	}
+	for _, p := range r.Body.Params { // a button, or what a hidden field says to do
+		if Dangerous(p.Name) || len(p.Value) <= maxWord && Dangerous(p.Value) {
+			return irrevocable
+		}
 	}
 	fresh := false
 	var passwords []string

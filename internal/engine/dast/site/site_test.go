@@ -68,6 +68,22 @@ func TestNever(t *testing.T) {
 	}
 }
 
+// A form may end the session by its button, or by a field that says what to do.
+func TestNeverForms(t *testing.T) {
+	for _, c := range []struct {
+		p    message.Param
+		want bool
+	}{
+		{message.Param{Name: "logout", Value: "Bye"}, true}, {message.Param{Name: "action", Value: "sign_out"}, true}, {message.Param{Name: "go", Value: "Reset database"}, false}, {message.Param{Name: "reset_db", Value: "1"}, true},
+		{message.Param{Name: "comment", Value: "how do I log out of this, and why"}, false}, {message.Param{Name: "action", Value: "save"}, false}, {message.Param{Name: "blog", Value: "outline"}, false},
+	} {
+		r := &message.Request{Method: "POST", Scheme: "http", Host: "a.example", Path: "/do", Body: message.Body{Kind: message.Form, Params: []message.Param{c.p}}}
+		if got := Never(r) != ""; got != c.want {
+			t.Errorf("%+v: %v", c.p, got)
+		}
+	}
+}
+
 func TestShape(t *testing.T) {
 	same := [][2]string{{"http://a/users/1?x=1", "http://a/users/22?x=2"}, {"http://a/o/0f8fad5b-d9cb-469f-a165-70867728950e", "http://a/o/7c9e6679-7425-40de-944b-e07fc1f90ae7"},
 		{"http://a/media?ns=a&tab=b&image=c", "http://a/media?image=c&ns=a&tab=b"}, {"http://a/diff?rev[0]=1&rev[1]=2", "http://a/diff?rev[1]=2&rev[0]=1"}, {"http://a/find?tag=a", "http://a/find?tag=a&tag=b"}}
