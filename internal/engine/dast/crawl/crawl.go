@@ -376,7 +376,6 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 	if it.wanted != nil && !c.got(it, resp) {
 		return nil
 	}
-	c.want(it, resp)
 	c.answered(r, resp)
 	c.choose(it, resp)
 	c.leads(resp)
@@ -401,7 +400,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
-		c.take(Read(resp), resp, it.depth+1, on)
+		found := Read(resp)
+		c.want(it, resp, found)
+		c.take(found, resp, it.depth+1, on)
 		if resp.IsHTML() && resp.Unparsed() != nil {
 			c.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed())})
 		}

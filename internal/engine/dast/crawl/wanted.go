@@ -70,11 +70,14 @@ func has(r *message.Request, name string) bool {
 	return slices.ContainsFunc(r.Query, named) || slices.ContainsFunc(r.Body.Params, named)
 }
 
-// want pushes the request of an answer with the parameters that the answer misses.
-func (c *Crawler) want(it item, resp *message.Response) {
+// want pushes the request of an answer with the parameters that the answer misses, but for
+// those that a form or a link of the same answer sends.
+func (c *Crawler) want(it item, resp *message.Response, found *Found) {
 	names := misses(resp)
 	c.mu.Lock()
-	names = slices.DeleteFunc(names, func(name string) bool { return has(it.r, name) || c.vain[name] >= maxInVain })
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return has(it.r, name) || c.vain[name] >= maxInVain || slices.ContainsFunc(found.Requests, func(r *message.Request) bool { return has(r, name) })
+	})
 	full := c.wanted >= maxWantedAll
 	c.mu.Unlock()
 	body := it.r.Body.Kind

@@ -26,7 +26,7 @@ func TestWantedParameters(t *testing.T) {
 		}
 		switch r.URL.Path {
 		case "/":
-			for _, p := range []string{"warning", "form", "refusal", "framework", "session", "prose", "added"} {
+			for _, p := range []string{"warning", "form", "refusal", "framework", "session", "prose", "added", "filled"} {
 				_, _ = fmt.Fprintf(w, "<a href=/%s>.</a>", p)
 			}
 			_, _ = fmt.Fprint(w, `<form method=post action=/added><input name=note></form>`)
@@ -43,6 +43,9 @@ func TestWantedParameters(t *testing.T) {
 			lacks("Required request parameter '%s' for method parameter type String is not present", map[string]string{"one": r.URL.Query().Get("one")})
 		case "/session":
 			lacks("Undefined array key \"%s\"", map[string]string{"user_id": ""})
+		case "/filled":
+			lacks("Undefined array key \"%s\"", map[string]string{"one": r.URL.Query().Get("one")})
+			_, _ = fmt.Fprint(w, `<form action=/elsewhere><input name=one></form>`)
 		case "/prose":
 			_, _ = fmt.Fprint(w, "A required parameter of fame is missing. Undefined index of prices.")
 		case "/added":
@@ -55,7 +58,7 @@ func TestWantedParameters(t *testing.T) {
 		want   map[string]string
 	}{
 		{true, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[[form:one]]", "GET /refusal": "[[] [query:two]]", "GET /framework": "[[] [query:one]]",
-			"GET /session": "[[]]", "POST /session": "[]", "GET /prose": "[[]]", "POST /added": "[[form:note] [form:note form:two] [form:two]]", "GET /added": "[[]]"}},
+			"GET /session": "[[]]", "POST /session": "[]", "GET /prose": "[[]]", "GET /filled": "[[]]", "GET /elsewhere": "[[query:one]]", "POST /added": "[[form:note] [form:note form:two] [form:two]]", "GET /added": "[[]]"}},
 		{false, map[string]string{"GET /warning": "[[] [query:one query:two]]", "POST /form": "[]", "GET /form": "[[]]"}},
 	} {
 		surface, _, _ := run(t, server.URL, crawl.Options{Submit: c.submit})
