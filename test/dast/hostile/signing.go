@@ -59,5 +59,5 @@ var signing = []Trap{
 	{Name: "a session that ends with each answer", Identity: jane, Says: regexp.MustCompile(`signing in as "jane" did not work|session of "jane" was lost`), build: sessions(1, nil)},
 	{Name: "a session that ends with every tenth answer", Identity: jane, Says: regexp.MustCompile(`session of "jane" was lost .* at 20\d\d-`), build: sessions(10, nil)},
 	{Name: "a sign-in that hangs", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`), build: sessions(1, silent)},
-	{Name: "a sign-in of one byte a second", Identity: jane, Says: regexp.MustCompile(`the scan goes on without it`), build: sessions(1, drip)},
+	{Name: "a sign-in of one byte a second", Identity: jane, Says: part, build: sessions(1, drip)},
 }

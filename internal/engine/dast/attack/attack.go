@@ -205,8 +205,10 @@ type operation struct {
 type facts struct {
 	found map[string]bool // by point and what was found, and by point alone when it is read
 	usual time.Duration   // that an answer takes on average; 0: unknown. Guarded by Run.mu
-	again bool            // a later attempt attacks the operation again. Guarded by Run.mu
-	shown []message.Point // see Trial.Repeats
+	// varies says that some answers took much longer without a reason. Guarded by Run.mu
+	varies bool
+	again  bool            // a later attempt attacks the operation again. Guarded by Run.mu
+	shown  []message.Point // see Trial.Repeats
 }
 
 // letters are those of which no words are made that filters look for: "on", "script",

@@ -39,8 +39,12 @@ const (
 	// time on a machine that is busy.
 	exact = 50 * time.Millisecond
 	vague = 120 * time.Millisecond
-	// apart is how much longer work takes than none.
+	// apart is how much longer work takes than none, and how much answers without a delay
+	// may differ before a delay has to be shown again.
 	apart = 200 * time.Millisecond
+	// A machine is busy that does not let us run for stalled; beat is how often we look.
+	stalled = 50 * time.Millisecond
+	beat    = 10 * time.Millisecond
 )
 
 // crowded is noted when a few answers were late for other reasons than the payload alone,
@@ -55,27 +59,23 @@ const crowded = "delays one by one"
 // and one without a sleep that is not, a sleep of another length is measured while
 // nothing else is under way. Times are drawn at random, and have to be met closely: no
 // other cause does that. What is late, but does not fit so well, is decided by long
-// delays with nothing else under way, as work always is.
+// delays with nothing else under way, as work always is. What was measured on a machine
+// that is busy, this one or, where answers vary without a delay, the target's, has to be
+// measured two more times: there, any time is met by chance now and then.
 func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, error) {
 	if payload(shortest) == "" {
 		return nil, nil
 	}
-	usual, err := p.usual()
+	usual, varies, err := p.usual()
 	if err != nil || usual > tooSlow { // nothing can be told apart
 		return nil, err
 	}
-	m := &measured{Probe: p, how: how, usual: usual, payload: payload}
-	if how == Work {
-		return m.long()
+	m := &measured{Probe: p, how: how, usual: usual, payload: payload, doubt: varies}
+	d, err := m.decide()
+	for again := 0; again < 2 && d != nil && m.doubt; again++ {
+		d, err = m.decide()
 	}
-	d, early, err := m.brief()
-	if d != nil || early || err != nil {
-		return d, err
-	}
-	if p.Count(crowded) == 3 {
-		p.Note(crowded)
-	}
-	return m.long()
+	return d, err
 }
 
 // measured are the answers to the payloads of one place.
@@ -85,6 +85,22 @@ type measured struct {
 	usual   time.Duration // that an answer takes
 	payload func(time.Duration) string
 	delay   Delay
+	doubt   bool // a machine was busy
+}
+
+// decide measures once.
+func (m *measured) decide() (*Delay, error) {
+	if m.how == Work {
+		return m.long()
+	}
+	d, early, err := m.brief()
+	if d != nil || early || err != nil {
+		return d, err
+	}
+	if m.Count(crowded) == 3 {
+		m.Note(crowded)
+	}
+	return m.long()
 }
 
 // ask sends the payload for a time, and tells how long the answer took.
@@ -93,9 +109,12 @@ func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
 	if alone {
 		send, note = m.SendAlone, "with nothing else under way"
 	}
+	worst := pulse()
 	resp, err := send(m.Request.With(m.At, m.payload(d)))
-	if err != nil {
+	if held := worst(); err != nil {
 		return 0, err
+	} else if held > stalled || d == 0 && (resp.Took-m.usual).Abs() > apart {
+		m.doubt = true
 	}
 	of := "a delay of " + seconds(d)
 	if m.how == Work {
@@ -104,6 +123,28 @@ func (m *measured) ask(d time.Duration, alone bool) (time.Duration, error) {
 	m.delay.Answers, m.delay.Notes = append(m.delay.Answers, resp), append(m.delay.Notes, of+", "+note)
 	m.delay.Proof = append(m.delay.Proof, fmt.Sprintf("With %s it takes %s, %s.", of, seconds(resp.Took), note))
 	return resp.Took, nil
+}
+
+// pulse looks whether this process is let run, until the function that it returns is called:
+// that tells the longest time for which it was not.
+func pulse() (worst func() time.Duration) {
+	stop, out := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		tick := time.NewTicker(beat)
+		defer tick.Stop()
+		var most time.Duration
+		for last, going := time.Now(), true; going; {
+			select {
+			case <-tick.C:
+			case <-stop:
+				going = false
+			}
+			now := time.Now()
+			most, last = max(most, now.Sub(last)-beat), now
+		}
+		out <- most
+	}()
+	return func() time.Duration { close(stop); return <-out }
 }
 
 // begin forgets what was measured.
@@ -142,8 +183,9 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 
 // long asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time
 // takes about twice as much more than none; twice the work takes half as much more again
-// at least, and none takes clearly less time: otherwise answers that vary by a second,
-// as where passwords are digested on a busy machine, would look like work now and then.
+// at least, and none takes clearly less time, both times about the same: otherwise answers
+// that vary by a second, as where passwords are digested on a busy machine, would look like
+// work now and then.
 func (m *measured) long() (*Delay, error) {
 	m.begin(shortest)
 	var short, none time.Duration
@@ -159,6 +201,8 @@ func (m *measured) long() (*Delay, error) {
 			}
 		case n == 0 && (took > m.usual+short/2 || m.how == Work && took > short-apart):
 			return nil, nil
+		case i == 3 && (took-none).Abs() > (short-none)/2: // they vary by themselves
+			return nil, nil
 		case n == 0:
 			none = took
 		case m.how == Work && took-none < 3*(short-none)/2:
@@ -173,22 +217,22 @@ func (m *measured) long() (*Delay, error) {
 }
 
 // usual is how long the operation takes to answer, if it is not known from earlier by
-// asking it alone.
-func (p *Probe) usual() (time.Duration, error) {
+// asking it alone, and whether that was seen to vary.
+func (p *Probe) usual() (usual time.Duration, varies bool, err error) {
 	p.mu.Lock()
-	usual := p.op.facts.usual
+	usual, varies = p.op.facts.usual, p.op.facts.varies
 	p.mu.Unlock()
 	if usual > 0 {
-		return usual, nil
+		return usual, varies, nil
 	}
 	resp, err := p.SendAlone(p.Request)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.op.facts.usual = resp.Took
-	return resp.Took, nil
+	return resp.Took, false, nil
 }
 
 // floor is how long an answer with a delay takes at least: some answers are quicker than

@@ -66,7 +66,7 @@ func TestDelay(t *testing.T) {
 	}{
 		"sleeps":               {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true, 25 * time.Second, 5},
 		"sleeps, with noise":   {func(r *http.Request, _ chan struct{}) { noise(40 * time.Millisecond); time.Sleep(asked(r)) }, true, 25 * time.Second, 6},
-		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 90 * time.Second, 9},
+		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 150 * time.Second, 16},
 		"sleeps twice":         {func(r *http.Request, _ chan struct{}) { time.Sleep(2 * asked(r)) }, true, 150 * time.Second, 8},
 		"answers at once":      {func(*http.Request, chan struct{}) {}, false, time.Second, 3},
 		"always takes 900 ms":  {func(*http.Request, chan struct{}) { time.Sleep(900 * time.Millisecond) }, false, 25 * time.Second, 3},
@@ -158,4 +158,29 @@ func TestDelayByWork(t *testing.T) {
 		operations = append(operations, fmt.Sprintf("GET /digests%c%c?q=1", 'a'+i/26, 'a'+i%26))
 	}
 	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{sleeps(attack.Work)}, operations), "dast/test/late GET /works query:q")
+}
+
+// Where answers vary without a delay, one that is met once and not again is chance; one that
+// is met each time is told.
+func TestDelayIsShownAgain(t *testing.T) {
+	var asks, sleepsOnce atomic.Int64
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch d := asked(r); {
+		case d > 0 && (r.URL.Path == "/sleeps" || sleepsOnce.Add(1) <= 2):
+			time.Sleep(d)
+		case r.FormValue("q") == "ordinary" && asks.Add(1)%3 == 0:
+			time.Sleep(600 * time.Millisecond)
+		}
+		fmt.Fprint(w, "thank you")
+	})
+	ordinary := &attack.Check{ID: "ordinary", Rules: []*finding.Rule{late}, Point: func(p *attack.Probe) error {
+		for range 12 {
+			if _, err := p.Try("ordinary"); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	operations := []string{"GET /once?q=1", "GET /sleeps?q=1"}
+	attacktest.Expect(t, attacktest.Timed(t, h, []*attack.Check{ordinary, sleeps(attack.Fine)}, operations), "dast/test/late GET /sleeps query:q")
 }

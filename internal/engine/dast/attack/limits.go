@@ -54,6 +54,7 @@ type waited struct {
 	spent atomic.Int64 // nanoseconds
 	ended atomic.Int64 // when the last answer came, in nanoseconds; 0: none has
 	own   atomic.Int64 // nanoseconds between an answer and the next request
+	late  atomic.Int64 // answers that took longer than those before by more than apart
 	over  atomic.Bool
 	left  atomic.Bool // for good, not set aside
 }
@@ -110,6 +111,9 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 		took = resp.Took // without what the limits of the scan have cost
 	}
 	asked, spent := w.asked.Add(1), time.Duration(w.spent.Add(int64(took)))
+	if asked > 2 && took > spent/time.Duration(asked)+apart { // the first ones may have to begin something
+		w.late.Add(1)
+	}
 	limit := t.Limits.orDefault()
 	switch {
 	case w.alone && spent > limit.Last, spent+time.Duration(w.own.Load()) > limit.Most:
@@ -129,11 +133,12 @@ func (r *Run) left(op *operation) {
 		op.entry.Request.Method, site.PathShape(op.entry.Request), ((spent + time.Duration(op.wait.own.Load())) / time.Duration(max(asked, 1))).Round(10*time.Millisecond), asked)})
 }
 
-// learn keeps how long the operation takes to answer on average.
+// learn keeps how long the operation takes to answer on average, and whether that varies.
 func (r *Run) learn(op *operation) {
 	if asked := op.wait.asked.Load(); asked > 0 {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		op.facts.usual = time.Duration(op.wait.spent.Load() / asked)
+		op.facts.varies = op.wait.late.Load() > 1
 	}
 }
