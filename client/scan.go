@@ -104,6 +104,8 @@ type Reason struct {
 	Path    string   `json:"path"`
 	Line    int      `json:"line"`
 	Rules   []string `json:"rules"` // that the reason is about; empty: all
+	// Beyond says that other places may be missing besides.
+	Beyond bool `json:"beyond"`
 }
 
 // Scan returns a scan as it stands.

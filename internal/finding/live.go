@@ -67,6 +67,9 @@ type Operation struct {
 	As         string   `json:"as,omitempty"` // the identity of the last answer
 	Parameters []string `json:"parameters"`   // "query:id", "json:/name", in the order of the request
 	Requests   int      `json:"requests"`     // sent for it
+	// Place is the path by which findings of it are named; empty: it was not examined to
+	// its end.
+	Place string `json:"place,omitempty"`
 	// Code is the function that answers, where the source is known.
 	Code *Location `json:"code,omitempty"`
 }

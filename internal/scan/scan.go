@@ -105,17 +105,19 @@ const MaxReasons = 1000
 // A Reason says what was not looked at. With a Path, everything else was: a
 // file, or with a trailing slash a folder. With Rules, what those rules find was
 // not looked for there, or without a Path nowhere; everything else was. Without
-// both, nothing is sure.
+// both, nothing is sure. With Beyond, other places may be missing besides: all that is
+// sure is what was looked at in operations that the scan has reached, without a reason.
 type Reason struct {
 	Code    string   `json:"code"` // "too-large", "unreadable", "malformed", "timeout", "panic", "unavailable", …
 	Message string   `json:"message"`
 	Path    string   `json:"path,omitempty"`
 	Line    int      `json:"line,omitempty"`
 	Rules   []string `json:"rules,omitempty"` // IDs
+	Beyond  bool     `json:"beyond,omitempty"`
 }
 
 func (r Reason) equal(s Reason) bool {
-	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && slices.Equal(r.Rules, s.Rules)
+	return r.Code == s.Code && r.Message == s.Message && r.Path == s.Path && r.Line == s.Line && r.Beyond == s.Beyond && slices.Equal(r.Rules, s.Rules)
 }
 
 // A Handler receives the messages of one scan, from one goroutine at a time. A

@@ -20,6 +20,7 @@ type looked struct {
 	nothing  bool              // no claim can be made
 	not      places            // that it skipped
 	untried  map[string]places // by rule: where it did not look for what the rule finds
+	only     places            // where alone it looked, as far as is known; nil: everywhere else
 }
 
 // places are files, and folders with a trailing slash; the empty one is everywhere.
@@ -38,11 +39,16 @@ func (p places) hold(path string) bool {
 	return false
 }
 
-// covers returns what the statuses say, with identifiers of the rules of reasons as
+// covers returns what the statuses say of a scan that has told of the operations, with identifiers of the rules of reasons as
 // the function makes them. An analyzer without a status is not in it: it looked at
 // nothing.
-func covers(statuses []scan.Status, rule func(name string) string) coverage {
-	c := coverage{}
+func covers(statuses []scan.Status, operations []finding.Operation, rule func(name string) string) coverage {
+	c, reached := coverage{}, places{}
+	for _, o := range operations {
+		if o.Place != "" {
+			reached[o.Place] = true
+		}
+	}
 	for _, s := range statuses {
 		l := looked{analysis: s.Analysis, root: s.Root, nothing: s.State == scan.Failed || s.Omitted > 0}
 		if s.State == scan.Degraded {
@@ -60,7 +66,10 @@ func covers(statuses []scan.Status, rule func(name string) string) coverage {
 				}
 				l.untried[rule(name)][path] = true
 			}
-			if len(r.Rules) == 0 {
+			if r.Beyond {
+				l.only = reached
+			}
+			if len(r.Rules) == 0 && (path != "" || !r.Beyond) {
 				l.not[path] = true
 			}
 		}
@@ -99,5 +108,5 @@ func below(path, root string) bool {
 }
 
 func (l looked) saw(path, rule string) bool {
-	return !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path)
+	return !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) && (l.only == nil || l.only[path])
 }

@@ -132,7 +132,7 @@ func (in *ingest) read(ctx context.Context) (err error) {
 	if in.branch, err = in.Branch(ctx, in.sc, in.run.Branch); err != nil {
 		return fmt.Errorf("read branch: %w", err)
 	}
-	in.covered = covers(in.report.statuses, func(name string) string { return RuleID(in.sc.Organization, name) })
+	in.covered = covers(in.report.statuses, in.report.operations, func(name string) string { return RuleID(in.sc.Organization, name) })
 	in.byPlace, in.flaws = map[Digest]int32{}, map[Digest]bool{}
 	err = in.Known(ctx, in.sc, in.run.Branch, func(k Known) error {
 		if len(in.known) == maxKnown {

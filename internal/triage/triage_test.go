@@ -148,8 +148,9 @@ func TestCoverage(t *testing.T) {
 		{Analyzer: "root", Analysis: finding.SAST, State: scan.Degraded, Reasons: reasons("./")},
 		{Analyzer: "sca2", Analysis: finding.SCA, State: scan.Succeeded},
 		{Analyzer: "rules", Analysis: finding.API, State: scan.Degraded, Reasons: []scan.Reason{{Code: "x", Path: "h/a", Rules: []string{"r1", "r2"}}, {Code: "x", Path: "h/b/", Rules: []string{"r1"}}, {Code: "x", Rules: []string{"r3"}}}},
+		{Analyzer: "beyond", Analysis: finding.DAST, State: scan.Degraded, Reasons: []scan.Reason{{Code: "x", Path: "h/slow", Beyond: true}, {Code: "x", Rules: []string{"r1"}}}},
 		{Analyzer: "image", Analysis: finding.Container, State: scan.Degraded, Reasons: reasons("hub/a:/etc/x", "hub/a:/lib/"), Root: "hub/a:/"},
-	}, func(name string) string { return "id of " + name })
+	}, []finding.Operation{{Outcome: finding.Reached, Place: "h/fine"}, {Outcome: finding.Reached, Place: "h/slow"}, {Outcome: finding.Refused}}, func(name string) string { return "id of " + name })
 	for _, q := range []struct {
 		analyzer, path string
 		want           bool
@@ -174,6 +175,15 @@ func TestCoverage(t *testing.T) {
 	} {
 		if got := c.saw("rules", q.path, "id of "+q.rule); got != q.want {
 			t.Errorf("looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
+		}
+	}
+	// What a place without an answer leads to may be there or not; what was reached was looked at.
+	for _, q := range []struct {
+		path, rule string
+		want       bool
+	}{{"h/fine", "r2", true}, {"h/fine", "r1", false}, {"h/slow", "r2", false}, {"h/behind", "r2", false}, {"", "r2", false}} {
+		if got := c.saw("beyond", q.path, "id of "+q.rule); got != q.want {
+			t.Errorf("beside a place without an answer, looked at %s for what %s finds: got %v, want %v", q.path, q.rule, got, q.want)
 		}
 	}
 	if !c.sawAll(finding.API, "h/a") {

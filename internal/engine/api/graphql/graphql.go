@@ -64,7 +64,7 @@ func Checks(endpoints func() []*Endpoint) []*attack.Check {
 		{ID: "graphql-forgery", Rules: []*finding.Rule{overGET, asForm}, Profile: scan.Safe, Site: each((*asker).forgery)},
 		{ID: "graphql-limits", Rules: []*finding.Rule{batching, aliases, duplicates, directives, depth}, Profile: scan.Standard, Site: each((*asker).limits)},
 		{ID: "graphql-access", Rules: []*finding.Rule{unsignedToken, denyList, openMutation}, Profile: scan.Standard, Site: each((*asker).access)},
-		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Profile: scan.Standard, Site: each((*asker).requests)},
+		{ID: "graphql-requests", Rules: []*finding.Rule{serverForgery}, Called: []*finding.Rule{serverForgery}, Profile: scan.Standard, Site: each((*asker).requests)},
 		{ID: "graphql-cost", Rules: []*finding.Rule{expensive}, Profile: scan.Standard, Slow: true, Site: each((*asker).cost)},
 	}
 }

@@ -43,7 +43,15 @@ func (e *examination) find(ctx context.Context) error {
 			e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
 		}
 	}
-	if err := e.discover(ctx); err != nil {
+	err := e.discover(ctx)
+	unread := e.crawler.Unread()
+	for _, reason := range unread {
+		e.Degrade(reason)
+	}
+	if rules := e.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Elsewhere }); len(unread) > 0 && len(rules) > 0 {
+		e.Degrade(scan.Reason{Code: "unreadable", Rules: rules, Message: "what was stored was not looked for in pages that gave no answer"})
+	}
+	if err != nil {
 		return err
 	}
 	if len(e.Surface.Entries()) == 0 {
@@ -83,7 +91,7 @@ func examine(p *scan.LivePass) error {
 	}
 	v.Client.Receive(guest)
 	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
-		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Parallel: max(e.Target.Parallel, 4),
+		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Place: e.Run.Place, Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
 		}})

@@ -305,3 +305,67 @@ func TestUnkept(t *testing.T) {
 		t.Errorf("the reasons are %q", reasons)
 	}
 }
+
+// A page that never answers is one reason with its place, and so leaves findings of other
+// pages to be resolved: these say by which path findings name them.
+func TestPageWithoutAnAnswer(t *testing.T) {
+	serve := func(fixed bool) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/":
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprint(w, "<html><a href='/items/7/go?to=/'>go</a>")
+				for i := range 12 {
+					fmt.Fprintf(w, "<a href='/slow?%c=1'>slow</a>", 'a'+i)
+				}
+			case "/items/7/go":
+				to := r.URL.Query().Get("to")
+				if fixed {
+					to = "/"
+				}
+				http.Redirect(w, r, to, http.StatusFound)
+			case "/slow":
+				if !fixed {
+					return
+				}
+				if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+					_ = conn.Close()
+				}
+			default:
+				http.NotFound(w, r)
+			}
+		}
+	}
+	only := func(o *scan.Options) { o.Live.Target.Checks = []string{"redirect"}; o.Live.BrowserReason = "" }
+	before := examine(t, serve(false), only)
+	if len(before.Findings) != 1 {
+		t.Fatalf("findings %+v", before.Findings)
+	}
+	_, path, _ := strings.Cut(before.Findings[0].Location.Path, "/")
+	after := examine(t, serve(true), only)
+	if len(after.Findings) != 0 || after.Statuses[0].State != scan.Degraded {
+		t.Fatalf("findings %+v, %s", after.Findings, after.Statuses[0].State)
+	}
+	told := 0
+	for _, r := range after.Statuses[0].Reasons {
+		if strings.HasSuffix(r.Path, "/slow") && r.Beyond {
+			told++
+		} else if len(r.Rules) == 0 && !r.Beyond && r.Path == "" {
+			t.Errorf("of nothing is anything sure: %+v", r)
+		}
+	}
+	if told != 1 {
+		t.Errorf("the page without an answer is told %d times: %+v", told, after.Statuses[0].Reasons)
+	}
+	named := false
+	for _, o := range after.Operations {
+		_, place, _ := strings.Cut(o.Place, "/")
+		named = named || place == path
+		if strings.Contains(o.URL, "/slow") && o.Place != "" {
+			t.Errorf("%s was not examined", o.URL)
+		}
+	}
+	if !named {
+		t.Errorf("no operation is named as %q: %+v", path, after.Operations)
+	}
+}

@@ -114,16 +114,16 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		e.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run to its end: " + err.Error()})
+		e.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Message: "script was not run to its end: " + err.Error()})
 	}
 	if walk.Entered != nil {
 		e.As.Adopt(walk.Entered)
 	}
 	if walk.Left != "" {
-		e.Degrade(scan.Reason{Code: "timeout", Message: "script was not run to its end: " + walk.Left})
+		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: "script was not run to its end: " + walk.Left})
 	}
 	if n := len(walk.Ended); n > 0 {
-		e.Degrade(scan.Reason{Code: "timeout", Message: fmt.Sprintf("script was not run to its end %d times: %.500s", n, strings.Join(walk.Ended, ", "))})
+		e.Degrade(scan.Reason{Code: "timeout", Beyond: true, Message: fmt.Sprintf("script was not run to its end %d times: %.500s", n, strings.Join(walk.Ended, ", "))})
 	}
 	mu.Lock()
 	defer mu.Unlock()

@@ -58,6 +58,10 @@ type Check struct {
 	Request  func(*Trial) error              // each operation
 	Response func(*Trial, *message.Response) // each answer to an ordinary request; sends nothing
 	Site     func(*Trial) error              // once; the Trial's request is the base
+	// Elsewhere, Called and Scripted are those of Rules whose flaws may show only in another
+	// page, in a call to the listener, or in a browser. Where that cannot be had, nothing is
+	// said of them.
+	Elsewhere, Called, Scripted []*finding.Rule
 	// Stored is asked with a page that holds a token that the check left (Run.Leave) in
 	// another answer.
 	Stored func(*Trial, Token, *message.Response) error
@@ -97,6 +101,8 @@ type Run struct {
 	resumption resumption
 	answers    answers
 	families   families
+	gaps       site.Gaps // where a check failed
+	overlong   slowest
 
 	renewing sync.RWMutex // held while a request with a fresh token is under way
 	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside
@@ -464,7 +470,7 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	}
 	if e.Request.Crowded() && !slow {
 		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method, site.PathShape(e.Request), maxAlike),
-			Path: r.Target.Path(e.Request.URL())})
+			Path: r.Place(e.Request)})
 	}
 	var renewed []string // what is sent there is replaced
 	if r.Renew != nil {
@@ -612,7 +618,7 @@ func (r *Run) guard(t *Trial, f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			t.again()
-			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)), Path: r.Target.Path(t.Request.URL())})
+			r.Degrade(scan.Reason{Code: "panic", Message: fmt.Sprintf("check %s crashed: %s", t.check.ID, crash(v)), Path: r.Place(t.Request)})
 			err = nil
 		}
 	}()
@@ -627,7 +633,7 @@ func (r *Run) guard(t *Trial, f func() error) (err error) {
 		return nil
 	}
 	t.again()
-	r.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("check %s: %s", t.check.ID, err), Path: r.Target.Path(t.Request.URL())})
+	r.gaps.Add(r.Place(t.Request), t.check.ID, err.Error())
 	return nil
 }
 

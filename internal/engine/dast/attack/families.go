@@ -139,8 +139,11 @@ func (f *families) out() int {
 
 // leftOut says which operations were not attacked.
 func (r *Run) leftOut() {
+	for _, reason := range slices.Concat(r.gaps.Take("unreadable", false), r.overlong.take()) {
+		r.Degrade(reason)
+	}
 	if n := r.families.out(); n > 0 {
-		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("%d operations were not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing was found", n, maxAlike)})
+		r.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: fmt.Sprintf("%d operations were not attacked: each takes the same kinds of values, and answers alike, as %d others in which nothing was found", n, maxAlike)})
 	}
 	if r.unattacked > 0 {
 		r.Degrade(scan.Reason{Code: "too-many-operations", Message: fmt.Sprintf("the scan ended before %d operations were attacked to their end", r.unattacked)})

@@ -2,6 +2,7 @@ package attack
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/errs"
+	"merlon/internal/finding"
 	"merlon/internal/scan"
 )
 
@@ -125,12 +127,82 @@ func (t *Trial) timed(send func() (*message.Response, error)) (*message.Response
 	return resp, err
 }
 
-// left says of an operation that was waited for in vain that it was not examined to
-// the end.
+// slowest are operations that were waited for in vain. Several workers add them.
+type slowest struct {
+	mu    sync.Mutex
+	known map[string]*waitedFor
+	order []string
+}
+
+// waitedFor are the operations of one method and path: they differ in their parameters.
+type waitedFor struct {
+	path              string
+	operations, asked int64
+	spent             time.Duration
+}
+
+// left takes note of an operation that was waited for in vain.
 func (r *Run) left(op *operation) {
-	asked, spent := op.wait.asked.Load(), time.Duration(op.wait.spent.Load())
-	r.Degrade(scan.Reason{Code: "timeout", Path: r.Target.Path(op.entry.Request.URL()), Message: fmt.Sprintf("%s %s takes %s to answer: after %d requests the rest of its checks was left out",
-		op.entry.Request.Method, site.PathShape(op.entry.Request), ((spent + time.Duration(op.wait.own.Load())) / time.Duration(max(asked, 1))).Round(10*time.Millisecond), asked)})
+	name := op.entry.Request.Method + " " + site.PathShape(op.entry.Request)
+	r.overlong.mu.Lock()
+	defer r.overlong.mu.Unlock()
+	w := r.overlong.known[name]
+	if w == nil {
+		if r.overlong.known == nil {
+			r.overlong.known = map[string]*waitedFor{}
+		}
+		w = &waitedFor{path: r.Place(op.entry.Request)}
+		r.overlong.known[name] = w
+		r.overlong.order = append(r.overlong.order, name)
+	}
+	w.operations++
+	w.asked += op.wait.asked.Load()
+	w.spent += time.Duration(op.wait.spent.Load() + op.wait.own.Load())
+}
+
+// take says of operations that were waited for in vain that they were not examined to
+// the end, once for each path and method.
+func (s *slowest) take() []scan.Reason {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []scan.Reason
+	for _, name := range s.order {
+		w := s.known[name]
+		message := fmt.Sprintf("%s takes %s to answer: after %d requests the rest of its checks was left out", name, (w.spent / time.Duration(max(w.asked, 1))).Round(10*time.Millisecond), w.asked)
+		if w.operations > 1 {
+			message += fmt.Sprintf(", in %d operations that differ in their parameters", w.operations)
+		}
+		out = append(out, scan.Reason{Code: "timeout", Path: w.path, Message: message})
+	}
+	s.known, s.order = nil, nil
+	return out
+}
+
+// Place is the path by which findings name the place of a request: the same in the next
+// scan, whatever that finds.
+func (r *Run) Place(at *message.Request) string { return r.place(at, site.PathShape(at)) }
+
+// place names another path of the request's host.
+func (r *Run) place(at *message.Request, path string) string {
+	u := at.URL()
+	u.Path, u.RawPath, u.RawQuery = path, "", ""
+	return r.Target.Path(u)
+}
+
+// Untold lists those of the rules of the run's checks that which names, by their ids.
+func (r *Run) Untold(which func(*Check) []*finding.Rule) []string {
+	var out []string
+	for _, c := range r.Checks {
+		if !r.allowed(c) {
+			continue
+		}
+		for _, rule := range which(c) {
+			if !slices.Contains(out, rule.ID) {
+				out = append(out, rule.ID)
+			}
+		}
+	}
+	return out
 }
 
 // learn keeps how long the operation takes to answer on average, and whether that varies.

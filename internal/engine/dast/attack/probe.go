@@ -367,15 +367,14 @@ func (t *Trial) Flaw(f Flaw) {
 		}
 		live.Exchanges = append(live.Exchanges, a.Exchange(note))
 	}
-	at := op.URL()
-	at.Path, at.RawPath = site.PathShape(op), "" // the same in the next scan, whatever it finds
+	at := t.Place(op)
 	if strings.HasPrefix(f.Place, "/") {
-		at.Path, at.RawPath, at.RawQuery = f.Place, "", ""
+		at = t.place(op, f.Place)
 		if f.Place != "/" { // else it is an example
 			live.URL = f.Request.Base() + f.Place
 		}
 	}
-	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: t.Target.Path(at)},
+	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: at},
 		Identity: identity, Live: live})
 }
 

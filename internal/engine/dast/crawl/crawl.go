@@ -41,6 +41,8 @@ type Options struct {
 	Look     func(*message.Response)
 	Progress func(asked, known int)
 	Degrade  func(scan.Reason)
+	// Place is the path by which findings name the place of a request.
+	Place    func(*message.Request) string
 	Pages    int       // asked in all; 5,000
 	Parallel int       // at once; 4
 	Until    time.Time // when it ends, if that is set
@@ -151,6 +153,7 @@ type Crawler struct {
 	vain    map[string]int                 // parameters that were added in vain, see want
 	wanted  int                            // requests that want has pushed
 	result  Result
+	gaps    site.Gaps // that gave no answer, or none that could be read
 }
 
 // run works until the queue is empty and nobody is busy; then it sends forms as script
@@ -191,10 +194,13 @@ func (c *Crawler) work(ctx context.Context) {
 	workers.Wait()
 }
 
+// Unread returns a reason for each place that gave no answer, or none that could be read.
+func (c *Crawler) Unread() []scan.Reason { return c.gaps.Take("unreadable", true) }
+
 // limits says what was left out.
 func (c *Crawler) limits() {
 	if c.result.left > 0 {
-		c.Degrade(scan.Reason{Code: "too-many-pages", Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
+		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true, Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
 		c.result.left = 0
 	}
 	if c.result.crumbs {
@@ -202,7 +208,7 @@ func (c *Crawler) limits() {
 		c.result.crumbs = false
 	}
 	if n := c.Surface.Left(); n > 0 {
-		c.Degrade(scan.Reason{Code: "too-many-operations", Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
+		c.Degrade(scan.Reason{Code: "too-many-operations", Beyond: true, Message: plural(n, "operation is", "operations are") + " not examined: there are too many"})
 	}
 }
 
@@ -361,7 +367,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		if !traffic.Over(err) {
 			c.Surface.Add(r)
 			c.Surface.Failed(r, err.Error())
-			c.Degrade(scan.Reason{Code: "unreadable", Message: err.Error()})
+			c.gaps.Add(c.Place(r), "", err.Error())
 			return nil
 		}
 		return err
@@ -404,7 +410,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.want(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
 		if resp.IsHTML() && resp.Unparsed() != nil {
-			c.Degrade(scan.Reason{Code: "unreadable", Message: fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed())})
+			c.gaps.Add(c.Place(r), "", fmt.Sprintf("the page %s was not read: %v", r.Place(), resp.Unparsed()))
 		}
 	}
 	return nil

@@ -97,7 +97,10 @@ func run(t *testing.T, address string, o crawl.Options) (*site.Surface, *crawl.R
 	var reasons []scan.Reason
 	o.Client, o.Scope, o.Surface = client, scope, site.NewSurface(1000)
 	o.Degrade = func(r scan.Reason) { mu.Lock(); defer mu.Unlock(); reasons = append(reasons, r) }
-	result, err := crawl.New(o).Run(t.Context())
+	o.Place = (*message.Request).Place
+	crawler := crawl.New(o)
+	result, err := crawler.Run(t.Context())
+	reasons = append(reasons, crawler.Unread()...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,8 +101,8 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 			}
 		}
 	}
-	if p.Callback == nil && p.CallbackReason != "" && t.Profile.Allows(scan.Standard) {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
+	if rules := v.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Called }); p.Callback == nil && p.CallbackReason != "" && len(rules) > 0 {
+		v.Degrade(scan.Reason{Code: "unavailable", Rules: rules, Message: "flaws that show only in what the target sends elsewhere were not looked for: " + p.CallbackReason})
 	}
 	return v, nil
 }
@@ -125,6 +125,9 @@ func (v *Visit) Do(plan Plan) error {
 	err := v.phases(ctx, plan)
 	operations := plan.Operations()
 	for _, o := range operations {
+		if o.Outcome == finding.Reached && o.Reason == "" {
+			o.Place = v.place(o.URL)
+		}
 		v.Operation(o)
 	}
 	if last := v.unkept.Load(); last != nil && *last != nil && v.Context.Err() == nil {
@@ -136,12 +139,8 @@ func (v *Visit) Do(plan Plan) error {
 	if n := v.Client.Slowed(); n > 0 {
 		v.Progress(100, fmt.Sprintf("held back for %s because the target asked for it", n.Round(time.Second)))
 	}
-	if list := v.Client.Limited(); len(list) > 0 {
-		v.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("%d operations limit requests and were not examined to the end: %.500s", len(list), strings.Join(list, ", "))})
-	}
-	if list := v.Client.Partial(); len(list) > 0 {
-		v.Degrade(scan.Reason{Code: "too-large", Message: fmt.Sprintf("%d operations give answers of which only a part was read, because they are longer than 4 MiB or break off: %.500s", len(list), strings.Join(list, ", "))})
-	}
+	v.routes(v.Client.Limited(), scan.Reason{Code: "unavailable", Message: "limits requests and was not examined to the end"})
+	v.routes(v.Client.Partial(), scan.Reason{Code: "too-large", Beyond: true, Message: "gives answers of which only a part was read, because they are longer than 4 MiB or break off"})
 	switch {
 	case err == nil && v.Context.Err() == nil:
 		v.doubt(operations)
@@ -156,6 +155,30 @@ func (v *Visit) Do(plan Plan) error {
 		return nil
 	}
 	return err
+}
+
+// place is the path by which findings name the place of an operation's address; empty
+// where it cannot be told.
+func (v *Visit) place(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	path, _, _ = strings.Cut(path, "?")
+	if !ok || host == "" {
+		return ""
+	}
+	return v.Run.Place(&message.Request{Scheme: scheme, Host: host, Path: "/" + path})
+}
+
+// routes gives the reason for each of the routes, as traffic.Client names them.
+func (v *Visit) routes(list []string, reason scan.Reason) {
+	var gaps site.Gaps
+	for _, route := range list {
+		_, address, _ := strings.Cut(route, " ")
+		gaps.Add(v.place(address), "", route+" "+reason.Message)
+	}
+	for _, r := range gaps.Take(reason.Code, reason.Beyond) {
+		v.Degrade(r)
+	}
 }
 
 // phases are the visit.
@@ -223,7 +246,8 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 	}
 	unavailable := func(reason string) {
 		if script {
-			v.Degrade(scan.Reason{Code: "unavailable", Message: "script was not run: " + reason})
+			rules := v.Run.Untold(func(c *attack.Check) []*finding.Rule { return c.Scripted })
+			v.Degrade(scan.Reason{Code: "unavailable", Beyond: true, Rules: rules, Message: "script was not run: " + reason})
 		}
 	}
 	if v.LivePass.Browser == "" && v.Chromium == nil {

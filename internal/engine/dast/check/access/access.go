@@ -46,7 +46,7 @@ func try(t *attack.Trial) error {
 			return err
 		}
 		if seen == nil {
-			t.Degrade(scan.Reason{Code: "unavailable", Message: fmt.Sprintf("what %q may do was not compared: he is shown the same as nobody", other.As.Name())})
+			t.Degrade(scan.Reason{Code: "unavailable", Rules: []string{rule.ID}, Message: fmt.Sprintf("what %q may do was not compared: he is shown the same as nobody", other.As.Name())})
 			continue
 		}
 		if err := compare(t, other.As, seen); err != nil {
@@ -111,7 +111,7 @@ func compare(t *attack.Trial, as traffic.Session, seen map[string]bool) error {
 			continue
 		}
 		if asked++; asked > maxAsked {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID}, Message: fmt.Sprintf("more than %d pages that %q is not shown were not compared", maxAsked, as.Name())})
 			return nil
 		}
 		if err := open(t, as, r); err != nil && traffic.Over(err) {

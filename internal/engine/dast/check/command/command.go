@@ -33,7 +33,7 @@ var (
 // Check is the check by output, Slow that by time and by calls.
 var (
 	Check = &attack.Check{ID: "command", Rules: []*finding.Rule{byOutput}, Profile: scan.Safe, Wants: wants, Point: point}
-	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
+	Slow  = &attack.Check{ID: "command", Rules: []*finding.Rule{byTime, byCall}, Called: []*finding.Rule{byCall}, Profile: scan.Standard, Slow: true, Beside: true, Wants: wants, Point: slow}
 )
 
 // Mark is what is said of points that commands are found at.

@@ -33,7 +33,7 @@ var (
 
 // Check is the check, Calls that by a listener; the indicator alone sends nothing.
 var (
-	Calls     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
+	Calls     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{called}, Called: []*finding.Rule{called}, Profile: scan.Standard, Wants: wantsCalls, Point: callPoint}
 	Check     = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{read}, Profile: scan.Safe, Wants: wants, Point: point}
 	Indicator = &attack.Check{ID: "deserialization", Rules: []*finding.Rule{shown}, Response: response}
 )

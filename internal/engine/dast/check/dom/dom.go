@@ -42,7 +42,7 @@ var kept = &finding.Rule{
 
 // Check is the check. Pages are opened with harmless texts; what runs only calls a
 // function of ours.
-var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Profile: scan.Safe, Request: page}
+var Check = &attack.Check{ID: "dom", Rules: []*finding.Rule{rule, kept}, Scripted: []*finding.Rule{rule, kept}, Profile: scan.Safe, Request: page}
 
 // maxPages bounds the pages of a scan whose scripts are examined: those with the same
 // scripts count once.
@@ -70,7 +70,7 @@ func page(t *attack.Trial) error {
 	}
 	if n := t.Count("dom"); n > maxPages {
 		if n == maxPages+1 {
-			t.Degrade(scan.Reason{Code: "too-many-pages", Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
+			t.Degrade(scan.Reason{Code: "too-many-pages", Rules: []string{rule.ID, kept.ID}, Message: fmt.Sprintf("the scripts of more than %d pages were not examined", maxPages)})
 		}
 		return nil
 	}

@@ -32,7 +32,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: try}
+var Check = &attack.Check{ID: "enforcement", Rules: []*finding.Rule{rule}, Scripted: []*finding.Rule{rule}, Profile: scan.Standard, Request: try}
 
 // proves are names of fields that prove something.
 var proves = lazyregexp.New(`(?i)token|hash|digest|check_?sum|signature|(^|[-_])(sig|sign|mac|hmac|crc|proof)($|[-_])`)

@@ -37,7 +37,7 @@ var template = &finding.Rule{
 // Check looks which points show nothing, while others ask the same, and Slow tries them.
 var (
 	Check = &attack.Check{ID: "evaluation", Profile: scan.Standard, Wants: wants, Point: look, Response: platform}
-	Slow  = &attack.Check{ID: "evaluation", Rules: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, Request: request}
+	Slow  = &attack.Check{ID: "evaluation", Rules: []*finding.Rule{program, template}, Called: []*finding.Rule{program, template}, Profile: scan.Standard, Slow: true, Request: request}
 )
 
 func wants(p message.Point) bool {

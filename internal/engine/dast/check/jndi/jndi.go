@@ -23,7 +23,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check. It asks nothing where nobody listens.
-var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
+var Check = &attack.Check{ID: "jndi", Rules: []*finding.Rule{rule}, Called: []*finding.Rule{rule}, Profile: scan.Standard, Request: request}
 
 // headers are those that logs hold, and that applications read.
 var headers = []string{"User-Agent", "Referer", "X-Forwarded-For", "X-Api-Version", "X-Request-Id", "Accept-Language"}

@@ -90,13 +90,13 @@ func tell(t *attack.Trial, resp *message.Response, c copy) {
 	if t.Advisories == nil || !t.Advisories.Knows("npm") {
 		if !t.Noted("libraries") {
 			t.Note("libraries")
-			t.Degrade(scan.Reason{Code: "no-data", Message: "there is no vulnerability data for npm, so versions of libraries that pages load were not checked: merlon advisories import, or --advisories"})
+			t.Degrade(scan.Reason{Code: "no-data", Rules: []string{known.ID}, Message: "there is no vulnerability data for npm, so versions of libraries that pages load were not checked: merlon advisories import, or --advisories"})
 		}
 		return
 	}
 	matches, err := t.Advisories.Match(t.Context, "npm", c.name, c.version)
 	if err != nil {
-		t.Degrade(scan.Reason{Code: "undecided", Message: fmt.Sprintf("it could not be decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
+		t.Degrade(scan.Reason{Code: "undecided", Rules: []string{known.ID}, Message: fmt.Sprintf("it could not be decided whether %s %.50s is affected: %.300s", c.name, c.version, err.Error())})
 		return
 	}
 	if len(matches) == 0 {

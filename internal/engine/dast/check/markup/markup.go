@@ -32,7 +32,7 @@ var fetched = &finding.Rule{
 }
 
 // Check is the check. It asks nothing where nobody listens.
-var Check = &attack.Check{ID: "markup", Rules: []*finding.Rule{script, fetched}, Profile: scan.Standard, Request: request}
+var Check = &attack.Check{ID: "markup", Rules: []*finding.Rule{script, fetched}, Called: []*finding.Rule{script, fetched}, Profile: scan.Standard, Request: request}
 
 // request sends markup in all texts of an operation at once.
 func request(t *attack.Trial) error {

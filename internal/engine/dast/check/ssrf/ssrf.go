@@ -33,7 +33,7 @@ var rule = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Profile: scan.Standard, Wants: wants, Point: point}
+var Check = &attack.Check{ID: "ssrf", Rules: []*finding.Rule{rule, inclusion}, Called: []*finding.Rule{rule, inclusion}, Profile: scan.Standard, Wants: wants, Point: point}
 
 // wants chooses points that are about addresses.
 func wants(p message.Point) bool {

@@ -46,7 +46,8 @@ var content = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Point: point, Request: others, Stored: held}
+var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Point: point, Request: others, Stored: held,
+	Elsewhere: []*finding.Rule{stored}, Scripted: []*finding.Rule{stored}}
 
 // point looks at a value.
 func point(p *attack.Probe) error {

@@ -30,7 +30,7 @@ var (
 )
 
 // Check is the check.
-var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Profile: scan.Safe, Request: request}
+var Check = &attack.Check{ID: "xxe", Rules: []*finding.Rule{external, internal}, Called: []*finding.Rule{external}, Profile: scan.Safe, Request: request}
 
 // maxPoints bounds the elements that are tried.
 const maxPoints = 5
