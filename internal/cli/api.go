@@ -17,7 +17,7 @@ type apiCommand struct {
 	OpenAPI  []string `name:"openapi" placeholder:"FILE" help:"A description of the API: OpenAPI or Swagger, a Postman collection, HAR, or GraphQL as a schema or an introspection; or its address. May be repeated. Default: looked for at the target."`
 	Identity []string `type:"path" placeholder:"FILE" help:"Identities to sign in as, like --auth. May be repeated; the first one explores, all are compared."`
 
-	dastCommand `embed:""`
+	liveOptions `embed:""`
 }
 
 // Help is the manual of the command.

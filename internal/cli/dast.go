@@ -24,30 +24,36 @@ import (
 
 // This file scans a running application from the command line.
 
-type dastCommand struct {
+// liveOptions are those of every scan of a running application.
+type liveOptions struct {
 	URL string `arg:"" help:"Address of the application; everything that is examined is below it."`
 
-	Auth       string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
-	Target     string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
-	Profile    string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
-	Check      []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
-	Template   []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
-	Include    []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
-	Exclude    []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
-	Seed       []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
-	Header     []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
-	Rate       float64       `placeholder:"N" help:"Requests a second. Default: 300."`
-	Requests   int           `placeholder:"N" help:"Requests in all. Default: 200000."`
-	Time       time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
-	Source     string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
-	Advisories string        `type:"path" placeholder:"PATH" help:"Vulnerability records to look versions of libraries up in that pages load: as of merlon scan."`
-	Browser    string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
+	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
+	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
+	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
+	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
+	Template []string      `type:"path" placeholder:"FILE" help:"A template in the format of nuclei to run as well, or a folder of them (docs/dast.md). May be repeated."`
+	Include  []string      `placeholder:"PATTERN" help:"More addresses that belong to the application; * stands for any text. May be repeated."`
+	Exclude  []string      `placeholder:"PATTERN" help:"Addresses that are never asked. May be repeated."`
+	Seed     []string      `placeholder:"ADDRESS" help:"An address to begin with, beside the base. May be repeated."`
+	Header   []string      `placeholder:"NAME: VALUE" help:"A header of every request. May be repeated."`
+	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
+	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
+	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
+	Source   string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
+	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
 
 	callbackOptions `embed:""`
 
 	Format string `enum:"table,json,sarif,stream" default:"table" help:"table for people; json; sarif (2.1.0); stream, the messages as they come."`
 
 	reportOptions `embed:""`
+}
+
+type dastCommand struct {
+	Advisories string `type:"path" placeholder:"PATH" help:"Vulnerability records to look versions of libraries up in that pages load: as of merlon scan."`
+
+	liveOptions `embed:""`
 }
 
 // Help is the manual of the command.
@@ -70,7 +76,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 }
 
 // target reads the options.
-func (c *dastCommand) target(host Host) (scan.Target, error) {
+func (c *liveOptions) target(host Host) (scan.Target, error) {
 	var t scan.Target
 	if c.Target != "" {
 		if err := readJSON(host, c.Target, &t); err != nil {

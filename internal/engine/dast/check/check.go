@@ -37,6 +37,7 @@ import (
 	"merlon/internal/engine/dast/check/ssrf"
 	"merlon/internal/engine/dast/check/templateinjection"
 	"merlon/internal/engine/dast/check/tls"
+	"merlon/internal/engine/dast/check/unsigned"
 	"merlon/internal/engine/dast/check/upload"
 	"merlon/internal/engine/dast/check/versions"
 	"merlon/internal/engine/dast/check/xpathinjection"
@@ -74,6 +75,8 @@ var All = []*attack.Check{
 	upload.Check,
 	access.Check,
 	cipher.Check,
+	unsigned.Check,
+	unsigned.State,
 	csrf.Check,
 	enforcement.Check,
 	cors.Check,

@@ -5,7 +5,6 @@
 package jwt
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -107,39 +106,10 @@ type examination struct {
 	any     *message.Response   // an answer to the user, of whatever page
 }
 
-// A carrier is the session with another token in the place of its own.
-type carrier struct {
-	traffic.Session
-	old, new string
-}
-
-// Prepare implements traffic.Session.
-func (c carrier) Prepare(ctx context.Context, req *http.Request) error {
-	if err := c.Session.Prepare(ctx, req); err != nil {
-		return err
-	}
-	replaced := false
-	for _, values := range req.Header {
-		for i, v := range values {
-			if strings.Contains(v, c.old) {
-				values[i], replaced = strings.ReplaceAll(v, c.old, c.new), true
-			}
-		}
-	}
-	if !replaced { // it was renewed: what would be sent is no forgery
-		return errs.E(errs.Invalid, "the session has another token now")
-	}
-	return nil
-}
-
-// Seen implements traffic.Session: what the target says to a forged token does not
-// concern the session.
-func (carrier) Seen(*message.Response) {}
-
 // send asks for a page with another token.
 func (e *examination) send(page *message.Request, text string) (*message.Response, error) {
 	e.Surface.Count(page, 1)
-	return e.Client.Send(e.Context, page, carrier{Session: e.as, old: e.token.text, new: text})
+	return e.Client.Send(e.Context, page, attack.Carrier{Session: e.as, Old: e.token.text, New: text})
 }
 
 const (
@@ -162,7 +132,7 @@ func (e *examination) find(pages []*message.Request) error {
 		}
 	}
 	for _, r := range list[:min(len(list), maxPages)] {
-		own, err := e.Client.Send(e.Context, r, carrier{Session: e.as, old: e.token.text, new: e.token.text})
+		own, err := e.Client.Send(e.Context, r, attack.Carrier{Session: e.as, Old: e.token.text, New: e.token.text})
 		if err != nil {
 			if ended(err) {
 				return err
