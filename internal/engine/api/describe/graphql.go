@@ -278,25 +278,35 @@ func (g *graph) operation(kind, root string, f graphField) {
 	}
 	variables := unknown()
 	variables.Types = []string{"object"}
-	var declared, given []string
-	for _, a := range f.args {
+	var declared []string
+	declare := func(name string, a graphField) {
 		s := g.value(a.typ, 0)
 		if a.value != nil {
 			copied := *s
 			copied.Default, s = a.value, &copied
 		}
-		variables.Properties = append(variables.Properties, Property{a.name, s})
+		variables.Properties = append(variables.Properties, Property{name, s})
 		if a.typ.NonNull && !a.preset {
-			variables.Required = append(variables.Required, a.name)
+			variables.Required = append(variables.Required, name)
 		}
-		declared = append(declared, "$"+a.name+": "+a.typ.String())
+		declared = append(declared, "$"+name+": "+a.typ.String())
+	}
+	var given []string
+	for _, a := range f.args {
+		declare(a.name, a)
 		given = append(given, a.name+": $"+a.name)
 	}
-	text := f.name
-	if len(given) > 0 {
-		text += "(" + strings.Join(given, ", ") + ")"
-	}
-	text += g.selection(f.typ.Name(), 0)
+	text := f.name + arguments(given) + g.selection(f.typ.Name(), 0, func(f graphField) string {
+		var given []string
+		for _, a := range f.args {
+			name := f.name + strings.ToUpper(a.name[:1]) + a.name[1:]
+			if below := a.typ.Name(); len(declared) < maxArguments && (below == "String" || below == "ID") && !place.MatchString(a.name) && variables.Property(name) == nil {
+				declare(name, a)
+				given = append(given, a.name+": $"+name)
+			}
+		}
+		return arguments(given)
+	})
 	head := kind
 	if len(declared) > 0 {
 		head += "(" + strings.Join(declared, ", ") + ")"
@@ -307,7 +317,7 @@ func (g *graph) operation(kind, root string, f graphField) {
 	body := unknown()
 	body.Types, body.Required, body.Line = []string{"object"}, []string{"query"}, f.line
 	body.Properties = []Property{{"query", query}}
-	if len(f.args) > 0 {
+	if len(declared) > 0 {
 		body.Properties, body.Required = append(body.Properties, Property{"variables", variables}), append(body.Required, "variables")
 	}
 	o.Bodies = []*Media{{Type: "application/json", Schema: body, Line: f.line}}
@@ -318,15 +328,28 @@ func (g *graph) operation(kind, root string, f graphField) {
 	g.add(o)
 }
 
+// arguments writes those of a field.
+func arguments(given []string) string {
+	if len(given) == 0 {
+		return ""
+	}
+	return "(" + strings.Join(given, ", ") + ")"
+}
+
 // Limits of what an operation asks for.
 const (
 	selectionDepth = 2
 	maxSelected    = 30
+	maxArguments   = 20 // after these, fields below the first get none
 )
 
+// place are names of arguments that say which part of a list is shown: others than an answer
+// has told are refused.
+var place = lazyregexp.New(`(?i)^(?:after|before|cursor|first|last|page_?token)$`)
+
 // selection returns what is asked for of a type: its values, and those of what it
-// holds.
-func (g *graph) selection(name string, depth int) string {
+// holds. Given writes the arguments of a field that requires none.
+func (g *graph) selection(name string, depth int, given func(graphField) string) string {
 	t := g.types[name]
 	if t == nil || t.kind == ast.Scalar || t.kind == ast.Enum {
 		return ""
@@ -339,9 +362,9 @@ func (g *graph) selection(name string, depth int) string {
 		below := g.types[f.typ.Name()]
 		switch {
 		case below == nil || below.kind == ast.Scalar || below.kind == ast.Enum:
-			fields = append(fields, f.name)
+			fields = append(fields, f.name+given(f))
 		case depth < selectionDepth:
-			fields = append(fields, f.name+g.selection(below.name, depth+1))
+			fields = append(fields, f.name+given(f)+g.selection(below.name, depth+1, given))
 		}
 	}
 	if len(fields) == 0 {

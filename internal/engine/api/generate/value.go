@@ -19,6 +19,7 @@ import (
 // Limits of a generated value.
 const (
 	maxDepth      = 6        // objects inside each other
+	maxOptional   = 4        // of those that are not required; a body of GraphQL takes two
 	maxProperties = 60       // of an object
 	maxText       = 2000     // characters of a text that has to be long
 	maxMade       = 1000     // values of one value, and
@@ -223,7 +224,7 @@ func (m *maker) object(s *describe.Schema, depth int) any {
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
 		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
-		if !wanted || !required && (depth >= maxDepth/2 || len(out) >= maxProperties) || depth >= maxDepth || m.full() || Flat(p.Schema).ReadOnly {
+		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth || m.full() || Flat(p.Schema).ReadOnly {
 			continue
 		}
 		out[p.Name] = m.value(p.Name, p.Schema, depth+1)

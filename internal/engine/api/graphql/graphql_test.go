@@ -411,7 +411,7 @@ func examine(t *testing.T, h http.Handler, listener scan.Callback, d ...scan.Des
 	var dialer net.Dialer
 	target := scan.Target{URL: server.URL + "/", Rate: 1e6, Descriptions: d, Identities: []scan.Identity{{Name: "ann", Bearer: "good"}}}
 	got := &scantest.Kept{}
-	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: listener, Patience: 100 * time.Millisecond}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
+	o := scan.Options{Live: &scan.Live{Target: target, ID: "t", Dial: dialer.DialContext, BrowserReason: "none in this test", Callback: listener, Patience: 300 * time.Millisecond}, Analyzers: []*scan.Analyzer{operations.Analyzer}}
 	if err := scan.Run(t.Context(), o, got); err != nil {
 		t.Fatal(err)
 	}

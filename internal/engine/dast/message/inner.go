@@ -30,6 +30,7 @@ type layer struct {
 	kind    packing
 	base64  *base64.Encoding
 	pointer string // of JSON
+	number  int    // of a literal of GraphQL
 }
 
 type packing string
@@ -38,6 +39,7 @@ const (
 	inBase64  packing = "base 64"
 	inJSON    packing = "JSON"
 	inPercent packing = "percent signs"
+	inGraphQL packing = "GraphQL"
 )
 
 // Packed names the ways that the value of the point is packed in, the outermost first:
@@ -61,18 +63,28 @@ func (p Point) Outer() Point {
 	return p.Inner.outer
 }
 
-// Inner returns the values within the values of Points that are written in base 64, as JSON
-// or, within these, with percent signs. Names of members follow that of the parameter:
-// "settings/user/name". A number in JSON becomes a text when it is replaced.
+// Inner returns the values within the values of Points that are written in base 64, as JSON,
+// as arguments of GraphQL, which may be those of a constant text, or, within these, with
+// percent signs. Names of members and of arguments follow that of the parameter:
+// "settings/user/name". A number becomes a text when it is replaced.
 func (r *Request) Inner() []Point {
 	var out []Point
-	for _, outer := range r.Points() {
+	seen := map[string]int{}
+	for _, outer := range r.points(true) {
 		if outer.In == InFileName || outer.Type == "file" || outer.Type == "password" {
 			continue
 		}
-		for _, v := range unpack(outer.Value, 0) {
+		inside := unpack(outer.Value, 0)
+		if outer.Type == Constant {
+			inside = given(outer.Value)
+		}
+		for _, v := range inside {
 			if len(out) == maxInner {
 				return out
+			}
+			name := outer.Key() + v.name
+			if seen[name]++; seen[name] > 1 { // an argument that comes again
+				v.name += "/" + itoa(seen[name])
 			}
 			out = append(out, Point{In: outer.In, Name: outer.Name + v.name, Index: outer.Index, Value: v.text, Type: v.kind, Inner: &Inner{outer, v.layers}})
 		}
@@ -92,6 +104,9 @@ func unpack(value string, depth int) []unpacked {
 	if depth == maxLayers || len(value) > maxPacked {
 		return nil
 	}
+	if inside := given(value); len(inside) > 0 {
+		return inside
+	}
 	if text := strings.TrimSpace(value); strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return members(value, depth)
 	}
@@ -102,6 +117,18 @@ func unpack(value string, depth int) []unpacked {
 		return within(layer{kind: inPercent}, text, depth, depth > 0)
 	}
 	return nil
+}
+
+// given are the arguments of a text of GraphQL.
+func given(value string) []unpacked {
+	if len(value) > maxPacked || json.Valid([]byte(value)) {
+		return nil
+	}
+	var out []unpacked
+	for i, l := range literals(value) {
+		out = append(out, unpacked{[]layer{{kind: inGraphQL, number: i}}, l.name, l.value, l.kind})
+	}
+	return out
 }
 
 // members are the scalars of JSON, and what is within them.
@@ -182,6 +209,10 @@ func (l *layer) open(value string) string {
 		if text, err := url.PathUnescape(value); err == nil {
 			return text
 		}
+	case inGraphQL:
+		if all := literals(value); l.number < len(all) {
+			return all[l.number].value
+		}
 	case inJSON:
 		for _, leaf := range jsonLeaves([]byte(value)) {
 			if leaf.pointer == l.pointer {
@@ -205,6 +236,9 @@ func pack(whole string, layers []layer, value string, asJSON bool) string {
 		return l.base64.EncodeToString([]byte(inside))
 	case inPercent:
 		return Escape(inside)
+	case inGraphQL:
+		at := literals(whole)[l.number]
+		return string(splice([]byte(whole), at.start, at.end, quoteJSON(inside)))
 	}
 	text := []byte(inside)
 	if !asJSON || len(layers) > 1 {

@@ -61,13 +61,16 @@ func (p Point) Names() bool {
 
 // Points returns the values of the request that can be replaced: query, body, path
 // segments that look like values, cookies and headers that it has, in this order.
-func (r *Request) Points() []Point {
+func (r *Request) Points() []Point { return r.points(false) }
+
+// points is Points, with the values that make the operation or without.
+func (r *Request) points(constants bool) []Point {
 	var out []Point
 	add := func(p Point) {
 		if t := r.Types[p.Key()]; t != "" {
 			p.Type = t
 		}
-		if p.Type != Constant {
+		if constants || p.Type != Constant {
 			out = append(out, p)
 		}
 	}
