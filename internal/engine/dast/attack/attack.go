@@ -269,6 +269,13 @@ func (r *Run) Count(key string) int {
 	return r.counts[key]
 }
 
+// Counted returns how often Count was called with the key.
+func (r *Run) Counted(key string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[key]
+}
+
 // Do attacks every operation of the surface, and again those that are found
 // meanwhile. It ends early, with a reason, when nothing more can be sent.
 func (r *Run) Do(ctx context.Context) error {

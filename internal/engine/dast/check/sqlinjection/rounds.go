@@ -23,6 +23,28 @@ const wrongWord = "the same with a word that SQL does not know"
 // certain is how likely an application may be that answers so whatever is asked.
 const certain = 1.4e-3
 
+// byChance counts the points of a run whose answers came as they liked; more than
+// manyByChance make no difference, since maxRounds would not do.
+const (
+	byChance     = "sql by chance"
+	manyByChance = 200
+)
+
+// level is how likely the answers may be at this place. Each place of the point that was
+// looked at is another chance, and so is each point of the run whose answers came as they
+// liked: where many pages fail at random, some of them do so in any order.
+func (s *prober) level() float64 {
+	return certain / float64(max(1, s.paired)) / float64(1+min(s.Counted(byChance), manyByChance))
+}
+
+// doubt says that answers do not follow what is asked.
+func (s *prober) doubt() {
+	if !s.doubtful {
+		s.Count(byChance)
+	}
+	s.doubtful = true
+}
+
 // maxRounds bounds the requests for one form.
 const maxRounds = 16
 
@@ -55,7 +77,11 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 			return false, err
 		}
 	}
-	defer func() { r.doubtful = !sure && err == nil }()
+	defer func() {
+		if !sure && err == nil {
+			r.doubt()
+		}
+	}()
 	r.n[asUsual], r.n[asBroken] = 2, 2 // as it was found, and with the breaking value; the values of the form
 	switch {
 	case r.lost != nil: // its words were chosen by the others
@@ -69,7 +95,7 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 		}
 	}
 	for range maxRounds {
-		if chance(r.n[:]...) <= certain/float64(r.paired) {
+		if chance(r.n[:]...) <= r.level() {
 			return true, nil
 		}
 		if follows, err := r.next(); err != nil || !follows {
@@ -111,7 +137,7 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		count(seen[4])
 	}
 	for range maxRounds {
-		if chance(n...) <= certain/float64(s.paired) {
+		if chance(n...) <= s.level() {
 			return true, nil
 		}
 		yes, no := ask()
@@ -120,8 +146,12 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 			payload, want, note = no, 1, "false"
 		}
 		resp, err := s.Try(payload)
-		if err != nil || !s.Page(resp, payload).Equal(seen[want]) {
+		if err != nil {
 			return false, err
+		}
+		if !s.Page(resp, payload).Equal(seen[want]) {
+			s.Count(byChance)
+			return false, nil
 		}
 		n[want]++
 		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, note)

@@ -315,15 +315,19 @@ func (u *union) ordered(closing string, n int) error {
 	var notes []string
 	var good, bad string
 	taken, failed := 0, 0
-	for chance(taken, failed) > certain/float64(max(1, u.paired)) {
+	for chance(taken, failed) > u.level() {
 		fails := failed < taken || failed == taken && u.Number(0, 1) == 0
 		k := u.Number(1, n)
 		if fails {
 			k = u.Number(n+1, tooMany)
 		}
 		resp, payload, err := u.order(closing, k)
-		if err != nil || u.lost(resp, payload) != fails {
+		if err != nil {
 			return err
+		}
+		if u.lost(resp, payload) != fails {
+			u.Count(byChance)
+			return nil
 		}
 		note := "an order by a column"
 		if fails {
