@@ -211,7 +211,7 @@ func (e *examination) accounts() error {
 	steps := []func() error{func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) }}
 	if spare != nil { // what may break the account comes last
 		steps = slices.Concat([]func() error{
-			func() error { return e.exposed(spare, first) }, func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
+			func() error { return e.exposed(spare, first) }, func() error { return e.betrayed(spare, first) }, func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
 			func() error { return e.forgotten(spare) }, func() error { return e.passwords(spare, first) },
 		}, steps, []func() error{func() error { return e.promoted(spare) }, func() error { return e.granted(spare) }, func() error { return e.removed(spare, first) }})
 	}

@@ -519,7 +519,7 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 var owns = lazyregexp.New(`^(owner|user|author|creator|createdby|account|customer|member|belongsto|seller|buyer)(id|name|uuid|email)?$|^(userid|username|email)$`)
 
 // secrets are names of properties that are for their owner alone.
-var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
+var secrets = lazyregexp.New(`secret|private|password|token|apikey|accesskey|creditcard|cardnumber|^cvc|^cvv|cvc$|cvv$|iban|ssn|passport|salary|medical|diagnosis|(^|phone|home|street|billing|shipping)address$|phone|birth`)
 
 // private says how the API shows that an object is its owner's alone; empty: it does not
 // show that, so that others may well see it.

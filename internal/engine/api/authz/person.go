@@ -11,6 +11,7 @@ import (
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
 	"merlon/internal/lazyregexp"
 )
@@ -55,6 +56,81 @@ func (e *examination) exposed(owner, stranger *User) error {
 			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request), strings.Join(names, " and ")),
 			Proof: []string{fmt.Sprintf("The accounts %s and %s were registered, with random values.", owner.Name(), stranger.Name()),
 				fmt.Sprintf("As %s the answer holds what only %s has sent: %s.", stranger.Name(), owner.Name(), strings.Join(names, ", ")), who}})
+	}
+	return nil
+}
+
+// entrusted are names of properties that take what a user hands to the application alone.
+func entrusted(name string) bool {
+	n := plain(name)
+	return secrets.MatchString(n) && !site.IsPassword(name) && !strings.Contains(n, "token") && !contacts.MatchString(n)
+}
+
+// Personal reports whether a property of this name tells how a person is reached, or holds
+// what is for its owner alone.
+func Personal(name string) bool {
+	return contacts.MatchString(plain(name)) || secrets.MatchString(plain(name))
+}
+
+// maxEntrusted bounds the operations that are handed something.
+const maxEntrusted = 3
+
+// betrayed hands operations random values, as one user, of what is for its owner alone,
+// such as the number of a card, and reads the user's account as another one.
+func (e *examination) betrayed(owner, stranger *User) error {
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(entrusted) || o == e.register || o == e.login || site.Dangerous(o.Path) || asked == maxEntrusted {
+			continue
+		}
+		words := map[string]string{}
+		fresh := e.fresh(words)
+		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
+			if v, is := owner.account.credentials(in, name, s); is && !entrusted(name) {
+				return v, true
+			}
+			return fresh(in, name, s)
+		}, nil)
+		if err != nil {
+			continue
+		}
+		asked++
+		if resp, err := e.send(r, owner); traffic.Over(err) {
+			return err
+		} else if err != nil || !ok(resp) {
+			continue
+		}
+		_, answers, err := e.told(owner, stranger)
+		if err != nil {
+			return err
+		}
+		if err := e.betrayal(r, words, answers, owner, stranger); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// betrayal tells of answers to another user that hold what the request has handed over.
+func (e *examination) betrayal(r *message.Request, words map[string]string, answers []*message.Response, owner, stranger *User) error {
+	for _, resp := range answers {
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(words)) {
+			if entrusted(name) && holds(resp, words[name]) {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		nobody, err := e.send(resp.Request, nil)
+		if err != nil {
+			return err
+		}
+		e.Flaw(attack.Flaw{Rule: personalData, Severity: finding.High, Request: resp.Request, Answers: []*message.Response{resp, nobody}, Notes: []string{"another user", "nobody"},
+			Message: fmt.Sprintf("%s shows users the %s of other users", template(resp.Request), strings.Join(names, " and ")),
+			Proof: []string{fmt.Sprintf("As %s, an account of the scan, %s was sent random values.", owner.Name(), template(r)),
+				fmt.Sprintf("As %s, another one, the answer holds them: %s. Nobody gets %d.", stranger.Name(), strings.Join(names, ", "), nobody.Status)}})
 	}
 	return nil
 }

@@ -28,6 +28,10 @@ paths:
       security: []
       requestBody: {required: true, content: {application/json: {schema: {type: object, required: [username, password], properties: {username: {type: string}, password: {type: string}}}}}}
       responses: {"200": {description: OK}, "401": {description: no}}
+  /payment:
+    post:
+      requestBody: {required: true, content: {application/json: {schema: {type: object, required: [cardNumber], properties: {cardNumber: {type: string}}}}}}
+      responses: {"200": {description: OK}}
   /logout: {post: {responses: {"204": {description: bye}}}}
   /password:
     put:
@@ -59,6 +63,7 @@ paths:
 // members is an API of accounts that are named by numbers.
 type members struct {
 	flawed bool
+	cards  bool // everybody is shown them
 
 	mu     sync.Mutex
 	users  map[int]map[string]any
@@ -123,7 +128,15 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if !m.flawed && id != me {
 			delete(u, "email")
 		}
+		if !m.cards && id != me {
+			delete(u, "card")
+		}
 		return u
+	}
+	if r.URL.Path == "/payment" {
+		m.users[me]["card"] = in["cardNumber"]
+		answer(200, "thanks")
+		return
 	}
 	if r.URL.Path == "/logout" {
 		if !m.flawed {
@@ -194,5 +207,14 @@ func TestPersons(t *testing.T) {
 		if ann := api.users[1]; ann["bio"] != "of ann" || ann["role"] != "admin" {
 			t.Errorf("the account of ann was changed: %v", ann)
 		}
+	}
+}
+
+// What a user hands over alone is not for others.
+func TestCards(t *testing.T) {
+	api := &members{cards: true, users: map[int]map[string]any{}, tokens: map[string]int{}, fails: map[string]int{}}
+	got := examine(t, api, scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
+	if want := []string{"personal-data-of-others GET /users", "personal-data-of-others GET /users/{id}"}; !slices.Equal(got, want) {
+		t.Errorf("found:\n\t%s", strings.Join(got, "\n\t"))
 	}
 }

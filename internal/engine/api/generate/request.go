@@ -29,7 +29,7 @@ func Valid(o *describe.Operation, options Options) *Input {
 	in := &Input{Operation: o, Values: make([]any, len(o.Parameters))}
 	for i, p := range o.Parameters {
 		in.Values[i] = absent{}
-		if left(p) || !p.Required && !options.Optional && p.In != "path" {
+		if left(p) || p.In == "header" && slices.Contains(options.Headers, strings.ToLower(p.Name)) || !p.Required && !options.Optional && p.In != "path" {
 			continue
 		}
 		m := &maker{Options: options, in: p.In}

@@ -32,6 +32,9 @@ type Options struct {
 	Optional bool
 	// Seed tells the free texts of one scan from those of another.
 	Seed uint64
+	// Headers are names, in small letters, of headers that are not set, since whoever sends
+	// the request sets them.
+	Headers []string
 	// Known returns a value for a parameter or a property where one is known, such as
 	// the identifier of an object that exists; nil: none is.
 	Known func(in, name string, s *describe.Schema) (any, bool)

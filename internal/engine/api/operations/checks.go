@@ -128,13 +128,18 @@ func (e *examination) authenticated(t *attack.Trial) error {
 			}
 		}
 	}
-	t.Flaw(attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its description requires", c.operation.Method, c.operation.Path),
+	f := attack.Flaw{Rule: missingAuthentication, Message: fmt.Sprintf("%s %s answers without the sign-in that its description requires", c.operation.Method, c.operation.Path),
 		Request: t.Request, Answers: []*message.Response{c.answer, control, without}, Notes: []string{"the request as the identity of the scan", "an address that does not exist", "the same request as nobody"},
 		Proof: []string{
 			fmt.Sprintf("The description requires %s.", strings.Join(schemes, " or ")),
 			fmt.Sprintf("Without any credential the operation answers %d with the same content, twice.", without.Status),
 			fmt.Sprintf("An address that does not exist answers %d: the application does not answer everything alike.", control.Status),
-		}})
+		}}
+	if reads(c) && !personal(message.DecodeJSON(without.Body), 0) {
+		f.Severity, f.Confidence = finding.Medium, finding.Likely // frameworks describe an optional sign-in as a required one
+		f.Proof = append(f.Proof, "Nothing in the answer is named as what is for its owner alone: it may be meant for everybody, and the description wrong.")
+	}
+	t.Flaw(f)
 	return nil
 }
 
@@ -155,6 +160,22 @@ func empty(v any, depth int) bool {
 		return v.String() == "0"
 	case nil:
 		return depth > 0
+	}
+	return false
+}
+
+// personal reports whether a document has a property that is for its owner alone, or that
+// tells how a person is reached, with a value.
+func personal(v any, depth int) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if depth <= maxDepth && (authz.Personal(name) && !empty(below, 1) && below != "" || personal(below, depth+1)) {
+				return true
+			}
+		}
+	case []any:
+		return len(v) > 0 && depth <= maxDepth && personal(v[0], depth+1)
 	}
 	return false
 }

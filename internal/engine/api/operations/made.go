@@ -58,13 +58,13 @@ func (e *examination) alters(o *describe.Operation) bool {
 	return false
 }
 
-// personal are paths of what belongs to the user who asks.
-var personal = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinfo)(/|$)`)
+// selfsame are paths of what belongs to the user who asks.
+var selfsame = lazyregexp.New(`(?i)/(my|profile|account|user|preferences|userinfo)(/|$)`)
 
 // own reports whether the operation changes what belongs to the account that the scan has
 // registered: no path says whose it is.
 func (e *examination) own(o *describe.Operation) bool {
-	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && personal.MatchString(o.Path)
+	return e.joined != nil && o.Call == nil && !strings.Contains(o.Path, "{") && selfsame.MatchString(o.Path)
 }
 
 // described reports whether the description has an operation of the method and path.

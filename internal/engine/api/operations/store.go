@@ -302,12 +302,31 @@ func (c *call) sent(name string) bool {
 	})
 }
 
+// carriers are the headers, in small letters, by which identities show who they are: what a
+// description says of them is left to the session.
+func (e *examination) carriers() []string {
+	var out []string
+	for i := range e.Target.Identities {
+		one := &e.Target.Identities[i]
+		for _, h := range one.Header {
+			out = append(out, strings.ToLower(h.Name))
+		}
+		if one.JSON != nil && one.JSON.Header != "" {
+			out = append(out, strings.ToLower(one.JSON.Header))
+		}
+	}
+	if e.joined != nil && e.header != "" {
+		out = append(out, strings.ToLower(e.header))
+	}
+	return out
+}
+
 // options returns how the operation's input is made: with known values in the path, the
 // n-th ones, and for references to other objects. What changes or removes an object is
 // given those that the scan has made, but in the profile full.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
 	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
-	return generate.Options{Optional: optional, Seed: e.Seed, Known: func(in, name string, s *describe.Schema) (any, bool) {
+	return generate.Options{Optional: optional, Seed: e.Seed, Headers: e.carriers(), Known: func(in, name string, s *describe.Schema) (any, bool) {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
 		names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)
