@@ -144,11 +144,15 @@ func template(r *message.Request) string {
 }
 
 // persons are the operations that change an account which the path or the body names, or
-// which is that of who asks.
-func (e *examination) persons() []*Operation {
+// which is that of who asks. Those that may take a password, and do not need one, are
+// for who changes his own.
+func (e *examination) persons(own bool) []*Operation {
 	var out []*Operation
 	for _, o := range e.Operations {
-		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || o.takes(site.IsPassword) || site.Dangerous(o.Path) || o == e.register || o == e.login {
+		if o.Call != nil || o.Method != http.MethodPatch && o.Method != http.MethodPut || o.body() == nil || site.Dangerous(o.Path) || o == e.register || o == e.login {
+			continue
+		}
+		if o.takes(site.IsPassword) && (!own || slices.ContainsFunc(o.body().Required, site.IsPassword)) {
 			continue
 		}
 		if n := len(parameters(o.Path)); n == 1 || n == 0 && (itself.MatchString(o.Path) || o.takes(identifies)) {
@@ -198,7 +202,7 @@ func (e *examination) rewritten(owner, stranger *User) error {
 	if err != nil || len(before) == 0 {
 		return err
 	}
-	for _, o := range e.persons() {
+	for _, o := range e.persons(false) {
 		if !strings.Contains(o.Path, "{") && !o.takes(identifies) {
 			continue // nothing says whose account it is
 		}
@@ -290,7 +294,7 @@ func (e *examination) granted(u *User) error {
 	if err != nil {
 		return err
 	}
-	for _, o := range e.persons() {
+	for _, o := range e.persons(true) {
 		for _, p := range o.body().Properties {
 			v, has := before[p.Name]
 			if !has || !privileged.MatchString(plain(p.Name)) {

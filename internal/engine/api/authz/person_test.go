@@ -28,6 +28,10 @@ paths:
       security: []
       requestBody: {required: true, content: {application/json: {schema: {type: object, required: [username, password], properties: {username: {type: string}, password: {type: string}}}}}}
       responses: {"200": {description: OK}, "401": {description: no}}
+  /me:
+    put:
+      requestBody: {content: {application/json: {schema: {type: object, properties: {username: {type: string}, password: {type: string}, isAdmin: {type: boolean}}}}}}
+      responses: {"200": {description: OK}}
   /payment:
     post:
       requestBody: {required: true, content: {application/json: {schema: {type: object, required: [cardNumber], properties: {cardNumber: {type: string}}}}}}
@@ -96,7 +100,7 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method + " " + r.URL.Path {
 	case "POST /users":
 		id := len(m.users) + 1
-		m.users[id] = map[string]any{"id": id, "username": text("username"), "email": text("email"), "password": text("password"), "bio": "", "role": "member"}
+		m.users[id] = map[string]any{"id": id, "username": text("username"), "email": text("email"), "password": text("password"), "bio": "", "role": "member", "isAdmin": false}
 		answer(201, map[string]any{"id": id})
 		return
 	case "POST /login":
@@ -132,6 +136,13 @@ func (m *members) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			delete(u, "card")
 		}
 		return u
+	}
+	if r.URL.Path == "/me" {
+		if v, is := in["isAdmin"].(bool); is && m.flawed {
+			m.users[me]["isAdmin"] = v
+		}
+		answer(200, view(me))
+		return
 	}
 	if r.URL.Path == "/payment" {
 		m.users[me]["card"] = in["cardNumber"]
@@ -191,6 +202,7 @@ func TestPersons(t *testing.T) {
 			want = []string{
 				"code-without-limit POST /new-password /code",
 				"object-level-authorization-write PATCH /users/{id}",
+				"own-role PUT /me /isAdmin",
 				"own-role PUT /users/{id}/role /role",
 				"password-without-present-one PUT /password",
 				"personal-data-of-others GET /users",

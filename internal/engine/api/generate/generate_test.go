@@ -244,3 +244,18 @@ func TestValuesAreBounded(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 }
+
+// What lasts until a time lasts longer than it has begun.
+func TestEnds(t *testing.T) {
+	api, err := describe.Read([]byte(`{"openapi":"3.0.3","info":{"title":"x","version":"1"},"paths":{"/silences":{"post":{"requestBody":{"content":{"application/json":{"schema":{"type":"object","properties":{
+		"startsAt":{"type":"string","format":"date-time"},"endsAt":{"type":"string","format":"date-time"},"gender":{"type":"string","format":"date"},"valid_until":{"type":"string","format":"date"},"tokenExpiresAt":{"type":"string","format":"date-time"}}}}}},"responses":{"200":{"description":"OK"}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := Valid(api.Operations[0], Options{Optional: true}).Body.(map[string]any)
+	for name, want := range map[string]string{"startsAt": "2026", "endsAt": "2036", "gender": "2026", "valid_until": "2036", "tokenExpiresAt": "2036"} {
+		if text, _ := body[name].(string); !strings.HasPrefix(text, want) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/lazyregexp"
 )
 
 // Limits of a generated value.
@@ -318,6 +319,10 @@ var words = []struct{ name, format string }{
 	{"date", "date"}, {"createdat", "date-time"}, {"updatedat", "date-time"}, {"password", "password"}, {"hostname", "hostname"}, {"ipaddress", "ipv4"},
 }
 
+// ends are names of times until which something lasts: that has to be after it begins, and
+// most often after now.
+var ends = lazyregexp.New(`(?i)^(end|expir|until|due|deadline|valid_?(to|until)|to$)|_(end|until|to|expir\w*)(_|$)|(End|Until|Expir\w*)(s|At|On|Date|Time|$)`)
+
 // text returns a text that the schema allows.
 func (m *maker) text(name string, s *describe.Schema) string {
 	if s.Pattern != "" {
@@ -337,6 +342,10 @@ func (m *maker) text(name string, s *describe.Schema) string {
 	}
 	v := formats[format]
 	switch format {
+	case "date", "date-time":
+		if ends.MatchString(name) {
+			v = "2036" + v[4:]
+		}
 	case "email", "idn-email":
 		v = m.word(name) + "@example.org"
 	case "password":
