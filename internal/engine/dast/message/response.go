@@ -88,6 +88,13 @@ func (r *Response) MediaType() string {
 	return MediaType(http.DetectContentType(r.Body))
 }
 
+// Saved reports whether a browser saves the answer as a file instead of showing it (RFC 6266).
+func (r *Response) Saved() bool {
+	disposition, _, _ := strings.Cut(r.Header.Get("Content-Disposition"), ";")
+	disposition = strings.TrimSpace(disposition)
+	return disposition != "" && !strings.EqualFold(disposition, "inline")
+}
+
 // IsHTML reports whether a browser shows the answer as a page.
 func (r *Response) IsHTML() bool {
 	switch r.MediaType() {

@@ -110,7 +110,9 @@ func look(t *attack.Trial, resp *message.Response) {
 			t.Flaw(attack.Flaw{Rule: listing, Request: resp.Request, Place: top(t, resp.Request.Path), Answers: []*message.Response{resp}, Notes: []string{"as it was answered"},
 				Proof: []string{"The answer is a list of files, as servers write it."}})
 		}
-		program(resp, text, report)
+		if !resp.Saved() { // an example that is offered is no program of the server
+			program(resp, text, report)
+		}
 		if hidden, ok := private(text); ok {
 			shown := &message.Response{Request: resp.Request, Status: resp.Status, Proto: resp.Proto, Header: resp.Header, Body: []byte(hidden), Took: resp.Took, Sent: resp.Sent}
 			report(key, shown, "The answer holds a private key that can be read; it is left out here.")

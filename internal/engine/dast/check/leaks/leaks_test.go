@@ -46,6 +46,7 @@ func TestCheck(t *testing.T) {
 		"key":            {200, "text/plain", secret, "private-key"},
 		"list":           {200, "text/html", index, "directory-listing"},
 		"source":         {200, "text/plain", "<?php\n$db = connect('x');\n", "source-code"},
+		"saved":          {200, "text/plain; saved", "<?php\n$db = connect('x');\n", ""},
 		"page of errors": {200, "text/html", java + python + node + golang, ""},
 		"plain error":    {500, "text/html", "<h1>Internal Server Error</h1><p>Error: it did not work at all", ""},
 		"encoded source": {200, "text/html", "<pre>&lt;?php $a = 1; ?&gt;</pre>", ""},
@@ -57,7 +58,11 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", c.media)
+				media, _, saved := strings.Cut(c.media, "; saved")
+				w.Header().Set("Content-Type", media)
+				if saved {
+					w.Header().Set("Content-Disposition", "attachment; filename=example.php")
+				}
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			})

@@ -202,7 +202,7 @@ func together(t *attack.Trial, points []message.Point) error {
 
 // shown reports whether a browser shows the answer as a page.
 func shown(resp *message.Response) bool {
-	if resp.Location() != nil || attached(resp) {
+	if resp.Location() != nil || resp.Saved() {
 		return false
 	}
 	switch resp.MediaType() {
@@ -210,13 +210,6 @@ func shown(resp *message.Response) bool {
 		return true
 	}
 	return isXML(resp)
-}
-
-// attached reports whether a browser saves the answer instead of showing it.
-func attached(resp *message.Response) bool {
-	disposition, _, _ := strings.Cut(resp.Header.Get("Content-Disposition"), ";")
-	disposition = strings.TrimSpace(disposition)
-	return disposition != "" && !strings.EqualFold(disposition, "inline")
 }
 
 // maxCut bounds how much of a value's end may be missing.
