@@ -60,8 +60,9 @@ const crowded = "delays one by one"
 // nothing else is under way. Times are drawn at random, and have to be met closely: no
 // other cause does that. What is late, but does not fit so well, is decided by long
 // delays with nothing else under way, as work always is. What was measured on a machine
-// that is busy, this one or, where answers vary without a delay, the target's, has to be
-// measured two more times: there, any time is met by chance now and then.
+// that is busy, this one or, where answers vary without a delay, the target's, is not
+// believed before two more sleeps, or all of it two more times: there, any time is met by
+// chance now and then.
 func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, error) {
 	if payload(shortest) == "" {
 		return nil, nil
@@ -71,11 +72,7 @@ func (p *Probe) Delay(how Lasting, payload func(time.Duration) string) (*Delay, 
 		return nil, err
 	}
 	m := &measured{Probe: p, how: how, usual: usual, payload: payload, doubt: varies}
-	d, err := m.decide()
-	for again := 0; again < 2 && d != nil && m.doubt; again++ {
-		d, err = m.decide()
-	}
-	return d, err
+	return m.decide()
 }
 
 // measured are the answers to the payloads of one place.
@@ -88,10 +85,10 @@ type measured struct {
 	doubt   bool // a machine was busy
 }
 
-// decide measures once.
+// decide measures by short sleeps if these tell, else by long ones.
 func (m *measured) decide() (*Delay, error) {
 	if m.how == Work {
-		return m.long()
+		return m.longer()
 	}
 	d, early, err := m.brief()
 	if d != nil || early || err != nil {
@@ -100,7 +97,7 @@ func (m *measured) decide() (*Delay, error) {
 	if m.Count(crowded) == 3 {
 		m.Note(crowded)
 	}
-	return m.long()
+	return m.longer()
 }
 
 // ask sends the payload for a time, and tells how long the answer took.
@@ -175,10 +172,24 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 	if !fits(first, took) {
 		return nil, false, nil
 	}
-	if took, err = m.ask(second, true); err != nil || !fits(second, took) {
-		return nil, false, err
+	for more := 0; more == 0 || more < 3 && m.doubt; more++ {
+		if took, err = m.ask(second, true); err != nil || !fits(second, took) {
+			return nil, false, err
+		}
+		if m.how == Fine {
+			second = time.Duration(m.Number(30, 95)) * 10 * time.Millisecond
+		}
 	}
 	return &m.delay, false, nil
+}
+
+// longer is long, for as often as it has to be shown.
+func (m *measured) longer() (*Delay, error) {
+	d, err := m.long()
+	for again := 0; again < 2 && d != nil && m.doubt; again++ {
+		d, err = m.long()
+	}
+	return d, err
 }
 
 // long asks for 2, 0, 4 and again 0 seconds, or units of work. A sleep of twice the time

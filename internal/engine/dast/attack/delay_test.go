@@ -65,23 +65,23 @@ func TestDelay(t *testing.T) {
 		most    int // requests for each operation
 	}{
 		"sleeps":               {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true, 25 * time.Second, 5},
-		"sleeps, with noise":   {func(r *http.Request, _ chan struct{}) { noise(40 * time.Millisecond); time.Sleep(asked(r)) }, true, 25 * time.Second, 6},
-		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 150 * time.Second, 16},
+		"sleeps, with noise":   {func(r *http.Request, _ chan struct{}) { noise(40 * time.Millisecond); time.Sleep(asked(r)) }, true, 100 * time.Second, 16},
+		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 250 * time.Second, 16},
 		"sleeps twice":         {func(r *http.Request, _ chan struct{}) { time.Sleep(2 * asked(r)) }, true, 150 * time.Second, 8},
 		"answers at once":      {func(*http.Request, chan struct{}) {}, false, time.Second, 3},
 		"always takes 900 ms":  {func(*http.Request, chan struct{}) { time.Sleep(900 * time.Millisecond) }, false, 25 * time.Second, 3},
-		"at random up to 2 s":  {func(*http.Request, chan struct{}) { noise(2 * time.Second) }, false, 100 * time.Second, 8},
-		"at random up to 5 s":  {func(*http.Request, chan struct{}) { noise(5 * time.Second) }, false, 150 * time.Second, 8},
-		"now and then for 2 s": {func(*http.Request, chan struct{}) { time.Sleep(random(&count, 3) / 2 * 2 * time.Second) }, false, 100 * time.Second, 8},
+		"at random up to 2 s":  {func(*http.Request, chan struct{}) { noise(2 * time.Second) }, false, 300 * time.Second, 16},
+		"at random up to 5 s":  {func(*http.Request, chan struct{}) { noise(5 * time.Second) }, false, 450 * time.Second, 16},
+		"now and then for 2 s": {func(*http.Request, chan struct{}) { time.Sleep(random(&count, 3) / 2 * 2 * time.Second) }, false, 300 * time.Second, 16},
 		"one after the other, and sleeps": {func(r *http.Request, one chan struct{}) {
 			one <- struct{}{}
 			time.Sleep(asked(r))
 			<-one
-		}, true, 90 * time.Second, 9},
+		}, true, 250 * time.Second, 16},
 		"slower under load": {func(*http.Request, chan struct{}) {
 			time.Sleep(time.Duration(busy.Add(1)-1) * 700 * time.Millisecond)
 			busy.Add(-1)
-		}, false, 90 * time.Second, 9},
+		}, false, 250 * time.Second, 16},
 		"a filter that waits for long values": {func(r *http.Request, _ chan struct{}) {
 			if len(r.FormValue("q")) > 7 {
 				time.Sleep(1900 * time.Millisecond)
