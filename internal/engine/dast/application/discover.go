@@ -20,7 +20,7 @@ import (
 
 // discover finds operations.
 func (e *examination) discover(ctx context.Context) error {
-	result, err := e.crawler.Run(ctx, e.seeds()...)
+	result, err := e.crawler.Run(ctx, append(e.seeds(), e.As.Pages()...)...)
 	if err != nil {
 		return err
 	}

@@ -174,7 +174,7 @@ func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Respons
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
 func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response, error) {
-	if t.Renew == nil || len(crawl.Tokens(r)) == 0 {
+	if t.Renew == nil || !crawl.Renewed(r) {
 		t.renewing.RLock()
 		defer t.renewing.RUnlock()
 		return send(t.Context, r, t.As)

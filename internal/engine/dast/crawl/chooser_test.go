@@ -52,7 +52,7 @@ func TestChooser(t *testing.T) {
 	t.Cleanup(server.Close)
 	run(t, server.URL+"/", crawl.Options{Submit: true})
 	for _, want := range []string{"GET /one", "GET /two", "GET /three", "GET /many-pageo", "GET /many-last"} {
-		if asked[want] != 1 {
+		if asked[want] < 1 || asked[want] > 2 { // again, since /send may have stored something
 			t.Errorf("%s was asked for %d times", want, asked[want])
 		}
 	}

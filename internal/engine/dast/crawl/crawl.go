@@ -83,6 +83,8 @@ func New(o Options) *Crawler {
 	}
 	c := &Crawler{Options: o, seen: map[string]bool{}, shapes: map[string]int{}, spare: map[string][]item{}, room: map[string]int{}, folders: map[string]int{}, sockets: map[string]bool{}, soft: map[string]*soft{}, large: map[[sha256.Size]byte]*int{}, cookies: map[string]crumb{},
 		codes: map[string]code{}, sent: map[*message.Request]*scripted{}, vain: map[string]int{}}
+	c.standing, c.behindForm = map[string]*standing{}, map[*message.Request]*message.Request{}
+	c.renew = Renewer(o.Client, o.As)
 	c.ready = sync.NewCond(&c.mu)
 	return c
 }
@@ -122,6 +124,7 @@ type item struct {
 	depth int
 	of    *scripted // that r is a variant of
 	list  *chooser  // that r chooses of; nil: of none
+	again bool      // it was asked before, see reread
 	from  string    // shape of the request whose answer led here
 	on    *int      // how often the large page came that names r, see known; nil: it is not large
 	// wanted are parameters that r has because an answer missed them.
@@ -131,29 +134,34 @@ type item struct {
 // A Crawler asks for pages. Run and More are called one after another.
 type Crawler struct {
 	Options
-	mu      sync.Mutex
-	ready   *sync.Cond
-	queue   []item
-	busy    int
-	stopped error
-	seen    map[string]bool // exact requests
-	shapes  map[string]int
-	spare   map[string][]item // by shape, that wait for what others of it lead to
-	room    map[string]int    // by shape, beyond maxPerShape
-	kinds   site.Varieties
-	folders map[string]int
-	sockets map[string]bool
-	soft    map[string]*soft
-	large   map[[sha256.Size]byte]*int // addresses of a large page, see known
-	lists   []*message.Request         // see Lists
-	cookies map[string]crumb           // by name and path
-	codes   map[string]code            // by address of the file
-	scripts []*scripted
-	sent    map[*message.Request]*scripted // the same by request
-	vain    map[string]int                 // parameters that were added in vain, see want
-	wanted  int                            // requests that want has pushed
-	result  Result
-	gaps    site.Gaps // that gave no answer, or none that could be read
+	mu         sync.Mutex
+	ready      *sync.Cond
+	queue      []item
+	busy       int
+	stopped    error
+	seen       map[string]bool // exact requests
+	shapes     map[string]int
+	spare      map[string][]item // by shape, that wait for what others of it lead to
+	room       map[string]int    // by shape, beyond maxPerShape
+	kinds      site.Varieties
+	folders    map[string]int
+	sockets    map[string]bool
+	soft       map[string]*soft
+	large      map[[sha256.Size]byte]*int // addresses of a large page, see known
+	lists      []*message.Request         // see Lists
+	cookies    map[string]crumb           // by name and path
+	codes      map[string]code            // by address of the file
+	scripts    []*scripted
+	sent       map[*message.Request]*scripted        // the same by request
+	vain       map[string]int                        // parameters that were added in vain, see want
+	wanted     int                                   // requests that want has pushed
+	standing   map[string]*standing                  // by fields
+	behindForm map[*message.Request]*message.Request // see before
+	stored     bool                                  // a form was answered by a redirect, see reread
+	renewing   sync.RWMutex                          // held while a request with a fresh token is under way
+	renew      func(context.Context, *message.Request) *message.Request
+	result     Result
+	gaps       site.Gaps // that gave no answer, or none that could be read
 }
 
 // run works until the queue is empty and nobody is busy; then it sends forms as script
@@ -164,9 +172,14 @@ func (c *Crawler) run(ctx context.Context) (*Result, error) {
 	c.work(ctx)
 	c.queue = c.variants()
 	c.work(ctx)
-	if err := c.bake(ctx); err != nil {
-		c.end(err)
+	c.queue = c.reread()
+	c.work(ctx)
+	for _, last := range []func(context.Context) error{c.bake, c.steps} {
+		if err := last(ctx); err != nil {
+			c.end(err)
+		}
 	}
+	c.frames()
 	c.Surface.Twins(twins)
 	c.limits()
 	c.result.Sockets = slices.Sorted(maps.Keys(c.sockets))
@@ -362,7 +375,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Failed(r, "the profile removes nothing")
 		return nil
 	}
-	resp, err := c.Client.Send(ctx, r, c.As)
+	resp, err := c.send(ctx, r)
 	if err != nil {
 		if !traffic.Over(err) {
 			c.Surface.Add(r)
@@ -400,7 +413,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Answered(answer, c.name(r))
 		c.Surface.Count(r, 1)
 	}
-	c.keep(resp, there)
+	c.keep(it, resp, there)
 	c.crumbs(resp, false)
 	if known {
 		return nil
@@ -461,18 +474,31 @@ func (c *Crawler) name(r *message.Request) string {
 }
 
 // keep remembers what later phases want.
-func (c *Crawler) keep(resp *message.Response, there bool) {
+func (c *Crawler) keep(it item, resp *message.Response, there bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if there && resp.IsHTML() && resp.Status == http.StatusOK {
+	if there && !it.again && resp.IsHTML() && resp.Status == http.StatusOK {
 		c.result.Pages = append(c.result.Pages, resp.Request)
 	}
+	c.stored = c.stored || it.r.Method == http.MethodPost && it.list == nil && resp.Location() != nil
 }
 
 // take pushes what was found in an answer, of which on is known.
 func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	c.forms(f)
+	if resp.Request.Method == http.MethodGet {
+		c.stand(resp.Request, f.Requests)
+	}
 	from := site.Shape(resp.Request)
+	c.mu.Lock()
+	if before := c.before(resp.Request); before != nil && len(c.behindForm) < maxPerPlace {
+		for _, r := range f.Requests {
+			if site.Shape(r) != site.Shape(before) {
+				c.behindForm[r] = before
+			}
+		}
+	}
+	c.mu.Unlock()
 	for _, r := range f.Requests {
 		r.Guest = resp.Request.Guest
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {

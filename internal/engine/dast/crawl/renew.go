@@ -30,16 +30,28 @@ func Tokens(r *message.Request) []string {
 
 var tokenName = lazyregexp.New(`(?i)token|csrf|xsrf|nonce|viewstate|eventvalidation|authenticity|__request|formkey|form_key|form_build_id|sesskey`)
 
+// Renewed reports whether a request has to be made anew each time it is sent (Renewer).
+func Renewed(r *message.Request) bool { return r.Via != nil || len(Tokens(r)) > 0 }
+
 // Renewer returns a function that puts the tokens of a new copy of the form's page
-// into a request.
+// into a request, after it has sent the forms that have to be sent before.
 func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *message.Request) *message.Request {
-	return func(ctx context.Context, r *message.Request) *message.Request {
-		names := Tokens(r)
-		if len(names) == 0 {
+	var renew func(ctx context.Context, r *message.Request, depth int) *message.Request
+	renew = func(ctx context.Context, r *message.Request, depth int) *message.Request {
+		if !Renewed(r) || depth > maxChain {
 			return r
 		}
+		if r.Via != nil {
+			resp, err := client.Send(ctx, renew(ctx, r.Via, depth+1), as)
+			if err != nil {
+				return r
+			}
+			if fresh := replanted(r, resp); fresh != nil {
+				return fresh
+			}
+		}
 		page, err := message.Parse(r.Referer)
-		if err != nil {
+		if err != nil || r.Via != nil && page.Address() == r.Via.Address() {
 			return r
 		}
 		page.Guest = r.Guest
@@ -47,15 +59,25 @@ func Renewer(client *traffic.Client, as traffic.Session) func(context.Context, *
 		if err != nil || resp.Status != http.StatusOK {
 			return r
 		}
-		for _, f := range Read(resp).Requests {
-			if f.Origin == "form" && f.Method == r.Method && site.PathShape(f) == site.PathShape(r) {
-				if fresh, ok := replant(r, f, names); ok {
-					return fresh
-				}
-			}
+		if fresh := replanted(r, resp); fresh != nil {
+			return fresh
 		}
 		return r
 	}
+	return func(ctx context.Context, r *message.Request) *message.Request { return renew(ctx, r, 0) }
+}
+
+// replanted is the request with the tokens of its form in a page; nil: the form is not there.
+func replanted(r *message.Request, page *message.Response) *message.Request {
+	names := Tokens(r)
+	for _, f := range Read(page).Requests {
+		if f.Origin == "form" && f.Method == r.Method && site.PathShape(f) == site.PathShape(r) {
+			if fresh, ok := replant(r, f, names); ok {
+				return fresh
+			}
+		}
+	}
+	return nil
 }
 
 // replant takes the values of the points from the form.

@@ -51,6 +51,9 @@ type Request struct {
 	Referer string
 	// Guest says that it is sent by somebody who has not signed in, whoever the scan is.
 	Guest bool
+	// Via is the form that has to be sent before, each time: the answer to it leads to the
+	// page with this one. nil: none has to.
+	Via *Request
 }
 
 // A Param is a name with a value.

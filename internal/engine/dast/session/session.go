@@ -61,6 +61,7 @@ type Session struct {
 	asked  int              // requests since the session was proven
 	proved time.Time        // when it was
 	learnt *message.Request // a page that differs for a visitor; nil: none is known
+	landed *message.Request // the page on which the first sign-in ended; nil: none did
 
 	signing sync.Mutex // one sign-in at a time
 }
@@ -293,6 +294,21 @@ func (s *Session) repeats(c *http.Cookie, r *message.Request) bool {
 	})
 }
 
+// Pages are those that show who is signed in: the one on which the sign-in ended, and that
+// of the marker. An application may have no other way in.
+func (s *Session) Pages() []*message.Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []*message.Request
+	for _, r := range []*message.Request{s.landed, s.page} {
+		if r != nil {
+			seed := &message.Request{Method: http.MethodGet, Scheme: r.Scheme, Host: r.Host, Path: r.Path, Query: slices.Clone(r.Query), Origin: "sign-in"}
+			out = append(out, seed)
+		}
+	}
+	return out
+}
+
 // maxNames is how many names of cookies are kept: looking through more for each request
 // would take longer than the request.
 const maxNames = 1000
@@ -386,6 +402,9 @@ func (s *Session) signIn(ctx context.Context) error {
 		s.fails++
 		s.lose(err.Error())
 		return err
+	}
+	if landed != nil && landed.Request.Method == http.MethodGet && s.landed == nil {
+		s.landed = landed.Request
 	}
 	s.fails, s.lost, s.ever, s.gone = 0, false, true, time.Time{}
 	s.ends = ends(s.header, s.o.Now())

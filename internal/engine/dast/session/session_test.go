@@ -118,6 +118,9 @@ func TestSignIn(t *testing.T) {
 		if err := s.SignIn(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+		if pages := s.Pages(); len(pages) == 0 || pages[0].Path != "/home" && name != "pages" {
+			t.Errorf("%s: the pages of the session are %v", name, pages)
+		}
 	}
 }
 

@@ -193,6 +193,16 @@ func (s *Surface) Leave(r *message.Request, reason string) {
 	}
 }
 
+// Behind says that the known operation is taken after another request alone.
+func (s *Surface) Behind(r, via *message.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Request = e.Request.Clone()
+		e.Request.Via = via
+	}
+}
+
 // Count counts requests that were sent for the operation of r.
 func (s *Surface) Count(r *message.Request, n int) {
 	s.mu.Lock()

@@ -1,0 +1,125 @@
+package crawl
+
+import (
+	"context"
+	"net/http"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+)
+
+// This file asks again: with fresh tokens, for pages that forms may have put something on,
+// and for forms that other forms lead to.
+
+// send asks for a request. One that is refused, of a form with a token, is asked again with
+// the token of a new copy of its page, while nothing else is asked: pages that were asked for
+// meanwhile may have made the first one worthless.
+func (c *Crawler) send(ctx context.Context, r *message.Request) (*message.Response, error) {
+	c.renewing.RLock()
+	resp, err := c.Client.Send(ctx, r, c.As)
+	c.renewing.RUnlock()
+	if err != nil || resp.Status < 400 || resp.Status >= 500 || len(Tokens(r)) == 0 {
+		return resp, err
+	}
+	c.renewing.Lock()
+	defer c.renewing.Unlock()
+	again, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
+	if traffic.Over(err) {
+		return nil, err
+	}
+	if err != nil || again.Status >= 400 {
+		return resp, nil //nolint:nilerr // the first answer is what it says
+	}
+	return again, nil
+}
+
+// maxReread bounds the pages that are asked for again.
+const maxReread = 40
+
+// reread returns pages that may name more since a form was taken: one that is answered by a
+// redirect has most likely stored something, and lists name what there is.
+func (c *Crawler) reread() []item {
+	if !c.stored {
+		return nil
+	}
+	c.stored = false
+	var out []item
+	shapes := map[string]bool{}
+	for _, r := range c.result.Pages {
+		if shape := site.Shape(r); r.Method == http.MethodGet && len(r.Query) == 0 && !shapes[shape] && len(out) < maxReread {
+			shapes[shape] = true
+			out = append(out, item{r: r, again: true})
+		}
+	}
+	return out
+}
+
+// maxSteps bounds the forms behind forms that are tried, and those before one.
+const (
+	maxSteps = 20
+	maxChain = 4
+)
+
+// before is the form by which a request was come to; nil: none.
+func (c *Crawler) before(r *message.Request) *message.Request {
+	if r.Method != http.MethodGet {
+		return r
+	}
+	return c.behindForm[r]
+}
+
+// steps finds the forms that are taken after another one alone, such as the second page of
+// several: they get another answer by themselves, and the same as before after the other one.
+func (c *Crawler) steps(ctx context.Context) error {
+	tried := 0
+	chain := map[*message.Request]*message.Request{} // forms with those before them
+	for _, e := range c.Surface.Entries() {
+		via := c.behindForm[e.Request]
+		if via == nil || e.Request.Via != nil || e.Request.Method == http.MethodGet || e.Answer == nil || tried == maxSteps || site.Never(e.Request) != "" {
+			continue
+		}
+		delete(c.behindForm, e.Request)
+		tried++
+		if whole := chain[via]; whole != nil {
+			via = whole
+		}
+		next := e.Request.Clone()
+		next.Via = via
+		alone, err := c.again(ctx, e, e.Request)
+		if err == nil && alone { // what came before may have led here, and not a second time
+			alone, err = c.again(ctx, e, e.Request)
+		}
+		behind := false
+		if err == nil && !alone {
+			behind, err = c.again(ctx, e, next)
+		}
+		if err != nil {
+			return err
+		}
+		if behind {
+			chain[e.Request] = next
+			c.Surface.Behind(e.Request, via)
+		}
+	}
+	return nil
+}
+
+// again reports whether the request gets the answer that the operation got when it was found.
+// Its error is one that ends the scan.
+func (c *Crawler) again(ctx context.Context, e site.Entry, r *message.Request) (bool, error) {
+	resp, err := c.Client.Send(ctx, c.renew(ctx, r), c.As)
+	if traffic.Over(err) {
+		return false, err
+	}
+	return err == nil && arrives(resp, e.Answer), nil
+}
+
+// arrives reports whether two answers are the same page, or lead to the same.
+func arrives(a, b *message.Response) bool {
+	to, other := a.Location(), b.Location()
+	if to != nil && other != nil {
+		return to.Path == other.Path
+	}
+	return to == nil && other == nil && site.Outline(a) == site.Outline(b)
+}

@@ -1,0 +1,88 @@
+package crawl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file tells forms that stand on every page of an application, such as a search or a
+// choice of the language that each page sends to itself, from the pages' own.
+
+// A standing is a form that pages send to themselves, of the same fields on each.
+type standing struct {
+	on     []*message.Request // as it is sent on each page
+	beside map[string]bool    // other forms of these pages, by their fields
+}
+
+const (
+	maxStanding = 2 // pages on which such a form is attacked
+	minPages    = 6 // that it stands on, at least
+	minBeside   = 3 // other forms that it stands beside, at least
+	maxForms    = 2000
+)
+
+// stand takes note of the forms of a page.
+func (c *Crawler) stand(page *message.Request, found []*message.Request) {
+	kinds := map[string]*message.Request{}
+	for _, r := range found {
+		if r.Origin == "form" && kinds[fields(r)] == nil {
+			kinds[fields(r)] = r
+		}
+	}
+	if len(kinds) < 2 || len(kinds) > 20 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for kind, r := range kinds {
+		if r.Path != page.Path {
+			continue
+		}
+		s := c.standing[kind]
+		if s == nil {
+			if len(c.standing) >= maxForms {
+				continue
+			}
+			s = &standing{beside: map[string]bool{}}
+			c.standing[kind] = s
+		}
+		if len(s.on) < maxForms && !slices.ContainsFunc(s.on, func(has *message.Request) bool { return has.Path == r.Path }) {
+			s.on = append(s.on, r)
+		}
+		for other := range kinds {
+			if other != kind && len(s.beside) < minBeside {
+				s.beside[other] = true
+			}
+		}
+	}
+}
+
+// fields are the method, the names and the types of what a form sends.
+func fields(r *message.Request) string {
+	var out []string
+	for _, p := range r.Points() {
+		if p.In != message.InPath {
+			out = append(out, p.Key()+"="+r.Types[p.Key()])
+		}
+	}
+	slices.Sort(out)
+	return r.Method + " " + strings.Join(out, "&")
+}
+
+// frames leaves out the forms that stand on many pages beside other ones, but for those of
+// the first pages.
+func (c *Crawler) frames() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.standing {
+		if len(s.on) < minPages || len(s.beside) < minBeside {
+			continue
+		}
+		for _, r := range s.on[maxStanding:] {
+			c.Surface.Leave(r, fmt.Sprintf("the same form stands on %d pages beside others: it is attacked on %d of them, such as %s", len(s.on), maxStanding, s.on[0].Place()))
+		}
+	}
+}
