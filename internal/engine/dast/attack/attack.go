@@ -157,6 +157,7 @@ type Trial struct {
 	check   *Check
 	op      *operation
 	reader  traffic.Session // see Shown; nil: the run's own
+	only    bool            // nothing else is under way, see Probe.Contrast
 	way     *way            // to the page of Request, which each Send makes anew; nil: it stays where it is
 }
 

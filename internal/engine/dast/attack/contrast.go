@@ -24,9 +24,23 @@ const Rounds = 3
 // the answers do not follow the truth: those of true payloads all have to be the same
 // page, those of false ones all another. Pages that are given are what the answers
 // have to equal, or nil.
+//
+// What follows the truth is asked once more while nothing else is under way: a page may show
+// a message once, of what another operation has done meanwhile.
 func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
 	c, _, err := p.Decide(ask, yes, no)
-	return c, err
+	if err != nil || c == nil {
+		return nil, err
+	}
+	p.renewing.Lock()
+	defer p.renewing.Unlock()
+	p.only = true
+	defer func() { p.only = false }()
+	if _, err := p.Try(c.No); err != nil { // takes such a message away
+		return nil, err
+	}
+	again, _, err := p.Decide(ask, c.True, c.False)
+	return again, err
 }
 
 // Decide is Contrast that also tells whether the first pair of payloads got the same page:

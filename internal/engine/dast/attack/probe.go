@@ -174,6 +174,12 @@ func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Respons
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
 func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response, error) {
+	switch {
+	case t.only && t.Renew != nil:
+		return send(t.Context, t.Renew(t.Context, r), t.As)
+	case t.only:
+		return send(t.Context, r, t.As)
+	}
 	if t.Renew == nil || !crawl.Renewed(r) {
 		t.renewing.RLock()
 		defer t.renewing.RUnlock()

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
@@ -153,3 +154,33 @@ func TestCheck(t *testing.T) {
 		t.Errorf("%d requests for %d operations", got.Requests, len(operations))
 	}
 }
+
+// TestMessages is silent where a search shows a message once of what another form has done,
+// just when a condition is true.
+func TestMessages(t *testing.T) {
+	var mu sync.Mutex
+	waiting := false
+	done := 0
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		q := r.FormValue("q")
+		if m := length.FindStringSubmatch(q); m != nil && len(m[1]) == int(m[2][0]-'0') && done < 4 {
+			waiting = true // as if another operation had just been at work
+			done++
+		}
+		_, _ = fmt.Fprint(w, "<html><p>nothing was found")
+		if strings.Contains(q, "\"(") {
+			_, _ = fmt.Fprint(w, "<p>that is no name")
+		}
+		if waiting {
+			waiting = false
+			_, _ = fmt.Fprint(w, "<p class=alert>your note was saved")
+		}
+	})
+	got := attacktest.Attack(t, mux, []*attack.Check{Check}, []string{"GET /search?q=jane"})
+	attacktest.Expect(t, got)
+}
+
+var length = regexp.MustCompile(`string-length\('(\w*)'\)=(\d)`)
