@@ -2,16 +2,16 @@ package attack
 
 import (
 	"context"
+	"html"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"golang.org/x/net/html"
-
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
+	"merlon/internal/lazyregexp"
 )
 
 // This file finds the page of an object that a request makes: each one makes another, so
@@ -109,50 +109,35 @@ func quiet(t *Trial, r *message.Request) bool {
 }
 
 // beside returns the links of a page that stand next to a text: around it, before it, and
-// behind it, each at its place; nil: there is none that may be asked.
+// behind it, each at its place; nil: there is none that may be asked. The page is read as it
+// is written: attacks that it holds may have broken its elements.
 func beside(t *Trial, resp *message.Response, text string) (out [2 + maxBehind]*message.Request) {
-	if !resp.IsHTML() || !strings.Contains(resp.Text(), text) {
+	page := resp.Text()
+	at := strings.Index(page, text)
+	if !resp.IsHTML() || at < 0 {
 		return out
 	}
 	take := func(place int, address string) {
-		if r := crawl.Resolve(resp.Request.URL(), address, "link"); out[place] == nil && r != nil && quiet(t, r) {
+		if r := crawl.Resolve(resp.Request.URL(), html.UnescapeString(address), "link"); r != nil && quiet(t, r) {
 			out[place] = r
 		}
 	}
-	before, place := "", 0 // place: of the next link; 0: the text has not come
-	for n := range resp.Document().Descendants() {
-		switch {
-		case n.Type == html.ElementNode && n.Data == "a":
-			for _, a := range n.Attr {
-				if a.Key != "href" {
-					continue
-				}
-				if before = a.Val; place > 0 && place < len(out) {
-					take(place, before)
-					place++
-				}
-			}
-		case n.Type == html.TextNode && strings.Contains(n.Data, text) && place == 0:
-			place = 2
-			if inside(n, "a") {
-				take(0, before)
-			} else if !inside(n, "script") {
-				take(1, before)
-			}
+	if all := link.FindAllStringSubmatchIndex(page[:at], -1); len(all) > 0 {
+		last := all[len(all)-1]
+		place := 0
+		if strings.Contains(strings.ToLower(page[last[1]:at]), "</a") {
+			place = 1
 		}
+		take(place, page[last[2]:last[3]])
+	}
+	for i, m := range link.FindAllStringSubmatch(page[at:], maxBehind) {
+		take(2+i, m[1])
 	}
 	return out
 }
 
-// inside reports whether a text is in an element of the name.
-func inside(text *html.Node, name string) bool {
-	for up := range text.Ancestors() {
-		if up.Type == html.ElementNode && up.Data == name {
-			return true
-		}
-	}
-	return false
-}
+// link is the beginning of an element that links elsewhere.
+var link = lazyregexp.New(`(?i)<a\s(?:[^>]*\s)?href\s*=\s*["']?([^"'\s>]+)`)
 
 // made searches the pages of objects that what was planted has made, those that its answer
 // leads to, and those that a list names.

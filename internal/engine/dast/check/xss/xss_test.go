@@ -343,7 +343,7 @@ func TestStoredInNewPages(t *testing.T) {
 		mux.HandleFunc("GET "+kind.path, func(w http.ResponseWriter, _ *http.Request) {
 			mu.Lock()
 			defer mu.Unlock()
-			_, _ = fmt.Fprint(w, "<html><a href=/>home</a>")
+			_, _ = fmt.Fprint(w, "<html><a href=/>home</a><div><!-- what a comment of an attack swallows")
 			for i, n := range kept[kind.path] {
 				if !kind.led {
 					fmt.Fprintf(w, "<li>%s <a href='%s/delete/%d'>delete</a> <a href='%s/%d'>read</a>", safeText(n.name), kind.path, i+1, kind.path, i+1)
