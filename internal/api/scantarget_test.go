@@ -62,6 +62,36 @@ func TestStartTargetScan(t *testing.T) {
 	})
 }
 
+// TestDeleteTarget ends the scans of a target that is deleted, and no others.
+func TestDeleteTarget(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		manager := w.as("team_manager")
+		gone := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:9/")).Want(201).Text("id")
+		kept := w.proj + "/target/" + manager.Post(w.proj+"/target", aTarget("http://127.0.0.1:10/")).Want(201).Text("id")
+		start := func(at string) string {
+			return manager.Post(at+"/scan/start", map[string]any{}).Want(200).Text("scanId")
+		}
+		working := start(gone)
+		take := job.Take{Run: run.ID(working), Job: 7, Holder: "worker"}
+		if _, err := w.DB.PlaceRuns(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := w.DB.TakeRun(t.Context(), take); r == nil || err != nil {
+			t.Fatalf("took %+v, %v", r, err)
+		}
+		waiting, other := start(gone), start(kept)
+		manager.Delete(gone, nil).Want(200)
+		if wish, err := w.DB.Beat(t.Context(), take); wish != job.Cancel || err != nil {
+			t.Errorf("the worker is told %v, %v", wish, err)
+		}
+		for id, want := range map[string]string{working: "running", waiting: "failed", other: "queued"} {
+			if got := manager.Get(w.proj + "/scan/" + id).Want(200); got.Value("state") != want {
+				t.Errorf("want %s: %s", want, got.Body)
+			}
+		}
+	})
+}
+
 // liveScan applies a scan of a target to the branch main.
 func (w *world) liveScan(at string, profile string, findings []finding.Finding, operations []finding.Operation) run.ID {
 	w.t.Helper()

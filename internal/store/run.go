@@ -179,19 +179,25 @@ func (db *DB) CancelRun(ctx context.Context, sc tenant.Scope, id run.ID) (run.Ru
 		if r.State.Final() {
 			return errs.E(errs.Conflict, "the scan has ended already")
 		}
-		if _, err := tx.Exec(ctx, "UPDATE run SET cancelled = TRUE, updated_at = ? WHERE id = ? AND state IN ('queued', 'running')", millis(tx.Now), id); err != nil {
+		if err = tx.cancelRun(ctx, sc, &r); err != nil {
 			return err
 		}
-		// No worker can take it from here on, and one that has has raised attempt.
-		if err := tx.endRun(ctx, end{Run: &r, Where: "state = 'queued'", State: run.Failed, Failure: run.Cancelled()}); err != nil && !errs.Is(err, errs.Conflict) {
-			return err
-		}
-		if r, err = runIn(ctx, tx, sc, id); err != nil {
-			return err
-		}
-		return tx.audit(ctx, runEvent(&r, "scan.cancel", nil).By(sc.Actor))
+		r, err = runIn(ctx, tx, sc, id)
+		return err
 	})
 	return r, err
+}
+
+// cancelRun ends a run that waits, and asks the worker that has it to end it.
+func (tx *Tx) cancelRun(ctx context.Context, sc tenant.Scope, r *run.Run) error {
+	if _, err := tx.Exec(ctx, "UPDATE run SET cancelled = TRUE, updated_at = ? WHERE id = ? AND state IN ('queued', 'running')", millis(tx.Now), r.ID); err != nil {
+		return fmt.Errorf("cancel a run: %w", err)
+	}
+	// No worker can take it from here on, and one that has has raised attempt.
+	if err := tx.endRun(ctx, end{Run: r, Where: "state = 'queued'", State: run.Failed, Failure: run.Cancelled()}); err != nil && !errs.Is(err, errs.Conflict) {
+		return err
+	}
+	return tx.audit(ctx, runEvent(r, "scan.cancel", nil).By(sc.Actor))
 }
 
 // An end is how a run ends. Where is a further condition, without arguments.

@@ -10,6 +10,7 @@ import (
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
+	"merlon/internal/run"
 	"merlon/internal/target"
 	"merlon/internal/tenant"
 )
@@ -161,8 +162,8 @@ func targetIn(ctx context.Context, q querier, sc tenant.Scope, id target.ID) (ta
 	return t, notFound(err, "target")
 }
 
-// DeleteTarget removes a target of the scope's project. Its findings stay; runs that
-// wait for it fail when they begin. It needs project.update.
+// DeleteTarget removes a target of the scope's project. Its findings stay; its runs that
+// have not ended are cancelled. It needs project.update.
 func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)
@@ -175,6 +176,20 @@ func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) e
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM target WHERE id = ?", string(id)); err != nil {
 			return fmt.Errorf("delete a target: %w", err)
+		}
+		rows, err := tx.Query(ctx, "SELECT id FROM run WHERE target_id = ? AND state IN ('queued', 'running') ORDER BY id", string(id))
+		runs, err := collect(rows, err, scanText)
+		if err != nil {
+			return fmt.Errorf("list runs of a target: %w", err)
+		}
+		for _, one := range runs {
+			r, err := runIn(ctx, tx, sc, run.ID(one))
+			if err != nil {
+				return err
+			}
+			if err := tx.cancelRun(ctx, sc, &r); err != nil {
+				return err
+			}
 		}
 		return tx.audit(ctx, targetEvent(sc, &t, "delete"))
 	})
