@@ -23,18 +23,21 @@ const wrongWord = "the same with a word that SQL does not know"
 // certain is how likely an application may be that answers so whatever is asked.
 const certain = 1.4e-3
 
-// byChance counts the points of a run whose answers came as they liked; more than
+// byChance counts the points of a run whose answers came as they liked. A few are there in
+// every application in which another attack changes what a page shows; more than
 // manyByChance make no difference, since maxRounds would not do.
 const (
 	byChance     = "sql by chance"
+	fewByChance  = 8
 	manyByChance = 200
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
 // looked at is another chance, and so is each point of the run whose answers came as they
-// liked: where many pages fail at random, some of them do so in any order.
+// liked, but for a few: where many pages fail at random, some of them do so in any order.
 func (s *prober) level() float64 {
-	return certain / float64(max(1, s.paired)) / float64(1+min(s.Counted(byChance), manyByChance))
+	chances := max(1, min(s.Counted(byChance), manyByChance)-fewByChance)
+	return certain / float64(max(1, s.paired)) / float64(chances)
 }
 
 // doubt says that answers do not follow what is asked.

@@ -555,7 +555,7 @@ func (s *prober) alternative(lead string, all *attack.Page) (found bool, err err
 		n, form := s.Number(1000, 4999), lead+" OR %d=%d -- "
 		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
 	}
-	c, err := s.Contrast(ask, all, nil)
+	c, _, err := s.Decide(ask, all, nil) // settled asks for more
 	if err != nil || c == nil {
 		return false, err
 	}
