@@ -69,6 +69,7 @@ func (t *Trial) Baseline() (*Baseline, error) {
 			}
 		}
 		t.op.base = newBaseline(first, second)
+		t.broken()
 	})
 	if t.op.base == nil {
 		if t.op.err != nil && !errs.Is(t.op.err, errs.Unavailable) {
@@ -77,6 +78,16 @@ func (t *Trial) Baseline() (*Baseline, error) {
 		return nil, errNoBaseline
 	}
 	return t.op.base, nil
+}
+
+// broken tells of a page that was there when it was found and is an error now, twice: what
+// an attack says about the page cannot be seen in an error.
+func (t *Trial) broken() {
+	found, b := t.op.entry.Seen, t.op.base
+	if t.Request.Method == http.MethodGet && found.Outcome == finding.Reached && found.Status < http.StatusInternalServerError &&
+		b.First.Status >= http.StatusInternalServerError && b.Second.Status >= http.StatusInternalServerError {
+		t.gaps.Add(t.Place(t.Request), "", fmt.Sprintf("GET %s answered with %d when it was found, and with %d when it was attacked", site.PathShape(t.Request), found.Status, b.Second.Status))
+	}
 }
 
 // Learnt is the Baseline that a check has asked for already; nil: none has, or the
