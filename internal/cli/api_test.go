@@ -43,7 +43,7 @@ components: {securitySchemes: {token: {type: http, scheme: bearer}}}
 			Getenv: func(name string) string { return map[string]string{"TOKEN": "t0ken"}[name] }})
 		return code, out.String(), errs.String()
 	}
-	code, out, errs := run("--openapi", spec, "--identity", me, "--format", "json", "--fail-on", "high", server.URL+"/")
+	code, out, errs := run("--openapi", spec, "--identity", me, "--format", "json", "--fail-on", "medium", server.URL+"/")
 	var got struct {
 		Findings   []finding.Finding
 		Operations []finding.Operation

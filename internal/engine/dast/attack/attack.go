@@ -16,7 +16,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"runtime/debug"
 	"slices"
@@ -435,7 +434,7 @@ func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (ov
 		r.Surface.Failed(e.Request, why)
 		return false, nil
 	}
-	if e.Request.Method == http.MethodDelete && !r.Target.Profile.Allows(scan.Full) {
+	if site.Deletes(e.Request) && !r.Target.Profile.Allows(scan.Full) {
 		return false, nil // an attack may remove what the operation as it stands does not
 	}
 	of := r.families.get(e)
@@ -484,11 +483,15 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	if r.Renew != nil {
 		renewed = crawl.Tokens(e.Request)
 	}
+	own := r.own(e.Request)
+	kept := func(at message.Point) bool {
+		return slices.Contains(renewed, at.Outer().Key()) || own && r.spoils(at)
+	}
 	values := slices.Concat(e.Request.Points(), e.Request.Inner())
-	if err := r.points(ctx, op, values, slow, func(at message.Point) bool { return slices.Contains(renewed, at.Outer().Key()) }); err != nil {
+	if err := r.points(ctx, op, values, slow, kept); err != nil {
 		return err
 	}
-	if err := r.points(ctx, op, e.Request.Names(), slow, op.reads); err != nil {
+	if err := r.points(ctx, op, e.Request.Names(), slow, func(at message.Point) bool { return op.reads(at) || own && r.spoils(at) }); err != nil {
 		return err
 	}
 	if err := r.points(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {

@@ -357,7 +357,7 @@ func (t *Trial) Flaw(f Flaw) {
 		if how := f.Point.Packed(); how != "" {
 			live.Proof = append(live.Proof, fmt.Sprintf("The value stands within that of %s, which is written in %s: it was packed so again.", f.Point.Outer().Name, how))
 		}
-		identity += " " + f.Point.Key()
+		identity += " " + live.In + ":" + live.Parameter // a parameter and the value within it are one
 	}
 	if t.As != nil && !f.Nobody {
 		live.Identity = t.As.Name()

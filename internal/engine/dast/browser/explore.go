@@ -680,7 +680,7 @@ func (e *explorer) allow(s *Sent) error {
 		return errors.New("it ends the session or destroys something")
 	case s.Method == http.MethodGet || s.Method == http.MethodHead || s.Method == http.MethodOptions:
 		return nil
-	case s.Method == http.MethodDelete && !e.Bold, !e.Submit:
+	case site.Deletes(s.Request) && !e.Bold, !e.Submit:
 		return errChanges
 	}
 	return nil

@@ -58,7 +58,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 		if !ok {
 			value = strings.TrimSpace(inner(o))
 		}
-		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices && !site.Dangerous(inner(o)) {
+		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices && !site.Dangerous(inner(o)) && !site.Removal(inner(o)) && !site.Removal(value) {
 			c.left = append(c.left, value)
 		}
 	}

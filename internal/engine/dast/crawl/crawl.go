@@ -370,7 +370,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil
 	}
-	if r.Method == http.MethodDelete && !c.Remove {
+	if site.Deletes(r) && !c.Remove {
 		c.Surface.Add(r)
 		c.Surface.Failed(r, "the profile removes nothing")
 		return nil

@@ -1,6 +1,7 @@
 package crawl
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"golang.org/x/net/html"
 
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
 	"merlon/internal/lazyregexp"
 )
 
@@ -197,7 +199,7 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 		return nil
 	}
 	params, types, file := f.fill(button)
-	r.Types = types
+	r.Types, r.Label = types, f.label(button)
 	if method != "post" {
 		if method == "dialog" {
 			return nil
@@ -215,6 +217,17 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 		retype(r.Types, message.InForm)
 	}
 	return r
+}
+
+// label is what the button says, or the first that sends the form.
+func (f *form) label(button *html.Node) string {
+	if i := slices.IndexFunc(f.controls, submits); button == nil && i >= 0 {
+		button = f.controls[i]
+	}
+	if button == nil {
+		return ""
+	}
+	return cmp.Or(strings.TrimSpace(inner(button)), attribute(button, "value"), attribute(button, "title"), attribute(button, "aria-label"))
 }
 
 // retype puts the place before the names.
@@ -246,6 +259,7 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 			continue
 		case n.Data == "select":
 			value = option(n)
+			types[name] = "choice"
 		case n.Data == "textarea":
 			if value = strings.TrimSpace(inner(n)); value != "" {
 				typed++
@@ -257,10 +271,12 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 				continue
 			}
 			radios[name] = true
+			types[name] = "choice"
 			if value == "" {
 				value = "on"
 			}
 		case kind == "checkbox":
+			types[name] = "choice"
 			if value == "" {
 				value = "on"
 			}
@@ -333,7 +349,8 @@ func keepPassword(params []message.Param, types map[string]string) {
 	}
 }
 
-// option returns the value of the selected option, else of the first that has one.
+// option returns the value of the selected option, else of the first that has one. What
+// removes something is not chosen.
 func option(n *html.Node) string {
 	var firstValue, selected string
 	for o := range n.Descendants() {
@@ -343,6 +360,9 @@ func option(n *html.Node) string {
 		value, ok := lookup(o, "value")
 		if !ok {
 			value = strings.TrimSpace(inner(o))
+		}
+		if site.Removal(value) || site.Removal(inner(o)) {
+			continue
 		}
 		if _, on := lookup(o, "selected"); on && selected == "" {
 			selected = value

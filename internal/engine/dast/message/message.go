@@ -51,6 +51,8 @@ type Request struct {
 	Referer string
 	// Guest says that it is sent by somebody who has not signed in, whoever the scan is.
 	Guest bool
+	// Label is what the button says that sends the form; empty: it is none, or has no text.
+	Label string
 	// Via is the form that has to be sent before, each time: the answer to it leads to the
 	// page with this one. nil: none has to.
 	Via *Request

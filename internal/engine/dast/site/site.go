@@ -4,6 +4,7 @@ package site
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -147,6 +148,40 @@ var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destro
 // it removes something or puts something else in its place.
 func Removes(name string) bool { return removes.MatchString(name[strings.LastIndexByte(name, '/')+1:]) }
 
+// Deletes reports whether a request says that it removes something: by its method or, where
+// it may change something, by the last part of its path, its button or a hidden field.
+func Deletes(r *message.Request) bool {
+	switch r.Method {
+	case http.MethodDelete:
+		return true
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	}
+	if path := strings.TrimRight(r.Path, "/"); Removes(path) && !Recovers(path) || Removal(r.Label) {
+		return true
+	}
+	for _, p := range r.Points() {
+		switch p.Type {
+		case "button":
+			if Removal(p.Name) || Removal(p.Value) {
+				return true
+			}
+		case "hidden":
+			if Removal(p.Value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Removal reports whether a label, or a value that says what to do, begins with a word for
+// removing something.
+func Removal(text string) bool {
+	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	return len(text) <= 2*maxWord && Removes(word)
+}
+
 // recovers are names of operations for users who have forgotten their password.
 var recovers = lazyregexp.New(`(?i)(reset|forgot(ten)?|recover|lost)[-_/]?(my[-_]?)?(passw|pin|account)`)
 
@@ -176,7 +211,7 @@ const (
 // something, or gives the user that the scan signs in as another password. Empty: it
 // may be asked.
 func Never(r *message.Request) string {
-	if Dangerous(r.Address()) {
+	if Dangerous(r.Address()) || len(r.Label) <= 2*maxWord && Dangerous(r.Label) {
 		return irrevocable
 	}
 	for _, p := range r.Body.Params { // a button, or what a hidden field says to do

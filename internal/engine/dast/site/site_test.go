@@ -240,3 +240,23 @@ func TestPasswordNames(t *testing.T) {
 		}
 	}
 }
+
+// A request says that it removes something by its method, its path, a button or a hidden
+// field, and not by what somebody types.
+func TestDeletes(t *testing.T) {
+	for _, c := range []struct {
+		method, path, kind, name, value string
+		want                            bool
+	}{
+		{"DELETE", "/users/1", "", "a", "b", true}, {"POST", "/users/1/delete/", "", "a", "b", true}, {"POST", "/removeUser", "", "a", "b", true},
+		{"POST", "/users", "hidden", "action", "delete_selected", true}, {"POST", "/users", "button", "delete", "Yes, I'm sure", true}, {"POST", "/users", "button", "go", "Remove item", true},
+		{"POST", "/users", "button", "go", "Save", false}, {"POST", "/users", "", "action", "delete", false}, {"POST", "/users", "hidden", "text", "delete is a word that a long text may begin with", false},
+		{"GET", "/users/1/delete/", "", "a", "b", false}, {"POST", "/reset-password", "", "mail", "a@b.example", false}, {"POST", "/deleted-items", "", "a", "b", false},
+	} {
+		r := &message.Request{Method: c.method, Scheme: "http", Host: "a.example", Path: c.path, Types: map[string]string{"form:" + c.name: c.kind},
+			Body: message.Body{Kind: message.Form, Params: []message.Param{{Name: c.name, Value: c.value}}}}
+		if got := Deletes(r); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
@@ -79,6 +80,7 @@ func TestCheck(t *testing.T) {
 func TestOtherType(t *testing.T) {
 	fetch := attacktest.Fetch(t)
 	mux := http.NewServeMux()
+	var mu sync.Mutex
 	asked := map[string]int{}
 	page := func(path string, f func(w http.ResponseWriter, body []byte) string) {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
@@ -86,7 +88,9 @@ func TestOtherType(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			name := "tea"
 			if strings.Contains(r.Header.Get("Content-Type"), "xml") {
+				mu.Lock()
 				asked[path]++
+				mu.Unlock()
 				name = f(w, body)
 			}
 			fmt.Fprintf(w, `{"thanks":%q}`, name)
