@@ -102,6 +102,7 @@ type Run struct {
 	families   families
 	gaps       site.Gaps // where a check failed
 	overlong   slowest
+	proofs     proofs
 
 	renewing sync.RWMutex // held while a request with a fresh token is under way
 	slow     sync.RWMutex // held while a Slow check is at work, for reading by those that work Beside

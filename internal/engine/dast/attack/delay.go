@@ -1,9 +1,11 @@
 package attack
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"merlon/internal/engine/dast/message"
@@ -157,10 +159,13 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 		first, second = 2*time.Second, time.Second
 	}
 	m.begin(first)
+	m.proofs.wait(m.Context)
 	took, err := m.ask(first, m.Noted(crowded))
 	if err != nil || took < m.floor(first) {
 		return nil, true, err
 	}
+	m.proofs.begin()
+	defer m.proofs.end()
 	none, err := m.ask(0, m.Noted(crowded))
 	if err != nil || none > m.usual+second/2 {
 		return nil, false, err
@@ -181,6 +186,47 @@ func (m *measured) brief() (d *Delay, early bool, err error) {
 		}
 	}
 	return &m.delay, false, nil
+}
+
+// proofs counts the places at which a first sleep was in time, and which wait for a measure
+// with nothing else under way. No other sleep begins meanwhile, which each of them would
+// have to wait for. The zero value counts none.
+type proofs struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed when n is 0 again
+}
+
+func (p *proofs) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n++; p.n == 1 {
+		p.none = make(chan struct{})
+	}
+}
+
+func (p *proofs) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n--; p.n == 0 {
+		close(p.none)
+	}
+}
+
+// wait returns when nobody waits any more, or the context ends.
+func (p *proofs) wait(ctx context.Context) {
+	for ctx.Err() == nil {
+		p.mu.Lock()
+		n, none := p.n, p.none
+		p.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		select {
+		case <-none:
+		case <-ctx.Done():
+		}
+	}
 }
 
 // longer is long, for as often as it has to be shown.
