@@ -64,7 +64,7 @@ func TestDelay(t *testing.T) {
 		within  time.Duration
 		most    int // requests for each operation
 	}{
-		"sleeps":               {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true, 15 * time.Second, 5},
+		"sleeps":               {func(r *http.Request, _ chan struct{}) { time.Sleep(asked(r)) }, true, 20 * time.Second, 5},
 		"sleeps, with noise":   {func(r *http.Request, _ chan struct{}) { noise(40 * time.Millisecond); time.Sleep(asked(r)) }, true, 100 * time.Second, 16},
 		"sleeps, much noise":   {func(r *http.Request, _ chan struct{}) { noise(400 * time.Millisecond); time.Sleep(asked(r)) }, true, 250 * time.Second, 16},
 		"sleeps twice":         {func(r *http.Request, _ chan struct{}) { time.Sleep(2 * asked(r)) }, true, 150 * time.Second, 8},
