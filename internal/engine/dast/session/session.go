@@ -263,7 +263,8 @@ func (s *Session) Seen(resp *message.Response) {
 	defer s.mu.Unlock()
 	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
-			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, func(c *http.Cookie) bool { return s.repeats(c, resp.Request) || s.tooMany(c) }))
+			repeated := s.repeats(resp.Request)
+			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, func(c *http.Cookie) bool { return repeated(c) || s.tooMany(c) }))
 		}
 	}
 	if s.lost || !s.ever || !s.signsIn() {
@@ -274,24 +275,30 @@ func (s *Session) Seen(resp *message.Response) {
 	}
 }
 
-// repeats reports whether a cookie that the session has already gets a value that the request
-// itself has sent: the language, the level or the like that somebody chooses, which may be an
-// attack. Everything that is asked for later would be asked with it. mu is held.
-func (s *Session) repeats(c *http.Cookie, r *message.Request) bool {
-	if !s.ever {
-		return false
+// repeats returns what reports whether a cookie that the session has already gets a value that
+// the request itself has sent: the language, the level or the like that somebody chooses, which
+// may be an attack. Everything that is asked for later would be asked with it. mu is held.
+func (s *Session) repeats(r *message.Request) func(*http.Cookie) bool {
+	sent, has := map[string]bool{}, map[string]string{}
+	if s.ever {
+		for _, p := range r.Points() {
+			if p.In != message.InCookie && p.In != message.InPath && p.Value != "" {
+				sent[p.Value] = true
+			}
+		}
 	}
-	value := c.Value
-	if plain, err := url.QueryUnescape(value); err == nil {
-		value = plain
+	if len(sent) > 0 {
+		for _, c := range s.jar.Cookies(jarURL(r.URL())) {
+			has[c.Name] = c.Value
+		}
 	}
-	known := false
-	for _, has := range s.jar.Cookies(jarURL(r.URL())) {
-		known = known || has.Name == c.Name && has.Value != c.Value && has.Value != ""
+	return func(c *http.Cookie) bool {
+		if old := has[c.Name]; old == "" || old == c.Value {
+			return false
+		}
+		plain, err := url.QueryUnescape(c.Value)
+		return sent[c.Value] || err == nil && sent[plain]
 	}
-	return known && value != "" && slices.ContainsFunc(r.Points(), func(p message.Point) bool {
-		return p.In != message.InCookie && p.In != message.InPath && (p.Value == value || p.Value == c.Value)
-	})
 }
 
 // Pages are those that show who is signed in: the one on which the sign-in ended, and that
