@@ -23,12 +23,12 @@ const wrongWord = "the same with a word that SQL does not know"
 // certain is how likely an application may be that answers so whatever is asked.
 const certain = 1.4e-3
 
-// byChance counts the points of a run whose answers came as they liked. A few are there in
-// every application in which another attack changes what a page shows; more than
-// manyByChance make no difference, since maxRounds would not do.
+// byChance counts the points of a run whose answers came as they liked, of all that lookedAt
+// counts. One of ten is nothing, since another attack changes now and then what a page shows;
+// more than manyByChance make no difference, since maxRounds would not do.
 const (
 	byChance     = "sql by chance"
-	fewByChance  = 8
+	lookedAt     = "sql points"
 	manyByChance = 200
 )
 
@@ -36,7 +36,7 @@ const (
 // looked at is another chance, and so is each point of the run whose answers came as they
 // liked, but for a few: where many pages fail at random, some of them do so in any order.
 func (s *prober) level() float64 {
-	chances := max(1, min(s.Counted(byChance), manyByChance)-fewByChance)
+	chances := max(1, min(s.Counted(byChance)-s.Counted(lookedAt)/10, manyByChance))
 	return certain / float64(max(1, s.paired)) / float64(chances)
 }
 

@@ -94,6 +94,7 @@ func look(p *attack.Probe) error {
 	if err != nil {
 		return err
 	}
+	p.Count(lookedAt)
 	s := &prober{Probe: p, first: first, value: p.Value(), base: p.Learnt()}
 	if s.broken, err = p.Ask(p.Breaking()); err != nil {
 		return err
