@@ -28,25 +28,35 @@ const Rounds = 3
 // What follows the truth is asked once more while nothing else is under way: a page may show
 // a message once, of what another operation has done meanwhile.
 func (p *Probe) Contrast(ask Question, yes, no *Page) (*Contrast, error) {
-	c, _, err := p.Decide(ask, yes, no)
+	c, err := p.decide(ask, yes, no)
 	if err != nil || c == nil {
 		return nil, err
 	}
-	p.renewing.Lock()
-	defer p.renewing.Unlock()
-	p.only = true
-	defer func() { p.only = false }()
-	if _, err := p.Try(c.No); err != nil { // takes such a message away
-		return nil, err
-	}
-	again, _, err := p.Decide(ask, c.True, c.False)
-	return again, err
+	err = p.Alone(func() (err error) {
+		if _, err = p.Try(c.No); err == nil { // takes such a message away
+			c, err = p.decide(ask, c.True, c.False)
+		}
+		return err
+	})
+	return c, err
 }
 
-// Decide is Contrast that also tells whether the first pair of payloads got the same page:
-// what they differ in makes no difference there.
-func (p *Probe) Decide(ask Question, yes, no *Page) (c *Contrast, same bool, err error) {
-	c = &Contrast{}
+// Alone does something while no other request of the run is under way. It may be called
+// within itself.
+func (t *Trial) Alone(do func() error) error {
+	if t.only {
+		return do()
+	}
+	t.renewing.Lock()
+	defer t.renewing.Unlock()
+	t.only = true
+	defer func() { t.only = false }()
+	return do()
+}
+
+// decide is Contrast in one pass.
+func (p *Probe) decide(ask Question, yes, no *Page) (*Contrast, error) {
+	c := &Contrast{}
 	for round := range Rounds {
 		c.Yes, c.No = ask()
 		payloads, want, notes := []string{c.Yes, c.No}, []**Page{&yes, &no}, []string{"true", "false"}
@@ -58,20 +68,20 @@ func (p *Probe) Decide(ask Question, yes, no *Page) (c *Contrast, same bool, err
 		for i, payload := range payloads {
 			resp, err := p.Try(payload)
 			if err != nil {
-				return nil, false, err
+				return nil, err
 			}
 			page := p.Page(resp, payload)
 			if *want[i] == nil {
 				*want[i] = page
 			} else if !page.Equal(*want[i]) {
-				return nil, false, nil
+				return nil, nil
 			}
 			c.Answers, c.Notes = append(c.Answers, resp), append(c.Notes, notes[i])
 		}
 		if yes.Equal(no) {
-			return nil, round == 0, nil
+			return nil, nil
 		}
 	}
 	c.True, c.False = yes, no
-	return c, false, nil
+	return c, nil
 }

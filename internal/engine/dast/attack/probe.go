@@ -63,7 +63,7 @@ func (t *Trial) Baseline() (*Baseline, error) {
 		}
 		if t.op.entry.Answer != nil && !NewPage(first).Equal(NewPage(second)) {
 			first = second
-			if second, err = t.Send(t.Request); err != nil {
+			if err := t.Alone(func() (err error) { second, err = t.Send(t.Request); return err }); err != nil {
 				t.op.err = err
 				return
 			}

@@ -23,20 +23,18 @@ const wrongWord = "the same with a word that SQL does not know"
 // certain is how likely an application may be that answers so whatever is asked.
 const certain = 1.4e-3
 
-// byChance counts the points of a run whose answers came as they liked, of all that lookedAt
-// counts. One of ten is nothing, since another attack changes now and then what a page shows;
-// more than manyByChance make no difference, since maxRounds would not do.
+// byChance counts the points of a run whose answers came as they liked. More than
+// manyByChance make no difference, since maxRounds would not do.
 const (
 	byChance     = "sql by chance"
-	lookedAt     = "sql points"
 	manyByChance = 200
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
 // looked at is another chance, and so is each point of the run whose answers came as they
-// liked, but for a few: where many pages fail at random, some of them do so in any order.
+// liked: where many pages fail at random, some of them do so in any order.
 func (s *prober) level() float64 {
-	chances := max(1, min(s.Counted(byChance)-s.Counted(lookedAt)/10, manyByChance))
+	chances := max(1, min(s.Counted(byChance), manyByChance))
 	return certain / float64(max(1, s.paired)) / float64(chances)
 }
 
@@ -67,9 +65,10 @@ type rounds struct {
 
 // sure asks in random order for what the statement takes, for what it does not, and for a
 // false condition where that shows, until an application that answers by chance, with each
-// answer as often as it was seen, would hardly have done so. Each place that is looked at is
-// another chance. It ends at the first answer that is another one than expected, which
-// makes the point doubtful. Bad is the answer to the first wrong word.
+// answer as often as it was seen, would hardly have done so. Nothing else is under way
+// meanwhile, since it may change the page. Each place that is looked at is another chance. It
+// ends at the first answer that is another one than expected, which makes the point doubtful.
+// Bad is the answer to the first wrong word.
 func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 	if r.plain, err = r.isUsual(r.answers[1], r.last.good); err != nil {
 		return false, err
@@ -97,15 +96,18 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 			return false, err
 		}
 	}
-	for range maxRounds {
-		if chance(r.n[:]...) <= r.level() {
-			return true, nil
+	err = r.Alone(func() error {
+		for range maxRounds {
+			if sure = chance(r.n[:]...) <= r.level(); sure {
+				break
+			}
+			if follows, err := r.next(); err != nil || !follows {
+				return err
+			}
 		}
-		if follows, err := r.next(); err != nil || !follows {
-			return false, err
-		}
-	}
-	return false, nil
+		return nil
+	})
+	return sure, err
 }
 
 // chance is how likely answers come in the order that was seen, if they come by chance, each
@@ -121,11 +123,96 @@ func chance(kinds ...int) float64 {
 	return p
 }
 
+// contrast asks a question, and where the first two answers differ goes on with it while
+// nothing else is under way, since another attack may change what the page shows. If one has
+// done so before that, it asks from the start, once for the point. Yes is the page of true
+// conditions; nil: it is not known. There is no contrast where answers do not follow, which
+// makes the point doubtful when the first two did. Same says that these got the same page:
+// what they differ in makes no difference there.
+func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Contrast, same bool, err error) {
+	c, off, err := s.pair(ask, yes)
+	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
+		return nil, off == nil, err
+	}
+	began := c != nil
+	err = s.Alone(func() (err error) {
+		if began {
+			if sure, err := s.settled(ask, c); sure || err != nil {
+				return err
+			}
+		}
+		if c = nil; s.anew {
+			return nil
+		}
+		s.anew = true
+		if yes != nil && yes.Equal(s.usual()) {
+			now, err := s.Send(s.Request)
+			if err != nil {
+				return err
+			}
+			if yes = s.Page(now, s.At.Value); !began && yes.Equal(s.usual()) {
+				return nil
+			}
+		} else {
+			yes = nil
+		}
+		if c, _, err = s.pair(ask, yes); c == nil || err != nil {
+			return err
+		}
+		began = true
+		sure, err := s.settled(ask, c)
+		if !sure {
+			c = nil
+		}
+		return err
+	})
+	if began && c == nil && err == nil {
+		s.doubt()
+	}
+	return c, false, err
+}
+
+// pair asks a question once. Off is the page of a true condition when it is not what it is
+// known to be; without it and without a contrast both answers are the same page.
+func (s *prober) pair(ask attack.Question, yes *attack.Page) (c *attack.Contrast, off *attack.Page, err error) {
+	c = &attack.Contrast{}
+	c.Yes, c.No = ask()
+	for i, payload := range []string{c.Yes, c.No} {
+		resp, err := s.Try(payload)
+		if err != nil {
+			return nil, nil, err
+		}
+		page := s.Page(resp, payload)
+		switch {
+		case i == 1:
+			c.False = page
+		case yes != nil && !page.Equal(yes):
+			return nil, page, nil
+		default:
+			c.True = page
+		}
+		c.Answers, c.Notes = append(c.Answers, resp), append(c.Notes, truths[i])
+	}
+	if c.True.Equal(c.False) {
+		return nil, nil, nil
+	}
+	return c, nil, nil
+}
+
+// truths are the notes of answers to what is true, and to what is not.
+var truths = [2]string{"true", "false"}
+
+// unseen reports whether a page is none of the usual, the missing and the broken one.
+func (s *prober) unseen(page *attack.Page) bool {
+	return !page.Equal(s.usual()) && !page.Equal(s.Page(s.broken, s.Breaking())) && (s.control == nil || !page.Equal(s.missing()))
+}
+
 // settled goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
 func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) {
+	s.paired++
 	seen := []*attack.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
-	n := []int{attack.Rounds, attack.Rounds, 0, 0} // of each page
+	n := []int{1, 1, 0, 0} // of each page
 	count := func(page *attack.Page) {
 		n[slices.IndexFunc(seen, page.Equal)]++
 	}
@@ -139,25 +226,24 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		seen, n = append(seen, s.missing()), append(n, 0)
 		count(seen[4])
 	}
-	for range maxRounds {
-		if chance(n...) <= s.level() {
-			return true, nil
-		}
+	for asked := 1; asked < maxRounds; asked++ {
 		yes, no := ask()
-		payload, want, note := yes, 0, "true"
+		payload, want := yes, 0
 		if n[1] < n[0] || n[1] == n[0] && s.Number(0, 1) == 0 {
-			payload, want, note = no, 1, "false"
+			payload, want = no, 1
 		}
 		resp, err := s.Try(payload)
 		if err != nil {
 			return false, err
 		}
 		if !s.Page(resp, payload).Equal(seen[want]) {
-			s.Count(byChance)
 			return false, nil
 		}
 		n[want]++
-		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, note)
+		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, truths[want])
+		if len(c.Answers) >= 2*attack.Rounds && chance(n...) <= s.level() {
+			return true, nil
+		}
 	}
 	return false, nil
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"testing"
 
 	"merlon/internal/engine/dast/attack"
@@ -40,5 +41,26 @@ func TestByChance(t *testing.T) {
 	got := attacktest.Attack(t, h, []*attack.Check{Check}, operations)
 	if n := len(got.Findings); n > 4 {
 		t.Errorf("%d findings", n)
+	}
+}
+
+// A page that another request changes while it is attacked, once, is attacked all the same.
+func TestChangedMeanwhile(t *testing.T) {
+	db := database(t)
+	for value, query := range map[string]string{"2": "SELECT name FROM people WHERE id=%s", "bob": "SELECT name FROM people WHERE name='%s'", "nobody": "SELECT name FROM people WHERE name='%s'"} {
+		for change := 1; change <= 14; change++ {
+			asked := 0
+			h := func(w http.ResponseWriter, r *http.Request) {
+				if asked++; asked > change {
+					fmt.Fprint(w, "<p>Something was saved.</p>")
+				}
+				names, _ := find(db, fmt.Sprintf(query, r.FormValue("q"))) // an error shows nothing
+				fmt.Fprint(w, "<p>Found: ", strings.Join(names, " and "), ".</p>")
+			}
+			got := attacktest.Attack(t, http.HandlerFunc(h), []*attack.Check{Check}, []string{"GET /?q=" + value})
+			if len(got.Findings) != 1 {
+				t.Errorf("%s, changed after %d: %d findings", query, change, len(got.Findings))
+			}
+		}
 	}
 }

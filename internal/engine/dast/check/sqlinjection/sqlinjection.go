@@ -67,6 +67,7 @@ type prober struct {
 	likely, others []*place
 	paired         int  // places of which both values of a form were asked
 	doubtful       bool // answers did not follow the values of a form
+	anew           bool // a question was asked again, since the page may be another one by now
 	parsed         bool // another error of a database than the first was seen
 	// lost tells by words whether the statement failed, where the page changes by itself;
 	// nil: it is not known to.
@@ -94,7 +95,6 @@ func look(p *attack.Probe) error {
 	if err != nil {
 		return err
 	}
-	p.Count(lookedAt)
 	s := &prober{Probe: p, first: first, value: p.Value(), base: p.Learnt()}
 	if s.broken, err = p.Ask(p.Breaking()); err != nil {
 		return err
@@ -382,8 +382,8 @@ func (s *prober) narrow() (found bool, err error) {
 		if s.refuted(q.kind) || within[q.quote()] {
 			continue
 		}
-		c, same, err := s.Decide(q.ask, s.base.Page(), nil)
-		if err != nil {
+		c, same, err := s.contrast(q.ask, s.base.Page())
+		if err != nil || s.doubtful {
 			return false, err
 		}
 		if same { // what is added to the value changes nothing, true or false, with such quotes
@@ -392,25 +392,19 @@ func (s *prober) narrow() (found bool, err error) {
 		if c == nil {
 			continue
 		}
-		s.paired++
-		if sure, err := s.settled(q.ask, c); err != nil || !sure {
-			return false, err
-		}
 		s.report(c, "The page is that of the value "+v+" while the condition is true, and another one while it is false.")
 		return true, nil
 	}
 	return false, nil
 }
 
-// refuted reports whether a true condition at the place leads to another page than the
-// usual one, as far as it was asked and the usual page is still that of then.
+// refuted reports whether a true condition at the place leads to the page of a statement that
+// fails or finds nothing, as far as it was asked. Any other may be the usual one of then.
 func (s *prober) refuted(kind string) bool {
-	if s.base.First != s.first {
-		return false
-	}
 	for _, pl := range slices.Concat(s.likely, s.others) {
 		if pl.kind == kind && pl.answer != nil {
-			return !s.Page(pl.answer, pl.form.good).Equal(s.usual())
+			page := s.Page(pl.answer, pl.form.good)
+			return page.Equal(s.missing()) || page.Equal(s.Page(s.broken, s.Breaking()))
 		}
 	}
 	return false
@@ -556,13 +550,8 @@ func (s *prober) alternative(lead string, all *attack.Page) (found bool, err err
 		n, form := s.Number(1000, 4999), lead+" OR %d=%d -- "
 		return fmt.Sprintf(form, n, n), fmt.Sprintf(form, n, n+s.Number(1, 4000))
 	}
-	c, _, err := s.Decide(ask, all, nil) // settled asks for more
+	c, _, err := s.contrast(ask, all)
 	if err != nil || c == nil {
-		return false, err
-	}
-	s.paired++
-	if sure, err := s.settled(ask, c); err != nil || !sure {
-		s.doubtful = err == nil
 		return false, err
 	}
 	s.report(c, "The page is one while the condition is true, and another one while it is false.")
