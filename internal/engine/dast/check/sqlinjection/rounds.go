@@ -124,11 +124,12 @@ func chance(kinds ...int) float64 {
 }
 
 // contrast asks a question, and where the first two answers differ goes on with it while
-// nothing else is under way, since another attack may change what the page shows. If one has
-// done so before that, it asks from the start, once for the point. Yes is the page of true
-// conditions; nil: it is not known. There is no contrast where answers do not follow, which
-// makes the point doubtful when the first two did. Same says that these got the same page:
-// what they differ in makes no difference there.
+// nothing else is under way, since another attack may change what the page shows. Where one
+// has done so before that, or what is true leads to a page of its own, it asks from the start
+// without looking at what it was, once for the point. Yes is the page of true conditions; nil:
+// it is not known. There is no contrast where answers do not follow, which makes the point
+// doubtful when the first two did. Same says that these got the same page: what they differ
+// in makes no difference there.
 func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Contrast, same bool, err error) {
 	c, off, err := s.pair(ask, yes)
 	if err != nil || c == nil && (off == nil || s.anew || !s.unseen(off)) {
@@ -136,35 +137,21 @@ func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Cont
 	}
 	began := c != nil
 	err = s.Alone(func() (err error) {
-		if began {
-			if sure, err := s.settled(ask, c); sure || err != nil {
-				return err
+		for {
+			if c != nil {
+				began = true
+				if sure, err := s.settled(ask, c); sure || err != nil {
+					return err
+				}
 			}
-		}
-		if c = nil; s.anew {
-			return nil
-		}
-		s.anew = true
-		if yes != nil && yes.Equal(s.usual()) {
-			now, err := s.Send(s.Request)
-			if err != nil {
-				return err
-			}
-			if yes = s.Page(now, s.At.Value); !began && yes.Equal(s.usual()) {
+			if c = nil; s.anew {
 				return nil
 			}
-		} else {
-			yes = nil
+			s.anew = true
+			if c, _, err = s.pair(ask, nil); c == nil || err != nil {
+				return err
+			}
 		}
-		if c, _, err = s.pair(ask, yes); c == nil || err != nil {
-			return err
-		}
-		began = true
-		sure, err := s.settled(ask, c)
-		if !sure {
-			c = nil
-		}
-		return err
 	})
 	if began && c == nil && err == nil {
 		s.doubt()

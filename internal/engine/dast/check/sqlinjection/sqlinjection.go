@@ -223,8 +223,9 @@ func (s *prober) failed(resp *message.Response) bool {
 // refused reports whether the answer is that to the breaking value also for one that
 // every statement takes, in whatever place: it is a comment behind a number and a name,
 // and in strings of all databases a text. Something in front refuses such values then,
-// and there is nothing to see.
-func (s *prober) refused() (bool, error) {
+// and there is nothing to see. As a text it may also find nothing: where that is not known to
+// be seldom, a value that names nothing tells whether it fails all the same.
+func (s *prober) refused(seldom bool) (bool, error) {
 	payload := s.value + "/*''*/"
 	resp, err := s.Try(payload)
 	if err != nil {
@@ -237,6 +238,12 @@ func (s *prober) refused() (bool, error) {
 			return false, err
 		}
 		refused = same()
+	}
+	if refused && !seldom && !s.At.Names() {
+		if s.control, err = s.Ask(s.Other()); err != nil {
+			return false, err
+		}
+		refused = !s.isBroken(s.control, s.Other())
 	}
 	if refused {
 		s.Mark(refusal)
@@ -272,7 +279,7 @@ func (s *prober) isBroken(resp *message.Response, payload string) bool {
 func (s *prober) repair() (done bool, err error) {
 	filtered := s.Noted(s.filter()) // most likely for the other values of the operation too
 	if filtered {
-		if refused, err := s.refused(); refused || err != nil {
+		if refused, err := s.refused(true); refused || err != nil {
 			return refused, err
 		}
 	}
@@ -282,7 +289,7 @@ func (s *prober) repair() (done bool, err error) {
 		}
 	}
 	if !filtered && !s.parsed {
-		refused, err := s.refused()
+		refused, err := s.refused(false)
 		if refused {
 			s.Note(s.filter())
 		}
@@ -392,7 +399,11 @@ func (s *prober) narrow() (found bool, err error) {
 		if c == nil {
 			continue
 		}
-		s.report(c, "The page is that of the value "+v+" while the condition is true, and another one while it is false.")
+		page := "that of the value " + v
+		if !c.True.Equal(s.base.Page()) {
+			page = "one"
+		}
+		s.report(c, "The page is "+page+" while the condition is true, and another one while it is false.")
 		return true, nil
 	}
 	return false, nil

@@ -89,6 +89,20 @@ var views = map[string]view{
 		fmt.Fprintf(w, `<html><input name=q value="%s"><input type=hidden name=token value="t%x"> page made at %s`, html.EscapeString(value), rand.Uint64(), time.Now())
 		list(w, names)
 	},
+	"first": func(w http.ResponseWriter, _ string, names []string, err error) { // breaks where nothing is found as well
+		if err != nil || len(names) == 0 {
+			http.Error(w, "sorry", http.StatusInternalServerError)
+			return
+		}
+		list(w, names[:1])
+	},
+	"known": func(w http.ResponseWriter, value string, names []string, err error) { // shows no more than values that it knows
+		if err != nil || len(names) == 0 {
+			http.NotFound(w, nil)
+			return
+		}
+		fmt.Fprint(w, "<html><h1>People</h1>", map[string]string{"alice": "Alice is well", "2": "Bob is well"}[value])
+	},
 	"bit": func(w http.ResponseWriter, _ string, names []string, _ error) { // one word of many
 		word := "MISSING"
 		if len(names) > 0 {
@@ -138,6 +152,11 @@ func TestVulnerable(t *testing.T) {
 	for _, query := range []string{"string", "number", "parens", "like", "order", "sort"} {
 		add(query, "page")
 	}
+	for _, query := range []string{"string", "number", "parens", "like", "call"} {
+		add(query, "first")
+	}
+	add("string", "known")
+	add("number", "known")
 	for _, query := range []string{"string", "number", "parens", "call", "password"} {
 		add(query, "hidden")
 		add(query, "bit")
