@@ -202,6 +202,7 @@ func (s *prober) tries() []try {
 	out = append(out,
 		try{"/" + strings.Repeat(kept, deepest) + passwd.name, passwd},
 		try{strings.Repeat("..%2f", deepest) + strings.ReplaceAll(passwd.name, "/", "%2f"), passwd},
+		try{strings.Repeat("..%252f", deepest) + strings.ReplaceAll(passwd.name, "/", "%252f"), passwd}, // looked at between two that decode
 		try{"/" + strings.Repeat(`..\`, deepest) + strings.ReplaceAll(winIni.name, "/", `\`), winIni},
 		try{`C:\` + strings.ReplaceAll(winIni.name, "/", `\`), winIni})
 	if ext := path.Ext(v); ext != "" && len(ext) < 6 {
@@ -246,7 +247,7 @@ func (s *prober) read() (found bool, err error) {
 		}
 		// Another name in the same place shows nothing of the kind.
 		control := strings.Replace(t.value, path.Base(t.file.name), s.Random(6), 1)
-		if strings.Contains(t.value, `\`) || strings.Contains(t.value, "%2f") {
+		if strings.Contains(t.value, `\`) || strings.Contains(t.value, "2f") {
 			control = t.value[:len(t.value)-3] + s.Random(3)
 		}
 		again, err := s.Try(control)

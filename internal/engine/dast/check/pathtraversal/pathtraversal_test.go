@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,6 +56,14 @@ func TestCheck(t *testing.T) {
 		return filepath.Join(dir, v)
 	})
 	read("/bad/removed", func(v string) string { return dir + "/" + strings.ReplaceAll(v, "../", "") })
+	read("/bad/decoded", func(v string) string { // looks between two that decode
+		v, _ = url.PathUnescape(v)
+		if strings.Contains(v, "..") && strings.Contains(v, "/") {
+			return ""
+		}
+		v, _ = url.PathUnescape(v)
+		return dir + "/" + v
+	})
 	read("/bad/scheme", func(v string) string {
 		if rest, ok := strings.CutPrefix(v, "file://"); ok {
 			return rest
@@ -119,13 +128,13 @@ func TestCheck(t *testing.T) {
 		fmt.Fprintf(w, `<a href="/docs/%s">open</a>`, html.EscapeString(r.FormValue("q")))
 	})
 	var operations []string
-	for _, p := range []string{"/bad/joined", "/bad/absolute", "/bad/removed", "/bad/scheme", "/bad/write", "/bad/exists", "/good/base", "/good/clean", "/good/root", "/good/list",
+	for _, p := range []string{"/bad/joined", "/bad/absolute", "/bad/removed", "/bad/decoded", "/bad/scheme", "/bad/write", "/bad/exists", "/good/base", "/good/clean", "/good/root", "/good/list",
 		"/good/tutorial", "/good/example", "/good/firewall", "/good/exists", "/good/echo"} {
 		operations = append(operations, "GET "+p+"?q=terms.txt")
 	}
 
 	want := []string{"dast/pathtraversal/read GET /bad/joined query:q", "dast/pathtraversal/read GET /bad/absolute query:q", "dast/pathtraversal/read GET /bad/removed query:q",
-		"dast/pathtraversal/read GET /bad/scheme query:q", "dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
+		"dast/pathtraversal/read GET /bad/decoded query:q", "dast/pathtraversal/read GET /bad/scheme query:q", "dast/pathtraversal/folder GET /bad/write query:q", "dast/pathtraversal/folder GET /bad/exists query:q"}
 	attacktest.Expect(t, attacktest.Attack(t, mux, []*attack.Check{Check}, operations), want...)
 }
 

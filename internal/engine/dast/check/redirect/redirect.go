@@ -61,7 +61,7 @@ func point(p *attack.Probe) error {
 	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
 		return err
 	}
-	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/"}
+	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", other(p.Request.Scheme) + ":" + wide(host)}
 	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
 		forms = []string{host + "/", "//" + host + "/"} // the scheme is there already, and the value's own was taken for the host
 	}
@@ -75,6 +75,19 @@ func point(p *attack.Probe) error {
 		}
 	}
 	return nil
+}
+
+// wide writes a dot of a host as an ideographic full stop, which browsers take for one
+// (Unicode Technical Standard 46) and filters of dots let through.
+func wide(host string) string { return strings.Replace(host, ".", "\u3002", 1) }
+
+// other is the scheme of two that a page does not have: only behind that may both slashes
+// be left out.
+func other(scheme string) string {
+	if scheme == "https" {
+		return "http"
+	}
+	return "https"
 }
 
 // link names what a link with the parameter leads to.
@@ -109,7 +122,8 @@ var addressName = lazyregexp.New(`(?i)url|uri|redir|return|next|goto|target|dest
 // flaw.
 func confirm(p *attack.Probe, payload, host, how string, first *message.Response) error {
 	other := p.Random(10) + ".example"
-	again, err := p.Try(strings.ReplaceAll(payload, host, other))
+	name := func(host string) string { return strings.TrimSuffix(host, ".example") }
+	again, err := p.Try(strings.ReplaceAll(payload, name(host), name(other)))
 	if err != nil {
 		return err
 	}
@@ -186,7 +200,8 @@ func attribute(n *html.Node, name string) string {
 }
 
 // browse resolves an address as browsers do (WHATWG URL): backslashes are slashes,
-// tabs and line ends are left out, and slashes behind a scheme are optional.
+// tabs and line ends are left out, slashes behind a scheme are optional, and some other
+// full stops are dots of a host.
 func browse(base *url.URL, s string) *url.URL {
 	s = strings.Map(func(c rune) rune {
 		switch c {
@@ -214,5 +229,6 @@ func browse(base *url.URL, s string) *url.URL {
 	if err != nil {
 		return nil
 	}
+	u.Host = strings.NewReplacer("\u3002", ".", "\uff0e", ".", "\uff61", ".").Replace(u.Host)
 	return u
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"unicode"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/attack/attacktest"
@@ -32,6 +33,11 @@ func TestCheck(t *testing.T) {
 	location("/bad/location", func(string) bool { return true })
 	location("/bad/slash", func(s string) bool { return strings.HasPrefix(s, "/") })
 	location("/bad/prefix", func(s string) bool { return strings.HasPrefix(s, "http://127.0.0.1") })
+	location("/bad/dots", func(s string) bool { return !strings.Contains(s, ".") })
+	location("/bad/dots/slashes", func(s string) bool { return !strings.ContainsAny(s, "./\\") })
+	location("/good/ascii", func(s string) bool {
+		return !strings.ContainsFunc(s, func(r rune) bool { return r == '.' || r > unicode.MaxASCII })
+	})
 	for path, scheme := range map[string]string{"/bad/scheme": "http://", "/bad/secure": "https://"} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", scheme+r.FormValue("to"))
@@ -71,7 +77,7 @@ func TestCheck(t *testing.T) {
 		http.Redirect(w, &http.Request{}, "https://fixed.example/", http.StatusFound)
 	})
 	var operations, want []string
-	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready", "/bad/scheme", "/bad/secure", "/bad/noslash", "/good/fixed", "/good/below",
+	for _, path := range []string{"/bad/location", "/bad/slash", "/bad/prefix", "/bad/meta", "/bad/script", "/bad/ready", "/bad/scheme", "/bad/secure", "/bad/noslash", "/bad/dots", "/bad/dots/slashes", "/good/ascii", "/good/fixed", "/good/below",
 		"/good/path", "/good/link", "/good/text", "/good/function", "/good/own", "/good/query", "/good/random"} {
 		operations = append(operations, "GET "+path+"?to=%2Fhome")
 		if strings.HasPrefix(path, "/bad/") {
