@@ -100,7 +100,8 @@ type Run struct {
 	resumption resumption
 	answers    answers
 	families   families
-	gaps       site.Gaps // where a check failed
+	words      map[string]message.Point // see words
+	gaps       site.Gaps                // where a check failed
 	overlong   slowest
 	proofs     proofs
 
@@ -337,6 +338,10 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 	var done atomic.Int64
 	entries := spread(r.Surface.Entries())
 	r.families.count(entries)
+	base, err := message.Of(r.Scope.Base())
+	if err == nil && r.words == nil {
+		r.words = words(base, entries)
+	}
 	var aside asides
 	defer func() {
 		if !slow {
@@ -361,7 +366,6 @@ func (r *Run) round(ctx context.Context, slow bool) error {
 			}
 		})
 	}
-	base, err := message.Of(r.Scope.Base())
 	if err == nil {
 		if err := r.site(ctx, base, slow); traffic.Over(err) {
 			cancel(err)
@@ -489,6 +493,9 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		return slices.Contains(renewed, at.Outer().Key()) || own && r.spoils(at)
 	}
 	values := slices.Concat(e.Request.Points(), e.Request.Inner())
+	if word, ok := r.words[site.Shape(e.Request)]; ok {
+		values = append(values, word)
+	}
 	if err := r.points(ctx, op, values, slow, kept); err != nil {
 		return err
 	}

@@ -182,10 +182,20 @@ func (r *Request) pathPoints() []Point {
 				out = append(out, Point{In: InPath, Name: strings.Trim(names[i][open:], "{}"), Index: i, Value: strings.TrimPrefix(value, prefix)})
 			}
 		case Identifier(value):
-			out = append(out, Point{In: InPath, Name: fmt.Sprint(i + 1), Index: i, Value: value})
+			out = append(out, r.Segment(i))
 		}
 	}
 	return out
+}
+
+// Segment is the i-th segment of the path, from 0, as a value.
+func (r *Request) Segment(i int) Point {
+	s := r.segments()[i]
+	value, err := url.PathUnescape(s)
+	if err != nil {
+		value = s
+	}
+	return Point{In: InPath, Name: fmt.Sprint(i + 1), Index: i, Value: value}
 }
 
 // Identifier reports whether the segment of a path looks like the value of a
