@@ -28,6 +28,7 @@ type place struct {
 // ask asks for the good value of a form, once.
 func (pl *place) ask(s *prober) (err error) {
 	if pl.answer == nil {
+		s.looked++
 		pl.form = s.fresh(pl)
 		pl.answer, err = s.Try(pl.form.good)
 	}

@@ -20,28 +20,46 @@ const (
 
 const wrongWord = "the same with a word that SQL does not know"
 
-// certain is how likely an application may be that answers so whatever is asked.
-const certain = 1.4e-3
+// certain is how likely an application may be that answers so whatever is asked: nine answers of
+// two kinds, or seven of three. Where it is known that an operation does not, since another of
+// its values was found, likely is enough: six and five.
+const (
+	certain = 4.2e-3
+	likely  = 0.05
+)
 
 // byChance counts the points of a run whose answers came as they liked. More than
 // manyByChance make no difference, since maxRounds would not do.
 const (
 	byChance     = "sql by chance"
 	manyByChance = 200
+	doubtful     = 20 // of how many a point counts whose own answers did
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
 // looked at is another chance, and so is each point of the run whose answers came as they
-// liked: where many pages fail at random, some of them do so in any order.
+// liked: where many pages fail at random, some of them do so in any order. Where those of the
+// point itself did, it is most likely such a page.
 func (s *prober) level() float64 {
 	chances := max(1, min(s.Counted(byChance), manyByChance))
-	return certain / float64(max(1, s.paired)) / float64(chances)
+	if s.doubts > 0 {
+		chances *= doubtful
+	}
+	level := certain
+	if s.Noted(follows(s.Request)) {
+		level = likely
+	}
+	return level / float64(max(1, s.looked)) / float64(chances)
 }
+
+// follows is what is noted of an operation whose answers were shown to follow what is asked.
+func follows(r *message.Request) string { return "sql answers of " + injected(r) }
 
 // doubt says that answers do not follow what is asked.
 func (s *prober) doubt() {
 	if !s.doubtful {
 		s.Count(byChance)
+		s.doubts++
 	}
 	s.doubtful = true
 }
@@ -107,20 +125,26 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 		}
 		return nil
 	})
+	if sure {
+		r.Note(follows(r.Request))
+	}
 	return sure, err
 }
 
 // chance is how likely answers come in the order that was seen, if they come by chance, each
-// kind as often as it was seen.
+// kind as often as it was seen, and whichever of them is called usual, broken or false.
 func chance(kinds ...int) float64 {
-	all, p := 0, 1.
+	all, seen, p := 0, 0, 1.
 	for _, n := range kinds {
 		all += n
 	}
 	for _, n := range kinds {
-		p *= math.Pow(float64(n)/float64(all), float64(n))
+		if n > 0 {
+			seen++
+			p *= float64(seen) * math.Pow(float64(n)/float64(all), float64(n))
+		}
 	}
-	return p
+	return min(p, 1)
 }
 
 // contrast asks a question, and where the first two answers differ goes on with it while
@@ -197,7 +221,7 @@ func (s *prober) unseen(page *attack.Page) bool {
 // settled goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
 func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) {
-	s.paired++
+	s.looked++
 	seen := []*attack.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
 	n := []int{1, 1, 0, 0} // of each page
 	count := func(page *attack.Page) {
@@ -261,6 +285,10 @@ func (r *rounds) condition() error {
 	case r.same || !page.Equal(r.wrong):
 		r.page = page
 		r.n[asFalse]++
+		if !r.same && page.Equal(r.Page(r.broken, r.Breaking())) { // as that was, then
+			r.n[asFalse]++
+			r.n[asBroken]--
+		}
 	}
 	return nil
 }

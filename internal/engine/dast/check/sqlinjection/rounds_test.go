@@ -16,7 +16,7 @@ func TestChance(t *testing.T) {
 	for _, c := range []struct {
 		n    []int
 		want float64
-	}{{[]int{5, 5}, 1. / 1024}, {[]int{2, 2, 2}, 1. / 729}, {[]int{7, 0, 0}, 1}, {[]int{1, 3}, 27. / 256}} {
+	}{{[]int{5, 5}, 2. / 1024}, {[]int{2, 2, 2}, 6. / 729}, {[]int{7, 0, 0}, 1}, {[]int{1, 3}, 2 * 27. / 256}, {[]int{1, 1}, .5}} {
 		if got := chance(c.n...); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%v: %g, not %g", c.n, got, c.want)
 		}
@@ -25,22 +25,34 @@ func TestChance(t *testing.T) {
 
 // Of two hundred pages that fail at every other request, whatever is asked, hardly any looks
 // as if it followed a statement: those whose answers came by chance make the proof of the
-// others longer.
+// others longer. Nor does any of a few pages, on each of which one of three questions stands.
 func TestByChance(t *testing.T) {
-	h := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if rand.IntN(2) == 0 {
-			http.Error(w, "SQLITE_ERROR: busy", http.StatusInternalServerError)
-			return
+	for name, c := range map[string]struct {
+		pages, runs, most int
+		serve             http.HandlerFunc
+	}{
+		"busy": {200, 1, 4, func(w http.ResponseWriter, _ *http.Request) {
+			if rand.IntN(2) == 0 {
+				http.Error(w, "SQLITE_ERROR: busy", http.StatusInternalServerError)
+				return
+			}
+			fmt.Fprint(w, "all is well")
+		}},
+		"questions": {2, 100, 12, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "Who are you? How much is seven ", []string{"plus", "minus", "times"}[rand.IntN(3)], " three?")
+		}},
+	} {
+		var operations []string
+		for i := range c.pages {
+			operations = append(operations, fmt.Sprintf("GET /%c%c?q=alice", 'a'+i%26, 'a'+i/26))
 		}
-		fmt.Fprint(w, "all is well")
-	})
-	var operations []string
-	for i := range 200 {
-		operations = append(operations, fmt.Sprintf("GET /%c%c?q=alice", 'a'+i%26, 'a'+i/26))
-	}
-	got := attacktest.Attack(t, h, []*attack.Check{Check}, operations)
-	if n := len(got.Findings); n > 4 {
-		t.Errorf("%d findings", n)
+		n := 0
+		for range c.runs {
+			n += len(attacktest.Attack(t, c.serve, []*attack.Check{Check}, operations).Findings)
+		}
+		if n > c.most {
+			t.Errorf("%s: %d findings", name, n)
+		}
 	}
 }
 

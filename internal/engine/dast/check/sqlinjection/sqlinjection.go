@@ -65,7 +65,8 @@ type prober struct {
 	dbms    string            // whose error broken shows; empty: unknown
 	// likely and others are the places of the statement that the value may stand at.
 	likely, others []*place
-	paired         int  // places of which both values of a form were asked
+	looked         int  // places that were asked for
+	doubts         int  // how often doubtful was said
 	doubtful       bool // answers did not follow the values of a form
 	anew           bool // a question was asked again, since the page may be another one by now
 	parsed         bool // another error of a database than the first was seen
@@ -325,7 +326,6 @@ func (s *prober) repairs(pl *place) (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	s.paired++
 	r := &rounds{prober: s, place: pl, same: s.isBroken(bad, f.bad), wrong: s.Page(bad, f.bad), last: f, answers: []*message.Response{s.broken, pl.answer, bad},
 		notes: []string{"quotes and a parenthesis", "a correct statement", wrongWord}}
 	proof := "The error names the word " + f.wrong + "."
