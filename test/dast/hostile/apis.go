@@ -31,7 +31,7 @@ const openapi = `{"openapi":"3.0.0","info":{"title":"t","version":"1"},`
 
 var (
 	tooLarge = regexp.MustCompile(`too large|too many|too long|has more than|only a part was read`)
-	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive|has more than`)
+	deep     = regexp.MustCompile(`deep|cycl|circular|too many|too large|alias|anchor|excessive|more than \d+ values`)
 )
 
 var descriptions = []Trap{
