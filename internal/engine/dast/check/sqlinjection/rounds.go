@@ -33,16 +33,17 @@ const (
 const (
 	byChance     = "sql by chance"
 	manyByChance = 200
-	doubtful     = 20 // of how many a point counts whose own answers did
+	doubtful     = 20 // of how many a point counts whose own answers did, or which is one of few that are flaws
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
 // looked at is another chance, and so is each point of the run whose answers came as they
 // liked: where many pages fail at random, some of them do so in any order. Where those of the
-// point itself did, it is most likely such a page.
+// point itself did, it is most likely such a page; so it is with names of parameters and headers
+// that nobody sent, which are seldom part of a statement.
 func (s *prober) level() float64 {
 	chances := max(1, min(s.Counted(byChance), manyByChance))
-	if s.doubts > 0 {
+	if s.doubts > 0 || s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 {
 		chances *= doubtful
 	}
 	level := certain
@@ -186,6 +187,7 @@ func (s *prober) contrast(ask attack.Question, yes *attack.Page) (c *attack.Cont
 // pair asks a question once. Off is the page of a true condition when it is not what it is
 // known to be; without it and without a contrast both answers are the same page.
 func (s *prober) pair(ask attack.Question, yes *attack.Page) (c *attack.Contrast, off *attack.Page, err error) {
+	s.looked++
 	c = &attack.Contrast{}
 	c.Yes, c.No = ask()
 	for i, payload := range []string{c.Yes, c.No} {
@@ -221,7 +223,6 @@ func (s *prober) unseen(page *attack.Page) bool {
 // settled goes on with the question of a contrast, in random order, until its answers would
 // hardly have come by chance. Those to other values count as well.
 func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) {
-	s.looked++
 	seen := []*attack.Page{c.True, c.False, s.usual(), s.Page(s.broken, s.Breaking())}
 	n := []int{1, 1, 0, 0} // of each page
 	count := func(page *attack.Page) {
