@@ -171,26 +171,24 @@ func (r *Request) pathPoints() []Point {
 	}
 	all := r.segments()
 	for i, s := range all {
-		value, err := url.PathUnescape(s)
-		if err != nil {
-			value = s
-		}
+		at := segment(i, s)
 		switch {
 		case len(names) == len(all):
 			if open := strings.IndexByte(names[i], '{'); open >= 0 && strings.HasSuffix(names[i], "}") {
-				prefix := names[i][:open]
-				out = append(out, Point{In: InPath, Name: strings.Trim(names[i][open:], "{}"), Index: i, Value: strings.TrimPrefix(value, prefix)})
+				at.Name, at.Value = strings.Trim(names[i][open:], "{}"), strings.TrimPrefix(at.Value, names[i][:open])
+				out = append(out, at)
 			}
-		case Identifier(value):
-			out = append(out, r.Segment(i))
+		case Identifier(at.Value):
+			out = append(out, at)
 		}
 	}
 	return out
 }
 
 // Segment is the i-th segment of the path, from 0, as a value.
-func (r *Request) Segment(i int) Point {
-	s := r.segments()[i]
+func (r *Request) Segment(i int) Point { return segment(i, r.segments()[i]) }
+
+func segment(i int, s string) Point {
 	value, err := url.PathUnescape(s)
 	if err != nil {
 		value = s

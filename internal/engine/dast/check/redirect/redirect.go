@@ -61,7 +61,7 @@ func point(p *attack.Probe) error {
 	if still, err := stays(p, resp, "https://"+host+"/"); still || err != nil {
 		return err
 	}
-	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", other(p.Request.Scheme) + ":" + wide(host)}
+	forms := []string{"//" + host + "/", "/\\" + host + "/", "https:" + host, p.Request.Base() + "@" + host + "/", p.Request.Base() + "." + host + "/", "//" + wide(host) + "/", opposite(p.Request.Scheme) + ":" + wide(host)}
 	if where, _ := leads(resp); where != nil && where.Hostname() == "https" {
 		forms = []string{host + "/", "//" + host + "/"} // the scheme is there already, and the value's own was taken for the host
 	}
@@ -81,9 +81,9 @@ func point(p *attack.Probe) error {
 // (Unicode Technical Standard 46) and filters of dots let through.
 func wide(host string) string { return strings.Replace(host, ".", "\u3002", 1) }
 
-// other is the scheme of two that a page does not have: only behind that may both slashes
+// opposite is the scheme of two that a page does not have: only behind that may both slashes
 // be left out.
-func other(scheme string) string {
+func opposite(scheme string) string {
 	if scheme == "https" {
 		return "http"
 	}

@@ -33,7 +33,7 @@ const (
 const (
 	byChance     = "sql by chance"
 	manyByChance = 200
-	doubtful     = 20 // of how many a point counts whose own answers did, or which is one of few that are flaws
+	unlikely     = 20 // as how many chances a point counts whose own answers did, or of a kind that is seldom in a statement
 )
 
 // level is how likely the answers may be at this place. Each place of the point that was
@@ -43,8 +43,8 @@ const (
 // that nobody sent, which are seldom part of a statement.
 func (s *prober) level() float64 {
 	chances := max(1, min(s.Counted(byChance), manyByChance))
-	if s.doubts > 0 || s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 {
-		chances *= doubtful
+	if s.doubted || s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 {
+		chances *= unlikely
 	}
 	level := certain
 	if s.Noted(follows(s.Request)) {
@@ -60,7 +60,7 @@ func follows(r *message.Request) string { return "sql answers of " + injected(r)
 func (s *prober) doubt() {
 	if !s.doubtful {
 		s.Count(byChance)
-		s.doubts++
+		s.doubted = true
 	}
 	s.doubtful = true
 }

@@ -31,7 +31,7 @@ func TestByChance(t *testing.T) {
 		pages, runs, most int
 		serve             http.HandlerFunc
 	}{
-		"busy": {200, 1, 4, func(w http.ResponseWriter, _ *http.Request) {
+		"busy": {200, 1, 2, func(w http.ResponseWriter, _ *http.Request) {
 			if rand.IntN(2) == 0 {
 				http.Error(w, "SQLITE_ERROR: busy", http.StatusInternalServerError)
 				return

@@ -66,7 +66,7 @@ type prober struct {
 	// likely and others are the places of the statement that the value may stand at.
 	likely, others []*place
 	looked         int  // places that were asked for
-	doubts         int  // how often doubtful was said
+	doubted        bool // doubtful was said once, whatever was thought of since
 	doubtful       bool // answers did not follow the values of a form
 	anew           bool // a question was asked again, since the page may be another one by now
 	parsed         bool // another error of a database than the first was seen

@@ -29,7 +29,7 @@ func (s *prober) halves() error {
 	if s.At.In != message.InQuery && s.At.In != message.InForm || s.Found(Mark) || !s.escapes() && (s.leaves() || !s.encoded()) {
 		return nil
 	}
-	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`, looked: s.looked, doubts: s.doubts}
+	w := &prober{Probe: s.Probe, first: s.first, base: s.base, value: s.value + half, wide: s.value + half + `'"(`, looked: s.looked, doubted: s.doubted}
 	if err := w.baseline(); err != nil || !w.base.Stable {
 		return err
 	}
