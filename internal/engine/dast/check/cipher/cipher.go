@@ -6,10 +6,12 @@
 package cipher
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"html"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -62,7 +64,7 @@ func wants(p message.Point) bool {
 func point(p *attack.Probe) error {
 	if text, e := decode(p.At.Value); e != nil {
 		if size := blockSize(text); size > 0 && len(text) >= 2*size {
-			return padding(p, text, size, e)
+			return padding(p, text, size)
 		}
 	}
 	base, err := p.Baseline()
@@ -101,6 +103,23 @@ func decode(s string) ([]byte, *encoding) {
 		}
 	}
 	return nil, nil
+}
+
+// alphabets returns the encodings that a text could be of: base 64 that holds none of
+// the characters in which its two alphabets differ is of both.
+func alphabets(s string) []*encoding {
+	b, first := decode(s)
+	if first == nil || first == encodings[0] {
+		return []*encoding{first}
+	}
+	high := bytes.Repeat([]byte{0xff}, len(b)) // the characters that differ
+	out, written := []*encoding{first}, []string{first.write(high)}
+	for _, e := range encodings[1:] {
+		if _, err := e.read(s); err == nil && e.write(b) == s && !slices.Contains(written, e.write(high)) {
+			out, written = append(out, e), append(written, e.write(high))
+		}
+	}
+	return out
 }
 
 // encoded are texts that may be of one of the encodings, and words.

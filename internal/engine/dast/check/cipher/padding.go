@@ -18,8 +18,9 @@ import (
 // maxOracles bounds the points of a run that are asked.
 const maxOracles = 4
 
-// padding asks with a ciphertext that the point holds.
-func padding(p *attack.Probe, text []byte, size int, e *encoding) error {
+// padding asks with a ciphertext that the point holds, in each alphabet that it could be
+// written in: an application that reads the other one answers all changed texts alike.
+func padding(p *attack.Probe, text []byte, size int) error {
 	if !p.Once("padding "+p.At.Key()) || p.Count("padding") > maxOracles {
 		return nil
 	}
@@ -27,28 +28,38 @@ func padding(p *attack.Probe, text []byte, size int, e *encoding) error {
 	if err != nil || !base.Stable {
 		return err
 	}
-	o := &padded{Probe: p, text: text, size: size, encoding: e}
+	for _, e := range alphabets(p.At.Value) {
+		o := &padded{Probe: p, text: text, size: size, encoding: e}
+		if found, err := o.search(base); found || err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search looks for the number of bytes that the padding has, and proves it.
+func (o *padded) search(base *attack.Baseline) (bool, error) {
 	// Two bytes that are a padding by chance only: the answer to a wrong one.
 	for i, change := range []byte{0x80, 0xc5} {
 		page, resp, err := o.ask(map[int]byte{0: change, 1: 0x55})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if base.Same(resp, o.last) || i > 0 && !page.Equal(o.wrong) {
-			return nil
+			return false, nil
 		}
 		o.wrong = page
 	}
-	for n := 2; n <= size; n++ {
+	for n := 2; n <= o.size; n++ {
 		page, _, err := o.ask(map[int]byte{0: byte(n) ^ 1})
 		if err != nil {
-			return err
+			return false, err
 		}
 		if !page.Equal(o.wrong) {
 			return o.prove(n)
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // A padded is a ciphertext whose padding is asked about.
@@ -76,7 +87,7 @@ func (o *padded) ask(changes map[int]byte) (*attack.Page, *message.Response, err
 }
 
 // prove predicts which changes keep the padding right, if it has n bytes.
-func (o *padded) prove(n int) error {
+func (o *padded) prove(n int) (bool, error) {
 	f := attack.Flaw{Rule: oracle, Proof: []string{fmt.Sprintf("The value is a ciphertext of blocks of %d bytes. Changes of the block before the last that break the padding of the last one get one answer, whatever they are.", o.size)}}
 	for range 2 {
 		for _, c := range []struct {
@@ -91,10 +102,10 @@ func (o *padded) prove(n int) error {
 		} {
 			page, resp, err := o.ask(c.changes)
 			if err != nil {
-				return err
+				return false, err
 			}
 			if page.Equal(o.wrong) == c.right {
-				return nil
+				return false, nil
 			}
 			f.Request, f.Payload = resp.Request, o.last
 			f.Answers, f.Notes = append(f.Answers, resp), append(f.Notes, c.note)
@@ -103,7 +114,7 @@ func (o *padded) prove(n int) error {
 	f.Proof = append(f.Proof, fmt.Sprintf("One change gets another answer, from which follows that the padding has %d bytes. By that, what four changes and then four others do to the padding was predicted: "+
 		"each that keeps it right gets another answer than those that break it.", n))
 	o.Flaw(f)
-	return nil
+	return true, nil
 }
 
 // change is a random change of a byte.
