@@ -1,0 +1,130 @@
+package redact
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"merlon/internal/lazyregexp"
+)
+
+// This file decides where a value is replaced.
+
+// A place is where a value is replaced.
+type place int
+
+const (
+	behindName place = iota // where its name stands before it
+	alone                   // where it is a word of its own
+	anywhere
+)
+
+// Lengths by which values are told apart, in bytes.
+const (
+	minAlone  = 5  // shorter ones are everywhere
+	minDigits = 6  // of a number
+	longWord  = 16 // letters that are not a word of a report
+)
+
+// class decides where a value is replaced that may be a word of one of the public texts.
+func class(value string, public []string) place {
+	letters, digits, others := 0, 0, 0
+	for _, r := range value {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+		case unicode.IsDigit(r):
+			digits++
+		default:
+			others++
+		}
+	}
+	lower := strings.ToLower(value)
+	switch {
+	case len(value) < minAlone, digits == len(value) && digits < minDigits:
+		return behindName
+	case slices.Contains(ordinary, lower), isPublic(lower, public):
+		return behindName
+	case letters+digits == 0: // "******", "--------"
+		return behindName
+	case digits == len(value) && digits < longWord, others == 0 && digits == 0 && len(value) < longWord, len(value) < minAnywhere:
+		return alone
+	}
+	return anywhere
+}
+
+// isPublic reports whether the value is one or several whole words of a public text.
+func isPublic(value string, public []string) bool {
+	for _, text := range public {
+		for from := 0; ; {
+			at := strings.Index(text[from:], value)
+			if at < 0 {
+				break
+			}
+			at += from
+			if whole(text, at, at+len(value)) {
+				return true
+			}
+			from = at + 1
+		}
+	}
+	return false
+}
+
+// ordinary are values and words that reports are full of: they say nothing of who has
+// chosen them as a secret.
+var ordinary = strings.Fields(`
+	access account admin administrator allow allowed anonymous answer apikey application application/json application/xml
+	application/x-www-form-urlencoded authorization basic bearer browser changeme chrome client content control cookie
+	credential credentials database debug default demo deny denied development disabled enabled error example example.com
+	example.org export false field filter finding firefox google guest header headers hidden hello host html import index
+	input install integer internal java javascript json keep-alive language local localhost login logout manager merlon method mobile
+	module mozilla mysql nobody no-cache null number object operator oracle owner page parameter passphrase passwd password path
+	pattern plain platform policy port postgres private production profile proxy public python query random reader redacted
+	redirect reference register report request response result root sample scan scanner schema scheme script search
+	secret secure security select server service session settings signin signout signup source staff staging standard static status
+	string superuser support system target template tenant test tester testing tests text text/html text/plain title token true
+	undefined unknown update upload user username users value version viewer visitor web windows worker write xmlhttprequest`)
+
+// credential matches names of what is handed out as a credential.
+var credential = lazyregexp.New(`(?i)sess|sid$|token|auth|jwt|csrf|xsrf|remember|secret|passw|api.?key|nonce|ticket|signature|\.aspx`)
+
+// Names reports whether the name is that of a credential.
+func Names(name string) bool { return credential.MatchString(name) || password.MatchString(name) }
+
+var password = lazyregexp.New(`(?i)pass|pwd|pin$|otp|code$|kennwort|motdepasse|contrase|senha`)
+
+// random reports whether a value is one that nobody has typed: long, without spaces, of
+// letters and digits in no order of words.
+func random(value string) bool {
+	if len(value) < 12 || len(value) > maxValue || strings.ContainsAny(value, " \t\r\n<>{}\"/?:") && !strings.ContainsAny(value, "=.%+") {
+		return false
+	}
+	letters, digits, turns := 0, 0, 0
+	last := 0
+	for _, r := range value {
+		kind := 0
+		switch {
+		case r >= '0' && r <= '9':
+			kind = 1
+			digits++
+		case unicode.IsUpper(r):
+			kind = 2
+			letters++
+		case unicode.IsLower(r):
+			kind = 3
+			letters++
+		}
+		if kind != 0 && last != 0 && kind != last {
+			turns++
+		}
+		last = kind
+	}
+	switch {
+	case strings.ContainsAny(value, " <>{}\""), strings.Contains(value, "://"), strings.HasPrefix(value, "/"), strings.HasPrefix(value, "%7B"):
+		return false
+	case letters == 0:
+		return digits >= longWord
+	}
+	return digits > 0 && turns*6 >= len(value) || len(value) >= 40 && turns*10 >= len(value)
+}

@@ -1,0 +1,81 @@
+package redact
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+)
+
+// This file redacts by name alone, where nobody knows the values any more: evidence that
+// was stored before secrets were redacted by value, of targets that have changed since.
+
+// harmless are the headers of a request that say how a client works.
+var harmless = lazyregexp.New(`(?i)^(accept|accept-encoding|accept-language|access-control-.*|cache-control|connection|content-.*|host|if-.*|origin|pragma|range|referer|` +
+	`sec-.*|te|transfer-encoding|upgrade.*|user-agent|x-forwarded-.*|x-merlon-scan|x-requested-with|x-http-method-override|x-original-url|x-rewrite-url)$`)
+
+// credentialValue is a member of JSON, a field or a parameter that is named like a
+// credential, with its value.
+var credentialValue = lazyregexp.New(`((?i:["'\s&?;]|^)(?i:[\w.-]*(?:password|passwd|passphrase|pwd|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?id|api_?key|jwt))["'\\]*\s*[=:]\s*["'\\]*)([^\s"'&;,<>{}\\]+)`)
+
+var curlHeader = lazyregexp.New(`(-H '?)([A-Za-z0-9_-]+)(: )([^']*?)(' |' ?$| -| --)`)
+
+// Live returns evidence with credentials replaced that their name tells: headers of
+// requests but for those that describe a client, and what is named like a password or a
+// token. The parameter that was attacked stays.
+func Live(l *finding.Live) *finding.Live {
+	if l == nil {
+		return nil
+	}
+	out := *l
+	out.Exchanges = slices.Clone(l.Exchanges)
+	for i := range out.Exchanges {
+		e := &out.Exchanges[i]
+		e.Request = named(requestHeaders(e.Request, l), l)
+		e.Response = named(e.Response, l)
+	}
+	out.Curl = named(curlHeader.Compiled().ReplaceAllStringFunc(l.Curl, func(text string) string {
+		m := curlHeader.FindStringSubmatch(text)
+		if harmless.MatchString(m[2]) || attacked(l, m[2]) {
+			return text
+		}
+		return m[1] + m[2] + m[3] + finding.Redacted + m[5]
+	}), l)
+	return &out
+}
+
+func attacked(l *finding.Live, name string) bool { return strings.EqualFold(l.Parameter, name) }
+
+// requestHeaders redacts the headers of a request as text.
+func requestHeaders(request string, l *finding.Live) string {
+	head, body, ok := strings.Cut(request, "\r\n\r\n")
+	lines := strings.Split(head, "\r\n")
+	for i, line := range lines {
+		name, value, is := strings.Cut(line, ": ")
+		if i == 0 || !is || harmless.MatchString(name) || attacked(l, name) || strings.Contains(value, finding.Redacted) {
+			continue
+		}
+		lines[i] = name + ": " + finding.Redacted
+	}
+	head = strings.Join(lines, "\r\n")
+	if !ok {
+		return head
+	}
+	return head + "\r\n\r\n" + body
+}
+
+var valueName = regexp.MustCompile(`[\w.-]+`)
+
+// named redacts what is named like a credential.
+func named(text string, l *finding.Live) string {
+	re := credentialValue.Compiled()
+	return re.ReplaceAllStringFunc(text, func(found string) string {
+		m := re.FindStringSubmatch(found)
+		if name := valueName.FindString(m[1]); attacked(l, name) || strings.HasPrefix(m[2], finding.Redacted) || class(m[2], nil) == behindName && !password.MatchString(name) {
+			return found
+		}
+		return m[1] + finding.Redacted
+	})
+}
