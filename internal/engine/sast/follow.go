@@ -130,8 +130,7 @@ func (s *Set) program(ctx context.Context, files []*ir.File, models []*model.Mod
 	return matches, problems
 }
 
-// errNotFollowed is the error of a function whose budget, of which time is a part, was
-// not enough.
+// errNotFollowed is the error of a function whose budget was not enough.
 var errNotFollowed = errors.New("data was not followed to the end")
 
 // followed makes a match of a taint finding.

@@ -52,6 +52,9 @@ func run(p *scan.ProjectPass) error {
 		p.Degrade(scan.Reason{Code: "fast", Message: fmt.Sprintf(
 			"source code was analysed file by file within %v, as asked for: flaws across files were not looked for", p.Code.Fast)})
 	}
+	if !p.Code.OnlyRules {
+		reportUnread(p)
+	}
 	files := read(p, known.wants)
 	kept, err := openCache(p.Code)
 	if err != nil {
@@ -242,7 +245,7 @@ func text(p *scan.ProjectPass, path string) []byte {
 func reason(p sast.Problem) scan.Reason {
 	r := scan.Reason{Code: "malformed", Message: p.Err.Error(), Path: p.Path, Line: p.Line}
 	switch {
-	case errors.Is(p.Err, context.DeadlineExceeded), errors.Is(p.Err, cst.ErrDeadline):
+	case errors.Is(p.Err, context.DeadlineExceeded), errors.Is(p.Err, cst.ErrDeadline), errors.Is(p.Err, cst.ErrSteps):
 		r.Code = "timeout"
 	case errors.Is(p.Err, cst.ErrMemory):
 		r.Code = "memory"

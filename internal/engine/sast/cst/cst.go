@@ -66,13 +66,15 @@ type Tree struct {
 
 // Limits bound one parse.
 type Limits struct {
-	Time   time.Duration // of a processor; 0 is 10 s
+	Steps  int64         // some hundred steps of the parser each; 0 is 500,000, about 10 s of a processor
+	Time   time.Duration // of a processor, where the parser counts no steps; 0 is 2 minutes
 	Memory int64         // native bytes; 0 is 64 MiB and 128 bytes for each byte of text
 }
 
 // Why a parse ended without a tree.
 var (
 	ErrDeadline = errors.New("parsing took too long")
+	ErrSteps    = errors.New("parsing took too many steps")
 	ErrMemory   = errors.New("parsing needed too much memory")
 	ErrBinary   = errors.New("the file holds NUL bytes")
 	ErrTooLarge = errors.New("the file is too large to parse")
@@ -93,7 +95,10 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 		return &Tree{Lang: l, Source: src, Nodes: []Node{{End: uint32(len(src)), Parent: -1, SubtreeEnd: 1, Flags: Named}}}, nil
 	}
 	if limits.Time == 0 {
-		limits.Time = 10 * time.Second
+		limits.Time = 2 * time.Minute
+	}
+	if limits.Steps == 0 {
+		limits.Steps = 500_000
 	}
 	if limits.Memory == 0 {
 		limits.Memory = 64<<20 + 128*int64(len(src))
@@ -104,10 +109,12 @@ func (l *Language) Parse(src []byte, limits Limits) (*Tree, error) {
 	if len(src) > 0 {
 		text = (*C.char)(unsafe.Pointer(&src[0]))
 	}
-	n := C.flat_parse(p.c, text, C.uint32_t(len(src)), C.uint64_t(limits.Time.Microseconds()), C.int64_t(limits.Memory))
+	n := C.flat_parse(p.c, text, C.uint32_t(len(src)), C.uint64_t(limits.Time.Microseconds()), C.int64_t(limits.Memory), C.int64_t(limits.Steps))
 	switch n {
 	case C.FLAT_DEADLINE:
 		return nil, ErrDeadline
+	case C.FLAT_STEPS:
+		return nil, ErrSteps
 	case C.FLAT_MEMORY:
 		return nil, ErrMemory
 	}

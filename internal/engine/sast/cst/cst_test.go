@@ -16,6 +16,7 @@ var sources = map[*Language]string{
 	Java:       "class A { int f(String s) { return s.length() + 1; } }\n",
 	JavaScript: "const f = async (a, ...b) => { await g`x${a}`; };\n",
 	TypeScript: "interface A<T> { f?(x: T): readonly string[] }\n",
+	Component:  "const a: number = b?.c;\n",
 	TSX:        "const a = <div class={b}>{c}</div>;\n",
 	Dockerfile: "FROM a\n",
 	Python:     "def f(a, *b):\n    return [x for x in a if x]\n",
@@ -164,6 +165,7 @@ func TestHostileTextEndsWithAReason(t *testing.T) {
 	}{
 		"generics without end": {Java, strings.Repeat("a<", 100_000), Limits{Time: time.Minute}, ErrMemory},
 		"no time":              {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000), Limits{Time: time.Millisecond}, ErrDeadline},
+		"no steps":             {Go, "package a\n" + strings.Repeat("var x = 1\n", 200_000), Limits{Steps: 100}, ErrSteps},
 		"no memory":            {Go, "package a\n" + strings.Repeat("var x = 1\n", 20_000), Limits{Memory: 1 << 10}, ErrMemory},
 		"NUL":                  {Bash, "echo \x00", Limits{}, ErrBinary},
 		"too large":            {JSON, strings.Repeat(" ", MaxSource+1), Limits{}, ErrTooLarge},

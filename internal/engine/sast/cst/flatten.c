@@ -127,13 +127,17 @@ static int64_t now_us(void) {
   return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-typedef struct { int64_t deadline, budget; int why; } Limits;
+typedef struct { int64_t deadline, budget, steps; int why; } Limits;
 
 /* over_limit is asked by the runtime every few hundred steps; true ends the parse. */
 static bool over_limit(TSParseState *state) {
   Limits *l = state->payload;
   if (used > l->budget) {
     l->why = FLAT_MEMORY;
+    return true;
+  }
+  if (--l->steps < 0) {
+    l->why = FLAT_STEPS;
     return true;
   }
   if (now_us() > l->deadline) {
@@ -191,11 +195,11 @@ static int64_t flatten(Flattener *f, TSTreeCursor *c) {
   }
 }
 
-int64_t flat_parse(Flattener *f, const char *src, uint32_t len, uint64_t timeout_us, int64_t budget) {
+int64_t flat_parse(Flattener *f, const char *src, uint32_t len, uint64_t timeout_us, int64_t budget, int64_t steps) {
   used = 0;
   Source source = {src, len};
   TSInput input = {&source, read_source, 0, NULL};
-  Limits limits = {now_us() + (int64_t)timeout_us, budget, FLAT_DEADLINE};
+  Limits limits = {now_us() + (int64_t)timeout_us, budget, steps, FLAT_DEADLINE};
   TSParseOptions options = {&limits, over_limit};
   TSTree *tree = ts_parser_parse_with_options(f->parser, NULL, input, options);
   if (!tree) {

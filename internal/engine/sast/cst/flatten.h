@@ -18,7 +18,7 @@ typedef struct {
   bool has_error;
 } Flattener;
 
-enum { FLAT_DEADLINE = -1, FLAT_MEMORY = -2 };
+enum { FLAT_DEADLINE = -1, FLAT_MEMORY = -2, FLAT_STEPS = -3 };
 
 /* flat_init replaces the runtime's allocator by one that counts. Once. */
 void flat_init(void);
@@ -26,7 +26,7 @@ void flat_init(void);
 Flattener *flat_new(void *language);
 void flat_free(Flattener *);
 /* flat_parse returns the number of nodes, or a negative reason. */
-int64_t flat_parse(Flattener *, const char *src, uint32_t len, uint64_t timeout_us, int64_t budget);
+int64_t flat_parse(Flattener *, const char *src, uint32_t len, uint64_t timeout_us, int64_t budget, int64_t steps);
 /* flat_trim gives back the node memory of an unusually large file. */
 void flat_trim(Flattener *);
 

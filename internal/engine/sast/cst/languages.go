@@ -29,21 +29,23 @@ var (
 	JavaScript = newLanguage("javascript", javascript.Language, ".js", ".jsx", ".mjs", ".cjs")
 	TypeScript = newLanguage("typescript", typescript.LanguageTypescript, ".ts", ".mts", ".cts")
 	TSX        = newLanguage("tsx", typescript.LanguageTSX, ".tsx")
-	Python     = newLanguage("python", python.Language, ".py", ".pyi", ".pyw")
-	Go         = newLanguage("go", golang.Language, ".go")
-	PHP        = newLanguage("php", php.LanguagePHP, ".php", ".php3", ".php4", ".php5", ".phtml", ".inc")
-	CSharp     = newLanguage("csharp", csharp.Language, ".cs", ".csx")
-	Ruby       = newLanguage("ruby", ruby.Language, ".rb", ".rake", ".ru", ".gemspec", "gemfile", "rakefile")
-	Kotlin     = newLanguage("kotlin", kotlin.Language, ".kt", ".kts")
-	C          = newLanguage("c", c.Language, ".c", ".h")
-	CPP        = newLanguage("cpp", cpp.Language, ".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".c++", ".h++")
-	Rust       = newLanguage("rust", rust.Language, ".rs")
-	Scala      = newLanguage("scala", scala.Language, ".scala", ".sc", ".sbt")
-	Bash       = newLanguage("bash", bash.Language, ".sh", ".bash", ".zsh", ".ksh")
-	HCL        = newLanguage("hcl", hcl.Language, ".tf", ".hcl", ".tfvars")
-	YAML       = newLanguage("yaml", yaml.Language, ".yaml", ".yml")
-	JSON       = newLanguage("json", json.Language, ".json")
-	HTML       = newLanguage("html", html.Language, ".html", ".htm", ".xhtml")
+	// Component is a file with a user interface: scripts between mark-up.
+	Component = newLanguage("component", typescript.LanguageTypescript, ".vue", ".svelte", ".astro")
+	Python    = newLanguage("python", python.Language, ".py", ".pyi", ".pyw")
+	Go        = newLanguage("go", golang.Language, ".go")
+	PHP       = newLanguage("php", php.LanguagePHP, ".php", ".php3", ".php4", ".php5", ".phtml", ".inc")
+	CSharp    = newLanguage("csharp", csharp.Language, ".cs", ".csx")
+	Ruby      = newLanguage("ruby", ruby.Language, ".rb", ".rake", ".ru", ".gemspec", "gemfile", "rakefile")
+	Kotlin    = newLanguage("kotlin", kotlin.Language, ".kt", ".kts")
+	C         = newLanguage("c", c.Language, ".c", ".h")
+	CPP       = newLanguage("cpp", cpp.Language, ".cpp", ".cc", ".cxx", ".hpp", ".hh", ".hxx", ".c++", ".h++")
+	Rust      = newLanguage("rust", rust.Language, ".rs")
+	Scala     = newLanguage("scala", scala.Language, ".scala", ".sc", ".sbt")
+	Bash      = newLanguage("bash", bash.Language, ".sh", ".bash", ".zsh", ".ksh")
+	HCL       = newLanguage("hcl", hcl.Language, ".tf", ".hcl", ".tfvars")
+	YAML      = newLanguage("yaml", yaml.Language, ".yaml", ".yml")
+	JSON      = newLanguage("json", json.Language, ".json")
+	HTML      = newLanguage("html", html.Language, ".html", ".htm", ".xhtml")
 	// Dockerfile has no grammar: its lowering reads the lines itself.
 	Dockerfile = newText("dockerfile", "dockerfile", "containerfile", "dockerfile.*", "containerfile.*", ".dockerfile", ".containerfile")
 	XML        = newLanguage("xml", xml.LanguageXML, ".xml", ".xsd", ".xsl", ".xslt", ".plist", ".config", ".csproj", ".pom")
@@ -51,6 +53,6 @@ var (
 
 // Languages lists every language.
 var Languages = []*Language{
-	Java, JavaScript, TypeScript, TSX, Python, Go, PHP, CSharp, Ruby, Kotlin, C, CPP, Rust, Scala, Bash, HCL, YAML,
+	Java, JavaScript, TypeScript, TSX, Component, Python, Go, PHP, CSharp, Ruby, Kotlin, C, CPP, Rust, Scala, Bash, HCL, YAML,
 	JSON, HTML, XML, Dockerfile,
 }

@@ -11,6 +11,7 @@ import (
 type linker struct {
 	modules map[string]bool // "/src/db" paths, ".pkg.mod" dotted names, "#internal/db" folders
 	names   map[string]bool // qualified names of classes and functions
+	structs map[string]bool // qualified names of structs
 	vars    map[string]bool // qualified names of variables of packages (Go)
 	goPaths []Module
 	aliases map[string]string   // other names
@@ -22,7 +23,7 @@ type linker struct {
 const maxAliases = 8
 
 func newLinker(files []*ir.File, modules []Module) *linker {
-	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, vars: map[string]bool{}, goPaths: modules,
+	l := &linker{modules: map[string]bool{}, names: map[string]bool{}, structs: map[string]bool{}, vars: map[string]bool{}, goPaths: modules,
 		aliases: map[string]string{}, stars: map[string][]string{}, byBase: map[string][]string{}}
 	for _, f := range files {
 		if key := family(f) + f.Module; !l.modules[key] {
@@ -33,6 +34,9 @@ func newLinker(files []*ir.File, modules []Module) *linker {
 		}
 		for _, c := range f.Classes {
 			l.names[c.Qualified] = true
+			if c.Kind == "struct" {
+				l.structs[c.Qualified] = true
+			}
 		}
 		for _, fn := range f.Functions {
 			l.names[fn.Qualified] = true
@@ -175,6 +179,9 @@ func (n *fileLinker) function(fn *ir.Function) {
 		case ir.New:
 			if in.Text != "" && in.Text[0] != '[' && in.Text[0] != '{' && in.Text[0] != '(' {
 				in.Text = n.name(in.Text)
+			}
+			if in.X == ir.ZeroValue && !n.structs[in.Text] {
+				in.Op, in.Text, in.X = ir.Const, "null", int32(ir.ConstNull)
 			}
 		case ir.Catch:
 			types := strings.Split(in.Text, "|")

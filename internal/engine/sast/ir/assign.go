@@ -239,6 +239,11 @@ func (b *builder) zero(typ int32, depth int) Var {
 			return b.value(New, tree.None, "[]")
 		}
 	}
+	if c == nil && depth == 0 {
+		if q := b.foreignStruct(typ); q != "" {
+			return b.maybeStruct(tree.None, q, ZeroValue)
+		}
+	}
 	if c == nil || depth > maxZero {
 		return b.constant(tree.None, ConstNull, "null")
 	}
@@ -274,6 +279,34 @@ func (b *builder) standardStruct(typ int32) string {
 		return q
 	}
 	return ""
+}
+
+// foreignStruct returns the qualified name of a Type that another file of the program may
+// declare as a struct, "" for a type that is none.
+func (b *builder) foreignStruct(typ int32) string {
+	switch {
+	case typ < 0 || !b.m.ZeroValues || b.t.Is(typ, tree.Type) && pointsOrHolds[b.t.Text(typ)]:
+		return ""
+	case !b.t.Is(typ, tree.Type) && !b.t.Is(typ, tree.Name) && !b.t.Is(typ, tree.Member):
+		return ""
+	}
+	if d := b.names.Declaration(typ); d >= 0 && !b.t.Is(b.declarator(d), tree.Import) {
+		return ""
+	}
+	q := b.typeName(typ)
+	if b.m.Conversions[q] {
+		return ""
+	}
+	return q
+}
+
+// maybeStruct makes an object of a type that may be a struct; what says how it is made
+// (see New). Package flow knows the declaration.
+func (b *builder) maybeStruct(node int32, qualified string, what int32) Var {
+	in := plain(New, node)
+	in.Text, in.X, in.Dst = qualified, what, b.temp()
+	b.emit(in)
+	return in.Dst
 }
 
 // pointsOrHolds has the types of which a struct is a part and not the whole (Go).

@@ -97,6 +97,9 @@ func (b *builder) made(i int32) Var {
 		b.zeroFields(v, c, nil, 0)
 		return v
 	}
+	if q := b.foreignStruct(typ); q != "" && b.t.Text(b.t.Child(i, tree.RoleCallee)) == "new" {
+		return b.maybeStruct(i, q, Allocated)
+	}
 	kind := ""
 	if b.t.Is(typ, tree.Type) {
 		switch b.t.Text(typ) {

@@ -48,7 +48,9 @@ const (
 
 	// New = a new collection or object that has no constructor; Text is "[]", "{}"
 	// (a map or object), "set", "()" (a tuple), or the qualified name of a type (a Go
-	// literal).
+	// literal). X is ZeroValue for a variable without a value and Allocated for new(T), of
+	// a type that the file does not declare; package flow makes null of the former when
+	// the program declares no such struct.
 	New
 	// Closure = the function File.Functions[X].
 	Closure
@@ -121,6 +123,12 @@ const (
 	// ConstUnknown is the value of a construct that has none that is known: Text says
 	// which. It is not a constant.
 	ConstUnknown
+)
+
+// What X of a New says of an object of a type that its file does not declare.
+const (
+	ZeroValue int32 = 1 + iota // a variable that is declared without a value
+	Allocated                  // new(T)
 )
 
 // Jumps reports whether the operation ends a block.

@@ -40,6 +40,12 @@ type Language struct {
 	// its argument but must not change it. Nil changes nothing.
 	Repair func(src []byte) []byte
 
+	// Embedded returns the source of a file with blanks in place of everything that is
+	// not in the language: the mark-up around scripts. Line ends stay, so that every byte
+	// and line keeps its place. It must not change its argument. Nil: the whole file is in
+	// the language.
+	Embedded func(path string, src []byte) []byte
+
 	// Lenient is a language with a larger grammar, which reads the files that this
 	// one's does not understand: JavaScript with types. Nil: there is none.
 	Lenient *Language
@@ -167,13 +173,19 @@ type Meaning struct {
 // Parse lowers a file. The tree holds a copy of nothing: src must not change.
 // Errors are those of package cst.
 func (l *Language) Parse(path string, src []byte, limits cst.Limits) (*tree.File, error) {
-	t, err := l.concrete(src, limits)
+	code := src
+	if l.Embedded != nil {
+		code = l.Embedded(path, src)
+	}
+	t, err := l.concrete(code, limits)
 	if err != nil {
 		return nil, err
 	}
+	t.Source = src
 	defer t.Free()
 	if t.Errors && l.Lenient != nil {
-		if other, err := l.Lenient.Grammar.Parse(src, limits); err == nil && !other.Errors {
+		if other, err := l.Lenient.Grammar.Parse(code, limits); err == nil && !other.Errors {
+			other.Source = src
 			defer other.Free()
 			f := l.Lenient.lower(path, other)
 			f.Language = l.Name

@@ -50,7 +50,7 @@ func (m *Matches) Empty() bool {
 }
 
 // dialects has the languages whose models are those of another.
-var dialects = map[string]string{"tsx": "typescript"}
+var dialects = map[string]string{"tsx": "typescript", "component": "typescript"}
 
 // NewSet joins the models that speak of the language. The order of the models does
 // not matter.

@@ -9,13 +9,15 @@ import (
 // has then found nothing there: what it would have excluded is not known.
 var ErrTimeout = errors.New("matching the rule took longer than its timeout")
 
-// A clock bounds the time of one rule on a file and on the texts inside of it, and
-// how much text its conditions read.
+// A clock bounds the work of one rule on a file and on the texts inside of it, and how
+// much text its conditions read. It counts steps: which rules time out must not depend on
+// the machine.
 type clock struct {
-	until time.Time // zero: there is no bound
-	late  bool
-	read  int // bytes of text that conditions read
-	room  int // bytes that they may read
+	left int64 // steps; meaningless without a bound
+	ends bool  // there is a bound
+	late bool
+	read int // bytes of text that conditions read
+	room int // bytes that they may read
 }
 
 // Conditions of a rule may read so many bytes in one file, and a file so many times:
@@ -25,27 +27,35 @@ const (
 	roomTimes = 8
 )
 
+// stepsPerSecond is how many steps of a matcher a second of a rule's timeout stands for.
+const stepsPerSecond = 50_000_000
+
 // reads counts text that a condition reads, and reports whether it may.
 func (c *clock) reads(text string) bool {
 	c.read += len(text)
 	return c.read <= c.room
 }
 
-// Limit starts the time of the next rule on the file; 0 is without end.
+// Limit bounds the next rule on the file by a timeout, as steps; 0 is without end.
 func (f *File) Limit(d time.Duration) {
 	*f.clock = clock{room: roomBytes + roomTimes*len(f.Tree.Source)}
 	if d > 0 {
-		f.clock.until = time.Now().Add(d)
+		f.clock.ends, f.clock.left = true, int64(d.Seconds()*stepsPerSecond)
 	}
 }
 
-// over reports whether the time is over.
-func (c *clock) over() bool {
-	if !c.late && !c.until.IsZero() && time.Now().After(c.until) {
-		c.late = true
+// over takes so many steps, and reports whether there are none left.
+func (c *clock) over(steps int64) bool {
+	if c.ends && !c.late {
+		c.left -= steps
+		c.late = c.left < 0
 	}
 	return c.late
 }
 
-// clockSteps is how many steps of a matcher go by between two looks at the clock.
-const clockSteps = 1 << 12
+// clockSteps is how many steps of a matcher are counted at once, and formulaSteps what
+// evaluating a part of a formula, or a condition for one match, stands for.
+const (
+	clockSteps   = 1 << 12
+	formulaSteps = 1 << 7
+)

@@ -20,7 +20,7 @@ const maxNesting = 10
 func (ev *evaluation) filter(c *condition, ms []Match) []Match {
 	var out []Match
 	for i := range ms {
-		if ev.file.clock.over() {
+		if ev.file.clock.over(formulaSteps) {
 			ev.spent = true
 			break
 		}

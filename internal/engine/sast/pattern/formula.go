@@ -53,7 +53,7 @@ func (ev *evaluation) formula(g *form) []Match {
 			return got
 		}
 	}
-	if ev.file.clock.over() {
+	if ev.file.clock.over(formulaSteps) {
 		ev.spent = true
 		return nil
 	}
@@ -367,7 +367,7 @@ func (ev *evaluation) included(a, b *Match) bool {
 
 // tired reports whether too many ranges were compared, or for too long.
 func (ev *evaluation) tired() bool {
-	return ev.pairs > maxPairs || ev.pairs%clockSteps == 0 && ev.file.clock.over()
+	return ev.pairs > maxPairs || ev.pairs%clockSteps == 0 && ev.file.clock.over(clockSteps)
 }
 
 // intersect joins every match with each of the other set that it lies in or that lies

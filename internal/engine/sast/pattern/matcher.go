@@ -25,7 +25,7 @@ type matcher struct {
 // step counts one comparison and reports whether the budget is spent.
 func (m *matcher) step() bool {
 	m.steps--
-	if m.steps%clockSteps == 0 && m.file.clock.over() {
+	if m.steps%clockSteps == 0 && m.file.clock.over(clockSteps) {
 		m.steps = -1
 	}
 	return m.steps < 0

@@ -30,11 +30,15 @@ const (
 )
 
 const (
-	maxExpression = 128 << 10       // bytes
-	maxDepth      = 200             // of groups
-	maxRounds     = 100_000         // that nested counts may ask for
-	matchTimeout  = 2 * time.Second // of one match of a backtracking expression
-	totalTimeout  = 5 * time.Second // of all matches in one text
+	maxExpression = 128 << 10 // bytes
+	maxDepth      = 200       // of groups
+	maxRounds     = 100_000   // that nested counts may ask for
+
+	// Backtracking is bounded by time, because the engine counts no steps. The times are
+	// a last resort, far above what matching takes on a busy machine: what they end is an
+	// error, which the rule's status says.
+	matchTimeout = 30 * time.Second // of one match
+	totalTimeout = time.Minute      // of all matches in one text
 )
 
 // ErrTimeout is the error of a match that took too long.

@@ -164,6 +164,7 @@ func TestTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	begin := time.Now()
+	re.slow.MatchTimeout = time.Second
 	if _, err := re.Match(strings.Repeat("a", 50) + "b"); !errors.Is(err, ErrTimeout) {
 		t.Errorf("error %v, want %v", err, ErrTimeout)
 	}

@@ -52,7 +52,7 @@ func (r *run) patternOf(fn *ir.Function, text, letters string) constant {
 	var flags pcre.Flags
 	n := globally
 	switch fn.File.Lang.Name {
-	case "javascript", "typescript", "tsx":
+	case "javascript", "typescript", "tsx", "component":
 		text, flags = pcre.FromScript(text, letters)
 		n = 0
 		for _, c := range letters {

@@ -15,11 +15,11 @@
 package taint
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -42,7 +42,8 @@ type Options struct {
 	Part bool
 	// Set returns the models of a language, joined, if that is done already; nil: it is
 	// done here.
-	Set func(language string) (*model.Set, error)
+	Set    func(language string) (*model.Set, error)
+	Budget Budget
 	// Progress is told, from several goroutines, how many of the functions, each with
 	// those that it and they call in a circle, are done; nil: nobody asks.
 	Progress func(done, total int)
@@ -141,20 +142,30 @@ func (r *run) prepare(units [][]*ir.Function) error {
 	return nil
 }
 
-// maxWork bounds the work on functions that call each other, and on what they ask of
-// others: instructions, origins that calls bring and origins in parts of values. It
-// takes a processor about five seconds. What is over it is given up, and said to be. It
-// is counted, so that the result does not hang on what else the processors do.
-const maxWork = 10_000_000
+// A Budget bounds the work, in steps: instructions, what joining states costs, origins that
+// calls bring and origins in parts of values. What is over it is given up, and said to
+// be. Zero fields take their defaults.
+type Budget struct {
+	Base     int64 // for all functions together; 60,000,000
+	Function int64 // and for each of them; 8,000
+	// Task bounds one task, functions that call each other or a summary in a context,
+	// with what it asks of others; 10,000,000, which take a processor about five seconds.
+	// When little is left, a task may take an eighth of that at most.
+	Task  int64
+	Least int64 // that a task may always take; 20,000
+}
 
-// unitTime bounds the same, for what counting does not see.
-const unitTime = 30 * time.Second
+// share is the part of what is left that one task may take.
+const share = 8
 
-// The time for all functions together is baseTime, and functionTime for each.
-const (
-	baseTime     = time.Minute
-	functionTime = 4 * time.Millisecond
-)
+func (b Budget) withDefaults() Budget {
+	b.Base, b.Function = cmp.Or(b.Base, 60_000_000), cmp.Or(b.Function, 8_000)
+	b.Task, b.Least = cmp.Or(b.Task, 10_000_000), cmp.Or(b.Least, 20_000)
+	return b
+}
+
+// task returns what a task may take when so much is left for all.
+func (b Budget) task(left int64) int64 { return min(max(left/share, b.Least), b.Task) }
 
 // summarizeAll computes the summary of every function, callees first. It notes the
 // functions that are given up, and why.
@@ -162,33 +173,43 @@ func (r *run) summarizeAll(ctx context.Context, units [][]*ir.Function, workers 
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	all := 0
+	b := r.options.Budget.withDefaults()
+	all := b.Base
 	for _, unit := range units {
-		all += len(unit)
+		all += b.Function * int64(len(unit))
 	}
-	r.until = time.Now().Add(baseTime + time.Duration(all)*functionTime)
+	team := make([]*worker, workers)
+	for i := range team {
+		team[i] = newWorker(r)
+	}
+	for from := 0; from < len(units) && ctx.Err() == nil; from += span {
+		r.turns.budgets = append(r.turns.budgets, b.task(all-r.work.Load()))
+		r.summarizeSpan(ctx, team, units[:min(from+span, len(units))], from)
+	}
+	for _, w := range team {
+		w.given(given)
+	}
+}
+
+// summarizeSpan computes the summaries of the functions from a group on.
+func (r *run) summarizeSpan(ctx context.Context, team []*worker, units [][]*ir.Function, from int) {
 	var next atomic.Int64
+	next.Store(int64(from))
 	var wait sync.WaitGroup
-	var lock sync.Mutex
-	for range workers {
+	for _, w := range team {
 		wait.Go(func() {
-			w := newWorker(r)
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(units) {
 					break
 				}
-				w.begin(i)
+				w.begin(i, r.turns.budget(i))
 				for _, fn := range units[i] {
 					w.summary(fn, nil)
 				}
+				w.end()
 				r.turns.end(i)
 				r.meter.one()
-			}
-			lock.Lock()
-			defer lock.Unlock()
-			for _, fn := range w.over {
-				given[fn] = "the function, or what it calls, is too large to be analysed whole"
 			}
 		})
 	}

@@ -17,6 +17,7 @@ type actuals struct {
 	captures func(k int) *value
 	instr    int32
 	sub      int32 // tells several calls of one instruction apart
+	back     bool  // a library calls the function, which it was given here
 	node     int32
 }
 
@@ -126,9 +127,10 @@ const maxAsked = 2
 func (p *application) facts(s *summary) facts {
 	a := p.a
 	var ctx facts
-	if unit := a.run.unitOf[a.fn]; s.cost > maxContextCost || len(unit) > someFunctions && a.run.unitOf[s.fn][0] == unit[0] {
+	if unit := a.run.unitOf[a.fn]; len(unit) > someFunctions && a.run.unitOf[s.fn][0] == unit[0] {
 		return nil
 	}
+	whole := s.cost <= maxContextCost
 	for _, at := range s.needs {
 		v := p.resolve(at)
 		if v == nil {
@@ -137,18 +139,39 @@ func (p *application) facts(s *summary) facts {
 		f := fact{atom: at}
 		switch id, sole := v.sole(); {
 		case v.known() && len(v.c.s) <= maxFactText:
+			if !whole {
+				continue
+			}
 			f.c = v.c
 		case sole && a.objects[id].fn != nil:
+			if !whole && !p.x.back {
+				a.work.noteLarge(s.fn)
+				continue
+			}
 			f.fn = a.objects[id].fn
 		case sole && a.objects[id].take:
+			if !whole && !p.x.back {
+				a.work.noteLarge(s.fn)
+				continue
+			}
 			f.take, f.keeps = true, a.objects[id].keeps
 		case sole && a.objects[id].typ != "":
+			if !whole {
+				continue
+			}
 			f.typ = a.objects[id].typ
 		case v.api != "" && !a.isProgramType(v.api):
+			if !whole && !p.x.back {
+				continue
+			}
 			f.api = v.api
 		default:
 			a.need(v)
 			continue
+		}
+		if s.own > maxLargeCost {
+			a.work.noteLarge(s.fn)
+			return nil
 		}
 		if ctx = append(ctx, f); len(ctx) == maxFacts {
 			break
@@ -165,8 +188,15 @@ const (
 	maxFacts    = 8
 	maxFactText = 200
 
-	// maxContextCost bounds the instructions that are looked at anew for a caller.
+	// maxContextCost bounds the instructions that are looked at anew for whatever a caller
+	// knows. Larger functions are looked at anew only if they are call-backs, for the values
+	// of libraries and the functions that they are called with: the one of a connection that
+	// registers all handlers knows by its argument alone what it registers them with. Others
+	// are reported if they are given functions, which are not followed.
 	maxContextCost = 2000
+	// maxLargeCost bounds the instructions of these, without what they call. Beyond it the
+	// function is reported.
+	maxLargeCost = 100_000
 )
 
 // objects returns the caller's objects for one of the callee.

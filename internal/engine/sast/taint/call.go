@@ -431,7 +431,7 @@ func (a *analysis) callValue(st *state, f *value, args []*value, site *callSite,
 		case info.fn != nil && !(a.run.local && info.fn.Parent != a.fn):
 			a.applied[id] = true
 			t := target{fn: info.fn, fun: &value{objs: []objID{id}}}
-			x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: site.i, node: site.in.Node, sub: sub<<16 | 1}
+			x := &actuals{fn: info.fn, params: make([]*value, len(info.fn.Params)), instr: site.i, node: site.in.Node, sub: sub<<16 | 1, back: true}
 			x.captures = a.captureOf(st, t)
 			list := make([]argument, len(args))
 			for i, v := range args {

@@ -402,8 +402,16 @@ func (a *analysis) fresh(st *state, i int32, in *ir.Instr) *value {
 	case "{}":
 		return a.make(st, i, 0, objInfo{kind: kindMap, own: true}, &object{size: unsized})
 	}
+	class := a.run.program.Class(in.Text)
+	if class == nil && in.X == ir.Allocated {
+		return &value{api: in.Text}
+	}
 	v := a.make(st, i, 0, objInfo{kind: kindObject, own: true, typ: in.Text}, &object{size: unsized})
 	v.api = in.Text
+	if class != nil && class.Kind == "struct" && a.fn.File.Lang.Meaning.ZeroValues {
+		z := zeroFields{a: a, st: st, instr: i}
+		z.fill(v, class, 0)
+	}
 	return v
 }
 

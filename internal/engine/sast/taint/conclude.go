@@ -3,7 +3,6 @@ package taint
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -26,9 +25,9 @@ type conclusion struct {
 	// choose; nil when no rule asks for that.
 	library *library
 	callers *callers
-	// cut says that there was no time to follow all of what globals hold.
+	// cut says that not all of what globals hold was followed: there is too much of it.
 	cut  bool
-	work int64 // origins that were followed into globals
+	work int64 // parts of objects, and origins in them, that were followed into globals
 }
 
 func (r *run) conclude(units [][]*ir.Function, rules []*Rule) (found []*Finding, whole bool) {
@@ -125,7 +124,6 @@ func (c *conclusion) globalPath(s *summary, at *atom) string {
 // globals gathers what the summaries write to globals, until nothing is new. What a
 // function writes stays in it where rules are followed in functions only.
 func (c *conclusion) globals() {
-	until := time.Now().Add(unitTime)
 	for range maxRounds {
 		before := len(c.heap)
 		grown := false
@@ -133,7 +131,7 @@ func (c *conclusion) globals() {
 			if c.run.local && s.fn.Kind != ir.TopLevel {
 				continue
 			}
-			if c.work > maxWork || time.Now().After(until) {
+			if c.work > maxGathered {
 				c.cut = true
 				return
 			}
@@ -159,6 +157,9 @@ func (c *conclusion) globals() {
 		}
 	}
 }
+
+// maxGathered bounds the work on globals. It takes a processor some ten seconds.
+const maxGathered = 20_000_000
 
 // maxNames bounds the names by which one object is known: a variable of the module and
 // what it exports may be the same.
@@ -200,7 +201,7 @@ func (g *gather) add(base string, t taint) {
 	if base == "" {
 		return
 	}
-	g.c.work += int64(len(t))
+	g.c.work += 1 + int64(len(t))
 	t = g.c.real(g.s, t)
 	if old := g.c.heap[base]; !old.covers(t) {
 		g.c.hold(base, old.union(t))

@@ -63,7 +63,7 @@ func (r *run) growth(fn *ir.Function, text, flags string) pcre.Growth {
 	}
 	g := pcre.Linear
 	switch fn.File.Lang.Name {
-	case "javascript", "typescript", "tsx":
+	case "javascript", "typescript", "tsx", "component":
 		g = pcre.ScriptGrowth(text, flags)
 	case "go": // its engine takes linear time
 	default:

@@ -95,7 +95,7 @@ const (
 // summarize interprets the function and returns what it does.
 func (a *analysis) summarize() *summary {
 	if len(a.fn.Blocks) == 0 {
-		return &summary{fn: a.fn}
+		return &summary{fn: a.fn, ctx: a.ctx}
 	}
 	a.in[0] = a.entry()
 	a.settle()

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"merlon/internal/engine/sast/ir"
 	"merlon/internal/engine/sast/model"
@@ -13,7 +13,6 @@ import (
 
 // A run is one analysis of a program: what all functions share.
 type run struct {
-	until   time.Time // when the work on all functions must end
 	program Program
 	options Options
 	done    <-chan struct{} // closed when the analysis is to end
@@ -21,6 +20,7 @@ type run struct {
 	meter   *meter
 	unitOf  map[*ir.Function][]*ir.Function
 	turns   *turns
+	work    atomic.Int64          // that all tasks which are done took
 	sets    map[string]*model.Set // by language
 	bits    map[string]uint64     // by kind of sink
 

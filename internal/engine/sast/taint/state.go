@@ -14,6 +14,9 @@ func (a *analysis) merge(into, from *state) (out *state, changed bool) {
 	return a.mergeVars(into, from, a.places.kept)
 }
 
+// joinedObjects is how many objects of two states are joined for the cost of a step.
+const joinedObjects = 16
+
 // mergeVars is merge for the variables whose places are below a number.
 func (a *analysis) mergeVars(into, from *state, vars int) (out *state, changed bool) {
 	if into == nil {
@@ -40,6 +43,7 @@ func (a *analysis) mergeVars(into, from *state, vars int) (out *state, changed b
 		}
 	}
 	n := max(len(into.heap), len(from.heap))
+	a.work.steps += int64(n / joinedObjects)
 	for i := 0; i < n; i++ {
 		id := objID(i)
 		old := into.object(id)

@@ -12,6 +12,8 @@ import (
 // function alone, or to the function in a context.
 type summary struct {
 	fn      *ir.Function
+	ctx     facts
+	work    int64 // that it took, of one in a context that was computed apart
 	objects []objInfo
 	heap    []*object // what is left in objects: of inputs what was written
 	result  *value
@@ -26,6 +28,7 @@ type summary struct {
 	over     bool
 	children []*summary // that were applied
 	cost     int        // instructions that it took to interpret the function and what it calls
+	own      int        // instructions that it took to interpret the function
 }
 
 // The answers of approves.
@@ -130,7 +133,7 @@ func (c facts) key() string {
 
 // summary gathers what the last round noted.
 func (a *analysis) summary() *summary {
-	s := &summary{fn: a.fn, over: a.over, never: a.exit == nil, thrown: a.thrown}
+	s := &summary{fn: a.fn, ctx: a.ctx, over: a.over, never: a.exit == nil, thrown: a.thrown}
 	s.heap = a.endHeap()
 	s.result = a.result
 	if s.result == nil && a.exit != nil {
@@ -147,7 +150,8 @@ func (a *analysis) summary() *summary {
 	slices.SortFunc(s.needs, (*atom).compare)
 	s.pending = sortedSinks(a.pending)
 	s.children = a.children
-	s.cost = max(len(a.fn.Code), a.steps/2)
+	s.own = max(len(a.fn.Code), a.steps/2)
+	s.cost = s.own
 	for _, child := range a.children {
 		s.cost = min(s.cost+child.cost, 10*maxContextCost)
 	}

@@ -167,6 +167,87 @@ func TestResultsDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
+// TestCutsDoNotDependOnOrder analyses all files with budgets that are too small, in several
+// orders, with several workers: the same functions are cut, and the same is found.
+func TestCutsDoNotDependOnOrder(t *testing.T) {
+	models, err := frameworks.Models()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, given := rules(t), 0
+	result := func(files []*ir.File, workers int, task int64) string {
+		graph, err := flow.Build(t.Context(), files, flow.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, problems, err := taint.Analyze(t.Context(), graph, models, all,
+			taint.Options{Workers: workers, Budget: taint.Budget{Base: 10 * task, Function: 1, Task: task, Least: task / 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		for _, f := range found {
+			fmt.Fprintln(&b, f.Rule.Rule.ID, f.Path)
+		}
+		for _, p := range problems {
+			fmt.Fprintln(&b, p.Function.File.Tree.Path, p.Function.Qualified, p.Function.Node, p.Reason)
+		}
+		given += len(problems)
+		return b.String()
+	}
+	folders, _ := filepath.Glob("testdata/[gjp]*/*")
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, folder := range folders {
+		for _, task := range []int64{40, 200, 1000} {
+			first := result(load(t, folder), 1, task)
+			for _, workers := range []int{1, 2, 16} {
+				files := load(t, folder)
+				r.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+				if diff := cmp.Diff(first, result(files, workers, task)); diff != "" {
+					t.Errorf("%s with %d workers and %d steps: %s", folder, workers, task, diff)
+				}
+			}
+		}
+	}
+	if given == 0 {
+		t.Error("no function was cut")
+	}
+}
+
+// TestLargeCallbackKnowsItsArguments checks that a call-back of thousands of instructions
+// knows the value of a library that it is called with.
+func TestLargeCallbackKnowsItsArguments(t *testing.T) {
+	folder := t.TempDir()
+	var b strings.Builder
+	b.WriteString(`const { exec } = require("child_process")
+const { Server } = require("socket.io")
+const io = new Server(3000)
+io.on("connection", async (socket) => {
+`)
+	const handlers = 60
+	for i := range handlers {
+		fmt.Fprintf(&b, "  socket.on('event%d', async (data) => {\n", i)
+		for k := range 20 {
+			fmt.Fprintf(&b, "    let n%d = data.length + %d; if (n%d > 3) { console.log('n', n%d) }\n", k, k, k, k)
+		}
+		b.WriteString("    exec(data)\n    exec('ls')\n  })\n")
+	}
+	b.WriteString("})\n")
+	if err := os.WriteFile(filepath.Join(folder, "server.js"), []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	found := analyze(t, load(t, folder), 1)
+	places := map[string]bool{}
+	for _, f := range found {
+		if f.Kind == "command" {
+			places[f.Sink().String()] = true
+		}
+	}
+	if len(places) != handlers {
+		t.Errorf("%d of %d commands were found", len(places), handlers)
+	}
+}
+
 // TestAnalyzeStops checks that an ended context ends the analysis with its error.
 func TestAnalyzeStops(t *testing.T) {
 	models, err := frameworks.Models()

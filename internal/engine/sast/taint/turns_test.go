@@ -9,23 +9,26 @@ import (
 func TestTurns(t *testing.T) {
 	first, second := &ir.Function{}, &ir.Function{}
 	turns := newTurns([][]*ir.Function{{first}, {second}})
-	for _, fn := range []*ir.Function{first, second, {}} {
-		if turns.wait(fn, 0) {
-			t.Error("the first worker waits: nobody has taken what it asks for before it")
+	for i, c := range []struct {
+		fn   *ir.Function
+		ctx  facts
+		want int
+	}{
+		{first, nil, 0}, {second, nil, 1}, {&ir.Function{}, nil, 2},
+		{first, facts{{fn: second}}, 1}, {second, facts{{fn: first}}, 1}, {first, facts{{fn: &ir.Function{}}}, 2},
+	} {
+		if got := turns.turnOf(c.fn, c.ctx); got != c.want {
+			t.Errorf("case %d: turn %d, want %d", i, got, c.want)
 		}
 	}
 	waited := make(chan bool)
-	go func() { waited <- turns.wait(first, 1) }()
+	go func() { turns.wait(0); close(waited) }()
 	select {
 	case <-waited:
 		t.Fatal("a worker does not wait for functions that another has taken")
 	default:
 	}
 	turns.end(0)
-	if !<-waited {
-		t.Error("what another worker has done is not there")
-	}
-	if !turns.wait(first, 1) {
-		t.Error("what was done before is not there")
-	}
+	<-waited
+	turns.wait(0) // it was done before
 }

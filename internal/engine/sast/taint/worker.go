@@ -2,7 +2,7 @@ package taint
 
 import (
 	"math"
-	"time"
+	"slices"
 
 	"merlon/internal/engine/sast/ir"
 )
@@ -23,32 +23,38 @@ type worker struct {
 	memo  map[summaryKey]memo
 	// before has the summaries of the round before, of functions that call each other.
 	before map[summaryKey]memo
-	over   []*ir.Function // functions whose budget was not enough
-	until  time.Time      // when the work on the functions at hand must end
-	turn   int            // the number of the functions at hand
+	// final has the summaries of the task at hand that rest on no provisional one.
+	final   map[summaryKey]*summary
+	charged map[*summary]bool // summaries in contexts whose work is in used
+	over    []*ir.Function    // functions whose budget was not enough
+	large   []*ir.Function    // functions that were not looked at for what a caller knows
+	turn    int               // the number of the functions at hand
+	budget  int64             // of the task at hand
+	used    int64             // by the summaries in contexts that the task has asked for
+	inner   *worker           // for the summaries in contexts that this one asks for
 
 	idle []*state // whose memory is used again
 	lookups
 
 	arriving, deep mix   // of what calls bring, and of what parts of values hold
 	walk           int64 // counts the walks through parts of values
-	steps          int64 // counts the instructions
+	steps          int64 // counts the instructions, and what joining states costs
 }
 
-// begin begins with functions that call each other; turn is their number.
-func (w *worker) begin(turn int) {
-	w.turn, w.steps, w.arriving.passed, w.deep.passed = turn, 0, 0, 0
-	w.until = time.Now().Add(unitTime)
+// begin begins a task: functions that call each other, or one summary in a context; turn
+// is the number of the functions.
+func (w *worker) begin(turn int, budget int64) {
+	w.turn, w.budget, w.used, w.steps, w.arriving.passed, w.deep.passed = turn, budget, 0, 0, 0, 0
+	clear(w.final)
+	clear(w.charged)
 }
 
-// spent reports whether the functions at hand, or all, have taken too much.
-func (w *worker) spent() bool {
-	if w.steps+w.arriving.passed+w.deep.passed > maxWork {
-		return true
-	}
-	now := time.Now()
-	return now.After(w.until) || now.After(w.run.until)
-}
+// work returns what the task at hand has taken so far.
+func (w *worker) work() int64 { return w.steps + w.arriving.passed + w.deep.passed }
+
+// spent reports whether the task at hand has taken too much. Everything is counted, so
+// that the result depends on the program alone.
+func (w *worker) spent() bool { return w.work()+w.used > w.budget }
 
 // A frame is a summary that is being computed.
 type frame struct {
@@ -83,7 +89,7 @@ type use struct {
 
 func newWorker(r *run) *worker {
 	return &worker{run: r, open: map[summaryKey]*frame{}, memo: map[summaryKey]memo{},
-		before: map[summaryKey]memo{}, lookups: newLookups()}
+		before: map[summaryKey]memo{}, final: map[summaryKey]*summary{}, charged: map[*summary]bool{}, lookups: newLookups()}
 }
 
 // Limits of the work on summaries.
@@ -97,8 +103,11 @@ const (
 // being computed for the first time.
 func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 	key := summaryKey{fn, ctx.key()}
-	if s, ok := w.run.summaries.Load(key); ok {
-		return s.(*summary)
+	if turn := w.run.turns.turnOf(fn, ctx); turn < w.turn {
+		return w.earlier(key, ctx, turn)
+	}
+	if s := w.final[key]; s != nil {
+		return s
 	}
 	if f := w.open[key]; f != nil {
 		f.recursed = true
@@ -108,11 +117,6 @@ func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 	if m, ok := w.memo[key]; ok {
 		w.rest(m.low)
 		return w.use(fn, ctx, m.sum)
-	}
-	if len(ctx) == 0 && w.wait(fn) {
-		if s, ok := w.run.summaries.Load(key); ok {
-			return s.(*summary)
-		}
 	}
 	if len(w.stack) >= maxStack || len(ctx) > 0 && w.nested(fn) {
 		w.stack[len(w.stack)-1].loose = true
@@ -125,22 +129,87 @@ func (w *worker) summary(fn *ir.Function, ctx facts) *summary {
 	if len(ctx) == 0 && len(w.stack) == 0 {
 		if unit := w.run.unitOf[fn]; len(unit) > 1 && unit[0] != fn {
 			w.summary(unit[0], nil)
-			if s, ok := w.run.summaries.Load(key); ok {
-				return s.(*summary)
+			if s := w.final[key]; s != nil {
+				return s
 			}
 		}
 	}
 	return w.compute(key, ctx)
 }
 
-// wait waits for another worker that is at a function. It reports false when none is.
-func (w *worker) wait(fn *ir.Function) bool {
-	start := time.Now()
-	if !w.run.turns.wait(fn, w.turn) {
-		return false
+// earlier returns the summary of a function in a context that speaks only of functions
+// which come before those at hand. Whoever asks first computes it, as a task of its own
+// with a budget of its own: so it says the same for everybody, and what it takes is
+// charged to everybody who asks.
+func (w *worker) earlier(key summaryKey, ctx facts, turn int) *summary {
+	s, ok := w.run.summaries.Load(key)
+	if !ok {
+		if w.run.turns.wait(turn); w.run.stopped() {
+			return nil
+		}
+		if s, ok = w.run.summaries.Load(key); !ok {
+			s = w.apart(key, ctx, turn)
+		}
 	}
-	w.until = w.until.Add(time.Since(start))
-	return true
+	sum := s.(*summary)
+	if len(ctx) > 0 && !w.charged[sum] {
+		w.charged[sum] = true
+		w.used += sum.work
+	}
+	return sum
+}
+
+// apart computes a summary in a context as a task of its own.
+func (w *worker) apart(key summaryKey, ctx facts, turn int) any {
+	if w.inner == nil {
+		w.inner = newWorker(w.run)
+	}
+	w.inner.begin(turn, w.run.turns.budget(turn))
+	s := w.inner.summary(key.fn, ctx)
+	s.work = w.inner.work()
+	return w.run.publish(key, s)
+}
+
+// publish makes a summary known to all workers. If another one was faster, it returns
+// that worker's, which says the same.
+func (r *run) publish(key summaryKey, s *summary) any {
+	p, had := r.summaries.LoadOrStore(key, s)
+	if !had {
+		r.work.Add(s.work)
+	}
+	return p
+}
+
+// end makes the summaries of the functions at hand known, and what they took.
+func (w *worker) end() {
+	for key, s := range w.final {
+		if w.run.turns.turnOf(key.fn, s.ctx) == w.turn {
+			w.run.publish(key, s)
+		}
+	}
+	w.run.work.Add(w.work())
+}
+
+// noteLarge notes a function that is too large to be looked at for what a caller knows.
+func (w *worker) noteLarge(fn *ir.Function) {
+	if !slices.Contains(w.large, fn) {
+		w.large = append(w.large, fn)
+	}
+}
+
+// given notes why functions were given up, or a part of what they are called with was.
+func (w *worker) given(why map[*ir.Function]string) {
+	for _, fn := range w.large {
+		if why[fn] == "" {
+			why[fn] = "the function is too large to be analysed for each caller: the functions that it is given, and what it is called back with, are not followed in it"
+		}
+	}
+	for _, fn := range w.over {
+		why[fn] = "the function, or what it calls, is too large to be analysed whole"
+	}
+	if w.inner != nil {
+		w.inner.given(why)
+	}
 }
 
 // rest notes that the summary being computed rests on a provisional one.
@@ -255,10 +324,12 @@ func (w *worker) forget(index int) {
 
 // settle makes a summary final, and those that rest only on it.
 func (w *worker) settle(f *frame) {
-	w.run.summaries.LoadOrStore(f.key, f.current)
+	w.final[f.key] = f.current
 	for k, m := range w.memo {
 		if m.low >= f.index {
-			w.run.summaries.LoadOrStore(k, m.sum)
+			if w.final[k] == nil {
+				w.final[k] = m.sum
+			}
 			delete(w.memo, k)
 		}
 	}

@@ -35,6 +35,7 @@ var languages = []*lang.Language{
 	hcllang.Language,
 	htmllang.Language,
 	javalang.Language,
+	javascriptlang.Component,
 	javascriptlang.Language,
 	javascriptlang.TSX,
 	javascriptlang.TypeScript,

@@ -43,6 +43,19 @@ var TSX = &lang.Language{
 	Meaning:   meaning,
 }
 
+// Component is a single-file component of Vue, Svelte or Astro. Its scripts are read as
+// TypeScript, of which JavaScript is a part; rules for TypeScript are its rules.
+var Component = &lang.Language{
+	Name:      "component",
+	Spellings: []string{"component", "typescript", "ts"},
+	Grammar:   cst.Component,
+	Lower:     lang.NewTable(cst.Component, rules).Lower,
+	Patterns:  patterns(TSX),
+	Meaning:   meaning,
+	Embedded:  scripts,
+	Lenient:   TSX,
+}
+
 var meaning = lang.Meaning{
 	Flow:             true,
 	BlockScope:       true,

@@ -162,7 +162,7 @@ func survives(t *testing.T, l *lang.Language, src []byte) {
 	t.Helper()
 	f, err := l.Parse("hostile", src, limits)
 	switch {
-	case errors.Is(err, cst.ErrDeadline), errors.Is(err, cst.ErrMemory), errors.Is(err, cst.ErrBinary), errors.Is(err, cst.ErrTooLarge):
+	case errors.Is(err, cst.ErrDeadline), errors.Is(err, cst.ErrSteps), errors.Is(err, cst.ErrMemory), errors.Is(err, cst.ErrBinary), errors.Is(err, cst.ErrTooLarge):
 		return
 	case err != nil:
 		t.Fatal(err)
