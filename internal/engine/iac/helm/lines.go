@@ -18,7 +18,7 @@ import (
 const (
 	maxOutput = 32 << 20 // bytes
 	maxSteps  = 5_000_000
-	maxTime   = 20 * time.Second
+	maxTime   = 5 * time.Minute // a last resort: steps and bytes end it before
 )
 
 var errBudget = errors.New("rendering the chart takes too long or writes too much")

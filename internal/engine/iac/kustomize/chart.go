@@ -16,8 +16,9 @@ import (
 // that are part of the tree. See
 // https://kubectl.docs.kubernetes.io/references/kustomize/builtins/#_helmchartinflationgenerator_.
 
-// maxChartTime bounds the time after which no further chart is rendered.
-const maxChartTime = 20 * time.Second
+// maxChartTime bounds the time after which no further chart is rendered, as a last resort:
+// the steps of each chart are counted.
+const maxChartTime = 5 * time.Minute
 
 // A chart is an entry of "helmCharts".
 type chart struct {
