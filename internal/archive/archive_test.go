@@ -441,6 +441,85 @@ func TestManyEntries(t *testing.T) {
 	}
 }
 
+// TestManyLinks unpacks links and folders with long names and looks at the memory. The
+// names stand in extended headers with further text, as nothing but an attacker writes it.
+func TestManyLinks(t *testing.T) {
+	const n = 40_000
+	var buf bytes.Buffer
+	zw := gzip.NewWriter(&buf)
+	w := tar.NewWriter(zw)
+	long := strings.Repeat("n", 200) + "/" + strings.Repeat("m", 200)
+	for i := range n {
+		h := &tar.Header{Name: fmt.Sprintf("%s%d", long, i), Typeflag: tar.TypeSymlink, Linkname: fmt.Sprintf("%s/%d", long, i),
+			Format: tar.FormatPAX, PAXRecords: map[string]string{"MERLON.test": strings.Repeat("x", 8<<10)}}
+		if i%20 == 0 {
+			h.Name, h.Typeflag, h.Linkname = fmt.Sprintf("%s-%d/", long, i), tar.TypeDir, ""
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), zw.Close()); err != nil {
+		t.Fatal(err)
+	}
+	b := DefaultBudget
+	b.Ratio = 1 << 20
+	dir, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	x := newExtractor(t.Context(), int64(buf.Len()), dir, b)
+	if err := x.tarGzip(bytes.NewReader(buf.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	// What the extractor holds on to before it looks at the links.
+	var held, let runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&held)
+	if err := x.finish(); err != nil || len(x.summary.Skipped)+x.summary.More != n-n/20 {
+		t.Errorf("%d links skipped, %v", len(x.summary.Skipped)+x.summary.More, err)
+	}
+	x = nil
+	runtime.GC()
+	runtime.ReadMemStats(&let)
+	if kept := int64(held.HeapAlloc) - int64(let.HeapAlloc); kept > 16<<20 {
+		t.Errorf("the extractor kept %d MiB", kept>>20)
+	}
+}
+
+// TestLinkTargets counts links to what stands in front of them and behind them, and skips
+// one whose target no file can have.
+func TestLinkTargets(t *testing.T) {
+	items := []item{
+		{name: "early", mode: fs.ModeSymlink, link: "b/file"}, {name: "b/file", content: "x"}, {name: "late", mode: fs.ModeSymlink, link: "b/file"},
+		{name: "long", mode: fs.ModeSymlink, link: strings.Repeat("l", 301)},
+	}
+	for format, data := range map[string][]byte{"zip": zipOf(t, items...), "tar": tarOf(t, items...)} {
+		s, _, err := extract(t, data, small)
+		want := []Skip{{"long", "a link with a target longer than 300 bytes"}}
+		if diff := cmp.Diff(want, s.Skipped); err != nil || s.Links != 2 || diff != "" {
+			t.Errorf("%s: %d links, %v, skipped (-want +got):\n%s", format, s.Links, err, diff)
+		}
+	}
+}
+
+// TestFoldersAreCountedOnce has a budget of exactly the folders that are made, more than
+// are remembered.
+func TestFoldersAreCountedOnce(t *testing.T) {
+	var items []item
+	for range 2 { // the second time they are there
+		for i := range maxFolders + 10 {
+			items = append(items, item{name: fmt.Sprintf("d%d/", i)})
+		}
+	}
+	b := small
+	b.Files = len(items) + maxFolders + 10
+	if s, _, err := extract(t, tarOf(t, items...), b); err != nil || len(s.Skipped) != 0 {
+		t.Errorf("Extract = %+v, %v", s, err)
+	}
+}
+
 // TestOtherTools unpacks what the usual tools write, as streams, which makes them
 // put sizes behind the data.
 func TestOtherTools(t *testing.T) {

@@ -26,8 +26,9 @@ type extractor struct {
 	size     int64 // of the archive
 	summary  Summary
 	entries  int             // seen, whatever became of them, and folders made
-	folders  map[string]bool // made
+	folders  map[string]bool // some of those that were made, at most maxFolders
 	links    []link          // to look at in the end
+	pending  int             // bytes of links
 	content  meter           // what the files hold together
 	buffer   []byte
 	inflater io.ReadCloser // of the last entry of a zip, used again
@@ -35,6 +36,12 @@ type extractor struct {
 
 // A link is a symbolic or hard link of the archive.
 type link struct{ name, target string }
+
+// Limits of what is remembered of an archive, whatever the number of its entries.
+const (
+	maxFolders   = 4096
+	maxLinkBytes = 8 << 20 // of names and targets of links
+)
 
 func newExtractor(ctx context.Context, size int64, dst *os.Root, b Budget) *extractor {
 	return &extractor{
@@ -71,7 +78,7 @@ func printable(name string) string {
 	}
 	quoted := strconv.Quote(name)
 	if quoted[1:len(quoted)-1] == name {
-		return name
+		return strings.Clone(name) // it may be a part of a larger text
 	}
 	return quoted
 }
@@ -127,21 +134,27 @@ func (x *extractor) folder(name string) (bool, error) {
 	if ok, err := x.folder(path.Dir(name)); !ok || err != nil {
 		return ok, err
 	}
-	if err := x.count(); err != nil {
-		return false, err
-	}
 	err := x.dst.Mkdir(name, 0o700)
-	if errors.Is(err, os.ErrExist) {
+	switch {
+	case err == nil:
+		err = x.count()
+	case errors.Is(err, os.ErrExist):
 		var info os.FileInfo
 		if info, err = x.dst.Lstat(name); err == nil && !info.IsDir() {
 			x.skip(name, "it is a folder here and a file elsewhere in the archive")
 			return false, nil
 		}
+	default:
+		err = fmt.Errorf("make a folder: %w", err)
 	}
 	if err != nil {
-		return false, fmt.Errorf("make a folder: %w", err)
+		return false, err
 	}
-	x.folders[name] = true
+	if len(x.folders) >= maxFolders {
+		clear(x.folders)
+		x.folders["."] = true
+	}
+	x.folders[strings.Clone(name)] = true // it may be a part of a larger text
 	return true, nil
 }
 
@@ -219,15 +232,46 @@ func (x *extractor) copy(out io.Writer, e entry) (int64, error) {
 	return total, nil
 }
 
+// link notes a link. One to what was unpacked already is only counted; others are kept to
+// look at again in the end, as many as fit into maxLinkBytes.
+func (x *extractor) link(name, target string) {
+	if len(target) > x.budget.PathBytes {
+		x.skip(name, "a link with a target longer than %d bytes", x.budget.PathBytes)
+		return
+	}
+	l := link{name, target}
+	if x.unpacked(l) {
+		x.summary.Links++
+		return
+	}
+	const each = 64 // of the list itself
+	if size := len(name) + len(target) + each; x.pending+size <= maxLinkBytes {
+		x.pending += size
+		x.links = append(x.links, link{strings.Clone(name), strings.Clone(target)}) // they may be parts of a larger text
+		return
+	}
+	x.skip(name, "a link to what comes later in the archive, behind too many other links")
+}
+
+// unpacked reports whether the target of the link was written under its own name.
+func (x *extractor) unpacked(l link) bool {
+	target := path.Clean(l.target)
+	if path.IsAbs(l.target) || target == ".." || strings.HasPrefix(target, "../") {
+		return false
+	}
+	_, err := x.dst.Lstat(target)
+	return err == nil
+}
+
 // finish looks at the links: one to a file that was written hides nothing.
 func (x *extractor) finish() error {
 	for _, l := range x.links {
-		target := path.Clean(l.target)
-		if !path.IsAbs(l.target) && target != ".." && !strings.HasPrefix(target, "../") {
-			if _, err := x.dst.Lstat(target); err == nil {
-				x.summary.Links++
-				continue
-			}
+		if err := x.ctx.Err(); err != nil {
+			return err
+		}
+		if x.unpacked(l) {
+			x.summary.Links++
+			continue
 		}
 		x.skip(l.name, "a link to what is not in the archive")
 	}

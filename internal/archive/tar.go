@@ -66,9 +66,9 @@ func (x *extractor) tarEntry(tr *tar.Reader, h *tar.Header) error {
 	case tar.TypeReg, tar.TypeGNUSparse:
 		return x.file(entry{name: name, size: h.Size, open: func() (io.ReadCloser, error) { return io.NopCloser(tr), nil }})
 	case tar.TypeSymlink:
-		x.links = append(x.links, link{name, relative(name, h.Linkname)})
+		x.link(name, relative(name, h.Linkname))
 	case tar.TypeLink:
-		x.links = append(x.links, link{name, h.Linkname})
+		x.link(name, h.Linkname)
 	default:
 		x.skip(name, "neither a file nor a folder")
 	}

@@ -99,7 +99,7 @@ func (x *extractor) zipLink(src io.ReaderAt, r record, name string) error {
 	if _, err := x.copy(&target, e); err != nil {
 		return err
 	}
-	x.links = append(x.links, link{name, relative(name, target.String())})
+	x.link(name, relative(name, target.String()))
 	return nil
 }
 

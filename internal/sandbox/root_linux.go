@@ -25,6 +25,9 @@ var devices = []string{"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"}
 // enterRoot makes the new tree the root. When the system refuses a mount before
 // anything was changed, it warns and leaves the tree as it is.
 func (s *stage) enterRoot() error {
+	// The program's user enters the folders that are made here, whatever mask the
+	// service has for its own files.
+	defer unix.Umask(unix.Umask(0o022))
 	if err := mountBase(); err != nil {
 		if s.Family != nil {
 			return fmt.Errorf("hide the file tree: %w", err)

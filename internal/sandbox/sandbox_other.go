@@ -17,6 +17,9 @@ type Process struct {
 // Init does nothing: only Linux has a stage.
 func Init() {}
 
+// CloseInherited does nothing: only Linux has a call for it.
+func CloseInherited() error { return nil }
+
 // Start fails: the protections are Linux's.
 func Start(context.Context, Spec) (*Process, []string, error) {
 	return nil, nil, errs.E(errs.NotImplemented, "the sandbox needs Linux; use `merlon scan` here, and a worker on Linux")

@@ -198,6 +198,58 @@ func TestAllows(t *testing.T) {
 	}
 }
 
+// TestInheritsNoDescriptor opens files that programs would inherit, before and after the
+// first sandbox, and looks at what the program has open.
+func TestInheritsNoDescriptor(t *testing.T) {
+	leak := func() {
+		t.Helper()
+		for range 20 {
+			fd, err := unix.Open("/dev/null", unix.O_RDONLY, 0) // without O_CLOEXEC
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = unix.Close(fd) })
+		}
+	}
+	given, err := os.Open("/dev/null")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer given.Close()
+	for name, without := range layers {
+		t.Run(name, func(t *testing.T) {
+			leak()
+			spec := Spec{ReadOnly: []string{place(t)}, without: without}
+			if got := do(t, spec, "descriptors"); got.said != "0 1 2\n" {
+				t.Errorf("the program has %+v", got)
+			}
+			spec.Files = []*os.File{given, given}
+			if got := do(t, spec, "descriptors"); got.said != "0 1 2 5 6\n" {
+				t.Errorf("with two files: %+v", got)
+			}
+		})
+	}
+}
+
+// TestCloseInherited starts a program without a sandbox.
+func TestCloseInherited(t *testing.T) {
+	fd, err := unix.Open("/dev/null", unix.O_RDONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := CloseInherited(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(program, "descriptors").CombinedOutput()
+	if err != nil || string(out) != "0 1 2\n" {
+		t.Errorf("a program has %q, %v", out, err)
+	}
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err != nil || flags&unix.FD_CLOEXEC == 0 {
+		t.Errorf("flags %d, %v", flags, err)
+	}
+}
+
 func TestWarnings(t *testing.T) {
 	if got := do(t, Spec{ReadOnly: []string{place(t)}}, "env"); canUnshare() && len(got.warnings) != 0 {
 		t.Errorf("warnings with every protection: %q", got.warnings)
@@ -326,6 +378,20 @@ func TestSeesOnlyItsTree(t *testing.T) {
 	got := do(t, Spec{ReadOnly: []string{dir}}, "list", "/etc/*")
 	if strings.Contains(got.said, "passwd") {
 		t.Errorf("sees the system's settings: %s", got.said)
+	}
+}
+
+// TestServiceWithPrivateFiles starts a program while the service makes every file for
+// its owner only: the program still enters its folder.
+func TestServiceWithPrivateFiles(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077))
+	dir := place(t)
+	if err := os.WriteFile(filepath.Join(dir, "given"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got := do(t, Spec{ReadOnly: []string{dir}}, "list", dir+"/*")
+	if got.err != nil || !strings.Contains(got.said, "given") {
+		t.Errorf("got code %d, %v: %s", got.Code, got.err, got.said)
 	}
 }
 

@@ -109,6 +109,9 @@ func (s *stage) become() error {
 	if err != nil {
 		return err
 	}
+	if err := s.closeOthers(); err != nil {
+		return err
+	}
 	if !s.Without[layerSeccomp] {
 		if err := filterCalls(s.Family != nil); err != nil {
 			if s.Family != nil {
@@ -128,6 +131,17 @@ func (s *stage) become() error {
 	_, _, errno := unix.RawSyscall6(unix.SYS_EXECVEAT, uintptr(program), uintptr(unsafe.Pointer(&empty[0])),
 		uintptr(unsafe.Pointer(&argv[0])), uintptr(unsafe.Pointer(&envp[0])), unix.AT_EMPTY_PATH, 0)
 	return fmt.Errorf("execute: %w", errno)
+}
+
+// closeOthers has the program inherit no descriptors but its own: the three standard ones,
+// those that the caller gave it, and the pipes of a Family.
+func (s *stage) closeOthers() error {
+	if s.Family == nil {
+		if err := closeOnExec(3, FirstFile-1); err != nil {
+			return err
+		}
+	}
+	return closeOnExec(FirstFile+s.Given, maxDescriptor)
 }
 
 // dieWithParent has the kernel kill this process when its parent dies.

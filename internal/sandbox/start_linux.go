@@ -58,6 +58,7 @@ type plan struct {
 	Warnings []string
 	Family   *Family
 	Hand     int // the descriptor on which a Family's listener is handed over
+	Given    int // how many of the caller's files follow FirstFile
 }
 
 // A grant is a file or folder that the program may see.
@@ -140,6 +141,7 @@ func newPlan(spec Spec) (*plan, error) {
 	p := &plan{
 		Path: spec.Path, Args: spec.Args, Env: spec.Env, Dir: spec.Dir,
 		Limits: spec.Limits.withDefaults(), Parent: os.Getpid(), User: -1, Without: spec.without, Family: spec.Family,
+		Given: len(spec.Files),
 	}
 	if os.Geteuid() == 0 {
 		if err := p.leaveRoot(); err != nil {
@@ -294,6 +296,9 @@ func start(ctx context.Context, spec Spec, p *plan, flags uintptr) (*Process, []
 		p.Hand = 3 + len(cmd.ExtraFiles)
 		cmd.ExtraFiles = append(cmd.ExtraFiles, hand.theirs, p.Family.In, p.Family.Out)
 		cmd.SysProcAttr.AmbientCaps = stageCaps
+	}
+	if err := CloseInherited(); err != nil {
+		return nil, nil, err
 	}
 	proc := &Process{ctx: ctx, cpu: p.Limits.CPU, ended: make(chan struct{})}
 	if err := proc.run(cmd); err != nil {

@@ -34,6 +34,10 @@ type Document struct {
 	// package is under, where that is not what it declares: an SPDX expression.
 	Concluded map[int]string
 
+	// Incomplete says that not everything was looked at: further packages may be part of
+	// the subject.
+	Incomplete bool
+
 	// Vulnerabilities are written into CycloneDX; SPDX 2 has no place for them.
 	Vulnerabilities []Vulnerability
 }

@@ -42,6 +42,11 @@ func CycloneDX(w io.Writer, d *Document) error {
 		out.element(cycloneDependency(g, g.components[i].ref, g.components[i].children))
 	}
 	out.end()
+	if d.Incomplete {
+		out.begin(`,"compositions":[`)
+		out.element(cdx.Composition{Aggregate: cdx.CompositionAggregateIncomplete, Assemblies: &[]cdx.BOMReference{subjectRef}})
+		out.end()
+	}
 	if len(d.Vulnerabilities) > 0 {
 		out.begin(`,"vulnerabilities":[`)
 		for _, v := range cycloneVulnerabilities(g, d.Vulnerabilities) {
