@@ -115,9 +115,10 @@ func (c *counted) Close() error {
 
 // peers counts connections, in all and by address.
 type peers struct {
-	mu  sync.Mutex
-	all int
-	by  map[netip.Addr]int
+	most int // at once
+	mu   sync.Mutex
+	all  int
+	by   map[netip.Addr]int
 }
 
 func (p *peers) enter(a netip.Addr) bool {
@@ -126,7 +127,7 @@ func (p *peers) enter(a netip.Addr) bool {
 	if p.by == nil {
 		p.by = map[netip.Addr]int{}
 	}
-	if p.all >= connections || p.by[a] >= perPeer {
+	if p.all >= p.most || p.by[a] >= perPeer {
 		return false
 	}
 	p.all++

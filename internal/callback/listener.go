@@ -28,8 +28,10 @@ type Options struct {
 	URL string
 	// Domain is a domain whose names targets' resolvers ask this listener for; empty: none.
 	Domain string
-	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger
+	// Connections bounds those that are open at once; 0: 256, which is also the most.
+	Connections int
+	Now         func() time.Time // nil: time.Now
+	Log         *slog.Logger
 }
 
 // A Listener takes what targets send.
@@ -65,6 +67,9 @@ func Listen(o Options) (*Listener, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Connections <= 0 || o.Connections > connections {
+		o.Connections = connections
+	}
 	if o.URL != "" {
 		if err := CheckURL(o.URL); err != nil {
 			return nil, err
@@ -75,7 +80,7 @@ func Listen(o Options) (*Listener, error) {
 			return nil, err
 		}
 	}
-	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), scans: map[string]*Scan{}}
+	l := &Listener{o: o, limiter: rate.NewLimiter(callsPerSecond, callsPerSecond), peers: peers{most: o.Connections}, scans: map[string]*Scan{}}
 	var config net.ListenConfig
 	web, err := config.Listen(context.Background(), "tcp", o.Listen)
 	if err != nil {

@@ -1,6 +1,8 @@
 package outbound
 
 import (
+	"context"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
@@ -107,6 +109,19 @@ var (
 	teredo     = netip.MustParsePrefix("2001::/32")
 )
 
+// machine returns the address that stands for the machine behind an address: all of
+// 127.0.0.0/8, ::1 and their wrapped forms are this one.
+func machine(ip netip.Addr) netip.Addr {
+	ip = ip.Unmap()
+	if inner, ok := embedded(ip); ok && !ip.IsLoopback() {
+		ip = inner
+	}
+	if ip.IsLoopback() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return ip
+}
+
 // A list names hosts and networks.
 type list struct {
 	prefixes []netip.Prefix
@@ -198,7 +213,13 @@ func (c *Client) listed(host string, ip netip.Addr) string {
 }
 
 func (c *Client) refused(host string, ip netip.Addr, what string) error {
-	e := errs.E(errs.Forbidden, "%s is refused: %s is %s; an administrator can allow it with %s", host, ip, what, c.setting)
+	// Where a name leads within a network is nothing for who asks; the log tells it.
+	c.log.LogAttrs(context.Background(), slog.LevelWarn, "an outgoing connection was refused", slog.String("host", host), slog.String("address", ip.String()), slog.String("why", what))
+	it := "it leads to " + what
+	if literal, err := netip.ParseAddr(host); err == nil && literal.Unmap() == ip.Unmap() {
+		it = "it is " + what
+	}
+	e := errs.E(errs.Forbidden, "%s is refused: %s; an administrator can allow it with %s", host, it, c.setting)
 	e.Code = CodeRefused
 	return e
 }

@@ -234,7 +234,7 @@ func (c *Client) explain(req *http.Request, err error) error {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return errs.E(errs.Unavailable, "%s did not answer in time", req.URL.Host)
 	}
-	return errs.Wrap(errs.Unavailable, err, "cannot reach %s", req.URL.Host)
+	return errs.Wrap(errs.Unavailable, plain(err), "cannot reach %s", req.URL.Host)
 }
 
 // RoundTripper returns the guarded transport alone, for a library that has a
@@ -368,7 +368,7 @@ func (c *Client) connect(ctx context.Context, network, address string, guard fun
 			return fmt.Errorf("connect to %s: %w", host, err)
 		}
 		ip := ap.Addr().Unmap()
-		if slices.Contains(closed, netip.AddrPortFrom(ip, ap.Port())) {
+		if slices.Contains(closed, netip.AddrPortFrom(machine(ip), ap.Port())) {
 			e := errs.E(errs.Forbidden, "%s is refused: it is a part of this service", address)
 			e.Code = CodeRefused
 			return e
@@ -393,7 +393,7 @@ func (c *Client) closedTo(ctx context.Context, address string) []netip.AddrPort 
 			continue // what has no address is reached by nobody
 		}
 		for _, ip := range ips {
-			out = append(out, netip.AddrPortFrom(ip.Unmap(), uint16(number)))
+			out = append(out, netip.AddrPortFrom(machine(ip), uint16(number)))
 		}
 	}
 	return out
@@ -423,13 +423,56 @@ func (c *Client) DialListed(ctx context.Context, network, address string) (net.C
 	}))
 }
 
-// dialed takes a refusal out of the net package's error, which quotes addresses.
+// maxPinned bounds the addresses of a host that are tried.
+const maxPinned = 16
+
+// DialPinned connects to the host of the address at one of the given addresses, wherever its
+// name leads now. What Dial refuses is refused here as well.
+func (c *Client) DialPinned(ctx context.Context, network, address string, pinned []netip.Addr) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("connect: %w", err)
+	}
+	err = errs.E(errs.Unavailable, "%s has no address", host)
+	for _, ip := range pinned[:min(len(pinned), maxPinned)] {
+		limited, cancel := context.WithTimeout(ctx, connectTime/time.Duration(min(len(pinned), 3)))
+		conn, dialErr := c.connect(limited, network, net.JoinHostPort(ip.String(), port), func(_ string, ip netip.Addr) error { return c.checkDial(host, ip) })
+		cancel()
+		if dialErr == nil {
+			return conn, nil
+		}
+		if err = dialErr; ctx.Err() != nil {
+			break
+		}
+	}
+	return c.dialed(nil, err)
+}
+
+// Addresses returns the addresses that a host has now.
+func (c *Client) Addresses(ctx context.Context, host string) ([]netip.Addr, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTime)
+	defer cancel()
+	ips, err := c.resolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, errs.Wrap(errs.Unavailable, plain(err), "%s has no address", host)
+	}
+	for i := range ips {
+		ips[i] = ips[i].Unmap()
+	}
+	return ips, nil
+}
+
+// dialed takes a refusal out of the net package's error, and says of other errors what
+// happened without the addresses that they quote.
 func (c *Client) dialed(conn net.Conn, err error) (net.Conn, error) {
 	var known *errs.Error
-	if errors.As(err, &known) {
+	switch {
+	case err == nil:
+		return conn, nil
+	case errors.As(err, &known):
 		return nil, known
 	}
-	return conn, err
+	return nil, plain(err)
 }
 
 // checkDial also refuses this service's own names.
@@ -452,7 +495,7 @@ func (c *Client) Listed(ctx context.Context, host string) ([]string, error) {
 	defer cancel()
 	ips, err := c.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, errs.Wrap(errs.Unavailable, err, "%s has no address", host)
+		return nil, errs.Wrap(errs.Unavailable, plain(err), "%s has no address", host)
 	}
 	var entries []string
 	for _, ip := range ips {

@@ -16,8 +16,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -193,7 +195,7 @@ func TestDecidesOnTheResolvedAddress(t *testing.T) {
 	port := s.URL[strings.LastIndex(s.URL, ":"):]
 	c := client(t, Options{})
 	names(t, c, map[string]string{"evil.example": "127.0.0.1", "cloud.example": "169.254.169.254", "lan.example": "10.1.2.3"})
-	for host, what := range map[string]string{"evil.example": "127.0.0.1 is a loopback", "cloud.example": "metadata", "lan.example": "private"} {
+	for host, what := range map[string]string{"evil.example": "leads to a loopback", "cloud.example": "metadata", "lan.example": "private"} {
 		_, err := get(t, c, "https://"+host+port, Limits{})
 		wantRefused(t, err, host, what)
 	}
@@ -499,13 +501,21 @@ func TestDial(t *testing.T) {
 		}
 	}
 	_, err = allowed.DialListed(t.Context(), "tcp", "outer.example:80") // public, but not on the list
-	wantRefused(t, err, "8.8.8.8")
+	wantRefused(t, err, "outer.example", "not on the list")
+	if strings.Contains(err.Error(), "8.8.8.8") {
+		t.Errorf("it tells where the name leads: %v", err)
+	}
 	_, err = allowed.Dial(t.Context(), "tcp", "meta.example:80")
 	wantRefused(t, err, "metadata")
 	_, err = open(Options{Allow: []string{"169.254.0.0/16"}}).DialListed(t.Context(), "tcp", "meta.example:80")
 	wantRefused(t, err)
 	for _, closed := range []string{at, port, "inner.example" + port} {
 		_, err = open(Options{Allow: []string{"127.0.0.0/8"}, Closed: []string{closed}}).Dial(t.Context(), "tcp", at)
+		wantRefused(t, err, "part of this service")
+	}
+	// The whole of 127.0.0.0/8 and ::1 is this machine, in every form.
+	for _, form := range []string{"127.0.0.2", "127.255.1.9", "::1", "::ffff:127.0.0.3"} {
+		_, err = open(Options{Allow: []string{"127.0.0.0/8", "::1", "::/0"}, Closed: []string{at}}).Dial(t.Context(), "tcp", net.JoinHostPort(form, port[1:]))
 		wantRefused(t, err, "part of this service")
 	}
 	_, err = open(Options{Own: []string{"outer.example"}}).Dial(t.Context(), "tcp", "outer.example:80")
@@ -518,5 +528,66 @@ func TestDial(t *testing.T) {
 	}
 	if got, err := open(Options{Allow: []string{"inner.example"}}).Listed(t.Context(), "inner.example"); err != nil || len(got) != 1 {
 		t.Errorf("listed by name: %q, %v", got, err)
+	}
+}
+
+// TestDialPinned goes to the given addresses whatever the name says, and where nobody may
+// go it does not go either.
+func TestDialPinned(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(server.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Options{Setting: "dast-allow", Allow: []string{"127.0.0.0/8"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names(t, c, map[string]string{"moved.example": "10.0.0.1"})
+	here := netip.MustParseAddr("127.0.0.1")
+	conn, err := c.DialPinned(t.Context(), "tcp", "moved.example:"+port, []netip.Addr{netip.MustParseAddr("127.0.0.9"), here})
+	if err != nil || !strings.HasPrefix(conn.RemoteAddr().String(), "127.0.0.") {
+		t.Fatalf("%v, %v", conn, err)
+	}
+	_ = conn.Close() // nothing was sent
+	_, err = c.DialPinned(t.Context(), "tcp", "moved.example:"+port, []netip.Addr{netip.MustParseAddr("10.0.0.1")})
+	wantRefused(t, err, "private")
+	if _, err = c.DialPinned(t.Context(), "tcp", "moved.example:"+port, nil); !errs.Is(err, errs.Unavailable) {
+		t.Errorf("no address: %v", err)
+	}
+}
+
+// TestErrorsNameNoAddresses asks a resolver that does not know a name, and a port where
+// nobody listens: neither the resolver nor where the name leads is told.
+func TestErrorsNameNoAddresses(t *testing.T) {
+	c, err := New(Options{Setting: "dast-allow", Allow: []string{"127.0.0.0/8"}, Plain: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names(t, c, map[string]string{"closed.example": "127.0.0.1"})
+	request := func(address string) error {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := c.Do(req, Limits{})
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		return err
+	}
+	_, dialled := c.Dial(t.Context(), "tcp", "unknown.example:80")
+	_, closed := c.Dial(t.Context(), "tcp", "closed.example:1")
+	_, listed := c.Listed(t.Context(), "unknown.example")
+	_, addresses := c.Addresses(t.Context(), "unknown.example")
+	quoted := regexp.MustCompile(`\d+\.\d+\.\d+|lookup|dial|::`)
+	for what, err := range map[string]error{"a name": dialled, "a port": closed, "a list": listed, "addresses": addresses, "a request": request("http://unknown.example/"), "a request to a port": request("http://closed.example:1/")} {
+		if err == nil || quoted.MatchString(err.Error()) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if !errors.Is(closed, syscall.ECONNREFUSED) {
+		t.Errorf("it is not seen what it was: %v", closed)
 	}
 }

@@ -1,0 +1,64 @@
+package outbound
+
+import (
+	"context"
+	"errors"
+	"net"
+	"syscall"
+)
+
+// This file says what happened on the network without saying where: the errors of package
+// net name the resolver that was asked and the addresses that a name leads to, and they are
+// read by people who may know neither.
+
+// plain returns the error with a text that names no address. errors.Is and errors.As see
+// what it was.
+func plain(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &plainError{reason(err), err}
+}
+
+type plainError struct {
+	text string
+	err  error
+}
+
+// Error returns the text without addresses.
+func (e *plainError) Error() string { return e.text }
+
+// Unwrap returns the error of the network.
+func (e *plainError) Unwrap() error { return e.err }
+
+// Timeout implements net.Error.
+func (e *plainError) Timeout() bool {
+	var t interface{ Timeout() bool }
+	return errors.As(e.err, &t) && t.Timeout()
+}
+
+// Temporary implements net.Error.
+func (e *plainError) Temporary() bool { return false }
+
+// reason says in words what an error of the network means.
+func reason(err error) string {
+	var dns *net.DNSError
+	var timeout interface{ Timeout() bool }
+	var number syscall.Errno
+	var op *net.OpError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "the name has no address"
+	case errors.As(err, &dns) && dns.IsTimeout:
+		return "the DNS did not answer in time"
+	case errors.As(err, &dns):
+		return "the name cannot be resolved"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case errors.As(err, &number):
+		return number.Error()
+	case errors.As(err, &op) && op.Err != nil:
+		return reason(op.Err)
+	}
+	return err.Error()
+}
