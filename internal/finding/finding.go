@@ -107,7 +107,8 @@ type Finding struct {
 	Language   string     `json:"language"`
 	Location   Location   `json:"location"`
 	Snippet    *Snippet   `json:"snippet,omitempty"`
-	// Also lists where copies of the code have the same flaw.
+	// Also lists where else the same flaw shows: copies of the code, or other places of a
+	// running application.
 	Also []Location `json:"also,omitempty"`
 	// Same lists other rules, by id, that say the same of the place.
 	Same []string `json:"same,omitempty"`
@@ -120,6 +121,10 @@ type Finding struct {
 	Layer   *Layer        `json:"layer,omitempty"`   // the layer of the image in which it was seen
 	Live    *Live         `json:"live,omitempty"`    // requests and answers of a running application
 	Entry   []Entry       `json:"entry,omitempty"`   // operations through which the data of the path comes in
+
+	// Cause is what findings of several places of a running application have in common when
+	// they are one flaw; it never leaves the process. The driver makes one finding of them.
+	Cause string `json:"-"`
 
 	// Identity is what of the flaw stays the same when it moves; it never leaves
 	// the process. When an analyzer leaves it empty, the driver takes the flagged

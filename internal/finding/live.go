@@ -70,8 +70,27 @@ type Operation struct {
 	// Place is the path by which findings of it are named; empty: it was not examined to
 	// its end.
 	Place string `json:"place,omitempty"`
+	// Created are the objects that the scan has created by it.
+	Created []Created `json:"created,omitempty"`
+	// Authorization says whether it was tested that another user is kept out of what the
+	// operation of an API names; nil: of a web application.
+	Authorization *Authorization `json:"authorization,omitempty"`
 	// Code is the function that answers, where the source is known.
 	Code *Location `json:"code,omitempty"`
+}
+
+// Authorization says whether an operation was tested with the object of another user.
+type Authorization struct {
+	Tested bool   `json:"tested"`           // what was found is among the findings
+	Reason string `json:"reason,omitempty"` // why it was not tested; empty when it was
+}
+
+// A Created is an object that a scan has created in the application.
+type Created struct {
+	Mark    string `json:"mark"`             // the text by which it is found: what the scan typed holds it
+	Where   string `json:"where,omitempty"`  // address at which it can be seen; empty: the application did not tell
+	Removed bool   `json:"removed"`          // in the end, as was verified
+	Reason  string `json:"reason,omitempty"` // why it was not removed
 }
 
 // An Outcome says how far a scan came with an operation.

@@ -44,6 +44,17 @@ func Run(ctx context.Context, o Options, h Handler) error {
 		return err
 	}
 	o = o.withDefaults()
+	if o.Live != nil {
+		live := *o.Live
+		live.Secrets = live.Target.Secrets()
+		o.Live = &live
+		return live.Secrets.Error(run(ctx, o, Redact(h, live.Secrets)))
+	}
+	return run(ctx, o, h)
+}
+
+// run scans for Run.
+func run(ctx context.Context, o Options, h Handler) error {
 	t, err := o.open(ctx)
 	if err != nil {
 		return err
@@ -115,6 +126,7 @@ type driver struct {
 	reached *progress
 	running sync.WaitGroup // Project analyzers
 	kept    *keeper        // of a live scan
+	secret  concealed
 }
 
 // plan makes a job of every analyzer that is asked for. An analysis without an
@@ -153,6 +165,13 @@ func (d *driver) plan() error {
 	}
 	if d.Image != nil || d.Live != nil {
 		return nil
+	}
+	if len(d.tree.files)+len(d.tree.large)+len(d.tree.left) == 0 {
+		for _, j := range d.jobs {
+			if !j.History || len(d.tree.repos) == 0 {
+				j.add(Reason{Code: "empty", Message: "there are no files: nothing was looked at"})
+			}
+		}
 	}
 	var err error
 	if d.ignored, err = readIgnore(d.tree); err != nil {
@@ -208,6 +227,9 @@ func (d *driver) config() *Config {
 	for _, j := range d.jobs {
 		c.Analyzers = append(c.Analyzers, j.ID)
 	}
+	if d.Image == nil && d.Live == nil {
+		c.Absent = d.tree.absent()
+	}
 	if i := d.Image; i != nil {
 		c.Image = &Image{Name: printable(i.Name), Digest: i.Digest, ID: i.ID, Platform: i.Platform, Base: clip(i.BaseName(), maxText), Layers: len(i.Layers)}
 		for _, l := range i.Layers {
@@ -257,6 +279,7 @@ func (d *driver) tell(h *hit) error {
 			return err
 		}
 	}
+	d.secret.conceal(&h.Finding)
 	return d.handler.Finding(&h.Finding)
 }
 

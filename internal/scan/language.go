@@ -9,7 +9,7 @@ import (
 var languages = map[string]string{
 	".go": "go", ".py": "python", ".pyi": "python", ".ipynb": "python", ".java": "java",
 	".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".jsx": "javascript",
-	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript", ".vue": "vue",
+	".ts": "typescript", ".mts": "typescript", ".cts": "typescript", ".tsx": "typescript", ".vue": "vue", ".svelte": "svelte", ".astro": "astro",
 	".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".hh": "cpp", ".hpp": "cpp",
 	".cs": "csharp", ".php": "php", ".rb": "ruby", ".erb": "ruby", ".rs": "rust",
 	".kt": "kotlin", ".kts": "kotlin", ".scala": "scala", ".swift": "swift", ".groovy": "groovy", ".gradle": "groovy",

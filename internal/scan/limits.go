@@ -12,7 +12,7 @@ type Limits struct {
 	TotalSize    int64         // bytes of all files together; 16 GiB
 	Depth        int           // folders inside each other; 128
 	Findings     int           // of one analyzer in one file, or in one project; 100,000
-	FileTime     time.Duration // one analyzer on one file; 1 minute
+	FileTime     time.Duration // one analyzer on one file, as a last resort; 10 minutes
 	AnalyzerTime time.Duration // one analyzer on all files together, or on the project; 1 hour
 	LiveTime     time.Duration // one analyzer on a running application; 4 hours
 	Operations   int           // of a running application, told by one analyzer; 20,000
@@ -25,7 +25,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.TotalSize, 16<<30)
 	set(&l.Depth, 128)
 	set(&l.Findings, 100_000)
-	set(&l.FileTime, time.Minute)
+	set(&l.FileTime, 10*time.Minute)
 	set(&l.AnalyzerTime, time.Hour)
 	set(&l.LiveTime, 4*time.Hour)
 	set(&l.Operations, 20_000)

@@ -1,7 +1,9 @@
 package scan
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/url"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/redact"
 )
 
 // This file declares what a live analyzer examines: a running application, with
@@ -72,6 +75,23 @@ func (p Profile) rank() int {
 	return 2 // Standard
 }
 
+// Limits of a passive scan of an application that may be somebody else's.
+const (
+	PassiveRate     = 10 // requests a second
+	PassiveRequests = 1000
+)
+
+// Restrain holds the target to the limits of such a scan.
+func (t *Target) Restrain() {
+	if t.Rate == 0 || t.Rate > PassiveRate {
+		t.Rate = PassiveRate
+	}
+	if t.Requests == 0 || t.Requests > PassiveRequests {
+		t.Requests = PassiveRequests
+	}
+	t.Parallel = 1
+}
+
 // A Header is a header of a request.
 type Header struct {
 	Name  string `json:"name"`
@@ -120,13 +140,26 @@ type FormLogin struct {
 
 // A JSONLogin sends a request with a body and takes a token out of the answer.
 type JSONLogin struct {
-	URL    string `json:"url"`
-	Method string `json:"method,omitempty"` // empty: POST
-	Body   string `json:"body"`             // as it is sent
-	Type   string `json:"type,omitempty"`   // Content-Type; empty: application/json
-	Token  string `json:"token,omitempty"`  // JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
-	Header string `json:"header,omitempty"` // that carries the token; empty: Authorization
-	Prefix string `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "; a space: nothing
+	URL    string    `json:"url"`
+	Method string    `json:"method,omitempty"` // empty: POST
+	Body   LoginBody `json:"body"`             // as it is sent
+	Type   string    `json:"type,omitempty"`   // Content-Type; empty: application/json
+	Token  string    `json:"token,omitempty"`  // JSON pointer (RFC 6901) to the token in the answer; empty: cookies, or the only token of the answer
+	Header string    `json:"header,omitempty"` // that carries the token; empty: Authorization
+	Prefix string    `json:"prefix,omitempty"` // before the token; empty with Authorization: "Bearer "; a space: nothing
+}
+
+// A LoginBody is the body of a sign-in request. In JSON it is a text, or the object or array
+// that is to be sent.
+type LoginBody string
+
+// UnmarshalJSON takes a text as it is, and an object or array as its own JSON text.
+func (b *LoginBody) UnmarshalJSON(text []byte) error {
+	if t := bytes.TrimSpace(text); len(t) > 0 && (t[0] == '{' || t[0] == '[') {
+		*b = LoginBody(t)
+		return nil
+	}
+	return json.Unmarshal(text, (*string)(b))
 }
 
 // An OAuthLogin gets a token by a flow of OAuth 2 (RFC 6749) with PKCE (RFC 7636).
@@ -211,11 +244,22 @@ type Live struct {
 	Callback       Callback
 	CallbackReason string
 	Patience       time.Duration // how long a proof waits for a call; 0: 2 s
+	// Stop ends the scan early when it is closed: the analyzers report what they have found
+	// and what they left. nil: nothing stops it.
+	Stop <-chan struct{}
+	// Guest continues the scan without the session of an identity whose sign-in fails.
+	// Otherwise the scan fails before it examines anything.
+	Guest bool
+	// Monitor is told how to ask for the state of the scan; nil: nobody asks.
+	Monitor *Monitor
 	// Resume is what an earlier attempt of the same scan kept, and Keep keeps
 	// something for a later one, at most MaxKept bytes; both may be nil. Each analyzer
 	// has a part of its own.
 	Resume []byte
 	Keep   func([]byte) error
+	// Secrets are replaced in everything that the scan says. Run begins with those of the
+	// target; an analyzer adds what it is given while it scans.
+	Secrets *redact.Set
 }
 
 // A Chromium is a browser that runs.

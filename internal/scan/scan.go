@@ -45,6 +45,10 @@ type Analyzer struct {
 	// Nil means none. It needs Project.
 	Streams func(path string) bool
 
+	// History states that the analyzer reads the repositories of a tree: a tree of a
+	// repository without any file is not empty to it.
+	History bool
+
 	// Exactly one of these is set; it says what the analyzer looks at. An error
 	// fails this analyzer here; it never fails the scan.
 	File    func(*FilePass) error    // one file at a time, several at once
@@ -153,6 +157,7 @@ type Config struct {
 	Advisories *AdvisoryData      `json:"advisories,omitempty"`
 	Sandbox    []string           `json:"sandbox,omitempty"` // protections that could not be had, in words
 	Image      *Image             `json:"image,omitempty"`   // what was scanned instead of a tree
+	Absent     []PathKind         `json:"absent,omitempty"`  // kinds of paths that the tree shows none of: they may have been left out
 	Target     string             `json:"target,omitempty"`  // address of the running application that was scanned instead of a tree
 }
 

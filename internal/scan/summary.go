@@ -12,7 +12,11 @@ type Summary struct {
 	ByAnalysis map[finding.Analysis]int
 	Packages   int
 	Operations map[finding.Outcome]int // of a running application
-	Statuses   []Status
+	Created    []finding.Operation     // those by which the scan has created objects in the application
+	// Authorization counts operations of an API by the reason why it was not tested that other
+	// users are kept out; "": it was tested.
+	Authorization map[string]int
+	Statuses      []Status
 }
 
 // Complete reports whether every analyzer looked at everything it wanted to see.
@@ -53,7 +57,7 @@ func (s *Summary) Total() int {
 
 // Config takes the scan's description.
 func (s *Summary) Config(m *Config) error {
-	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}}
+	*s = Summary{Setup: *m, Findings: map[finding.Severity]int{}, Cleared: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}, Operations: map[finding.Outcome]int{}, Authorization: map[string]int{}}
 	return nil
 }
 
@@ -82,6 +86,12 @@ func (s *Summary) Finding(m *finding.Finding) error {
 // Operation counts what became of an operation.
 func (s *Summary) Operation(m *finding.Operation) error {
 	s.Operations[m.Outcome]++
+	if a := m.Authorization; a != nil {
+		s.Authorization[a.Reason]++
+	}
+	if len(m.Created) > 0 {
+		s.Created = append(s.Created, *m)
+	}
 	return nil
 }
 

@@ -213,6 +213,11 @@ func (d *driver) text(path string) []byte {
 }
 
 func (d *driver) emitVisit(v *visit) error {
+	for _, o := range v.outcomes {
+		if o != nil {
+			d.secret.note(o)
+		}
+	}
 	for i, o := range v.outcomes {
 		if o == nil {
 			continue
@@ -319,6 +324,8 @@ func (d *driver) live(ctx context.Context, j *job) *outcome {
 		return j.Live(pass)
 	})
 	j.status.Root = printable(d.Live.Target.Root())
+	o.close()
+	o.fold()
 	d.finish(j, o, func(string) []byte { return nil })
 	newBothSides(&d.Live.Target).add(o)
 	return o

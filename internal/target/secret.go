@@ -28,7 +28,7 @@ func eachSecret(i *scan.Identity, replace func(name, value string) string) {
 		}
 	}
 	if j := i.JSON; j != nil {
-		j.Body = replace("json.body", j.Body)
+		j.Body = scan.LoginBody(replace("json.body", string(j.Body)))
 	}
 	if o := i.OAuth; o != nil {
 		o.ClientSecret = replace("oauth.clientSecret", o.ClientSecret)
@@ -47,6 +47,57 @@ func eachHeader(headers []scan.Header, replace func(name, value string) string) 
 	for n := range headers {
 		headers[n].Value = replace("header."+headers[n].Name, headers[n].Value)
 	}
+}
+
+// eachAddress replaces every address of the target but its base by what replace returns.
+func eachAddress(t *scan.Target, replace func(string) string) {
+	for _, list := range [][]string{t.Seeds, t.Include, t.Exclude} {
+		for n := range list {
+			list[n] = replace(list[n])
+		}
+	}
+	for _, list := range [][]scan.Description{t.Descriptions, t.Templates} {
+		for n := range list {
+			list[n].URL = replace(list[n].URL)
+		}
+	}
+	for n := range t.Identities {
+		i := &t.Identities[n]
+		i.Marker.URL = replace(i.Marker.URL)
+		if i.Form != nil {
+			i.Form.URL = replace(i.Form.URL)
+		}
+		if i.JSON != nil {
+			i.JSON.URL = replace(i.JSON.URL)
+		}
+		if o := i.OAuth; o != nil {
+			o.Issuer, o.Authorize, o.Token, o.Redirect = replace(o.Issuer), replace(o.Authorize), replace(o.Token), replace(o.Redirect)
+		}
+		for k := range i.Steps {
+			i.Steps[k].Open = replace(i.Steps[k].Open)
+		}
+	}
+}
+
+// Mask takes credentials out of the addresses of a target.
+func Mask(t *scan.Target) { eachAddress(t, scan.Masked) }
+
+// unmask puts the credentials back into addresses that are as Shown has told them. They go
+// where they went before: all else of the address is the same.
+func unmask(next, stored *scan.Target) {
+	whole := map[string]string{}
+	eachAddress(clone(stored), func(text string) string {
+		if masked := scan.Masked(text); masked != text {
+			whole[masked] = text
+		}
+		return text
+	})
+	eachAddress(next, func(text string) string {
+		if of, ok := whole[text]; ok {
+			return of
+		}
+		return text
+	})
 }
 
 // Shown returns the target without its secrets and without texts of descriptions and
@@ -72,6 +123,7 @@ func Shown(whole *scan.Target) (scan.Target, map[string][]string) {
 			list[n].Text = ""
 		}
 	}
+	Mask(out)
 	out.Routes = nil
 	return *out, kept
 }
@@ -82,6 +134,7 @@ func Shown(whole *scan.Target) (scan.Target, map[string][]string) {
 // another one, the secret has to be given again, so that nobody who may change a
 // target learns what others have stored in it. Then the error is Invalid.
 func Merge(next, stored *scan.Target) error {
+	unmask(next, stored)
 	same := next.URL == stored.URL && slices.Equal(next.Include, stored.Include)
 	old, _ := Shown(stored)
 	now, _ := Shown(next)

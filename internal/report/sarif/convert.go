@@ -250,5 +250,17 @@ func properties(s *scan.Summary) map[string]any {
 			p["advisoriesAgeDays"] = int(s.Setup.Started.Sub(a.Newest).Hours() / 24)
 		}
 	}
+	if len(s.Created) > 0 {
+		p["created"] = created(s.Created)
+	}
 	return p
+}
+
+// created are the objects that the scan has created in the application, by request.
+func created(operations []finding.Operation) []map[string]any {
+	var out []map[string]any
+	for _, o := range operations {
+		out = append(out, map[string]any{"request": o.Method + " " + o.URL, "objects": o.Created})
+	}
+	return out
 }

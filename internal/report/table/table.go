@@ -49,6 +49,9 @@ func (r *Report) Config(m *scan.Config) error {
 			what += ", built from " + plain(i.Base)
 		}
 	}
+	if m.Target != "" {
+		what = "running application"
+	}
 	fmt.Fprintf(&r.page, "%s: %s, %s\n", plain(m.Root), what, strings.Join(m.Analyzers, ", "))
 	return r.flush()
 }
@@ -194,10 +197,15 @@ func (r *Report) totals() {
 		if st.Ignored > 0 {
 			fmt.Fprintf(&r.page, " %s removed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
 		}
-		if st.State != scan.Failed {
+		if st.State != scan.Failed && r.Setup.Target == "" {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, count(st.Files, "file"))
 		}
 	}
+	if r.Setup.Target != "" {
+		fmt.Fprintf(&r.page, " %s reached, %d refused, %d not reached.", count(r.Operations[finding.Reached], "operation"), r.Operations[finding.Refused], r.Operations[finding.NotReached])
+	}
+	r.created()
+	r.authorization()
 	if n := r.Operations[finding.Declared]; n > 0 {
 		fmt.Fprintf(&r.page, " %s in the code.", count(n, "route"))
 	}
@@ -220,10 +228,61 @@ func (r *Report) totals() {
 		}
 		fmt.Fprint(&r.page, ".")
 	}
-	if r.Setup.Files == 0 && r.Setup.Image == nil {
+	if r.Setup.Files == 0 && r.Setup.Image == nil && r.Setup.Target == "" {
 		fmt.Fprint(&r.page, " There was no file to look at.")
 	}
 	fmt.Fprintln(&r.page)
+}
+
+// created lists the objects that the scan has created in the application.
+func (r *Report) created() {
+	for _, o := range r.Created {
+		left := 0
+		var last finding.Created
+		for _, c := range o.Created {
+			if !c.Removed {
+				left++
+				last = c
+			}
+		}
+		fmt.Fprintf(&r.page, "\nCreated by %s %s: %s with the mark %s, %d removed at the end.", o.Method, o.URL, count(len(o.Created), "object"), o.Created[0].Mark, len(o.Created)-left)
+		if left > 0 {
+			fmt.Fprintf(&r.page, " %d left: %s.", left, last.Reason)
+			if last.Where != "" {
+				fmt.Fprintf(&r.page, " Seen at %s", last.Where)
+			}
+		}
+	}
+}
+
+// maxUntested bounds the reasons that are listed for operations that were not tested.
+const maxUntested = 10
+
+// authorization says for how many operations of an API it was tested that other users are kept
+// out, and why not for the others.
+func (r *Report) authorization() {
+	if len(r.Authorization) == 0 {
+		return
+	}
+	var reasons []string
+	untested := 0
+	for why, n := range r.Authorization {
+		if why != "" {
+			reasons = append(reasons, why)
+			untested += n
+		}
+	}
+	fmt.Fprintf(&r.page, "\nAccess of other users: %s tested, %d not tested", count(r.Authorization[""], "operation"), untested)
+	slices.SortFunc(reasons, func(a, b string) int {
+		return cmp.Or(r.Authorization[b]-r.Authorization[a], strings.Compare(a, b))
+	})
+	for i, why := range reasons {
+		if i == maxUntested {
+			fmt.Fprintf(&r.page, "\n  %d other reasons are in the operations of the JSON report", len(reasons)-i)
+			break
+		}
+		fmt.Fprintf(&r.page, "\n  %d because %s", r.Authorization[why], why)
+	}
 }
 
 // upTo says how old data is.

@@ -49,6 +49,27 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// The page counts operations that were not tested with another user's objects, by their reason.
+func TestAuthorization(t *testing.T) {
+	var b bytes.Buffer
+	r := New(&b)
+	if err := r.Config(&scan.Config{Tool: "merlon", Target: "http://127.0.0.1/"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*finding.Authorization{nil, {Tested: true}, {Reason: "it names no object"}, {Reason: "there is no second user"}, {Reason: "there is no second user"}} {
+		if err := r.Operation(&finding.Operation{Outcome: finding.Reached, Authorization: a}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := "Access of other users: 1 operation tested, 3 not tested\n  2 because there is no second user\n  1 because it names no object\n"
+	if !strings.Contains(b.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
 // What a file's name holds does not steer the terminal of who reads of it.
 func TestNothingSteersTheTerminal(t *testing.T) {
 	var b bytes.Buffer

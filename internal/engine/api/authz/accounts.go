@@ -57,7 +57,7 @@ var phoned = lazyregexp.New(`phone|mobile|^(tel|cell)(no|number)?$`)
 // drawn makes up credentials.
 func (e *examination) drawn() *account {
 	name := "mx" + e.Random(10)
-	return &account{name: name, email: name + "@example.com", password: "Mx1-" + e.Random(12), phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
+	return &account{name: name, email: name + "@merlon.example", password: "Mx1-" + e.Random(12), phone: fmt.Sprintf("1555%07d", e.Number(0, 9_999_999))}
 }
 
 // join registers an account and signs in with it. Without an error, a nil user says that
@@ -102,7 +102,7 @@ func (e *examination) enter(a *account, password string) (*session.Session, erro
 		return nil, nil
 	}
 	content, kind := r.Content()
-	login := &scan.JSONLogin{URL: r.Address(), Body: string(content), Type: kind, Header: e.Header}
+	login := &scan.JSONLogin{URL: r.Address(), Body: scan.LoginBody(content), Type: kind, Header: e.Header}
 	if e.prefix != "" {
 		login.Prefix = e.prefix
 	}
@@ -208,7 +208,10 @@ func (e *examination) accounts() error {
 			return err
 		}
 	}
-	steps := []func() error{func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) }}
+	var steps []func() error
+	if e.insists(e.login) {
+		steps = append(steps, func() error { return e.enumerated(e.login, spare) }, func() error { return e.limited(spare) })
+	}
 	if spare != nil { // what may break the account comes last
 		steps = slices.Concat([]func() error{
 			func() error { return e.exposed(spare, first) }, func() error { return e.betrayed(spare, first) }, func() error { return e.impersonated(spare, first) }, func() error { return e.rewritten(spare, first) }, func() error { return e.outlived(spare) }, func() error { return e.renewed(spare) },
@@ -447,6 +450,21 @@ func (e *examination) assigned(plainly *User) error {
 	if err != nil {
 		return err
 	}
+	first, err := e.entries(plainly)
+	if err != nil {
+		return err
+	}
+	for _, entry := range first {
+		for name, v := range entry.shown {
+			if _, known := before[name]; !known {
+				before[name] = v
+			}
+		}
+	}
+	if len(before) == 0 {
+		e.Untried(e.register, []*finding.Rule{massAssignment}, "which properties users may set when they register was not tried: no response shows what an account has")
+		return nil
+	}
 	extra := e.gains(e.register, before)
 	if len(extra) == 0 {
 		return nil
@@ -459,8 +477,13 @@ func (e *examination) assigned(plainly *User) error {
 	if err != nil {
 		return err
 	}
+	entries, err := e.entries(u)
+	if err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(extra)) {
 		if fmt.Sprint(after[name]) != fmt.Sprint(extra[name]) {
+			e.entered(u, entries, name, before[name], extra[name])
 			continue
 		}
 		e.Flaw(attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra[name]),
@@ -522,8 +545,11 @@ func (e *examination) password(o *Operation, owner, stranger *User) error {
 		return nil
 	}
 	resp, err := e.send(r, stranger)
-	if err != nil || !ok(resp) {
+	if err != nil {
 		return err
+	}
+	if e.judge(o, resp); !ok(resp) {
+		return nil
 	}
 	with, err := e.enter(owner.account, changed)
 	if with == nil || err != nil {
@@ -561,6 +587,18 @@ func masked(resp *message.Response, words ...string) string {
 		text = strings.ReplaceAll(text, w, "…")
 	}
 	return fmt.Sprintf("%d %s ", resp.Status, resp.Header.Get("Location")) + digits.ReplaceAllString(text, "0")
+}
+
+// insists reports whether wrong passwords and codes may be sent in a row: below the profile full
+// that could lock an address out, whoever's account they are for. The operation says so.
+func (e *examination) insists(o *Operation) bool {
+	if e.Target.Profile.Allows(scan.Full) {
+		return true
+	}
+	if o != nil && o.Answer != nil {
+		e.Surface.Cut(o.Answer.Request, "wrong passwords and codes were not sent in a row: that could lock somebody out, and is left to the profile full")
+	}
+	return false
 }
 
 var digits = lazyregexp.New(`[0-9]+`)

@@ -46,6 +46,9 @@ type API struct {
 	// Untried is told that it could not be tried whether an operation (nil: any) has the
 	// flaws that the rules find, and why.
 	Untried func(o *Operation, rules []*finding.Rule, why string)
+	// Judged is told in the end of each operation whether it was tested that another user is
+	// kept out of what it names; nil: nobody asks.
+	Judged func(o *Operation, a finding.Authorization)
 }
 
 // An Operation is one of the description, with the answer to a valid request as the
@@ -80,7 +83,7 @@ func (u *User) names() []string {
 	i := &u.Identity
 	if i.JSON != nil {
 		fields, isJSON := message.DecodeJSON([]byte(i.JSON.Body)).(map[string]any)
-		if values, err := url.ParseQuery(i.JSON.Body); err == nil && !isJSON { // a form, as of OAuth's password grant
+		if values, err := url.ParseQuery(string(i.JSON.Body)); err == nil && !isJSON { // a form, as of OAuth's password grant
 			fields = map[string]any{}
 			for name := range values {
 				fields[name] = values.Get(name)
@@ -117,6 +120,9 @@ type examination struct {
 	detoured        int                   // operations for which other ways were tried
 	proven          map[*Operation]bool   // told to change what it should not
 	ordinary        *User                 // an account that the examination has made; nil: none
+	homes           map[*Operation]string // paths of collections to which actions add
+	lists           map[string]*Operation // that show what such a collection holds, by its path
+	judged          map[*Operation]finding.Authorization
 }
 
 // Join registers an account with the API and signs in with it, so that a scan without
@@ -138,7 +144,8 @@ func Examine(t *attack.Trial, a *API) error {
 			e.made = append(e.made, &object{of: e.register, as: u, words: map[string]string{"name": u.account.name}})
 		}
 	}
-	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.others, e.objects, e.ranks, e.graph} {
+	defer e.verdicts()
+	for _, step := range []func() error{e.accounts, e.tokens, e.functions, e.closed, e.unsecured, e.others, e.objects, e.ranks, e.graph} {
 		if err := step(); traffic.Over(err) {
 			return err
 		}
@@ -148,7 +155,7 @@ func Examine(t *attack.Trial, a *API) error {
 
 // begin finds the operations to register and to sign in.
 func begin(t *attack.Trial, a *API) *examination {
-	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}, proven: map[*Operation]bool{}}
+	e := &examination{Trial: t, API: a, selves: map[*User][]string{}, privates: map[*Operation]string{}, proven: map[*Operation]bool{}, judged: map[*Operation]finding.Authorization{}}
 	for _, o := range a.Operations {
 		switch {
 		case o.Call != nil || site.Dangerous(o.Path):
@@ -161,6 +168,7 @@ func begin(t *attack.Trial, a *API) *examination {
 	if e.login == nil || !e.enters(e.login) {
 		e.unnamed()
 	}
+	e.settle()
 	return e
 }
 
@@ -257,10 +265,11 @@ func (e *examination) send(r *message.Request, as *User) (*message.Response, err
 	if as != nil && as.Session != nil {
 		session = as.Session
 	}
-	resp, err := e.Client.Send(e.Context, r, session)
+	ctx := traffic.Vouch(e.Context) // what is changed here was made here
+	resp, err := e.Client.Send(ctx, r, session)
 	if err == nil {
 		if there := resp.Slashed(); there != nil {
-			return e.Client.Send(e.Context, there, session)
+			return e.Client.Send(ctx, there, session)
 		}
 	}
 	return resp, err

@@ -219,7 +219,7 @@ func notesTarget(names []string, profile scan.Profile) scan.Target {
 			role = 2
 		}
 		target.Identities = append(target.Identities, scan.Identity{Name: name, Role: role,
-			JSON: &scan.JSONLogin{URL: "/login", Body: fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name)}})
+			JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(fmt.Sprintf(`{"username":%q,"password":"pass-%s"}`, name, name))}})
 	}
 	return target
 }
@@ -275,10 +275,20 @@ var all = []string{
 	"user-enumeration POST /login",
 }
 
+// Wrong passwords are sent in a row by the profile full alone.
+func withoutGuesses(list []string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(l string) bool { return strings.HasPrefix(l, "sign-in-") || strings.HasPrefix(l, "user-") })
+}
+
 func TestFlawed(t *testing.T) {
 	api := newNotes()
 	api.flawed = true
-	if got := compare(t, api, []string{"ann", "bob", "eve"}, scan.Standard); !slices.Equal(got, all) {
+	if got := compare(t, api, []string{"ann", "bob", "eve"}, scan.Standard); !slices.Equal(got, withoutGuesses(all)) {
+		t.Errorf("standard: found:\n\t%s", strings.Join(got, "\n\t"))
+	}
+	api = newNotes()
+	api.flawed = true
+	if got := compare(t, api, []string{"ann", "bob", "eve"}, scan.Full); !slices.Equal(got, all) {
 		t.Errorf("found:\n\t%s\nwant:\n\t%s", strings.Join(got, "\n\t"), strings.Join(all, "\n\t"))
 	}
 	for _, name := range []string{"ann", "bob", "eve"} {
@@ -299,7 +309,7 @@ func TestAccountsAreMade(t *testing.T) {
 		api := newNotes()
 		api.flawed = true
 		want := slices.DeleteFunc(slices.Clone(all), func(l string) bool { return strings.HasPrefix(l, "function-") })
-		if got := compare(t, api, names, scan.Standard); !slices.Equal(got, want) {
+		if got := compare(t, api, names, scan.Full); !slices.Equal(got, want) {
 			t.Errorf("%v: found:\n\t%s", names, strings.Join(got, "\n\t"))
 		}
 	}
@@ -319,7 +329,7 @@ func TestSecure(t *testing.T) {
 func TestSafeProfile(t *testing.T) {
 	api := newNotes()
 	api.flawed = true
-	want := []string{"function-level-authorization GET /admin/report", "object-level-authorization GET /notes/{noteId}", "user-enumeration POST /login"} // 404 for unknown users: an account would be needed to tell of a limit
+	want := []string{"function-level-authorization GET /admin/report", "object-level-authorization GET /notes/{noteId}"}
 	if got := compare(t, api, []string{"ann", "bob", "eve"}, scan.Safe); !slices.Equal(got, want) {
 		t.Errorf("found:\n\t%s", strings.Join(got, "\n\t"))
 	}

@@ -12,6 +12,7 @@ import (
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
 )
 
 // This file changes what the examination has made, with properties that users should not
@@ -164,4 +165,66 @@ func (a *account) named(parameter string, shown map[string]any) (any, bool) {
 		return a.name, true
 	}
 	return identifier(shown, parameter)
+}
+
+// An entry is a response that tells what an account has as it is made or let in: some APIs
+// have no operation that shows users themselves.
+type entry struct {
+	resp  *message.Response
+	shown map[string]any // properties that decide what the user may do
+	what  string         // "registration" or "sign-in"
+}
+
+// entries are the responses of the registration of an account and of a sign-in, where these
+// show such properties; the sign-in comes first.
+func (e *examination) entries(u *User) ([]entry, error) {
+	var out []entry
+	add := func(resp *message.Response, what string) {
+		shown := map[string]any{}
+		for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
+			for name, v := range at {
+				if _, known := shown[name]; !known && privileged.MatchString(plain(name)) {
+					shown[name] = v
+				}
+			}
+		}
+		if len(shown) > 0 {
+			out = append(out, entry{resp, shown, what})
+		}
+	}
+	if r, err := e.signIn(u.account.name, u.account.email, u.account.password); err == nil {
+		resp, err := e.send(r, nil)
+		if err != nil {
+			return nil, err
+		}
+		if ok(resp) {
+			add(resp, "sign-in")
+		}
+	}
+	if u.account.answer != nil && ok(u.account.answer) {
+		add(u.account.answer, "registration")
+	}
+	return out, nil
+}
+
+// entered tells of a property that an account was registered with and that its sign-in shows,
+// else the response of the registration, which is less sure: it may repeat the request.
+func (e *examination) entered(u *User, entries []entry, name string, before, extra any) {
+	for _, one := range entries {
+		if fmt.Sprint(one.shown[name]) != fmt.Sprint(extra) {
+			continue
+		}
+		f := attack.Flaw{Rule: massAssignment, Request: u.account.request, Point: &message.Point{In: message.InJSON, Name: e.register.pointer(name)}, Payload: fmt.Sprint(extra),
+			Message: fmt.Sprintf("%s %s stores %q, which its description does not take", e.register.Method, e.register.Path, name),
+			Answers: []*message.Response{u.account.answer}, Notes: []string{"an account is registered with the property"},
+			Proof: []string{fmt.Sprintf("An account that was registered without the property is shown with %s = %v.", name, before),
+				fmt.Sprintf("The response of the %s of an account that was registered with %s = %v shows that value.", one.what, name, extra)}}
+		if one.what == "registration" {
+			f.Confidence = finding.Likely
+		} else {
+			f.Answers, f.Notes = append(f.Answers, one.resp), append(f.Notes, "it signs in")
+		}
+		e.Flaw(f)
+		return
+	}
 }

@@ -128,7 +128,7 @@ func TestDetours(t *testing.T) {
 		test.api.words, test.api.mails = map[string]string{"ann": "pass-ann", "eve": "pass-eve"}, map[string]string{"ann": "ann@example.org", "eve": "eve@example.org"}
 		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "clinic.yaml", Text: clinicDescription}}}
 		for i, name := range []string{"ann", "eve"} {
-			target.Identities = append(target.Identities, scan.Identity{Name: name, Role: i + 1, JSON: &scan.JSONLogin{URL: "/login", Body: `{"username":"` + name + `","password":"pass-` + name + `"}`}})
+			target.Identities = append(target.Identities, scan.Identity{Name: name, Role: i + 1, JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
 		}
 		if got := examine(t, test.api, target); !slices.Equal(got, test.want) {
 			t.Errorf("%s: found:\n\t%s", test.name, strings.Join(got, "\n\t"))

@@ -94,6 +94,9 @@ func (e *examination) function(o *Operation, why string, high, low *User) error 
 		return err // it is open: a missing sign-in is told elsewhere
 	}
 	should, err := e.send(r, low)
+	if err == nil {
+		e.judge(o, should)
+	}
 	if err == nil && !ok(should) {
 		return e.detour(may, should, low)
 	}

@@ -219,7 +219,7 @@ func (e *examination) nothing(mine *object, n *node, own *message.Response) any 
 	if text := fmt.Sprint(mine.id); text != "" && strings.Trim(text, "0123456789") == "" {
 		return fmt.Sprint(e.Number(700_000_000, 900_000_000))
 	}
-	return e.absent(mine, n.read, own)
+	return e.absent(mine, "", own)
 }
 
 // opened asks for the object as another user, and as nobody, and reports whether the
@@ -229,6 +229,7 @@ func (e *examination) opened(n *node, mine *object, own *message.Response, stran
 	if err != nil {
 		return false, err
 	}
+	e.judge(n.read, resp)
 	none, err := e.pick(n.read, n.subject, e.nothing(mine, n, own), nil, stranger)
 	if err != nil {
 		return false, err
@@ -297,6 +298,7 @@ func (e *examination) mutation(n *node, o *Operation, mine *object, refused bool
 	if err != nil {
 		return err
 	}
+	e.judge(o, resp)
 	after, err := e.pick(n.read, n.subject, mine.id, nil, mine.as)
 	if err != nil {
 		return err

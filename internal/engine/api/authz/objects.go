@@ -103,12 +103,15 @@ func (e *examination) attempt(o *Operation, as *User, within []*object, optional
 		}
 		return fresh(in, name, s)
 	}, extra)
-	if err != nil || len(words) == 0 {
+	if err != nil || len(words) == 0 && !e.sole(o) {
 		return nil, nil, nil
 	}
 	resp, err := e.send(r, as)
 	if err != nil || !ok(resp) {
 		return nil, resp, err
+	}
+	if len(words) == 0 {
+		words = issued(resp)
 	}
 	sent := map[string]any{}
 	for _, at := range objectsOf(message.DecodeJSON(r.Body.Text)) {
@@ -122,6 +125,35 @@ func (e *examination) attempt(o *Operation, as *User, within []*object, optional
 	e.made = append(e.made, made)
 	return made, resp, nil
 }
+
+// sole reports whether the operation is an action that creates objects without any free text,
+// of which others are only told by what the application gives them.
+func (e *examination) sole(o *Operation) bool { return e.homes[o] != "" }
+
+// issued are the values of a response that no other object has, such as the number of a new
+// card: long ones with digits that are no times.
+func issued(resp *message.Response) map[string]string {
+	out := map[string]string{}
+	for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
+		if _, is := identifier(at, "id"); !is {
+			continue
+		}
+		for name, v := range at {
+			text, is := v.(string)
+			if n := plain(name); is && len(text) >= minIssued && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " :/") &&
+				!strings.Contains(n, "date") && !strings.Contains(n, "time") && !strings.HasSuffix(n, "at") && !strings.Contains(n, "user") && !strings.Contains(n, "owner") && !strings.Contains(n, "account") {
+				out[name] = text
+			}
+		}
+		if len(out) > 0 {
+			break
+		}
+	}
+	return out
+}
+
+// minIssued is how long a value is at least that nothing else has by chance.
+const minIssued = 10
 
 // parameters are the names of the parameters of a path, in order.
 func parameters(path string) []string {
@@ -281,7 +313,7 @@ func next(page *message.Response) string {
 // list asks for the collection that the operation adds to, page by page; nil: there is
 // none, or it is refused.
 func (e *examination) list(o *Operation, as *User, within []*object) ([]*message.Response, error) {
-	all := e.at(http.MethodGet, o.Path)
+	all := cmp.Or(e.lists[e.home(o)], e.at(http.MethodGet, e.home(o)))
 	if all == nil {
 		return nil, nil
 	}
@@ -319,8 +351,16 @@ func (m *object) listed(pages []*message.Response) bool {
 
 // item makes the request of an operation about one object, which is within others.
 func (e *examination) item(o *Operation, id any, within []*object, words map[string]string) (*message.Request, error) {
-	_, parameter := o.collection()
-	text := e.fresh(words)
+	return e.addressed(o, &object{id: id, within: within}, e.fresh(words))
+}
+
+// addressed makes the request of an operation about one object; values are those of anything
+// else that it takes.
+func (e *examination) addressed(o *Operation, m *object, text func(in, name string, s *describe.Schema) (any, bool)) (*message.Request, error) {
+	id, within, parameter := m.id, m.within, ""
+	if names := parameters(o.Path); len(within) < len(names) {
+		parameter = names[len(within)]
+	}
 	return e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
 		if in == "path" && name == parameter {
 			return id, true
@@ -332,127 +372,25 @@ func (e *examination) item(o *Operation, id any, within []*object, words map[str
 	}, nil)
 }
 
-// A kind is one of objects: what makes them, what reads one, and all that is about one.
-type kind struct {
-	maker     *Operation
-	read      *Operation // nil: only the list shows them
-	about     []*Operation
-	parameter string // of their paths
-}
-
-// maker is the operation that adds to the collection: by POST, else by PUT where there
-// are operations about what is in it; nil: there is none.
-func (e *examination) maker(path string) *Operation {
-	if o := e.at(http.MethodPost, path); o != nil {
-		return o
-	}
-	if o := e.at(http.MethodPut, path); o != nil && len(e.items(o)) > 0 {
-		return o
-	}
-	return nil
-}
-
-// items are the operations about one object of the collection.
-func (e *examination) items(collection *Operation) []*Operation {
-	var out []*Operation
-	for _, o := range e.Operations {
-		if path, _ := o.collection(); o.Call == nil && path == collection.path() {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
-// kinds are those that the examination can make and read, outer ones first.
-func (e *examination) kinds() []*kind {
-	var out []*kind
-	outermost := slices.Clone(e.Operations)
-	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
-	for _, o := range outermost {
-		if o.Call != nil || o != e.maker(o.Path) || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || len(out) == maxObjects {
-			continue
-		}
-		k := &kind{maker: o, about: e.items(o)}
-		if i := slices.IndexFunc(k.about, func(o *Operation) bool { return o.Method == http.MethodGet }); i >= 0 {
-			k.read = k.about[i]
-		} else if len(k.about) == 0 || e.at(http.MethodGet, o.Path) == nil {
-			continue
-		}
-		_, k.parameter = k.about[0].collection()
-		out = append(out, k)
-	}
-	return out
-}
-
-// see reads the object as somebody: at its own address, else in the list, of which it is
-// the page that shows it, or the last one; nil: nothing shows it.
-func (e *examination) see(k *kind, m *object, as *User) (*message.Response, error) {
-	if k.read != nil {
-		r, err := e.item(k.read, m.id, m.within, nil)
-		if err != nil {
-			return nil, nil
-		}
-		return e.send(r, as)
-	}
-	pages, err := e.list(k.maker, as, m.within)
-	if err != nil || len(pages) == 0 {
-		return nil, err
-	}
-	if i := slices.IndexFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 }); i >= 0 {
-		return pages[i], nil
-	}
-	return pages[len(pages)-1], nil
-}
-
-// gone reports whether an answer of see says that an object which was there is no more.
-func (k *kind) gone(m *object, resp *message.Response) bool {
-	if k.read != nil {
-		return resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
-	}
-	return ok(resp) && len(m.seen(resp)) == 0 && next(resp) == ""
-}
-
-// named is id; an error that does not end the scan says that nothing tells it.
-func (e *examination) named(m *object, parameter string) (any, error) {
-	v, err := e.id(m, parameter)
-	if v == nil && err == nil {
-		err = fmt.Errorf("no answer tells by which %q paths name what %s %s makes", parameter, m.of.Method, m.of.Path)
-	}
-	return v, err
-}
-
-// make makes an object of the kind as the user, and reads it. An error that does not end
-// the scan says why that does not work.
-func (e *examination) make(k *kind, as *User) (*object, *message.Response, error) {
-	mine, err := e.create(k.maker, as, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if mine.id, err = e.named(mine, k.parameter); err != nil {
-		return nil, nil, err
-	}
-	own, err := e.see(k, mine, as)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case own == nil || !ok(own):
-		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method, k.maker.Path)
-	case len(mine.seen(own)) == 0:
-		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has sent it", k.maker.Method, k.maker.Path)
-	}
-	return mine, own, nil
-}
-
 // objects makes an object of each kind as one user, and asks for it as another one.
 func (e *examination) objects() error {
 	if len(e.Users) < 2 || !e.changes() {
 		return nil
 	}
 	for _, k := range e.kinds() {
-		if err := e.kind(k, e.Users[0], e.Users[1]); traffic.Over(err) {
+		err := e.kind(k, e.Users[0], e.Users[1])
+		if traffic.Over(err) {
 			return err
-		} else if err != nil && !errors.Is(err, errRefused) {
+		}
+		if err != nil && !errors.Is(err, errRefused) {
 			e.untried(k, err)
+		}
+		why := "nothing shows that an object which the scan creates is its owner's alone"
+		if err != nil {
+			why = err.Error()
+		}
+		for _, o := range k.whole() {
+			e.skip(o, why)
 		}
 	}
 	return nil
@@ -463,7 +401,7 @@ func (e *examination) objects() error {
 func (e *examination) untried(k *kind, why error) {
 	e.Untried(k.maker, []*finding.Rule{massAssignment}, fmt.Sprintf("which properties users may set was not tried: %v", why))
 	said := map[string]bool{}
-	for _, o := range k.about {
+	for _, o := range k.whole() {
 		if !said[o.Path] {
 			said[o.Path] = true
 			e.Untried(o, []*finding.Rule{objectRead, objectWrite, massAssignment}, fmt.Sprintf("what others may do was not tried with an object of the scan's own: %v", why))
@@ -494,8 +432,18 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 	var failed error
 	for _, f := range []func() error{
 		func() error { return e.foreign(k, mine, own, stranger) },
-		func() error { return e.referred(mine, k.parameter, owner, stranger) },
+		func() error { return e.disclosed(k, mine, stranger) },
+		func() error { return e.referred(mine, k.parameter, stranger) },
 		func() error { return e.retargeted(k, mine, stranger) },
+		func() error {
+			if why := mine.private; mine.gone {
+				if mine, _, err = e.make(k, owner); mine == nil || err != nil {
+					return err
+				}
+				mine.private = why
+			}
+			return e.acted(k, mine, stranger)
+		},
 		func() error {
 			if why := mine.private; mine.gone {
 				if mine, _, err = e.make(k, owner); mine == nil || err != nil {
@@ -580,15 +528,23 @@ func (e *examination) owned(object map[string]any, owner *User) (string, error) 
 // foreign asks for the object as another user. Controls: that user's own object, and one
 // that does not exist.
 func (e *examination) foreign(k *kind, mine *object, own *message.Response, stranger *User) error {
-	read, r := k.read, own.Request
-	if read == nil {
+	if k.read == nil {
 		return nil // the list is told to be different for the two
 	}
+	return e.shownTo(k, k.read, mine, own, stranger)
+}
+
+// shownTo asks an operation that shows the object to its owner as another user.
+func (e *examination) shownTo(k *kind, read *Operation, mine *object, own *message.Response, stranger *User) error {
+	r := own.Request
 	resp, err := e.send(r, stranger)
-	if err != nil || !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
+	if err != nil {
 		return err
 	}
-	absent, err := e.item(read, e.absent(mine, read, own), mine.within, nil)
+	if e.judge(read, resp); !ok(resp) || !slices.Equal(mine.seen(resp), mine.seen(own)) {
+		return nil
+	}
+	absent, err := e.item(read, e.absent(mine, k.parameter, own), mine.within, nil)
 	if err != nil {
 		return nil
 	}
@@ -630,8 +586,7 @@ func (e *examination) theirs(k *kind, theirs *object) (*message.Response, error)
 }
 
 // absent is an identifier of the same kind that names nothing.
-func (e *examination) absent(mine *object, read *Operation, own *message.Response) any {
-	_, parameter := read.collection()
+func (e *examination) absent(mine *object, parameter string, own *message.Response) any {
 	if v, found := identifier(mine.in(own), parameter); found {
 		if _, number := v.(json.Number); number {
 			return json.Number(fmt.Sprint(e.Number(700_000_000, 900_000_000)))
@@ -697,6 +652,9 @@ func (e *examination) changed(k *kind, mine *object, stranger *User) error {
 		what, answers, err := e.write(k, k.about[i], mine, stranger)
 		if err != nil {
 			return err
+		}
+		if len(answers) > 0 {
+			e.judge(k.about[i], answers[0])
 		}
 		if what == "" {
 			continue
@@ -777,7 +735,7 @@ func (e *examination) remove(m *object) (bool, error) {
 			if id = m.as.account.name; mail(parameter) {
 				id = m.as.account.email
 			}
-		case m.of != e.register && path == m.of.path():
+		case m.of != e.register && path == e.home(m.of):
 			var err error
 			if id, err = e.id(m, parameter); err != nil {
 				return false, err
@@ -792,6 +750,16 @@ func (e *examination) remove(m *object) (bool, error) {
 		}
 		resp, err := e.send(r, m.as)
 		return err == nil && ok(resp), err
+	}
+	if o := e.removal(e.home(m.of)); o != nil && m.of != e.register {
+		id, err := e.id(m, behind(o, e.home(m.of)))
+		if err != nil || id == nil {
+			return false, err
+		}
+		if r, err := e.item(o, id, m.within, nil); err == nil {
+			resp, err := e.send(r, m.as)
+			return err == nil && ok(resp), err
+		}
 	}
 	return false, nil
 }

@@ -157,6 +157,9 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 		return err
 	}
 	resp, err := ask(mine, stranger)
+	if err == nil {
+		e.judge(read, resp)
+	}
 	if err != nil || !ok(resp) || !bytes.Equal(canonical(own), canonical(resp)) {
 		return err
 	}
@@ -164,7 +167,7 @@ func (e *examination) apart(all, read *Operation, parameter string) error {
 	if err != nil || !ok(control) || bytes.Equal(canonical(control), canonical(resp)) {
 		return err
 	}
-	none, err := ask(e.absent(&object{id: mine, words: map[string]string{"": mine}}, read, own), stranger)
+	none, err := ask(e.absent(&object{id: mine, words: map[string]string{"": mine}}, parameter, own), stranger)
 	if err != nil || ok(none) {
 		return err
 	}
@@ -192,13 +195,12 @@ func canonical(resp *message.Response) []byte {
 }
 
 // refers reports whether a parameter of a query or a property of a body names objects of
-// the kind whose path has the parameter.
-func refers(name string, of *Operation, parameter string) bool {
+// the collection whose paths have the parameter.
+func refers(name, path, parameter string) bool {
 	n, p := plain(name), plain(parameter)
 	if n == p && p != "id" {
 		return true
 	}
-	path, _ := of.collection()
 	noun := plain(path[strings.LastIndexByte(path, '/')+1:])
 	for _, one := range []string{noun, strings.TrimSuffix(noun, "s"), strings.TrimSuffix(noun, "es"), strings.TrimSuffix(noun, "ies") + "y"} {
 		if len(one) > 2 && (n == one+"id" || n == one+"uuid" || n == one) {
@@ -215,29 +217,19 @@ var reading = lazyregexp.New(`(?i)search|query|find|list|get|read|show|view|fetc
 const maxReferences = 10
 
 // referred asks, as another user, operations that name the object in a query or a body.
-func (e *examination) referred(mine *object, parameter string, owner, stranger *User) error {
+func (e *examination) referred(mine *object, parameter string, stranger *User) error {
 	asked := 0
 	for _, o := range e.Operations {
 		if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == mine.of || asked == maxReferences {
 			continue
 		}
-		point := reference(o, e.reads(mine), parameter)
+		point := reference(o, e.home(mine.of), parameter)
 		if point == nil {
 			continue
 		}
 		asked++
-		if err := e.reference(mine, o, point, owner, stranger); traffic.Over(err) {
+		if err := e.reference(mine, o, point, parameter, stranger); traffic.Over(err) {
 			return err
-		}
-	}
-	return nil
-}
-
-// reads is the operation that reads objects of the kind.
-func (e *examination) reads(mine *object) *Operation {
-	for _, o := range e.Operations {
-		if path, _ := o.collection(); o.Call == nil && o.Method == http.MethodGet && path == mine.of.path() {
-			return o
 		}
 	}
 	return nil
@@ -245,13 +237,10 @@ func (e *examination) reads(mine *object) *Operation {
 
 // reference is where the operation takes the identifier of an object; nil: nowhere, or
 // it is not one that reads.
-func reference(o, read *Operation, parameter string) *message.Point {
-	if read == nil {
-		return nil
-	}
+func reference(o *Operation, path, parameter string) *message.Point {
 	if o.Method == http.MethodGet {
 		for _, p := range o.Parameters {
-			if p.In == "query" && refers(p.Name, read, parameter) {
+			if p.In == "query" && refers(p.Name, path, parameter) {
 				return &message.Point{In: message.InQuery, Name: p.Name}
 			}
 		}
@@ -261,7 +250,7 @@ func reference(o, read *Operation, parameter string) *message.Point {
 		return nil
 	}
 	for _, p := range o.body().Properties {
-		if refers(p.Name, read, parameter) {
+		if refers(p.Name, path, parameter) {
 			return &message.Point{In: message.InJSON, Name: p.Name}
 		}
 	}
@@ -270,7 +259,8 @@ func reference(o, read *Operation, parameter string) *message.Point {
 
 // reference proves that the operation shows another user the object. Controls: the
 // owner, one that does not exist, nobody.
-func (e *examination) reference(mine *object, o *Operation, at *message.Point, owner, stranger *User) error {
+func (e *examination) reference(mine *object, o *Operation, at *message.Point, parameter string, stranger *User) error {
+	owner := mine.as
 	ask := func(id any, as *User) (*message.Response, error) {
 		r, err := e.request(o, true, func(in, name string, s *describe.Schema) (any, bool) {
 			if name == at.Name && (in == "query") == (at.In == message.InQuery) {
@@ -288,10 +278,13 @@ func (e *examination) reference(mine *object, o *Operation, at *message.Point, o
 		return err
 	}
 	resp, err := ask(mine.id, stranger)
+	if err == nil {
+		e.judge(o, resp)
+	}
 	if err != nil || !ok(resp) || len(mine.seen(resp)) == 0 {
 		return err
 	}
-	none, err := ask(e.absent(mine, e.reads(mine), own), stranger)
+	none, err := ask(e.absent(mine, parameter, own), stranger)
 	if err != nil || len(mine.seen(none)) > 0 {
 		return err
 	}
@@ -318,12 +311,12 @@ var rewriting = lazyregexp.New(`(?i)update|edit|change|modif|rename|replace|save
 
 // target is the parameter or property by which the operation, whose path names nothing,
 // takes which object of the kind it changes; nil: it changes none, or nothing says which.
-func target(o *Operation, k *kind) *message.Point {
+func (e *examination) target(o *Operation, k *kind) *message.Point {
 	if o.Call != nil || strings.Contains(o.Path, "{") || site.Dangerous(o.Path) || o == k.maker || !slices.Contains(writing, o.Method) && (o.Method != http.MethodPost || !rewriting.MatchString(o.named())) {
 		return nil
 	}
 	names := func(name string) bool {
-		return refers(name, k.about[0], k.parameter) || o.path() == k.maker.path() && (plain(name) == "id" || plain(name) == plain(k.parameter))
+		return refers(name, e.home(k.maker), k.parameter) || o.path() == e.home(k.maker) && (plain(name) == "id" || plain(name) == plain(k.parameter))
 	}
 	if b := o.body(); b != nil {
 		for _, p := range b.Properties {
@@ -350,7 +343,7 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 	slices.SortStableFunc(last, func(a, b *Operation) int { return removes(a) - removes(b) })
 	asked := 0
 	for _, o := range last {
-		at := target(o, k)
+		at := e.target(o, k)
 		if at == nil || mine.gone || asked == maxReferences {
 			continue
 		}
@@ -369,6 +362,9 @@ func (e *examination) retargeted(k *kind, mine *object, stranger *User) error {
 		what, answers, err := e.written(k, r, words, mine, stranger)
 		if traffic.Over(err) {
 			return err
+		}
+		if err == nil && len(answers) > 0 {
+			e.judge(o, answers[0])
 		}
 		if err != nil || what == "" {
 			continue

@@ -218,6 +218,7 @@ func (e *examination) rewritten(owner, stranger *User) error {
 		if err != nil {
 			return err
 		}
+		e.tried(o)
 		for _, name := range slices.Sorted(maps.Keys(words)) {
 			if _, had := before[name]; !had || after[name] != words[name] {
 				continue
@@ -254,7 +255,7 @@ func (e *examination) removed(owner, stranger *User) error {
 		if err != nil {
 			return err
 		}
-		if !ok(resp) {
+		if e.judge(o, resp); !ok(resp) {
 			continue
 		}
 		if still, err := e.enter(owner.account, owner.account.password); still != nil || err != nil {
@@ -514,12 +515,18 @@ func (e *examination) forgotten(u *User) error {
 			return err
 		}
 		sent = sent || ok(resp)
+		if !e.insists(o) {
+			continue
+		}
 		if err := e.enumerated(o, u); err != nil {
 			return err
 		}
 	}
 	for _, o := range e.Operations {
 		if !sent || o.Call != nil || o.Method != http.MethodPost && o.Method != http.MethodPut || strings.Contains(o.Path, "{") || !o.takes(identifies) || !o.takes(coded) {
+			continue
+		}
+		if !e.insists(o) {
 			continue
 		}
 		if err := e.guessed(o, u); err != nil {

@@ -196,7 +196,7 @@ func TestPersons(t *testing.T) {
 	for _, flawed := range []bool{true, false} {
 		api := &members{flawed: flawed, users: map[int]map[string]any{1: {"id": 1, "username": "ann", "email": "ann@example.org", "password": "x", "bio": "of ann", "role": "admin"}},
 			tokens: map[string]int{}, fails: map[string]int{}}
-		got := examine(t, api, scan.Target{Profile: scan.Standard, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
+		got := examine(t, api, scan.Target{Profile: scan.Full, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
 		var want []string
 		if flawed {
 			want = []string{
@@ -225,7 +225,7 @@ func TestPersons(t *testing.T) {
 // What a user hands over alone is not for others.
 func TestCards(t *testing.T) {
 	api := &members{cards: true, users: map[int]map[string]any{}, tokens: map[string]int{}, fails: map[string]int{}}
-	got := examine(t, api, scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
+	got := examine(t, api, scan.Target{Profile: scan.Full, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "guild.yaml", Text: guild}}})
 	if want := []string{"personal-data-of-others GET /users", "personal-data-of-others GET /users/{id}"}; !slices.Equal(got, want) {
 		t.Errorf("found:\n\t%s", strings.Join(got, "\n\t"))
 	}

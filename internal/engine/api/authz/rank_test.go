@@ -152,7 +152,7 @@ func TestRanks(t *testing.T) {
 		target := scan.Target{Profile: scan.Standard, Checks: []string{"authorization"}, Descriptions: []scan.Description{{Name: "shop.yaml", Text: shopDescription}}}
 		for _, name := range test.who {
 			target.Identities = append(target.Identities, scan.Identity{Name: name, Role: test.shop.roles[name],
-				JSON: &scan.JSONLogin{URL: "/login", Body: `{"username":"` + name + `","password":"pass-` + name + `"}`}})
+				JSON: &scan.JSONLogin{URL: "/login", Body: scan.LoginBody(`{"username":"` + name + `","password":"pass-` + name + `"}`)}})
 		}
 		if got := examine(t, test.shop, target); !slices.Equal(got, test.want) {
 			t.Errorf("%s: found:\n\t%s", test.name, strings.Join(got, "\n\t"))

@@ -259,7 +259,7 @@ func vaultTarget(profile scan.Profile) scan.Target {
 	target := scan.Target{Profile: profile, Descriptions: []scan.Description{{Name: "vault.yaml", Text: vaultDescription}}}
 	for _, login := range []string{"ida", "max"} {
 		target.Identities = append(target.Identities, scan.Identity{Name: login, Role: 1,
-			JSON: &scan.JSONLogin{URL: "/v2/door", Body: fmt.Sprintf(`{"login":%q,"passphrase":"phrase-of-%s"}`, login, login), Token: "/data/key", Header: "X-Access-Key"}})
+			JSON: &scan.JSONLogin{URL: "/v2/door", Body: scan.LoginBody(fmt.Sprintf(`{"login":%q,"passphrase":"phrase-of-%s"}`, login, login)), Token: "/data/key", Header: "X-Access-Key"}})
 	}
 	target.Identities = append(target.Identities, scan.Identity{Name: "zoe", Role: 2,
 		JSON: &scan.JSONLogin{URL: "/v2/door", Body: `{"login":"zoe","passphrase":"phrase-of-zoe"}`, Token: "/data/key", Header: "X-Access-Key"}})
@@ -273,8 +273,8 @@ func TestVault(t *testing.T) {
 		want    []string
 	}{
 		{false, scan.Standard, nil},
-		{true, scan.Safe, []string{"object-level-authorization GET /v2/statements/{statementId}", "object-level-authorization GET /v2/workspaces/{workspaceId}", "sign-in-without-limit POST /v2/door"}},
-		{true, scan.Standard, []string{
+		{true, scan.Safe, []string{"object-level-authorization GET /v2/statements/{statementId}", "object-level-authorization GET /v2/workspaces/{workspaceId}"}},
+		{true, scan.Full, []string{
 			"mass-assignment PATCH /v2/profile /plan",
 			"mass-assignment PATCH /v2/workspaces/{workspaceId} /verified",
 			"object-level-authorization GET /v2/exports document_id",

@@ -14,6 +14,8 @@ import (
 	"unicode/utf8"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/effect"
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/lazyregexp"
 )
 
@@ -33,6 +35,11 @@ type Options struct {
 	Optional bool
 	// Seed tells the free texts of one scan from those of another.
 	Seed uint64
+	// Values are those that the scan types elsewhere: its mark, addresses that nobody has, and
+	// passwords; nil: those of no scan.
+	Values *invent.Values
+	// Plain leaves out what gives rights, or has its lowest value.
+	Plain bool
 	// Headers are names, in small letters, of headers that are not set, since whoever sends
 	// the request sets them.
 	Headers []string
@@ -154,7 +161,7 @@ func (m *maker) value(name string, s *describe.Schema, depth int) any {
 	case "number":
 		return float(s)
 	case "boolean":
-		return true
+		return !m.Plain || !effect.Right(name)
 	case "null":
 		return nil
 	}
@@ -228,6 +235,9 @@ func (m *maker) object(s *describe.Schema, depth int) any {
 	for _, p := range s.Properties {
 		required := slices.Contains(s.Required, p.Name)
 		wanted := required || m.Optional || len(s.Required) == 0 && depth < 2
+		if m.Plain && !required && effect.Right(p.Name) {
+			continue // nobody gets rights that he does not have to have
+		}
 		if !wanted || !required && (depth >= maxOptional || len(out) >= maxProperties) || depth >= maxDepth || m.full() || Flat(p.Schema).ReadOnly {
 			continue
 		}
@@ -307,8 +317,8 @@ func bounds(s *describe.Schema, step float64) (low, high float64) {
 var formats = map[string]string{
 	"date": "2026-01-15", "date-time": "2026-01-15T10:00:00Z", "time": "10:00:00Z", "duration": "PT1H",
 	"uuid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21", "guid": "5f0c9f6e-2b1d-4c6a-9a51-0d8f5e7b3c21",
-	"uri": "https://example.org/", "url": "https://example.org/", "iri": "https://example.org/", "uri-reference": "/", "hostname": "example.org",
-	"ipv4": "192.0.2.1", "ip": "192.0.2.1", "ipv6": "2001:db8::1", "byte": "bWVybG9u", "binary": "merlon", "regex": "^a$", "json-pointer": "/a",
+	"uri-reference": "/",
+	"ipv4":          "192.0.2.1", "ip": "192.0.2.1", "ipv6": "2001:db8::1", "byte": "bWVybG9u", "binary": "merlon", "regex": "^a$", "json-pointer": "/a",
 	"phone": "+15550100", "credit-card": "4111111111111111",
 }
 
@@ -347,12 +357,19 @@ func (m *maker) text(name string, s *describe.Schema) string {
 			v = "2036" + v[4:]
 		}
 	case "email", "idn-email":
-		v = m.word(name) + "@example.org"
+		v = m.word(name) + "." + m.Values.Mail()
+	case "uri", "url", "iri":
+		v = m.Values.URL()
+	case "hostname", "idn-hostname":
+		v = m.Values.Host()
 	case "password":
-		v = "Merlon-" + m.word(name) + "-1"
+		v = m.Values.Password(name)
 	}
-	if v == "" {
-		v = "merlon" + m.word(name)
+	switch {
+	case v == "" && m.Plain && effect.Right(name):
+		v = "user"
+	case v == "":
+		v = m.Values.Mark() + m.word(name)
 	}
 	return sized(v, s.MinLength, s.MaxLength)
 }

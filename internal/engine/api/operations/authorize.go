@@ -8,6 +8,7 @@ import (
 	"merlon/internal/engine/api/authz"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/finding"
@@ -20,15 +21,46 @@ import (
 func (e *examination) api() *authz.API {
 	a := &authz.API{Base: e.Scope.Base(), Seed: e.Seed, Session: e.Session(), Header: e.header, Created: func(what string) {
 		e.Progress(40, "made for the comparison of users and not removed: "+what)
-	}, Untried: e.untried}
+	}, Untried: e.untried, Judged: func(o *authz.Operation, v finding.Authorization) {
+		for _, c := range e.calls {
+			if c.operation == o.Operation {
+				c.seen.Authorization = &v
+			}
+		}
+	}}
 	calls := map[*authz.Operation]*call{}
 	for _, c := range e.calls {
+		if e.harmful(c) {
+			c.seen.Authorization = &finding.Authorization{Reason: "it moves money or sends messages, which only the profile full does"}
+			continue
+		}
 		o := &authz.Operation{Operation: c.operation, Origin: c.origin, Answer: c.answer}
 		a.Operations = append(a.Operations, o)
 		calls[o] = c
 	}
-	a.Options = func(o *authz.Operation) generate.Options { return e.options(calls[o], 0, true) }
+	a.Options = func(o *authz.Operation) generate.Options {
+		options := e.options(calls[o], 0, true)
+		options.Plain = false // rights are what is compared, of accounts that the scan has registered
+		return options
+	}
 	return a
+}
+
+// harmful reports whether an operation moves money or reaches people, so that it is no
+// matter for a comparison of users.
+func (e *examination) harmful(c *call) bool {
+	if e.Target.Profile.Allows(scan.Full) {
+		return false
+	}
+	r := c.request
+	if r == nil {
+		var err error
+		if r, err = generate.Valid(c.operation, generate.Options{Values: e.Values}).Request(e.Scope.Base(), c.origin); err != nil {
+			return false
+		}
+	}
+	judged := e.effect(c, r)
+	return judged == message.Money || judged == message.Messages
 }
 
 // untried says that an operation was not tried for what rules find, by the path of what
@@ -65,32 +97,33 @@ func (e *examination) join(ctx context.Context) error {
 	return nil
 }
 
-// authorized signs the other identities in and examines who may do what.
+// signOthersIn signs in the identities beside the first.
+func (e *examination) signOthersIn(ctx context.Context) error {
+	for _, identity := range e.Target.Identities[min(1, len(e.Target.Identities)):] {
+		s, err := session.New(identity, e.Session())
+		if err != nil {
+			return err
+		}
+		if err := e.SignIn(ctx, s); err != nil {
+			return err
+		}
+		if !s.State().Lost {
+			e.others = append(e.others, &authz.User{Identity: identity, Session: s})
+		}
+	}
+	return nil
+}
+
+// authorized examines who may do what.
 func (e *examination) authorized(t *attack.Trial) error {
 	a := e.api()
 	if e.joined != nil {
 		a.Users = append(a.Users, e.joined)
 	}
-	for i, identity := range e.Target.Identities {
-		if i == 0 {
-			if !e.As.State().Lost {
-				a.Users = append(a.Users, &authz.User{Identity: identity, Session: e.As})
-			}
-			continue
-		}
-		s, err := session.New(identity, a.Session)
-		if err != nil {
-			e.Degrade(scan.Reason{Code: "malformed", Message: err.Error()})
-			continue
-		}
-		if err := s.SignIn(t.Context); traffic.Over(err) {
-			return err
-		} else if err != nil {
-			e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; what it may do was not compared"})
-			continue
-		}
-		a.Users = append(a.Users, &authz.User{Identity: identity, Session: s})
+	if len(e.Target.Identities) > 0 && !e.As.State().Lost {
+		a.Users = append(a.Users, &authz.User{Identity: e.Target.Identities[0], Session: e.As})
 	}
+	a.Users = append(a.Users, e.others...)
 	if err := authz.Examine(t, a); err != nil {
 		return fmt.Errorf("comparing users: %w", err)
 	}

@@ -289,7 +289,7 @@ func (e *examination) failed(t *attack.Trial, c *call, v generate.Violation, res
 		return err
 	}
 	in, name, _ := strings.Cut(v.At, ":")
-	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name},
+	t.Flaw(attack.Flaw{Rule: serverError, Request: resp.Request, Point: &message.Point{In: message.In(in), Name: name}, Cause: "input that the description does not allow",
 		Message: fmt.Sprintf("%s %s fails with %d when %s %s", c.operation.Method, c.operation.Path, resp.Status, v.At, v.Note),
 		Proof: []string{fmt.Sprintf("%s %s: the answer is %d, twice.", v.At, v.Note, resp.Status),
 			fmt.Sprintf("The valid request answers %d in between.", control.Status)},

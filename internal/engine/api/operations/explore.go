@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/effect"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -48,6 +49,9 @@ func (e *examination) explore(ctx context.Context) error {
 					rest.seen.Reason = "the scan ended before: " + err.Error()
 				}
 			}
+			for _, asked := range order[:i] {
+				e.offer(asked)
+			}
 			return err
 		}
 		e.Progress(5+35*i/len(order), fmt.Sprintf("asked %d of %d operations, %d requests", i+1, len(order), e.Client.Sent()))
@@ -73,6 +77,10 @@ func (e *examination) offer(c *call) {
 	}
 	if c.origin == "code" && slices.Contains(e.Analyses, finding.DAST) && c.answer.Status < 400 && !c.answer.IsData() && (c.answer.IsHTML() || c.answer.Status >= 300) {
 		c.seen.Reason = "it answers with a page: the analysis of web applications examines it"
+		return
+	}
+	if why := e.Keeper.Refuses(c.request); why != "" {
+		c.seen.Reason = why
 		return
 	}
 	if e.Surface.Add(c.request) {
@@ -122,7 +130,33 @@ func (e *examination) refuse(c *call, r *message.Request) string {
 	case !c.created && e.alters(o) && !e.own(o) && !profile.Allows(scan.Full):
 		return "it changes something that the scan has not made: the profile full does"
 	}
-	return ""
+	return e.Keeper.Refuses(r)
+}
+
+// effect judges an operation by its description. What changes an object that the scan has
+// made, or the account that it has registered, changes nothing of others.
+func (e *examination) effect(c *call, r *message.Request) message.Effect {
+	o := c.operation
+	if o.Call != nil && o.Call.Kind == "query" {
+		return message.Reads
+	}
+	judged := effect.Of(effect.Subject{Request: r, Signed: len(e.Target.Identities) > 0, Mark: e.Values.Mark(), About: o.Summary})
+	switch judged {
+	case message.Money:
+		if effect.Orders(o.Path) && o.Method == http.MethodPost && slices.ContainsFunc(e.calls, func(c *call) bool {
+			return c.operation.Method == http.MethodDelete && strings.HasPrefix(c.operation.Path, strings.TrimRight(o.Path, "/")+"/{")
+		}) {
+			return message.Creates // it can be deleted again
+		}
+	case message.Changes, message.Settings, message.Accounts, message.Removes:
+		switch {
+		case c.created, e.own(o):
+			return message.Owned
+		case judged == message.Accounts && o.Method == http.MethodPost && !o.Secured() && !e.alters(o):
+			return message.Creates // anybody may make an account for himself
+		}
+	}
+	return judged
 }
 
 // maxAttempts bounds the inputs that are tried for one operation.
@@ -149,6 +183,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 		} else {
 			tried[same] = true
 		}
+		r.Effect = e.effect(c, r)
 		if why := e.refuse(c, r); why != "" {
 			if c.answer == nil {
 				c.seen.Reason = why

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/api/graphql"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/traffic"
@@ -161,7 +163,11 @@ func (e *examination) read(text []byte, where, service string) error {
 		known[key(c.operation)] = true
 	}
 	base := e.Scope.Base()
+	operations := slices.Clone(api.Operations)
 	for _, o := range api.Operations {
+		operations = append(operations, variants(o)...)
+	}
+	for _, o := range operations {
 		if o.Call != nil && o.Path == "" {
 			e.place(o, service)
 		}
@@ -173,6 +179,34 @@ func (e *examination) read(text []byte, where, service string) error {
 			Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 	}
 	return nil
+}
+
+// maxVariants bounds the values of one parameter that are asked for.
+const maxVariants = 8
+
+// variants are operations that read, for the other values of a parameter of the path of which
+// the description lists all: version v1 may show what v3 does not.
+func variants(o *describe.Operation) []*describe.Operation {
+	if o.Call != nil || o.Method != http.MethodGet {
+		return nil
+	}
+	var out []*describe.Operation
+	usual := generate.Valid(o, generate.Options{}).Values
+	for i, p := range o.Parameters {
+		if p.In != "path" {
+			continue
+		}
+		for _, v := range generate.Flat(p.Schema).Enum {
+			if fmt.Sprint(v) == fmt.Sprint(usual[i]) || len(out) == maxVariants {
+				continue
+			}
+			one := *o
+			one.Path = strings.ReplaceAll(o.Path, "{"+p.Name+"}", url.PathEscape(fmt.Sprint(v)))
+			one.Parameters = slices.Delete(slices.Clone(o.Parameters), i, i+1)
+			out = append(out, &one)
+		}
+	}
+	return out
 }
 
 // place gives an operation of GraphQL the path of its service.

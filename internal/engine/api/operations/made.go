@@ -17,8 +17,6 @@ import (
 // standard nothing else is changed.
 
 var (
-	// verbs are steps of a path that make something of what stands before them.
-	verbs = lazyregexp.New(`(?i)^(create|new|add|insert|make|register|registration|sign-?up|save)$`)
 	// searching are names of operations that make nothing, though they are asked by POST.
 	searching = lazyregexp.New(`(?i)log[-_]?(in|out)|sign[-_]?(in|out)|authenticat|token|search|query|filter|find|lookup|list|^get|check|validate|verify|/(auth|sessions?)\b`)
 	// joins are names of operations that make users.
@@ -112,7 +110,7 @@ func subject(o *describe.Operation) string {
 	if joins.MatchString(o.Path) {
 		return "user"
 	}
-	return noun(o.Path)
+	return describe.Noun(o.Path)
 }
 
 // makes reports whether the operation, answered so, has made an object.
@@ -150,6 +148,12 @@ func identified(v map[string]any, about string) bool {
 		case "id", "uuid", "guid", "key", "slug", about + "id", about + "uuid", about + "guid":
 			if value != nil {
 				return true
+			}
+		default:
+			for _, end := range []string{"uuid", "guid", "id"} {
+				if stem, is := strings.CutSuffix(n, end); is && value != nil && describe.Same(stem, about) {
+					return true
+				}
 			}
 		}
 	}

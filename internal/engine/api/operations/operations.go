@@ -5,6 +5,7 @@
 package operations
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the manual
 	"net/http"
@@ -36,8 +37,9 @@ type examination struct {
 	calls   []*call
 	byShape map[string]*call // those that are attacked
 	store   *store
-	header  string      // that the descriptions put tokens into; empty: Authorization
-	joined  *authz.User // that the scan has registered and explores as; nil: none
+	header  string        // that the descriptions put tokens into; empty: Authorization
+	joined  *authz.User   // that the scan has registered and explores as; nil: none
+	others  []*authz.User // the identities beside the first that are signed in
 }
 
 // A call is an operation with what became of it.
@@ -65,6 +67,9 @@ func examine(p *scan.LivePass) error {
 
 // discover reads the descriptions and asks every operation of them.
 func (e *examination) discover(ctx context.Context) error {
+	if err := e.signOthersIn(ctx); err != nil {
+		return err
+	}
 	e.Progress(5, "read descriptions")
 	if err := e.gather(ctx); err != nil {
 		return err
@@ -92,16 +97,20 @@ func (e *examination) discover(ctx context.Context) error {
 // outcomes are what became of each operation, with the requests of the attack.
 func (e *examination) outcomes() []finding.Operation {
 	var out []finding.Operation
-	attacked := map[string]int{}
+	attacked := map[string]site.Entry{}
 	for _, entry := range e.Surface.Entries() {
-		attacked[site.Shape(entry.Request)] = entry.Seen.Requests
+		attacked[site.Shape(entry.Request)] = entry
 	}
 	for _, c := range e.calls {
 		if c.request != nil {
 			shape := site.Shape(c.request)
 			if e.byShape[shape] == c {
-				c.seen.Requests += attacked[shape]
+				c.seen.Requests += attacked[shape].Seen.Requests
+				c.seen.Reason = cmp.Or(c.seen.Reason, attacked[shape].Unfinished)
 			}
+		}
+		if c.seen.Authorization == nil {
+			c.seen.Authorization = &finding.Authorization{Reason: "users were not compared: the profile or the selected checks leave that out, or the scan ended before"}
 		}
 		out = append(out, c.seen)
 	}

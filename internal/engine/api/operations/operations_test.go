@@ -208,7 +208,7 @@ func TestSafe(t *testing.T) {
 }
 
 func TestFlawed(t *testing.T) {
-	_, lines := examine(t, &shop{orders: stock(), flawed: true}, given)
+	_, lines := examine(t, &shop{orders: stock(), flawed: true}, func(o *scan.Target) { given(o); o.Profile = scan.Full })
 	want := []string{
 		"credential-in-answer GET /api/profile",
 		"invalid-input-accepted POST /api/orders",

@@ -20,7 +20,7 @@ var (
 		"Whoever knows the address can use it.",
 		"Check the sign-in in one place before all operations, and name the open ones there, instead of checking in each operation.",
 	}, [2]string{"CWE-306", "API2:2023"})
-	serverError = rule("server-error", "Invalid input makes the operation fail", finding.Medium, [3]string{
+	serverError = rule("server-error", "Invalid input makes the operation fail", finding.Low, [3]string{
 		"Input that the description does not allow is not refused but makes the operation fail.",
 		"What fails was not expected by who wrote it: such places are where injections and crashes begin, and error pages show internals.",
 		"Validate input against the description before it is used, and answer 400 or 422.",

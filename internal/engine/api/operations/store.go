@@ -13,6 +13,7 @@ import (
 	"merlon/internal/engine/api/describe"
 	"merlon/internal/engine/api/generate"
 	"merlon/internal/engine/dast/message"
+	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
 )
 
@@ -42,27 +43,6 @@ func newStore() *store { return &store{values: map[string][]value{}} }
 // plain writes a name without marks, in small letters.
 func plain(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
-}
-
-// noun is what a path is about: its last word that is no parameter and no verb, in the
-// singular.
-func noun(path string) string {
-	steps := strings.Split(strings.Trim(path, "/"), "/")
-	said := ""
-	for _, s := range slices.Backward(steps) {
-		if s == "" || strings.Contains(s, "{") || version(s) {
-			continue
-		}
-		if said = cmp.Or(said, describe.Singular(plain(s))); !verbs.MatchString(s) {
-			return describe.Singular(plain(s))
-		}
-	}
-	return said
-}
-
-// version reports whether a step of a path is "v1".
-func version(s string) bool {
-	return len(s) >= 2 && (s[0] == 'v' || s[0] == 'V') && strings.Trim(s[1:], "0123456789.") == ""
 }
 
 func (s *store) add(name string, v any, created bool) {
@@ -140,21 +120,32 @@ func (s *store) place(o *describe.Operation, resp *message.Response, made bool, 
 		if !is || identified(m, about) {
 			break
 		}
-		for _, below := range m {
-			switch below.(type) {
-			case map[string]any, []any:
-				if len(m) == 1 {
-					v = below
-				}
+		v = wrapped(m, about)
+	}
+	m, _ := v.(map[string]any)
+	path := strings.TrimRight(o.Path, "/")
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
+			s.add("at "+path, m[name], made)
+			if i := strings.LastIndexByte(path, '/'); made && i > 0 && describe.Makes(path[i+1:]) { // "/cards/create" adds to "/cards"
+				s.add("at "+path[:i], m[name], made)
 			}
 		}
 	}
-	m, _ := v.(map[string]any)
+}
+
+// wrapped is the member of a response that holds what the response is about: the one that is
+// called so, or the only one; nil: there is none.
+func wrapped(m map[string]any, about string) any {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		if n := plain(name); itself(about, n) && identified(map[string]any{n: m[name]}, about) {
-			s.add("at "+strings.TrimRight(o.Path, "/"), m[name], made)
+		switch below := m[name].(type) {
+		case map[string]any, []any:
+			if len(m) == 1 || describe.Same(describe.Thing(name), about) {
+				return below
+			}
 		}
 	}
+	return nil
 }
 
 // maxWraps bounds the objects that wrap what an answer is about.
@@ -195,17 +186,17 @@ func (s *store) walk(v any, about string, made bool, depth int, looked *int) {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			switch below := v[name].(type) {
 			case map[string]any, []any:
-				inner := describe.Subject(name)
-				if inner == "data" || inner == "item" || inner == "result" || inner == "content" || inner == "value" {
-					inner = about
-				}
-				s.walk(below, inner, wraps && (inner == about || inside == 1), depth+1, looked)
+				inner := cmp.Or(describe.Thing(name), about)
+				s.walk(below, inner, wraps && (describe.Same(inner, about) || inside == 1 && !persons.MatchString(inner)), depth+1, looked)
 			default:
 				s.keep(about, name, below, made)
 			}
 		}
 	}
 }
+
+// persons are names of members that tell whose an object is, or who made it.
+var persons = lazyregexp.New(`^(user|owner|author|creator|customer|member|profile|sender|recipient|receiver)$`)
 
 // keep adds a value by its name, and by what it is about.
 func (s *store) keep(about, name string, v any, made bool) {
@@ -274,7 +265,7 @@ func before(path, name string) string {
 	if i < 0 {
 		return ""
 	}
-	return noun(path[:i])
+	return describe.Noun(path[:i])
 }
 
 // fit gives the value the type of the schema.
@@ -326,7 +317,7 @@ func (e *examination) carriers() []string {
 // given those that the scan has made, but in the profile full.
 func (e *examination) options(c *call, n int, optional bool) generate.Options {
 	own := e.alters(c.operation) && !e.Target.Profile.Allows(scan.Full)
-	return generate.Options{Optional: optional, Seed: e.Seed, Headers: e.carriers(), Known: func(in, name string, s *describe.Schema) (any, bool) {
+	return generate.Options{Optional: optional, Seed: e.Seed, Values: e.Values, Plain: !e.Target.Profile.Allows(scan.Full), Headers: e.carriers(), Known: func(in, name string, s *describe.Schema) (any, bool) {
 		short := plain(name)
 		reference := in == "path" || (in == "query" || in == "body") && short != "id" && (strings.HasSuffix(short, "id") || strings.HasSuffix(short, "uuid"))
 		names := (in == "query" || in == "body") && own && !removing(c) && names(c.operation, short)

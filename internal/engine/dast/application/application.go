@@ -3,6 +3,7 @@
 package application
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
-	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/engine/dast/visit"
 	"merlon/internal/finding"
 	"merlon/internal/scan"
@@ -36,11 +36,8 @@ type examination struct {
 // find signs the other identities in, and finds operations.
 func (e *examination) find(ctx context.Context) error {
 	for _, other := range e.Run.Others {
-		if err := other.As.(*session.Session).SignIn(ctx); err != nil { // they are all of others
-			if traffic.Over(err) {
-				return err
-			}
-			e.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
+		if err := e.SignIn(ctx, other.As.(*session.Session)); err != nil { // they are all of others
+			return err
 		}
 	}
 	err := e.discover(ctx)
@@ -90,7 +87,7 @@ func examine(p *scan.LivePass) error {
 		return err
 	}
 	v.Client.Receive(guest)
-	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
+	e.crawler = crawl.New(crawl.Options{Client: v.Client, As: v.As, Scope: v.Scope, Surface: v.Surface, Keeper: v.Keeper, Values: v.Values, Submit: e.Target.Profile.Allows(scan.Standard), Remove: e.Target.Profile.Allows(scan.Full),
 		Look: func(resp *message.Response) { e.Run.Look(e.Context, resp) }, Degrade: e.Degrade, Place: e.Run.Place, Parallel: max(e.Target.Parallel, 4),
 		Progress: func(asked, known int) {
 			e.Progress(5+15*asked/max(known, 1), fmt.Sprintf("asked for %d of %d pages, %d requests", asked, known, e.Client.Sent()))
@@ -99,6 +96,7 @@ func examine(p *scan.LivePass) error {
 	return v.Do(visit.Plan{Script: true, Discover: e.find, Found: 30, Operations: func() []finding.Operation {
 		var out []finding.Operation
 		for _, entry := range e.Surface.Entries() {
+			entry.Seen.Reason = cmp.Or(entry.Seen.Reason, entry.Unfinished)
 			out = append(out, entry.Seen)
 		}
 		return out

@@ -149,12 +149,17 @@ func TestHostileTargets(t *testing.T) {
 	}
 }
 
-func TestSignInThatFailsDegrades(t *testing.T) {
-	got := examine(t, shop(), func(o *scan.Options) {
-		o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u", Password: "p"}}}
-	})
-	if s := got.Statuses[0]; s.State != scan.Degraded || len(got.Operations) < 4 {
-		t.Errorf("status %+v, %d operations", s, len(got.Operations))
+// A sign-in that fails ends the scan before it examines anything; with Guest it continues and
+// says so.
+func TestFailedSignIn(t *testing.T) {
+	for guest, want := range map[bool]scan.State{false: scan.Failed, true: scan.Degraded} {
+		got := examine(t, shop(), func(o *scan.Options) {
+			o.Live.Guest = guest
+			o.Live.Target.Identities = []scan.Identity{{Name: "a", Form: &scan.FormLogin{URL: "/home", User: "u", Password: "p"}}}
+		})
+		if s := got.Statuses[0]; s.State != want || (len(got.Operations) >= 4) != guest {
+			t.Errorf("guest %t: status %+v, %d operations", guest, s, len(got.Operations))
+		}
 	}
 }
 
@@ -315,7 +320,7 @@ func TestPageWithoutAnAnswer(t *testing.T) {
 			case "/":
 				w.Header().Set("Content-Type", "text/html")
 				fmt.Fprint(w, "<html><a href='/items/7/go?to=/'>go</a>")
-				for i := range 12 {
+				for i := range 5 { // fewer failures in a row than end a scan
 					fmt.Fprintf(w, "<a href='/slow?%c=1'>slow</a>", 'a'+i)
 				}
 			case "/items/7/go":
@@ -367,5 +372,57 @@ func TestPageWithoutAnAnswer(t *testing.T) {
 	}
 	if !named {
 		t.Errorf("no operation is named as %q: %+v", path, after.Operations)
+	}
+}
+
+// A page whose form has no method, and whose script sends JSON: the browser signs in, and the
+// password is in no address. Without a browser the scan says why it cannot.
+func TestSignInByScript(t *testing.T) {
+	path, err := chromium.Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, with := range []bool{true, false} {
+		var mu sync.Mutex
+		signed := false
+		mux := http.NewServeMux()
+		mux.HandleFunc("/login", func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, `<html><form id=f><input id=u name=user><input id=p name=word type=password><button>Sign in</button></form><script>
+				f.onsubmit = function (e) { e.preventDefault(); fetch('/api/login', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify({user: u.value, word: p.value})}).then(() => location = '/') }</script>`)
+		})
+		mux.HandleFunc("/api/login", func(w http.ResponseWriter, r *http.Request) {
+			var in struct{ User, Word string }
+			if json.NewDecoder(r.Body).Decode(&in) != nil || in.User != "jane" || in.Word != "s3cret-word" {
+				w.WriteHeader(http.StatusUnauthorized)
+				return
+			}
+			mu.Lock()
+			signed = true
+			mu.Unlock()
+			http.SetCookie(w, &http.Cookie{Name: "sid", Value: "in", Path: "/"})
+		})
+		mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+			if c, err := r.Cookie("sid"); err != nil || c.Value != "in" {
+				http.Redirect(w, r, "/login", http.StatusFound)
+				return
+			}
+			fmt.Fprint(w, "<html>hello")
+		})
+		got := examine(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.URL.String(), "s3cret-word") {
+				t.Errorf("the password is in an address: %s", r.URL)
+			}
+			mux.ServeHTTP(w, r)
+		}), func(o *scan.Options) {
+			o.Live.Target.Profile = scan.Safe
+			o.Live.Target.Identities = []scan.Identity{{Name: "jane", Form: &scan.FormLogin{URL: "/login", User: "jane", Password: "s3cret-word"}, Marker: scan.Marker{URL: "/", In: "hello"}}}
+			if with {
+				o.Live.Browser, o.Live.BrowserReason = path, ""
+			}
+		})
+		status := got.Statuses[0]
+		if said := fmt.Sprint(status.Reasons); with && (!signed || status.State == scan.Failed) || !with && (status.State != scan.Failed || !strings.Contains(said, "would send the password in its address")) {
+			t.Errorf("browser %t: signed in %t, status %+v", with, signed, status)
+		}
 	}
 }

@@ -140,9 +140,9 @@ func (e *examination) anonymous(r *message.Request) *message.Request {
 	for _, p := range r.Points() {
 		switch p.Value {
 		case user:
-			r = r.With(p, "scan@example.com")
+			r = r.With(p, e.Values.Mail())
 		case password:
-			r = r.With(p, "Scan-1234!x")
+			r = r.With(p, e.Values.Password(r.Place()))
 		}
 	}
 	return r

@@ -4,8 +4,8 @@
 // send by itself, follow redirects unasked, or report what one answer alone suggests.
 //
 // Order: for each operation its baselines, then its points one after another, every
-// check on a point before the next point; several operations at once, those that take
-// long to answer alone and last (see Limits). Checks that
+// check on a point before the next point; several operations at once and in turns (turn.go),
+// those that take long to answer alone and last (see Limits). Checks that
 // measure time come last, and what they measure is measured alone. In the end pages are
 // asked again for what was stored.
 package attack
@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"merlon/internal/engine/dast/crawl"
+	"merlon/internal/engine/dast/effect"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -83,6 +84,8 @@ type Run struct {
 	Parallel   int    // operations at once; 4
 	Seed       uint64 // of payloads' random parts
 	Limits     Limits // of operations that take long to answer
+	// Keeper says which operations the profile does not attack, because of what they do.
+	Keeper *effect.Keeper
 	// Renew returns the request with fresh tokens against forgery; nil: as it is.
 	Renew func(ctx context.Context, r *message.Request) *message.Request
 	// Report takes a flaw.
@@ -113,8 +116,9 @@ type Run struct {
 	reported map[string]bool
 	tokens   map[string]Token
 	facts    map[string]*facts // by operation
-	// unattacked is how many operations the quick round has not come to.
-	unattacked int
+	// unfinished are the operations that each round has not attacked to their end, the quick
+	// round first.
+	unfinished [2]unfinished
 	notes      map[string]bool // see Note
 	remains    map[string]bool // see Leaves
 	counter    atomic.Uint64
@@ -185,6 +189,9 @@ type Flaw struct {
 	Place string
 	// Key tells flaws of one rule at one point apart.
 	Key string
+	// Cause is what flaws of several operations have in common that are one flaw; empty: the
+	// point may tell.
+	Cause string
 	// Nobody says that it was shown without any identity.
 	Nobody bool
 }
@@ -199,8 +206,11 @@ type operation struct {
 	err    error
 	facts  *facts
 	wait   waited
+	yield  func() bool // ends the turn, see pause; nil: it has none
 	told   atomic.Bool // a flaw
-	mu     sync.Mutex  // of facts.found, asked and askedAt
+	// now says which checks are made now; nil: all.
+	now func(*Check) bool
+	mu  sync.Mutex // of facts.found, asked and askedAt
 	// asked are answers by payload, of the point that was asked last; see Probe.Ask.
 	askedAt string
 	asked   map[string]*message.Response
@@ -292,6 +302,7 @@ func (r *Run) Do(ctx context.Context) error {
 			return r.ended(ctx, err)
 		}
 	}
+	r.Keeper.Final()
 	if err := r.sweep(ctx); err != nil {
 		return r.ended(ctx, err)
 	}
@@ -333,65 +344,90 @@ func (r *Run) ended(ctx context.Context, err error) error {
 func (r *Run) round(ctx context.Context, slow bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	work := make(chan site.Entry)
-	var workers sync.WaitGroup
-	var done atomic.Int64
 	entries := spread(r.Surface.Entries())
 	r.families.count(entries)
 	base, err := message.Of(r.Scope.Base())
 	if err == nil && r.words == nil {
 		r.words = words(base, entries)
 	}
-	var aside asides
-	defer func() {
-		if !slow {
-			r.unattacked = len(entries) - int(done.Load())
+	unfinished := &r.unfinished[round(slow)]
+	unfinished.begin(entries)
+	var done atomic.Int64
+	ended := func(e site.Entry) {
+		unfinished.end(e)
+		if n := int(done.Add(1)); r.Progress != nil && !slow {
+			r.Progress(n, len(entries))
 		}
-	}()
-	for range max(1, r.Parallel) {
-		workers.Go(func() {
-			for e := range work {
-				over, err := r.operation(ctx, e, slow, slow)
-				switch {
-				case traffic.Over(err):
-					cancel(err)
-					continue
-				case over && !slow:
-					aside.add(e)
-					continue
-				}
-				if n := int(done.Add(1)); r.Progress != nil && !slow {
-					r.Progress(n, len(entries))
-				}
-			}
-		})
 	}
 	if err == nil {
 		if err := r.site(ctx, base, slow); traffic.Over(err) {
 			cancel(err)
 		}
 	}
-	for _, e := range entries {
-		if ctx.Err() != nil {
-			break
+	aside := r.inTurns(ctx, cancel, entries, slow, ended)
+	r.later(aside, func(e site.Entry) {
+		t := &turn{entry: e}
+		if r.begin(ctx, t, true) {
+			for r.proceed(t) {
+			}
+			if _, err := r.end(t); traffic.Over(err) {
+				cancel(err)
+				return
+			}
 		}
-		work <- e
-	}
-	close(work)
-	workers.Wait()
-	r.later(aside.list, func(e site.Entry) {
-		if _, err := r.operation(ctx, e, false, true); traffic.Over(err) {
-			cancel(err)
-			return
-		}
-		if n := int(done.Add(1)); r.Progress != nil {
-			r.Progress(n, len(entries))
-		}
+		ended(e)
 	})
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	return nil
+}
+
+// inTurns attacks the operations, several at once, each for a turn until all have ended. It
+// returns those that take too long to answer beside others. Cancel ends the context.
+func (r *Run) inTurns(ctx context.Context, cancel context.CancelCauseFunc, entries []site.Entry, slow bool, ended func(site.Entry)) []site.Entry {
+	var aside asides
+	list := make([]*turn, len(entries))
+	for i, e := range entries {
+		list[i] = &turn{entry: e, slow: slow}
+	}
+	queue := newTurns(list)
+	var workers sync.WaitGroup
+	for range max(1, r.Parallel) {
+		workers.Go(func() {
+			for t := queue.take(); t != nil; t = queue.take() {
+				queue.back(t, r.turn(ctx, cancel, t, &aside, ended))
+			}
+		})
+	}
+	workers.Wait()
+	return aside.list
+}
+
+// turn gives an operation its turn and reports whether it needs another one.
+func (r *Run) turn(ctx context.Context, cancel context.CancelCauseFunc, t *turn, aside *asides, ended func(site.Entry)) (more bool) {
+	if ctx.Err() != nil {
+		if t.begun {
+			t.stop()
+		}
+		return false
+	}
+	if !t.begun && !r.begin(ctx, t, t.slow) {
+		ended(t.entry)
+		return false
+	}
+	if r.proceed(t) {
+		return true
+	}
+	switch over, err := r.end(t); {
+	case traffic.Over(err):
+		cancel(err)
+	case over && !t.slow:
+		aside.add(t.entry)
+	default:
+		ended(t.entry)
+	}
+	return false
 }
 
 // site runs what is asked once.
@@ -429,51 +465,23 @@ func newOperation(e site.Entry) *operation {
 	return op
 }
 
-// operation attacks one operation, alone or beside others. Its error is one that ends
-// the run; over tells that it takes too long to answer beside others.
-func (r *Run) operation(ctx context.Context, e site.Entry, slow, alone bool) (over bool, err error) {
-	if e.Withheld {
-		return false, nil
-	}
-	if why := site.Never(e.Request); why != "" {
-		r.Surface.Failed(e.Request, why)
-		return false, nil
-	}
-	if site.Deletes(e.Request) && !r.Target.Profile.Allows(scan.Full) {
-		return false, nil // an attack may remove what the operation as it stands does not
-	}
-	of := r.families.get(e)
-	if r.past(e, slow) {
-		r.families.end(of, slow, true)
-		return false, nil
-	}
-	if !r.families.begin(of, slow) {
-		return false, nil
-	}
-	op := r.known(e)
-	op.wait.alone = alone
-	err = r.checks(ctx, op, slow)
-	over = op.wait.over.Load()
-	if !slow {
-		r.learn(op)
-	}
-	switch {
-	case op.wait.left.Load():
-		r.left(op)
-		return false, err
-	case !over && err == nil:
-		r.families.end(of, slow, !op.told.Load())
-		r.finish(op, slow)
-	}
-	return over, err
-}
-
 // checks runs the quick or the slow checks on an operation.
 func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	e := op.entry
+	// Where few objects may be created, what is stored comes first: it shows nowhere else.
+	if scarce := r.Keeper.Limited() && e.Request.Effect == message.Creates; scarce && !slow {
+		op.now = func(c *Check) bool { return len(c.Elsewhere) > 0 }
+		if err := r.values(ctx, op, slow); err != nil {
+			return err
+		}
+		op.now = func(c *Check) bool { return len(c.Elsewhere) == 0 }
+	}
 	for _, c := range r.Checks {
 		if c.Request == nil || c.Slow != slow || !r.allowed(c) {
 			continue
+		}
+		if err := op.pause(); err != nil {
+			return err
 		}
 		t := &Trial{Run: r, Context: ctx, Request: e.Request, check: c, op: op}
 		if err := r.attempt(t, func() error { return c.Request(t) }); err != nil {
@@ -484,22 +492,7 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 		r.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("%s %s takes too many values: the first 500 of its query and body were attacked, or the first %d where those have no flaw", e.Request.Method, site.PathShape(e.Request), maxAlike),
 			Path: r.Place(e.Request)})
 	}
-	var renewed []string // what is sent there is replaced
-	if r.Renew != nil {
-		renewed = crawl.Tokens(e.Request)
-	}
-	own := r.own(e.Request)
-	kept := func(at message.Point) bool {
-		return slices.Contains(renewed, at.Outer().Key()) || own && r.spoils(at)
-	}
-	values := slices.Concat(e.Request.Points(), e.Request.Inner())
-	if word, ok := r.words[site.Shape(e.Request)]; ok {
-		values = append(values, word)
-	}
-	if err := r.points(ctx, op, values, slow, kept); err != nil {
-		return err
-	}
-	if err := r.points(ctx, op, e.Request.Names(), slow, func(at message.Point) bool { return op.reads(at) || own && r.spoils(at) }); err != nil {
+	if err := r.values(ctx, op, slow); err != nil {
 		return err
 	}
 	if err := r.points(ctx, op, op.facts.shown, slow, func(message.Point) bool { return false }); err != nil {
@@ -511,6 +504,30 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	return r.harvest(ctx, false)
 }
 
+// values runs the checks on the values of an operation and on their names.
+func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
+	e := op.entry
+	var renewed []string // what is sent there is replaced
+	if r.Renew != nil {
+		renewed = crawl.Tokens(e.Request)
+	}
+	own := r.own(e.Request)
+	limited := r.Keeper.Limited()
+	kept := func(at message.Point) bool {
+		return limited && r.Keeper.Spares(e.Request, at) || slices.Contains(renewed, at.Outer().Key()) || own && r.spoils(at)
+	}
+	all := slices.Concat(e.Request.Points(), e.Request.Inner())
+	if word, ok := r.words[site.Shape(e.Request)]; ok {
+		all = append(all, word)
+	}
+	if err := r.points(ctx, op, all, slow, kept); err != nil {
+		return err
+	}
+	return r.points(ctx, op, e.Request.Names(), slow, func(at message.Point) bool {
+		return limited && r.Keeper.Spares(e.Request, at) || op.reads(at) || own && r.spoils(at)
+	})
+}
+
 // points runs the checks on the points of an operation, but for those that are left out, and,
 // where there are too many, until a hundred were attacked in vain.
 func (r *Run) points(ctx context.Context, op *operation, list []message.Point, slow bool, out func(message.Point) bool) error {
@@ -519,7 +536,7 @@ func (r *Run) points(ctx context.Context, op *operation, list []message.Point, s
 		if crowded && i >= maxAlike && !op.told.Load() {
 			break
 		}
-		if out(at) || r.repeated(op.entry.Request, at, slow) {
+		if out(at) || op.now == nil && r.repeated(op.entry.Request, at, slow) {
 			continue
 		}
 		if err := r.point(ctx, op, at, slow); err != nil {
@@ -591,7 +608,7 @@ func (r *Run) extra(ctx context.Context, op *operation, slow bool) error {
 // point runs the checks on one point.
 func (r *Run) point(ctx context.Context, op *operation, at message.Point, slow bool) error {
 	for _, c := range r.Checks {
-		if c.Point == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) {
+		if c.Point == nil || c.Slow != slow || !r.allowed(c) || !c.wants(at) || op.now != nil && !op.now(c) {
 			continue
 		}
 		if err := r.probe(ctx, op, c, at); err != nil {
@@ -614,6 +631,9 @@ func (c *Check) wants(at message.Point) bool {
 }
 
 func (r *Run) probe(ctx context.Context, op *operation, c *Check, at message.Point) error {
+	if err := op.pause(); err != nil {
+		return err
+	}
 	p := &Probe{Trial: Trial{Run: r, Context: ctx, Request: op.entry.Request, check: c, op: op}, At: at}
 	return r.attempt(&p.Trial, func() error { return c.Point(p) })
 }

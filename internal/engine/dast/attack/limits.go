@@ -53,6 +53,7 @@ var errAside = errs.E(errs.Invalid, "the operation takes too long to answer")
 type waited struct {
 	alone bool // nothing else is under way
 	asked atomic.Int64
+	turn  int64        // how often it is asked until the turn is over
 	spent atomic.Int64 // nanoseconds
 	ended atomic.Int64 // when the last answer came, in nanoseconds; 0: none has
 	own   atomic.Int64 // nanoseconds between an answer and the next request

@@ -185,6 +185,7 @@ func (t *Trial) SendAs(r *message.Request, as traffic.Session) (*message.Respons
 // renewed sends a request with fresh tokens. Nothing else is under way meanwhile: many
 // applications have one token for each session, and every page makes it another one.
 func (t *Trial) renewed(r *message.Request, send func(context.Context, *message.Request, traffic.Session) (*message.Response, error)) (*message.Response, error) {
+	r = t.Keeper.Mark(t.Request, r)
 	switch {
 	case t.only && t.Renew != nil:
 		return send(t.Context, t.Renew(t.Context, r), t.As)
@@ -392,7 +393,22 @@ func (t *Trial) Flaw(f Flaw) {
 		}
 	}
 	t.Report(f.Rule, finding.Finding{Severity: f.Severity, Confidence: f.Confidence, Message: f.Message, Location: finding.Location{Path: at},
-		Identity: identity, Live: live})
+		Identity: identity, Cause: f.cause(op), Live: live})
+}
+
+// cause is what the flaw has in common with those of other operations that are the same: the
+// header that every page reads, or the parameter that chooses the page of a program. Empty: it
+// is one of the operation alone.
+func (f *Flaw) cause(op *message.Request) string {
+	switch {
+	case f.Cause != "" || f.Place != "" || f.Point == nil:
+		return f.Cause
+	case f.Point.In == message.InHeader:
+		return strings.TrimSpace("header " + strings.ToLower(f.Point.Name) + " of " + op.Base() + " " + f.Key)
+	case f.Point.In == message.InQuery && site.Chooses(f.Request.With(*f.Point, f.Point.Value), f.Point.Name):
+		return strings.TrimSpace("query " + f.Point.Name + " of " + op.Base() + site.PathShape(op) + " " + f.Key)
+	}
+	return ""
 }
 
 // legible writes the bytes of a text that are no characters as an address has them: "%E5".

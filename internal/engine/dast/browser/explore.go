@@ -97,7 +97,7 @@ func (e *Exploration) defaults() {
 }
 
 // harmful are words on controls that take something away or cost something.
-var harmful = lazyregexp.New(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now)?|purchase|buy( now)?|place order|order now|empty|discard|löschen|entfernen|bezahlen|supprimer|eliminar)\b`)
+var harmful = lazyregexp.New(`(?i)\b(delete|remove|erase|wipe|clear all|pay( now)?|purchase|buy( now)?|place order|order now|empty|discard|enable|disable|activate|deactivate|publish|revoke|regenerate|löschen|entfernen|bezahlen|aktivieren|deaktivieren|supprimer|payer|activer|désactiver|eliminar|borrar|pagar|activar|desactivar|elimina|rimuovi|paga|attiva|disattiva|excluir|remover|ativar|desativar)\b`)
 
 // static are files that are no pages.
 var static = lazyregexp.New(`(?i)\.(js|mjs|css|map|png|jpe?g|gif|svg|ico|webp|avif|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|pdf|zip|gz|tgz|tar|rar|7z|exe|dmg|apk|jar|docx?|xlsx?|pptx?|csv|wasm)$`)

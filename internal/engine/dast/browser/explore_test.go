@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -86,11 +87,11 @@ func TestExplore(t *testing.T) {
 	has("error", func(o Observation) bool { return o.Text == "Uncaught Error: broken thing" })
 	has("request", func(o Observation) bool {
 		return o.Request.Method == http.MethodPost && o.Request.Path == "/api/comments" && o.Request.Body.Kind == message.JSON &&
-			string(o.Request.Body.Text) == `{"text":"A test message","mail":"scan@example.com"}`
+			string(o.Request.Body.Text) == `{"text":"merlon-000000","mail":"merlon-000000@merlon.example"}`
 	})
 	has("form", func(o Observation) bool {
 		return o.Request.Path == "/profile" && o.Request.Method == http.MethodPost && slices.Equal(o.Request.Body.Params,
-			[]message.Param{{Name: "name", Value: "Sam Scan"}, {Name: "csrf", Value: "x1"}, {Name: "color", Value: "red"}})
+			[]message.Param{{Name: "name", Value: "merlon-000000"}, {Name: "csrf", Value: "x1"}, {Name: "color", Value: "red"}})
 	})
 }
 
@@ -147,7 +148,8 @@ func TestExploreWindows(t *testing.T) {
 	mu.Lock()
 	defer mu.Unlock()
 	slices.Sort(forms)
-	want := []string{"/change?new1=Scan-1234%21x&new2=Scan-1234%21x1 ", "/join email=scan%40example.com&p1=Scan-1234%21x&p2=Scan-1234%21x"}
+	password := (*invent.Values)(nil).Password("browser")
+	want := []string{"/change?new1=" + password + "&new2=" + password + "1 ", "/join email=merlon-000000%40merlon.example&p1=" + password + "&p2=" + password}
 	if !slices.Equal(forms, want) {
 		t.Errorf("forms %q", forms)
 	}

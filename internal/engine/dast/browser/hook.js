@@ -278,6 +278,9 @@
     return at > 0 ? at : "";
   };
 
+  // The values of the scan.
+  const sample = (kind) => config.samples?.[kind] ?? "";
+
   // A value that a form is likely to take.
   const plausible = (element) => {
     const type = (element.type || "").toLowerCase();
@@ -298,8 +301,8 @@
       return value;
     };
     switch (type) {
-      case "email": return "scan@example.com";
-      case "url": return "https://example.com/";
+      case "email": return sample("mail");
+      case "url": return sample("url");
       case "tel": return "+12025550143";
       case "number": case "range": return String(bound(/year/.test(hint) ? 1990 : /zip|postal/.test(hint) ? 10115 : 1));
       case "date": return "2001-02-03";
@@ -308,18 +311,18 @@
       case "week": return "2001-W05";
       case "time": return "04:05";
       case "color": return "#336699";
-      case "password": return account(element) ? "" : "Scan-1234!x" + newPassword(element);
+      case "password": return account(element) ? "" : sample("password") + newPassword(element);
     }
     if (element.value && type !== "search") return element.value;
     for (const [pattern, value] of [
-      [/mail/, "scan@example.com"], [/pass(word|wd)|pwd/, "Scan-1234!x"], [/url|website|homepage/, "https://example.com/"],
+      [/mail/, sample("mail")], [/pass(word|wd)|pwd/, sample("password")], [/url|website|homepage/, sample("url")],
       [/phone|mobile|telefon|\btel\b/, "+12025550143"], [/card.?(no|num)|cc-?num|creditcard/, "4111111111111111"], [/cvc|cvv|csc/, "123"],
       [/expir/, "12/39"], [/zip|postal|postcode|plz/, "10115"], [/date|birth|dob/, "2001-02-03"], [/year/, "1990"], [/month/, "2"], [/\bage\b/, "30"],
       [/amount|price|quantity|qty|count|number|\bid\b|_id|num\b/, "1"], [/country/, "Germany"], [/city|town|\bort\b/, "Berlin"], [/street|address|strasse/, "Main Street 1"],
-      [/first.?name|given/, "Sam"], [/last.?name|surname|family/, "Scan"], [/user|login|account/, "scanuser"], [/name/, "Sam Scan"],
-      [/search|query|\bq\b|find|filter|such/, "a"], [/title|subject/, "Test"], [/comment|message|text|body|review|feedback|description/, "A test message"],
+      [/first.?name|given/, "Sam"], [/last.?name|surname|family/, "Scan"], [/user|login|account/, sample("text")], [/name/, sample("text")],
+      [/search|query|\bq\b|find|filter|such/, "a"], [/title|subject/, sample("text")], [/comment|message|text|body|review|feedback|description/, sample("text")],
     ]) if (pattern.test(hint)) return fit(value);
-    return fit("test");
+    return fit(sample("text"));
   };
   const fields = (root) => [...root.querySelectorAll("input, textarea, select, [contenteditable=true], [contenteditable='']")];
   const fillable = (element) => !/^(hidden|submit|button|image|reset|file)$/.test((element.type || "").toLowerCase()) && !element.readOnly && !element.disabled;

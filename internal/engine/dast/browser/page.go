@@ -21,6 +21,7 @@ import (
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/cdproto/target"
 
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 )
 
@@ -210,9 +211,14 @@ func (p *Page) intercept(ctx context.Context, s *session) error {
 	return err
 }
 
+// samples are what our script types into fields.
+func samples(v *invent.Values) map[string]string {
+	return map[string]string{"mail": v.Mail(), "url": v.URL(), "password": v.Password("browser"), "text": v.Mark()}
+}
+
 // instrument puts our script into every document.
 func (p *Page) instrument(ctx context.Context, s *session) error {
-	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept, "storage": storageConfig(p.browser.storageOf(p.o.As))})
+	config, err := json.Marshal(map[string]any{"key": p.key, "names": p.o.names, "trusted": p.o.trusted, "canary": p.o.canary, "name": p.o.windowName, "hurry": p.o.hurry, "values": p.o.values, "kept": p.o.kept, "samples": samples(p.browser.o.Values), "storage": storageConfig(p.browser.storageOf(p.o.As))})
 	if err != nil {
 		return err
 	}

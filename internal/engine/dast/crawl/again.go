@@ -3,6 +3,8 @@ package crawl
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
@@ -122,4 +124,27 @@ func arrives(a, b *message.Response) bool {
 		return to.Path == other.Path
 	}
 	return to == nil && other == nil && site.Outline(a) == site.Outline(b)
+}
+
+// created looks at the page of a form whose answer does not tell whether it has stored
+// something: the page then shows what was sent.
+func (c *Crawler) created(ctx context.Context, resp *message.Response) error {
+	r := resp.Request
+	mark := c.Values.Mark()
+	if c.Keeper == nil || r.Effect != message.Creates || resp.Status != http.StatusOK || !resp.IsHTML() || r.Referer == "" {
+		return nil
+	}
+	page, err := message.Parse(r.Referer)
+	if err != nil || c.Scope.Allows(page) != nil || !slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return strings.Contains(p.Value, mark) }) {
+		return nil
+	}
+	page.Guest = r.Guest
+	shown, err := c.Client.Send(ctx, page, c.As)
+	if traffic.Over(err) {
+		return err
+	}
+	if err == nil && strings.Contains(shown.Text(), mark) {
+		c.Keeper.Stores(r, page.Address())
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -23,6 +24,9 @@ var identifiers = []string{"id", "_id", "uuid", "guid"}
 
 // given are members that the application sets by itself.
 var given = lazyregexp.New(`(?i)^(_?id|uuid|guid|__v|_links|links|href|self|url|(created|updated|deleted|modified)_?(at|on|by|date)?|version)$`)
+
+// named are members that people choose freely.
+var named = lazyregexp.New(`(?i)^(name|title|label|subject|text|comment|message|content|body|description|note)$`)
 
 // objects returns the objects of an answer that is a list of objects with identifiers;
 // nil: it is none.
@@ -72,7 +76,7 @@ func identifier(object map[string]any) string {
 
 // collection returns the request for the first object of a list, and the one that would
 // add another like it; nil: the answer is no list.
-func collection(resp *message.Response) (item, add *message.Request) {
+func collection(resp *message.Response, values *invent.Values) (item, add *message.Request) {
 	r := resp.Request
 	if r.Method != http.MethodGet || resp.Status != http.StatusOK || !strings.Contains(resp.MediaType(), "json") {
 		return nil, nil
@@ -87,9 +91,13 @@ func collection(resp *message.Response) (item, add *message.Request) {
 	for name, value := range all[0] {
 		switch value.(type) {
 		case string, float64, bool:
-			if !given.MatchString(name) {
-				fields[name] = value
+			if given.MatchString(name) {
+				continue
 			}
+			if _, text := value.(string); text && named.MatchString(name) {
+				value = values.Mark()
+			}
+			fields[name] = value
 		}
 	}
 	body, err := json.Marshal(fields)

@@ -25,7 +25,7 @@ type crumb struct {
 	message.Param
 	path string // requests below it get the cookie (RFC 6265, section 5.1.4)
 	by   *message.Request
-	in   bool // it was set when the identity signed in
+	in   bool // it was set when the identity signed in, or is named as a session: which pages read it is asked
 }
 
 const (
@@ -40,6 +40,21 @@ const (
 // it: another value is another visitor, and tells nothing of what a value does.
 var credential = lazyregexp.New(`(?i)sess|(^|[^a-z])s?sid($|[^a-z])|token|auth|jwt|csrf|xsrf|ticket|remember|verification|^__(Host|Secure)-|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
 
+// bound is in the names of cookies that no page reads by its value: secrets that bind a form to a
+// session, and what counts visitors and spreads load.
+var bound = lazyregexp.New(`(?i)csrf|xsrf|verification|^(_ga|_gid|_fbp|__utm|__cf|cf_|awsalb|incap_|visid_|bigip|bnsc)`)
+
+// chosen reports whether the value of a cookie that is named as a session was chosen and not drawn,
+// as a user's name or a small document. A number is not: another one may be another user's.
+func chosen(value string) bool {
+	return words.MatchString(value) || structured.MatchString(value)
+}
+
+var (
+	words      = lazyregexp.New(`^[A-Za-z]{2,12}([ _.@-][A-Za-z]{2,12}){0,4}$`)
+	structured = lazyregexp.New(`^[\[{].*[\]}]$|^[A-Za-z_]{2,20}[=:][A-Za-z]{2,12}([&|;,][A-Za-z_]{2,20}[=:][A-Za-z]{2,12})*$`)
+)
+
 // Signed keeps the cookies of an answer to a sign-in that are no credentials: who somebody
 // is, what he may, or how he likes it.
 func (c *Crawler) Signed(resp *message.Response) { c.crumbs(resp, true) }
@@ -51,7 +66,8 @@ func (c *Crawler) crumbs(resp *message.Response, in bool) {
 		if err != nil {
 			value = set.Value
 		}
-		if value == "" || set.MaxAge < 0 || credential.MatchString(set.Name) || secret(value) {
+		named := credential.MatchString(set.Name)
+		if value == "" || set.MaxAge < 0 || named && (bound.MatchString(set.Name) || !chosen(value)) || secret(value) {
 			continue
 		}
 		below := set.Path
@@ -63,7 +79,7 @@ func (c *Crawler) crumbs(resp *message.Response, in bool) {
 		switch _, known := c.cookies[key]; {
 		case known:
 		case len(c.cookies) < maxCrumbs:
-			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request, in}
+			c.cookies[key] = crumb{message.Param{Name: set.Name, Value: value}, below, resp.Request, in || named}
 		default:
 			c.result.crumbs = true
 		}

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"merlon/internal/engine/dast/effect"
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -37,6 +39,10 @@ type Options struct {
 	Submit bool
 	// Remove sends requests of the method DELETE; without it they are told, and not sent.
 	Remove bool
+	// Keeper judges what requests do, and which of them are not sent; nil: all are.
+	Keeper *effect.Keeper
+	// Values are typed into fields; nil: those of no scan.
+	Values *invent.Values
 	// Look sees every answer.
 	Look     func(*message.Response)
 	Progress func(asked, known int)
@@ -287,6 +293,7 @@ func (c *Crawler) push(it item) {
 		key += "\x00"
 	}
 	folder := r.Method + " " + r.Base() + path.Dir(r.Path)
+	r.Effect = c.Keeper.Judge(r, "")
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	shape := site.Shape(r)
@@ -366,6 +373,10 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		c.Surface.Failed(r, why)
 		return nil
 	}
+	if why := c.Keeper.Refuses(r); why != "" {
+		c.Surface.Withhold(r, why)
+		return nil
+	}
 	if r.Method != http.MethodGet && !c.Submit {
 		c.Surface.Withhold(r, "the profile sends no forms that may store something")
 		return nil
@@ -383,6 +394,9 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 			c.gaps.Add(c.Place(r), "", err.Error())
 			return nil
 		}
+		return err
+	}
+	if err := c.created(ctx, resp); err != nil {
 		return err
 	}
 	on, known := c.known(resp)
@@ -419,7 +433,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
-		found := Read(resp)
+		found := read(resp, c.Values)
 		c.want(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
 		if resp.IsHTML() && resp.Unparsed() != nil {
@@ -501,12 +515,17 @@ func (c *Crawler) take(f *Found, resp *message.Response, depth int, on *int) {
 	c.mu.Unlock()
 	for _, r := range f.Requests {
 		r.Guest = resp.Request.Guest
+		if resp.Request.Method != http.MethodGet { // a preview shows what was sent: nothing is stored yet
+			r.Shown = slices.DeleteFunc(r.Shown, func(name string) bool {
+				return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool { return p.Name == name && strings.Contains(p.Value, c.Values.Mark()) })
+			})
+		}
 		if r.Referer == "" && strings.HasPrefix(r.Origin, "form") {
 			r.Referer = resp.Request.Address()
 		}
 		c.push(item{r: r, depth: depth, list: f.choosers[r], from: from, on: on})
 	}
-	one, add := collection(resp)
+	one, add := collection(resp, c.Values)
 	if one != nil {
 		c.push(item{r: one, depth: depth, on: on})
 	}

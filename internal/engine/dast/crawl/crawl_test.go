@@ -448,7 +448,7 @@ func TestCrawlOfLists(t *testing.T) {
 		}
 	}
 	more := c.Lists()
-	if len(more) != 1 || more[0].Path != "/api/orders/" || string(more[0].Body.Text) != `{"count":2,"note":"a"}` {
+	if len(more) != 1 || more[0].Path != "/api/orders/" || string(more[0].Body.Text) != `{"count":2,"note":"merlon-000000"}` {
 		t.Errorf("lists %+v", more)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/lazyregexp"
@@ -21,6 +22,7 @@ import (
 type form struct {
 	node     *html.Node // nil: controls without a form
 	controls []*html.Node
+	values   *invent.Values
 }
 
 // control reports whether an element is one of a form.
@@ -122,7 +124,7 @@ func (f *form) parts() []*form {
 	}
 	var out []*form
 	for _, leave := range []func(*html.Node) bool{chosen, typed} {
-		part := &form{node: f.node}
+		part := &form{node: f.node, values: f.values}
 		for _, n := range f.controls {
 			if _, required := lookup(n, "required"); required || attribute(n, "name") == "" || !leave(n) {
 				part.controls = append(part.controls, n)
@@ -156,7 +158,7 @@ func (f *form) byScript() bool {
 // page proposes; as they are filled in where it proposes none.
 func (f *form) typed() []message.Param {
 	var proposed []message.Param
-	all := &form{node: f.node}
+	all := &form{node: f.node, values: f.values}
 	for _, n := range f.controls {
 		name, kind := attribute(n, "name"), strings.ToLower(attribute(n, "type"))
 		if name == "" || n.Data == "button" || n.Data == "input" && kind != "" && kind != "text" && kind != "search" {
@@ -170,8 +172,7 @@ func (f *form) typed() []message.Param {
 	if len(proposed) > 0 {
 		return proposed
 	}
-	params, _, _ := all.fill(nil)
-	return params
+	return all.fill(nil, filling{values: f.values}).params
 }
 
 // request fills the form in and sends it by the button.
@@ -198,19 +199,19 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	if r == nil {
 		return nil
 	}
-	params, types, file := f.fill(button)
-	r.Types, r.Label = types, f.label(button)
+	filled := f.fill(button, filling{values: f.values, of: r.Place(), stores: method == "post"})
+	r.Types, r.Label, r.Shown = filled.types, f.label(button), filled.shown
 	if method != "post" {
 		if method == "dialog" {
 			return nil
 		}
-		r.Query = params
+		r.Query = filled.params
 		retype(r.Types, message.InQuery)
 		return r
 	}
 	r.Method = http.MethodPost
-	r.Body = message.Body{Kind: message.Form, Params: params}
-	if strings.Contains(enctype, "multipart") || file {
+	r.Body = message.Body{Kind: message.Form, Params: filled.params}
+	if strings.Contains(enctype, "multipart") || filled.file {
 		r.Body.Kind = message.Multipart
 		retype(r.Types, message.InMultipart)
 	} else {
@@ -238,10 +239,29 @@ func retype(types map[string]string, in message.In) {
 	}
 }
 
-// fill returns the values that the form sends, and the types of its fields.
-func (f *form) fill(button *html.Node) (params []message.Param, types map[string]string, file bool) {
-	types = map[string]string{}
-	radios := map[string]bool{}
+// A filling says how a form is filled in.
+type filling struct {
+	values *invent.Values
+	of     string // what the form is sent to: passwords of one form are the same
+	stores bool   // it may store what is typed, which then carries the scan's mark
+}
+
+// filled is a form that is filled in.
+type filled struct {
+	params []message.Param
+	types  map[string]string // of the fields
+	shown  []string          // fields that a user may change, with the values of the page
+	file   bool
+}
+
+// fill returns what the form sends.
+func (f *form) fill(button *html.Node, with filling) filled {
+	var params []message.Param
+	var shown []string
+	file := false
+	types := map[string]string{}
+	radios := f.checked("radio")
+	boxes := f.checked("checkbox")
 	typed := 0 // fields that the page has filled in as a user would
 	for _, n := range f.controls {
 		name := attribute(n, "name")
@@ -263,34 +283,44 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 		case n.Data == "textarea":
 			if value = strings.TrimSpace(inner(n)); value != "" {
 				typed++
+				shown = append(shown, name)
 			} else {
-				value = valueFor(name, "text")
+				value = with.value(name, "text")
 			}
 		case kind == "radio":
-			if radios[name] {
+			if chosen := radios[name]; chosen != n && chosen != nil {
 				continue
 			}
-			radios[name] = true
+			radios[name] = n
 			types[name] = "choice"
 			if value == "" {
 				value = "on"
 			}
 		case kind == "checkbox":
+			if with.stores && boxes[name] == nil && !agrees(n) {
+				continue // as it stands: it may give rights, or switch something on
+			}
+			if _, on := lookup(n, "checked"); with.stores && !on && !agrees(n) {
+				continue
+			}
 			types[name] = "choice"
 			if value == "" {
 				value = "on"
 			}
 		case kind == "file":
 			file = true
-			params = append(params, message.Param{Name: name, Value: "test\n", File: "test.txt", Type: "text/plain"})
+			params = append(params, message.Param{Name: name, Value: with.values.Mark() + "\n", File: with.values.Mark() + ".txt", Type: "text/plain"})
 			types[name] = "file"
 			continue
 		case kind == "hidden":
 			types[name] = "hidden"
 		case value == "" || kind == "password":
-			value = valueFor(name, kind)
+			value = with.value(name, kind)
 		case kind == "" || kind == "text" || kind == "email" || kind == "tel":
 			typed++
+			shown = append(shown, name)
+		case kind == "url" || kind == "number" || kind == "date" || kind == "time" || kind == "color":
+			shown = append(shown, name)
 		}
 		switch kind {
 		case "number", "range":
@@ -304,8 +334,27 @@ func (f *form) fill(button *html.Node) (params []message.Param, types map[string
 		params = leavePasswords(params, types, typed)
 	}
 	keepPassword(params, types)
-	return params, types, file
+	return filled{params: params, types: types, shown: shown, file: file}
 }
+
+// checked returns, by name, the controls of a type that the page has ticked.
+func (f *form) checked(kind string) map[string]*html.Node {
+	out := map[string]*html.Node{}
+	for _, n := range f.controls {
+		if _, on := lookup(n, "checked"); on && strings.EqualFold(attribute(n, "type"), kind) && out[attribute(n, "name")] == nil {
+			out[attribute(n, "name")] = n
+		}
+	}
+	return out
+}
+
+// agrees reports whether a box has to be ticked for the form to be taken.
+func agrees(n *html.Node) bool {
+	_, required := lookup(n, "required")
+	return required || agreement.MatchString(attribute(n, "name"))
+}
+
+var agreement = lazyregexp.New(`(?i)agree|accept|terms|consent|tos$|privacy|agb|datenschutz|conditions|accepte`)
 
 // leavePasswords empties the passwords of a form that shows somebody's account to change
 // it, as one does who changes another thing of it: several fields, or several passwords,
@@ -387,59 +436,66 @@ func inner(n *html.Node) string {
 	return b.String()
 }
 
-// values are what a user might enter, by words in the name of a field.
-var values = []struct {
-	name  *lazyregexp.Regexp
-	value string
+// samples are what a user might enter, by words in the name of a field: a value, or the
+// type of a field that has it.
+var samples = []struct {
+	name        *lazyregexp.Regexp
+	kind, value string
 }{
-	{lazyregexp.New(`(?i)e?-?mail`), "jane.roe@example.com"},
-	{lazyregexp.New(`(?i)url|website|homepage|link|uri`), "https://www.example.com/"},
-	{lazyregexp.New(`(?i)pass(word|wd)?|pwd|secret`), "Merl0n!Scan"},
-	{lazyregexp.New(`(?i)phone|tel|mobile|fax`), "+15555550123"},
-	{lazyregexp.New(`(?i)zip|postal|plz`), "10115"},
-	{lazyregexp.New(`(?i)date|birth|dob`), "2001-02-03"},
-	{lazyregexp.New(`(?i)year`), "2001"},
-	{lazyregexp.New(`(?i)month|day|hour|minute`), "3"},
-	{lazyregexp.New(`(?i)age|count|number|num|qty|quantity|amount|price|size|limit|offset|page|(^|_|-)id$|Id$`), "1"},
-	{lazyregexp.New(`(?i)(first|last|full|sur|real|display)[-_ ]?name`), "Jane"},
-	{lazyregexp.New(`(?i)user|login|account|nick`), "janeroe"},
-	{lazyregexp.New(`(?i)city|town`), "Berlin"},
-	{lazyregexp.New(`(?i)country`), "DE"},
-	{lazyregexp.New(`(?i)(^|_)(ip|addr)(_|$)|host|address_?ip`), "127.0.0.1"},
-	{lazyregexp.New(`(?i)color|colour`), "#336699"},
-	{lazyregexp.New(`(?i)lang|locale`), "en"},
+	{lazyregexp.New(`(?i)e?-?mail`), "email", ""},
+	{lazyregexp.New(`(?i)url|website|homepage|link|uri`), "url", ""},
+	{lazyregexp.New(`(?i)pass(word|wd)?|pwd|secret`), "password", ""},
+	{lazyregexp.New(`(?i)phone|tel|mobile|fax`), "tel", ""},
+	{lazyregexp.New(`(?i)zip|postal|plz`), "", "10115"},
+	{lazyregexp.New(`(?i)date|birth|dob`), "date", ""},
+	{lazyregexp.New(`(?i)year`), "", "2001"},
+	{lazyregexp.New(`(?i)month|day|hour|minute`), "", "3"},
+	{lazyregexp.New(`(?i)age|count|number|num|qty|quantity|amount|price|size|limit|offset|page|(^|_|-)id$|Id$`), "", "1"},
+	{lazyregexp.New(`(?i)(first|last|full|sur|real|display)[-_ ]?name`), "", "Jane"},
+	{lazyregexp.New(`(?i)user|login|account|nick`), "user", ""},
+	{lazyregexp.New(`(?i)city|town`), "", "Berlin"},
+	{lazyregexp.New(`(?i)country`), "", "DE"},
+	{lazyregexp.New(`(?i)(^|_)(ip|addr)(_|$)|address_?ip`), "", "192.0.2.1"},
+	{lazyregexp.New(`(?i)host|domain|server`), "host", ""},
+	{lazyregexp.New(`(?i)color|colour`), "color", ""},
+	{lazyregexp.New(`(?i)lang|locale`), "", "en"},
 }
 
-// valueFor returns a plausible value of a field.
-func valueFor(name, kind string) string {
-	switch kind {
-	case "email":
-		return "jane.roe@example.com"
-	case "url":
-		return "https://www.example.com/"
-	case "number", "range":
-		return "1"
-	case "date":
-		return "2001-02-03"
-	case "datetime-local":
-		return "2001-02-03T04:05"
-	case "time":
-		return "04:05"
-	case "month":
-		return "2001-02"
-	case "week":
-		return "2001-W05"
-	case "color":
-		return "#336699"
-	case "tel":
-		return "+15555550123"
-	case "password":
-		return "Merl0n!Scan"
+// kinds are values of the types of fields.
+var kinds = map[string]string{"number": "1", "range": "1", "date": "2001-02-03", "datetime-local": "2001-02-03T04:05", "time": "04:05",
+	"month": "2001-02", "week": "2001-W05", "color": "#336699", "tel": "+15555550123"}
+
+// value returns a plausible value of a field.
+func (f filling) value(name, kind string) string {
+	if value, known := f.kind(kind); known {
+		return value
 	}
-	for _, v := range values {
-		if v.name.MatchString(name) {
-			return v.value
+	for _, s := range samples {
+		if s.name.MatchString(name) {
+			value, _ := f.kind(s.kind)
+			return cmp.Or(s.value, value)
 		}
 	}
+	if f.stores {
+		return f.values.Mark()
+	}
 	return "test"
+}
+
+// kind returns the value of a field of a type.
+func (f filling) kind(kind string) (string, bool) {
+	switch kind {
+	case "email":
+		return f.values.Mail(), true
+	case "url":
+		return f.values.URL(), true
+	case "host":
+		return f.values.Host(), true
+	case "password":
+		return f.values.Password(f.of), true
+	case "user":
+		return f.values.Mark(), true
+	}
+	value, known := kinds[kind]
+	return value, known
 }

@@ -49,6 +49,7 @@ func (r *reader) page(doc *html.Node) {
 		}
 	}
 	for _, f := range forms(doc) {
+		f.values = r.values
 		requests := f.requests(r.base)
 		r.found.Requests = append(r.found.Requests, requests...)
 		for _, q := range requests {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"merlon/internal/engine/dast/crawl/script"
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/lazyregexp"
 )
@@ -31,8 +32,11 @@ type Found struct {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // Read returns everything that an answer leads to.
-func Read(resp *message.Response) *Found {
-	r := &reader{base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
+func Read(resp *message.Response) *Found { return read(resp, nil) }
+
+// read is Read with the values that the scan types into fields.
+func read(resp *message.Response, values *invent.Values) *Found {
+	r := &reader{values: values, base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
 	r.headers(resp.Header)
 	media := resp.MediaType()
 	name := path.Base(resp.Request.Path)
@@ -60,9 +64,10 @@ func Read(resp *message.Response) *Found {
 }
 
 type reader struct {
-	base  *url.URL
-	found *Found
-	deep  int // fragments inside of fragments
+	values *invent.Values
+	base   *url.URL
+	found  *Found
+	deep   int // fragments inside of fragments
 }
 
 // add adds an address.
@@ -220,13 +225,13 @@ func (r *reader) script(code string) {
 			q.Method = call.Method
 		}
 		for _, name := range call.Query {
-			q.Query = append(q.Query, message.Param{Name: name, Value: valueFor(name, "")})
+			q.Query = append(q.Query, message.Param{Name: name, Value: r.sample(&call, name)})
 		}
 		for _, name := range call.Headers {
-			q.Header = append(q.Header, message.Param{Name: name, Value: valueFor(name, "")})
+			q.Header = append(q.Header, message.Param{Name: name, Value: r.sample(&call, name)})
 		}
 		if q.Method != http.MethodGet && len(call.Body) > 0 {
-			q.Body = body(&call)
+			q.Body = r.body(&call)
 		}
 		r.found.Requests = append(r.found.Requests, q)
 	}
@@ -235,16 +240,21 @@ func (r *reader) script(code string) {
 // fileName are names of fields that take a file.
 var fileName = lazyregexp.New(`(?i)file|image|photo|picture|avatar|upload|attachment|document`)
 
+// sample is a plausible value of what a call sends.
+func (r *reader) sample(call *script.Call, name string) string {
+	return filling{values: r.values, of: call.Address, stores: call.Method != "" && call.Method != http.MethodGet}.value(name, "")
+}
+
 // body is what a call sends, with plausible values.
-func body(call *script.Call) message.Body {
+func (r *reader) body(call *script.Call) message.Body {
 	if call.Kind == script.JSON {
-		return message.Body{Kind: message.JSON, Text: jsonBody(call.Body)}
+		return message.Body{Kind: message.JSON, Text: r.jsonBody(call)}
 	}
 	out := message.Body{Kind: message.Form}
 	for _, name := range call.Body {
-		p := message.Param{Name: name, Value: valueFor(name, "")}
+		p := message.Param{Name: name, Value: r.sample(call, name)}
 		if call.Kind == script.Multipart && fileName.MatchString(name) {
-			p = message.Param{Name: name, Value: "test\n", File: "test.txt", Type: "text/plain"}
+			p = message.Param{Name: name, Value: r.values.Mark() + "\n", File: r.values.Mark() + ".txt", Type: "text/plain"}
 		}
 		out.Params = append(out.Params, p)
 	}
@@ -255,10 +265,10 @@ func body(call *script.Call) message.Body {
 }
 
 // jsonBody is an object with the names and plausible values.
-func jsonBody(names []string) []byte {
+func (r *reader) jsonBody(call *script.Call) []byte {
 	body := map[string]string{}
-	for _, name := range names {
-		body[name] = valueFor(name, "")
+	for _, name := range call.Body {
+		body[name] = r.sample(call, name)
 	}
 	out, _ := json.Marshal(body) // strings can be written
 	return out

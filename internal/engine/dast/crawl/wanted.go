@@ -90,7 +90,7 @@ func (c *Crawler) want(it item, resp *message.Response, found *Found) {
 		list = &r.Body.Params
 	}
 	for _, name := range names {
-		*list = append(*list, message.Param{Name: name, Value: valueFor(name, "")})
+		*list = append(*list, message.Param{Name: name, Value: filling{values: c.Values, of: it.r.Path}.value(name, "")})
 	}
 	c.ponder(it, r, names)
 }

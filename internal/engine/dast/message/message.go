@@ -53,6 +53,12 @@ type Request struct {
 	Guest bool
 	// Label is what the button says that sends the form; empty: it is none, or has no text.
 	Label string
+	// Effect is what the operation does, as far as it was judged when the request was found;
+	// empty: it was not judged yet. Requests that are made of this one have the same.
+	Effect Effect
+	// Shown are the names of the fields that the page itself fills in and a user may change:
+	// the form most likely edits what they show.
+	Shown []string
 	// Via is the form that has to be sent before, each time: the answer to it leads to the
 	// page with this one. nil: none has to.
 	Via *Request

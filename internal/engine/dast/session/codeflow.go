@@ -55,10 +55,13 @@ func (s *Session) codeFlow(ctx context.Context, l *scan.OAuthLogin) error {
 	if l.Scope != "" {
 		r.Query = append(r.Query, message.Param{Name: "scope", Value: l.Scope}, message.Param{Name: "nonce", Value: rand.Text()})
 	}
+	s.o.Secrets.Add("state", f.state)
+	s.o.Secrets.Add("code_verifier", f.verifier)
 	code, err := f.walk(ctx, r)
 	if err != nil {
 		return err
 	}
+	s.o.Secrets.Obtained("code", code)
 	return s.exchange(ctx, l, []message.Param{{Name: "grant_type", Value: "authorization_code"}, {Name: "code", Value: code}, {Name: "redirect_uri", Value: f.redirect.String()},
 		{Name: "client_id", Value: l.ClientID}, {Name: "code_verifier", Value: f.verifier}})
 }

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"merlon/internal/engine/dast/browser"
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/errs"
@@ -29,10 +28,6 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 	if err != nil {
 		return nil, err
 	}
-	_, fragment, _ := strings.Cut(l.URL, "#")
-	if fragment != "" {
-		fragment = "#" + fragment
-	}
 	resp, err := s.follow(ctx, page, 5)
 	if err != nil {
 		return nil, err
@@ -44,13 +39,11 @@ func (s *Session) form(ctx context.Context, l *scan.FormLogin) (*message.Respons
 		}
 		f = loginForm(resp)
 	}
-	if f == nil && s.o.Browse != nil && resp.Status == http.StatusOK { // script may show it
-		whole := *l
-		whole.URL = page.Address() + fragment
-		return nil, s.browse(ctx, browser.Login{Form: &whole})
-	}
 	if f == nil {
 		return nil, errs.E(errs.Unavailable, "signing in as %q: %s has no form with a password", s.identity.Name, page.Place())
+	}
+	if f.Method == http.MethodGet {
+		return nil, errs.E(errs.Unavailable, "signing in as %q is not possible because the form of %s would send the password in its address (method GET)", s.identity.Name, page.Place())
 	}
 	coded := slices.Contains(slices.Collect(maps.Values(l.Fields)), "{{totp}}")
 	if name := typed(f, oneTime); !coded && s.identity.TOTP != "" && name != "" {
@@ -95,6 +88,11 @@ func (s *Session) step(ctx context.Context, resp *message.Response, kind *lazyre
 
 // submit sends a form as its page does, and returns the page behind it.
 func (s *Session) submit(ctx context.Context, page *message.Response, r *message.Request) (*message.Response, error) {
+	for _, p := range r.Points() { // such as a token that binds the form to the session
+		if r.Types[p.Key()] == "hidden" {
+			s.o.Secrets.Obtained(p.Name, p.Value)
+		}
+	}
 	r.Referer = page.Request.Address()
 	return s.follow(ctx, r.SetHeader("Origin", page.Request.Base()), 5)
 }
@@ -138,6 +136,11 @@ func (s *Session) filled(f *message.Request, l *scan.FormLogin) (*message.Reques
 		list, in = &r.Query, message.InQuery
 	case r.Body.Kind == message.Multipart:
 		in = message.InMultipart
+	}
+	for key, t := range f.Types { // the crawler leaves it out where the page has filled in the others
+		if name, ok := strings.CutPrefix(key, string(in)+":"); ok && t == "password" && !slices.ContainsFunc(*list, func(p message.Param) bool { return p.Name == name }) {
+			*list = append(*list, message.Param{Name: name})
+		}
 	}
 	user := -1
 	for i, p := range *list {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -22,11 +23,43 @@ func (s *Session) due() bool {
 	defer s.mu.Unlock()
 	s.asked++
 	now := s.o.Now()
-	if !s.ever || s.lost || s.asked < proveEvery && now.Sub(s.proved) < proveAfter {
+	if !s.ever || s.lost || s.doubt == "" && s.asked < proveEvery && now.Sub(s.proved) < proveAfter {
 		return false
 	}
 	s.asked, s.proved = 0, now
 	return true
+}
+
+// maxLed is how many answers in a row may lead to the sign-in page until the session counts as
+// lost, where no page is known that would show it.
+const maxLed = 5
+
+// suspect looks at an answer for signs that the session is lost. The next request asks the page
+// that shows it first (due): an application may send a user to its sign-in page for what he may
+// not see. mu is held.
+func (s *Session) suspect(resp *message.Response) {
+	why := s.tellsOut(resp)
+	if why == "" {
+		s.led = 0
+		return
+	}
+	route := resp.Request.Method + " " + resp.Request.Base() + resp.Request.Path
+	if s.page == nil && !s.marked() && s.learnt == nil {
+		if s.led++; s.led >= maxLed {
+			s.lose(why)
+		}
+		return
+	}
+	if s.kept[route] {
+		return
+	}
+	s.doubt = cmp.Or(s.doubt, why)
+	if s.kept == nil {
+		s.kept = map[string]bool{}
+	}
+	if len(s.kept) < maxNames {
+		s.kept[route] = true // until the page says that the session is lost
+	}
 }
 
 // proof is the page that shows whether the session holds: that of the marker, else one
@@ -103,11 +136,15 @@ func (s *Session) check(ctx context.Context) error {
 	if s.page == nil && !s.marked() {
 		holds = s.welcomes
 	}
+	s.mu.Lock()
+	why := cmp.Or(s.doubt, "the page of the marker does not show the session")
+	s.doubt = ""
 	if holds(resp) {
+		s.mu.Unlock()
 		return nil
 	}
-	s.mu.Lock()
-	s.lose("the page of the marker does not show the session")
+	s.kept = nil
+	s.lose(why)
 	s.mu.Unlock()
 	if !s.signsIn() {
 		return nil

@@ -52,6 +52,7 @@ func (s *Session) exchange(ctx context.Context, l *scan.OAuthLogin, form []messa
 	if err != nil {
 		return err
 	}
+	s.answered(resp.Body)
 	var answer struct {
 		Access string `json:"access_token"`
 		Error  string `json:"error"`

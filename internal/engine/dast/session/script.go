@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/lazyregexp"
 	"merlon/internal/scan"
@@ -36,11 +38,55 @@ func (s *Session) browse(ctx context.Context, l browser.Login) error {
 	return nil
 }
 
+// browseForm signs in by the form of the identity with the browser.
+func (s *Session) browseForm(ctx context.Context) error {
+	page, err := s.request(s.identity.Form.URL)
+	if err != nil {
+		return err
+	}
+	whole := *s.identity.Form
+	_, fragment, _ := strings.Cut(whole.URL, "#")
+	if whole.URL = page.Address(); fragment != "" {
+		whole.URL += "#" + fragment
+	}
+	return s.browse(ctx, browser.Login{Form: &whole})
+}
+
+// enterByScript signs in with the browser where the form as the markup has it did not work,
+// for the reason of failed: its script may show it, or send it.
+func (s *Session) enterByScript(ctx context.Context, failed error) error {
+	if s.o.Browse == nil {
+		return failed
+	}
+	s.mu.Lock()
+	s.reset()
+	s.mu.Unlock()
+	err := s.browseForm(ctx)
+	if err == nil {
+		err = s.prove(ctx, nil)
+	}
+	if err != nil && !traffic.Over(err) {
+		return errs.Wrap(errs.Unavailable, err, "%v; with its script", failed)
+	}
+	s.script = err == nil
+	return err
+}
+
 // Adopt takes the cookies that a browser holds for the session.
 func (s *Session) Adopt(state *browser.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.jar.SetCookies(s.o.Scope.Base(), state.Cookies)
+	for _, c := range state.Cookies {
+		s.o.Secrets.Obtained(c.Name, c.Value)
+	}
+	for _, kept := range state.Storage {
+		for _, items := range []map[string]string{kept.Local, kept.Session} {
+			for name, value := range items {
+				s.keeps(name, value)
+			}
+		}
+	}
 }
 
 // code is a one-time password.

@@ -21,6 +21,7 @@ import (
 	"merlon/internal/engine/dast/traffic"
 	"merlon/internal/errs"
 	"merlon/internal/lazyregexp"
+	"merlon/internal/redact"
 	"merlon/internal/scan"
 )
 
@@ -34,6 +35,8 @@ type Options struct {
 	Browse func(context.Context, *Session, browser.Login) (*browser.State, error)
 	// Look sees the answers of the first sign-in, without credentials; nil: nobody does.
 	Look func(*message.Response)
+	// Secrets gets what the identity signs in with and what it is given for it.
+	Secrets *redact.Set
 }
 
 // A Session is an identity signed in. It implements traffic.Session and is safe for
@@ -58,9 +61,13 @@ type Session struct {
 	gone   time.Time
 	ends   time.Time // when it is to be renewed; zero: that is not known
 	why    string
+	doubt  string           // why the session may be lost; empty: nothing says so
+	led    int              // answers in a row that led to the sign-in page
+	kept   map[string]bool  // routes that lead to the sign-in page while the session is there
 	asked  int              // requests since the session was proven
 	proved time.Time        // when it was
 	learnt *message.Request // a page that differs for a visitor; nil: none is known
+	script bool             // the form is sent by script, so that a browser signs in
 	landed *message.Request // the page on which the first sign-in ended; nil: none did
 
 	signing sync.Mutex // one sign-in at a time
@@ -112,6 +119,10 @@ func New(identity scan.Identity, o Options) (*Session, error) {
 		if _, err := totp(identity.TOTP, o.Now()); err != nil {
 			return fail("%v", err)
 		}
+	}
+	scan.AddSecrets(o.Secrets, &s.identity)
+	if f := identity.Form; f != nil && f.Password != f.User {
+		o.Client.Protect(f.Password)
 	}
 	s.reset()
 	return s, nil
@@ -214,7 +225,7 @@ func (s *Session) renew(ctx context.Context) error {
 // add puts the session into a request. What the request itself says stays: an attack
 // on a cookie or a header is the request's own.
 func (s *Session) add(req *http.Request) {
-	own := s.o.Scope.Hosts(req.URL.Host) || req.Host != "" && s.o.Scope.Hosts(req.Host)
+	own := s.o.Scope.Trusts(req.URL.Scheme, req.URL.Host) // whatever the header Host says
 	if at, err := message.Of(jarURL(req.URL)); !own && (err != nil || !s.issues(at)) {
 		return // credentials are for the target alone, and cookies for who set them
 	}
@@ -264,15 +275,15 @@ func (s *Session) Seen(resp *message.Response) {
 	if s.o.Scope.Hosts(resp.Request.Host) || s.issues(resp.Request) {
 		if set := (&http.Response{Header: resp.Header}).Cookies(); len(set) > 0 {
 			repeated := s.repeats(resp.Request)
-			s.jar.SetCookies(jarURL(resp.Request.URL()), slices.DeleteFunc(set, func(c *http.Cookie) bool { return repeated(c) || s.tooMany(c) }))
+			set = slices.DeleteFunc(set, func(c *http.Cookie) bool { return repeated(c) || s.tooMany(c) })
+			s.jar.SetCookies(jarURL(resp.Request.URL()), set)
+			s.given(resp.Request, set)
 		}
 	}
 	if s.lost || !s.ever || !s.signsIn() {
 		return
 	}
-	if why := s.tellsOut(resp); why != "" {
-		s.lose(why)
-	}
+	s.suspect(resp)
 }
 
 // repeats returns what reports whether a cookie that the session has already gets a value that
@@ -390,7 +401,7 @@ func (s *Session) SignIn(ctx context.Context) error {
 }
 
 func (s *Session) signIn(ctx context.Context) error {
-	ctx = context.WithValue(ctx, signingIn{}, true)
+	ctx = traffic.SigningIn(traffic.Vouch(context.WithValue(ctx, signingIn{}, true)))
 	s.mu.Lock()
 	s.reset()
 	s.signs++
@@ -399,12 +410,18 @@ func (s *Session) signIn(ctx context.Context) error {
 	if err == nil {
 		err = s.prove(ctx, landed)
 	}
+	if err != nil && !traffic.Over(err) && s.identity.Form != nil && !s.script && !s.ever {
+		landed, err = nil, s.enterByScript(ctx, err)
+	}
 	if err == nil {
 		err = s.learn(ctx, landed)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.asked, s.proved = 0, s.o.Now()
+	for _, h := range s.header {
+		scan.AddSecrets(s.o.Secrets, &scan.Identity{Header: []scan.Header{h}})
+	}
+	s.asked, s.proved, s.doubt, s.led = 0, s.o.Now(), "", 0
 	if err != nil {
 		s.fails++
 		s.lose(err.Error())
@@ -422,6 +439,8 @@ func (s *Session) signIn(ctx context.Context) error {
 // none.
 func (s *Session) enter(ctx context.Context) (*message.Response, error) {
 	switch i := &s.identity; {
+	case i.Form != nil && s.script:
+		return nil, s.browseForm(ctx)
 	case i.Form != nil:
 		return s.form(ctx, i.Form)
 	case i.JSON != nil:
@@ -503,7 +522,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	if l.Method != "" {
 		r.Method = strings.ToUpper(l.Method)
 	}
-	body, err := s.fill(l.Body)
+	body, err := s.fill(string(l.Body))
 	if err != nil {
 		return err
 	}
@@ -519,6 +538,7 @@ func (s *Session) json(ctx context.Context, l *scan.JSONLogin) error {
 	if resp.Status >= 400 {
 		return errs.E(errs.Unavailable, "signing in as %q did not work: %s answers %d", s.identity.Name, r.Place(), resp.Status)
 	}
+	s.answered(resp.Body)
 	token, err := token(resp.Body, l.Token)
 	if err != nil {
 		if l.Token == "" && len(resp.Header.Values("Set-Cookie")) > 0 {

@@ -187,6 +187,23 @@ func TestCredentialsStayAtTheTarget(t *testing.T) {
 	if err := s.Prepare(t.Context(), r); err != nil || r.Header.Get("Authorization") != "" {
 		t.Errorf("%v, header %q", err, r.Header.Get("Authorization"))
 	}
+	r.Host = s.o.Scope.Base().Host // the header, as an attack sets it
+	if err := s.Prepare(t.Context(), r); err != nil || r.Header.Get("Authorization") != "" {
+		t.Errorf("for the header Host: %v, header %q", err, r.Header.Get("Authorization"))
+	}
+	encrypted, err := site.NewScope(&scan.Target{URL: "https://shop.example.org/", Include: []string{"http://shop.example.org/*"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err = New(scan.Identity{Bearer: "fixed"}, Options{Scope: encrypted}); err != nil {
+		t.Fatal(err)
+	}
+	for scheme, want := range map[string]string{"https": "Bearer fixed", "http": ""} {
+		r, _ := http.NewRequest(http.MethodGet, scheme+"://shop.example.org/", nil)
+		if err := s.Prepare(t.Context(), r); err != nil || r.Header.Get("Authorization") != want {
+			t.Errorf("by %s: %v, header %q", scheme, err, r.Header.Get("Authorization"))
+		}
+	}
 	server := httptest.NewServer(&app{})
 	defer server.Close()
 	scope, _ := site.NewScope(&scan.Target{URL: server.URL})

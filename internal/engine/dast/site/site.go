@@ -131,6 +131,12 @@ func sameHost(host string, base *url.URL) bool {
 // Hosts reports whether the host is the target's own, for cookies and credentials.
 func (s *Scope) Hosts(host string) bool { return sameHost(host, s.base) }
 
+// Trusts reports whether credentials may be sent there: to the target's own host, and not
+// in the clear where the target is encrypted.
+func (s *Scope) Trusts(scheme, host string) bool {
+	return s.Hosts(host) && (s.base.Scheme == "http" || strings.EqualFold(scheme, s.base.Scheme))
+}
+
 // dangerous are words in an address or a label of what ends the session or cannot be
 // taken back.
 var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_ ]?(out|off)([^a-z]|$)|(^|[^a-z])(abmelden|ausloggen|d[eé]connexion|cerrar[-_ ]?sesi[oó]n|uitloggen|wyloguj)([^a-z]|$)|(^|[^a-z])(deactivate|close|delete|remove|cancel)[-_]?(my)?[-_]?account|(^|[^a-z])(shutdown|rmdir|unlink|reboot|factory[-_]?reset|set[-_]?up|re[-_]?install|uninstall|unsubscribe|terminate[-_]?session)([^a-z]|$)` +
@@ -142,7 +148,7 @@ var dangerous = lazyregexp.New(`(?i)(^|[^a-z])(log|sign)[-_ ]?(out|off)([^a-z]|$
 func Dangerous(text string) bool { return dangerous.MatchString(text) }
 
 // removes is how the names of operations begin that remove something.
-var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
+var removes = lazyregexp.New(`^(?i:delete|remove|drop|purge|wipe|truncate|destroy|erase|reset|clear|burn|kill|revoke|uninstall|trash|l[oö]schen|loeschen|entfernen|supprimer|effacer|eliminar|borrar|quitar|elimina|rimuovi|cancella|excluir|remover|apagar)(_|-|[A-Z]|$)|AndBurn|AndDelete`)
 
 // Removes reports whether the name of an operation, or the last part of a path, says that
 // it removes something or puts something else in its place.
@@ -207,17 +213,23 @@ const (
 	maxWord     = 20 // bytes of a value that says what to do
 )
 
+// Ends reports whether a request ends the session or destroys something that cannot be
+// brought back, by its address, its button or what a hidden field says to do.
+func Ends(r *message.Request) bool {
+	if Dangerous(r.Address()) || len(r.Label) <= 2*maxWord && Dangerous(r.Label) {
+		return true
+	}
+	return slices.ContainsFunc(r.Body.Params, func(p message.Param) bool {
+		return Dangerous(p.Name) || len(p.Value) <= maxWord && Dangerous(p.Value)
+	})
+}
+
 // Never says why nobody asks for a request unasked: it ends the session, destroys
 // something, or gives the user that the scan signs in as another password. Empty: it
 // may be asked.
 func Never(r *message.Request) string {
-	if Dangerous(r.Address()) || len(r.Label) <= 2*maxWord && Dangerous(r.Label) {
+	if Ends(r) {
 		return irrevocable
-	}
-	for _, p := range r.Body.Params { // a button, or what a hidden field says to do
-		if Dangerous(p.Name) || len(p.Value) <= maxWord && Dangerous(p.Value) {
-			return irrevocable
-		}
 	}
 	fresh := false
 	var passwords []string
@@ -300,6 +312,12 @@ func page(r *message.Request) message.Param {
 		}
 	}
 	return message.Param{}
+}
+
+// Chooses reports whether a parameter chooses the page of the request.
+func Chooses(r *message.Request, name string) bool {
+	p := page(r)
+	return p.Value != "" && p.Name == name
 }
 
 // Chosen is the Page as it belongs to the operation, "?page=user-info.php": where the

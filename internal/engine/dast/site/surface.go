@@ -29,6 +29,8 @@ type Entry struct {
 	Seen    finding.Operation
 	// Withheld says that no request is sent to attack the operation.
 	Withheld bool
+	// Unfinished is why the attack on the operation did not end; empty: it did.
+	Unfinished string
 	// Answer is what the request was answered when it was found, so that nobody has to
 	// ask for it again; nil: it was not asked, or the answer is too long to keep.
 	Answer *message.Response
@@ -193,6 +195,15 @@ func (s *Surface) Leave(r *message.Request, reason string) {
 	}
 }
 
+// Cut says why the attack on a known operation ended early.
+func (s *Surface) Cut(r *message.Request, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.known[Shape(r)]; e != nil {
+		e.Unfinished = cmp.Or(e.Unfinished, reason)
+	}
+}
+
 // Behind says that the known operation is taken after another request alone.
 func (s *Surface) Behind(r, via *message.Request) {
 	s.mu.Lock()
@@ -221,6 +232,13 @@ func (s *Surface) Entries() []Entry {
 		out[i] = *e
 	}
 	return out
+}
+
+// Len is the number of operations.
+func (s *Surface) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.order)
 }
 
 // Left is the number of operations that found no room.

@@ -42,7 +42,29 @@ type Options struct {
 	Bytes    int64         // of answers in all; 16 GiB
 	Body     int64         // bytes of one answer that are kept; 4 MiB
 	Timeout  time.Duration // of one request, to the end of its answer; 30 s
+	// Keeper decides what may be sent to the target, but for what a Session sends to sign in;
+	// nil: everything.
+	Keeper Keeper
+	// SignIns says that attempts to sign in go on, with invented accounts, until the first sign
+	// of a lock. Otherwise each address gets a few.
+	SignIns bool
 }
+
+// A Keeper decides by what requests do whether they are sent.
+type Keeper interface {
+	// Begin returns an error that says why the request is not sent; else end takes the
+	// answer, nil where there is none.
+	Begin(r *message.Request) (end func(*message.Response), err error)
+	// Browse is Begin for a request of a browser, whose answer is not seen.
+	Browse(r *message.Request) error
+}
+
+// vouched is the key of contexts of callers that answer for what they send.
+type vouched struct{}
+
+// Vouch returns a context for a caller that answers for the effects of what it sends, such as
+// a sign-in or a change of an object that the caller has created: the Keeper is not asked.
+func Vouch(ctx context.Context) context.Context { return context.WithValue(ctx, vouched{}, true) }
 
 // Header names the scan in every request.
 const Header = "X-Merlon-Scan"
@@ -86,6 +108,9 @@ type Client struct {
 	failing atomic.Int64 // in a row
 	back    *backoff
 
+	signIns   signIns
+	passwords sync.Map // texts that no address may have, see Protect
+
 	certificate atomic.Pointer[tls.ConnectionState]
 	guest       Session // see Receive
 
@@ -113,6 +138,10 @@ func New(o Options) *Client {
 		o.Agent = DefaultAgent
 	}
 	c := &Client{o: o, limiter: rate.NewLimiter(rate.Limit(o.Rate), max(1, int(math.Ceil(o.Rate/10)))), slots: make(chan struct{}, o.Parallel), alone: make(chan struct{}, 1), back: newBackoff(), partial: map[string]bool{}}
+	c.signIns.accounts, c.signIns.routes = map[string]string{}, map[string]*attempts{}
+	if !o.SignIns {
+		c.signIns.limit = maxAttempts
+	}
 	c.transport = &http.Transport{
 		DialContext: o.Dial,
 		// An application with a bad certificate, or that knows old ciphers only, is
@@ -258,6 +287,17 @@ func (c *Client) Admit(ctx context.Context, r *message.Request) error {
 	if why := site.Never(r); why != "" {
 		return errs.E(errs.Forbidden, "%s", why)
 	}
+	if err := c.exposes(r); err != nil {
+		return err
+	}
+	if c.o.Keeper != nil {
+		if err := c.o.Keeper.Browse(r); err != nil {
+			return err
+		}
+	}
+	if _, err := c.signIns.take(ctx, r); err != nil {
+		return err
+	}
 	return c.turn(ctx, r)
 }
 
@@ -313,6 +353,9 @@ func (c *Client) deliver(ctx context.Context, r *message.Request, as Session, al
 
 // forward sends a request that may be sent.
 func (c *Client) forward(ctx context.Context, r *message.Request, as Session, alone bool) (*message.Response, error) {
+	if err := c.exposes(r); err != nil {
+		return nil, err
+	}
 	if r.Guest && as != nil {
 		as = c.guest
 	}
@@ -326,18 +369,31 @@ func (c *Client) forward(ctx context.Context, r *message.Request, as Session, al
 	if key := "Idempotency-Key"; len(req.Header[key]) == 0 {
 		req.Header[key] = nil // says so, and is not sent
 	}
-	if as != nil {
-		if err := as.Prepare(ctx, req); err != nil {
+	end := func(*message.Response) {}
+	if c.o.Keeper != nil && ctx.Value(vouched{}) == nil {
+		if end, err = c.o.Keeper.Begin(r); err != nil {
 			return nil, err
 		}
+	}
+	var resp *message.Response
+	defer func() { end(resp) }()
+	if as != nil {
+		if err := as.Prepare(Vouch(ctx), req); err != nil {
+			return nil, err
+		}
+	}
+	counted, err := c.signIns.take(ctx, r)
+	if err != nil {
+		return nil, err
 	}
 	if err := c.turn(ctx, r); err != nil {
 		return nil, err
 	}
-	resp, err := c.exchange(ctx, r, req, alone)
+	resp, err = c.exchange(ctx, r, req, alone)
 	if err != nil {
 		return nil, err
 	}
+	c.signIns.heed(resp, counted)
 	if as != nil {
 		as.Seen(resp)
 	}
@@ -354,7 +410,7 @@ func (c *Client) identify(req *http.Request, r *message.Request) {
 	}
 	req.Header.Set("Accept-Encoding", "gzip, deflate")
 	req.Header.Set(Header, c.o.ID)
-	if c.o.Scope.Hosts(r.Host) {
+	if c.o.Scope.Trusts(r.Scheme, r.Host) {
 		for _, h := range c.o.Headers {
 			if req.Header.Get(h.Name) == "" {
 				req.Header.Set(h.Name, h.Value)

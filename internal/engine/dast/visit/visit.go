@@ -18,6 +18,8 @@ import (
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/browser"
+	"merlon/internal/engine/dast/effect"
+	"merlon/internal/engine/dast/invent"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/session"
 	"merlon/internal/engine/dast/site"
@@ -41,11 +43,17 @@ type Visit struct {
 	Run     *attack.Run
 	Browser *browser.Browser // nil: there is none
 	Seed    uint64           // of all that is random
+	Keeper  *effect.Keeper   // of what requests may do
+	Values  *invent.Values   // that are typed into fields
 	// Signed sees the answers of the sign-ins, without credentials; nil: nobody does.
 	Signed func(*message.Response)
 
-	answered bool                  // the target has answered once
-	unkept   atomic.Pointer[error] // how keeping has ended the last time
+	answered bool                   // the target has answered once
+	phase    atomic.Pointer[string] // the last step of Progress
+	done     atomic.Int64           // operations that were attacked
+	left     atomic.Int64           // operations that are still to be attacked
+	reported atomic.Int64           // findings
+	unkept   atomic.Pointer[error]  // how keeping has ended the last time
 }
 
 // A Plan is what an analysis does itself.
@@ -77,8 +85,14 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 	if v.Scope, err = site.NewScope(t); err != nil {
 		return nil, err
 	}
+	seed := fnv.New64a()
+	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
+	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
+	v.Seed = seed.Sum64()
+	v.Values = invent.New(v.Seed, listener(p.Callback))
+	v.Keeper = effect.NewKeeper(t.Profile, len(t.Identities) > 0, v.Values.Mark())
 	v.Client = traffic.New(traffic.Options{Scope: v.Scope, Dial: p.Dial, ID: p.ID, Agent: traffic.DefaultAgent, Headers: t.Headers,
-		Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests})
+		Rate: t.Rate, Parallel: t.Parallel, Requests: t.Requests, Keeper: v.Keeper, SignIns: t.Profile.Allows(scan.Full)})
 	var identity scan.Identity
 	if len(t.Identities) > 0 {
 		identity = t.Identities[0]
@@ -87,11 +101,12 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 		v.Client.Close()
 		return nil, err
 	}
-	seed := fnv.New64a()
-	_, _ = seed.Write([]byte(t.URL + p.ID)) // a hash takes everything
-	_, _ = seed.Write(p.Resume)             // what an earlier attempt has left in the target is not this one's
-	v.Seed = seed.Sum64()
-	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
+	if err := v.protect(); err != nil {
+		v.Client.Close()
+		return nil, err
+	}
+	v.watch()
+	v.Run = &attack.Run{Client: v.Client, As: v.As, Surface: v.Surface, Target: t, Scope: v.Scope, Keeper: v.Keeper, Checks: checks, Callback: p.Callback, Patience: p.Patience, Advisories: p.Advisories,
 		Parallel: max(t.Parallel, 4), Seed: v.Seed, Report: p.Report, Degrade: p.Degrade, Kept: p.Resume}
 	if p.Keep != nil {
 		v.Run.Keep = func(kept []byte) {
@@ -109,7 +124,7 @@ func New(p *scan.LivePass, checks []*attack.Check) (*Visit, error) {
 
 // Session is what identities of the target sign in with.
 func (v *Visit) Session() session.Options {
-	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse,
+	return session.Options{Client: v.Client, Scope: v.Scope, Browse: v.browse, Secrets: v.Secrets,
 		Look: func(resp *message.Response) {
 			v.Run.Look(v.Context, resp)
 			if v.Signed != nil {
@@ -120,10 +135,13 @@ func (v *Visit) Session() session.Options {
 
 // Do makes the visit. What ends it early is a reason, unless nothing was seen at all.
 func (v *Visit) Do(plan Plan) error {
-	ctx, cancel := context.WithDeadline(v.Context, v.Deadline)
+	ctx, cancel := context.WithDeadline(v.Context, v.Deadline.Add(-min(removeTime, time.Until(v.Deadline)/10)))
 	defer cancel()
+	ctx, end := v.stoppable(ctx)
+	defer end()
 	err := v.phases(ctx, plan)
-	operations := plan.Operations()
+	v.notSignedIn()
+	operations := v.created(plan.Operations())
 	for _, o := range operations {
 		if o.Outcome == finding.Reached && o.Reason == "" {
 			o.Place = v.place(o.URL)
@@ -147,6 +165,9 @@ func (v *Visit) Do(plan Plan) error {
 		return nil
 	case v.Context.Err() != nil:
 		return v.Context.Err()
+	case errors.Is(context.Cause(ctx), errStopped):
+		v.Degrade(scan.Reason{Code: "interrupted", Message: "the scan was interrupted: what follows was not examined"})
+		return nil
 	case errors.Is(err, context.DeadlineExceeded):
 		v.Degrade(scan.Reason{Code: "timeout", Message: "the time of the scan is used up: what follows was not examined"})
 		return nil
@@ -189,17 +210,19 @@ func (v *Visit) phases(ctx context.Context, plan Plan) error {
 	if err := v.startBrowser(ctx, plan.Script); err != nil {
 		return err
 	}
-	if err := v.As.SignIn(ctx); err != nil {
-		if traffic.Over(err) {
-			return err
-		}
-		v.Degrade(scan.Reason{Code: "unavailable", Message: err.Error() + "; the scan goes on without it"})
+	if err := v.SignIn(ctx, v.As); err != nil {
+		return err
 	}
-	if err := plan.Discover(ctx); err != nil {
+	if err := v.discover(ctx, plan); err != nil {
+		if traffic.Over(err) {
+			v.Run.Skip()
+		}
 		return err
 	}
 	v.Progress(plan.Found, fmt.Sprintf("found %d operations, %d requests", len(v.Surface.Entries()), v.Client.Sent()))
 	v.Run.Progress = func(done, all int) {
+		v.done.Store(int64(done))
+		v.left.Store(int64(all - done))
 		v.Progress(plan.Found+(100-plan.Found)*done/max(all, 1), fmt.Sprintf("attacked %d of %d operations, %d requests", done, all, v.Client.Sent()))
 	}
 	err := v.Run.Do(ctx)
@@ -240,7 +263,7 @@ func (v *Visit) knock(ctx context.Context) error {
 // startBrowser starts the browser, if there is one and it is wanted. Without it script
 // does not run, which is a reason where it matters.
 func (v *Visit) startBrowser(ctx context.Context, script bool) error {
-	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool { return len(i.Steps) > 0 })
+	signs := slices.ContainsFunc(v.Target.Identities, func(i scan.Identity) bool { return len(i.Steps) > 0 || i.Form != nil })
 	if !script && !signs {
 		return nil
 	}
@@ -256,7 +279,7 @@ func (v *Visit) startBrowser(ctx context.Context, script bool) error {
 		}
 		return nil
 	}
-	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true,
+	b, err := browser.Start(ctx, browser.Options{Path: v.LivePass.Browser, User: v.BrowserUser, Launch: v.Chromium, Dial: browser.Dial(v.Dial), Gate: v.Client, IgnoreCertificates: true, Values: v.Values,
 		Within: func(r *message.Request) bool { return v.Scope.Allows(r) == nil }, Elsewhere: v.elsewhere, Headers: append([]scan.Header{{Name: "X-Merlon-Scan", Value: v.ID}}, v.Target.Headers...)})
 	if err != nil {
 		if ctx.Err() != nil {

@@ -136,7 +136,7 @@ func TestVisit(t *testing.T) {
 		{"a check that is not there", scan.Target{URL: server.URL, Checks: []string{"nosuch"}}, ask, scan.Failed, false, `there is no check "nosuch"`},
 		{"no address", scan.Target{URL: "ftp://x"}, ask, scan.Failed, false, "ftp"},
 		{"steps without a browser", scan.Target{URL: server.URL, Identities: []scan.Identity{{Name: "jane", Steps: []scan.BrowserStep{{Open: "/"}}}}}, ask,
-			scan.Degraded, true, "to sign in needs a browser: none in this test"},
+			scan.Failed, true, "to sign in needs a browser: none in this test"},
 		{"a target that dies", scan.Target{URL: server.URL, Parallel: 1}, dies, scan.Degraded, true, "in a row"},
 		{"a target that is dead", scan.Target{URL: server.URL}, ask, scan.Failed, true, "does not answer"},
 	} {

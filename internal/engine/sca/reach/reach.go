@@ -80,7 +80,7 @@ func Supported(ecosystem string) bool { return ecosystems[ecosystem] != "" }
 // family is the language under which a file's imports count.
 func family(l *lang.Language) string {
 	switch l.Name {
-	case "javascript", "typescript", "tsx":
+	case "javascript", "typescript", "tsx", "component":
 		return "javascript"
 	case "java", "python", "go":
 		return l.Name

@@ -32,6 +32,7 @@ var Analyzer = &scan.Analyzer{
 	Analysis: finding.Secret,
 	Doc:      doc,
 	Match:    func(string) bool { return false }, // it looks at no file of the tree
+	History:  true,
 	Project:  run,
 }
 

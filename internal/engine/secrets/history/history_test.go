@@ -152,8 +152,12 @@ func TestIncomplete(t *testing.T) {
 		change func(dir string, g *gittest.Repository)
 		want   scan.State
 	}{
-		"whole":   {func(string, *gittest.Repository) {}, scan.Succeeded},
-		"none":    {func(dir string, g *gittest.Repository) { remove(t, g.Dir) }, scan.Succeeded},
+		"whole": {func(string, *gittest.Repository) {}, scan.Succeeded},
+		"empty": {func(dir string, g *gittest.Repository) { remove(t, g.Dir) }, scan.Degraded},
+		"none": {func(dir string, g *gittest.Repository) {
+			remove(t, g.Dir)
+			write(t, dir, map[string]string{"a.py": "x = 1\n"})
+		}, scan.Succeeded},
 		"shallow": {func(_ string, g *gittest.Repository) { g.Write("shallow", strings.Repeat("ab", 20)) }, scan.Degraded},
 		"missing": {func(_ string, g *gittest.Repository) { g.Branch("x", strings.Repeat("ab", 20)) }, scan.Degraded},
 		"sha256":  {func(_ string, g *gittest.Repository) { g.Write("config", "objectformat = sha256") }, scan.Degraded},

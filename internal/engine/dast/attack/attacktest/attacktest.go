@@ -133,7 +133,7 @@ func (a application) attack(t *testing.T, checks []*attack.Check, operations []s
 	for _, o := range operations {
 		surface.Add(Request(t, a.address, o))
 	}
-	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4})
+	client := traffic.New(traffic.Options{Scope: scope, Dial: a.dial, ID: "test", Rate: 1e6, Parallel: 4, SignIns: true})
 	defer client.Close()
 	run := &attack.Run{Client: client, Surface: surface, Target: target, Scope: scope, Checks: checks, Parallel: 4, Seed: 1,
 		Report: func(rule *finding.Rule, f finding.Finding) {

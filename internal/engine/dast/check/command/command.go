@@ -91,10 +91,15 @@ func dense(before, after string, a, b int) string {
 	return fmt.Sprintf("echo${IFS}%s$((%d-%d))%s", before, a, b, after)
 }
 
-// tabbed has no space, and neither a dollar nor brackets.
+// tabbed has no space, and neither a dollar nor brackets. The remainder is the difference (try).
+// A minus that stands alone would be an argument by which many programs read standard input,
+// for ever, where the value is not run but handed to one of them.
 func tabbed(before, after string, a, b int) string {
-	return fmt.Sprintf("echo\t%s`expr\t%d\t-\t%d`%s", before, a, b, after)
+	return fmt.Sprintf("echo\t%s`expr\t%d\t%%\t%d`%s", before, a, b, after)
 }
+
+// remainder is the difference (try) by the program expr.
+func remainder(_, _ string, a, b int) string { return fmt.Sprintf("expr %d %% %d", a, b) }
 
 func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a, b) }
 
@@ -102,7 +107,7 @@ func batch(_, _ string, a, b int) string { return fmt.Sprintf("set /a %d-%d", a,
 var forms = []form{
 	{name: "behind a pipe", make: closing("|", " "), command: unix, quiet: true},
 	{name: "behind a semicolon", make: closing(";", ";"), command: dense},
-	{name: "in the place of the command", make: whole, command: func(_, _ string, a, b int) string { return fmt.Sprintf("expr %d - %d", a, b) }, bare: true},
+	{name: "in the place of the command", make: whole, command: remainder, bare: true},
 	{name: "in a command substitution", make: func(v, c string) string { return v + "$(" + c + ")" }, command: unix},
 	{name: "on a new line", make: closing("\n", "\t"), command: tabbed},
 	{name: "behind an ampersand, for Windows", make: func(v, c string) string { return v + "&" + c + `&"&` + c + "&" }, command: batch, bare: true},
@@ -149,7 +154,8 @@ func try(p *attack.Probe, r *attack.Reaction, f form) (found, other bool, err er
 	var answers []*message.Response
 	var payload, proof string
 	for range 2 {
-		a, b := p.Number(60_000, 99_999), p.Number(10_000, 49_999)
+		b := p.Number(50_000, 59_999)
+		a := b + p.Number(10_000, 49_999) // less than twice as much: the difference is the remainder of a division as well
 		before, after := p.Random(4), p.Random(4)
 		payload = f.make(p.Value(), f.command(before, after, a, b))
 		resp, err := p.Try(payload)
@@ -178,8 +184,8 @@ var waits = []func(v string, n int) string{
 	func(v string, n int) string { return closing("|", " ")(v, fmt.Sprintf("sleep %d", n)) },
 	func(v string, n int) string { return whole(v, fmt.Sprintf("sleep %d", n)) },
 	func(v string, n int) string { return v + fmt.Sprintf("$(sleep %d)", n) },
-	func(v string, n int) string {
-		c := fmt.Sprintf("ping -n %d 127.0.0.1", n+1)
+	func(v string, n int) string { // of Windows; others would ping without end, but for -w
+		c := fmt.Sprintf("ping -n %d -w 9 127.0.0.1", n+1)
 		return v + "&" + c + `&"&` + c + "&"
 	},
 }

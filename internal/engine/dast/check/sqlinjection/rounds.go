@@ -20,11 +20,12 @@ const (
 
 const wrongWord = "the same with a word that SQL does not know"
 
-// certain is how likely an application may be that answers so whatever is asked: nine answers of
-// two kinds, or seven of three. Where it is known that an operation does not, since another of
-// its values was found, likely is enough: six and five.
+// certain is how likely an application may be that answers so whatever is asked: eight answers of
+// two kinds, or six of three. Where it is known that an operation does not, since another of
+// its values was found, likely is enough: six and five. The first proof in an application needs
+// more (stateless).
 const (
-	certain = 4.2e-3
+	certain = 8.3e-3
 	likely  = 0.05
 )
 
@@ -40,18 +41,27 @@ const (
 // looked at is another chance, and so is each point of the run whose answers came as they
 // liked: where many pages fail at random, some of them do so in any order. Where those of the
 // point itself did, it is most likely such a page; so it is with names of parameters and headers
-// that nobody sent, which are seldom part of a statement.
+// that nobody sent, which are seldom part of a statement, until one of them is found to be.
 func (s *prober) level() float64 {
 	chances := max(1, min(s.Counted(byChance), manyByChance))
-	if s.doubted || s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 {
+	if s.doubted || s.seldom() && !s.Noted(seldomProved) && !s.firstProof() {
 		chances *= unlikely
 	}
 	level := certain
-	if s.Noted(follows(s.Request)) {
+	switch {
+	case s.Noted(follows(s.Request)):
 		level = likely
+	case s.firstProof():
+		level = stateless
 	}
 	return level / float64(max(1, s.looked)) / float64(chances)
 }
+
+// seldom reports whether the point is of a kind that is seldom part of a statement.
+func (s *prober) seldom() bool { return s.At.Names() || s.At.In == message.InHeader && s.At.Index < 0 }
+
+// seldomProved is noted once such a point was found to be part of a statement.
+const seldomProved = "sql in a name or an added header"
 
 // follows is what is noted of an operation whose answers were shown to follow what is asked.
 func follows(r *message.Request) string { return "sql answers of " + injected(r) }
@@ -66,7 +76,7 @@ func (s *prober) doubt() {
 }
 
 // maxRounds bounds the requests for one form.
-const maxRounds = 16
+const maxRounds = 40
 
 // rounds are answers to the values of one place.
 type rounds struct {
@@ -82,9 +92,9 @@ type rounds struct {
 	notes   []string
 }
 
-// sure asks in random order for what the statement takes, for what it does not, and for a
-// false condition where that shows, until an application that answers by chance, with each
-// answer as often as it was seen, would hardly have done so. Nothing else is under way
+// sure asks in random order (order) for what the statement takes, for what it does not, and for a
+// false condition where that shows, so often that an application that answers by chance, with
+// each answer as often as it was seen, would hardly have answered so. Nothing else is under way
 // meanwhile, since it may change the page. Each place that is looked at is another chance. It
 // ends at the first answer that is another one than expected, which makes the point doubtful.
 // Bad is the answer to the first wrong word.
@@ -115,19 +125,22 @@ func (r *rounds) sure(bad *message.Response) (sure bool, err error) {
 			return false, err
 		}
 	}
+	kinds := []int{asUsual, asBroken}
+	if r.page != nil {
+		kinds = append(kinds, asFalse)
+	}
+	order := r.order(kinds, r.n[:], 1)
 	err = r.Alone(func() error {
-		for range maxRounds {
-			if sure = chance(r.n[:]...) <= r.level(); sure {
-				break
-			}
-			if follows, err := r.next(); err != nil || !follows {
+		for _, kind := range order {
+			if follows, err := r.next(kind); err != nil || !follows {
 				return err
 			}
 		}
+		sure = len(order) > 0
 		return nil
 	})
 	if sure {
-		r.Note(follows(r.Request))
+		r.proved()
 	}
 	return sure, err
 }
@@ -238,12 +251,10 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		seen, n = append(seen, s.missing()), append(n, 0)
 		count(seen[4])
 	}
-	for asked := 1; asked < maxRounds; asked++ {
+	order := s.order([]int{0, 1}, n, 2*attack.Rounds-2)
+	for _, want := range order {
 		yes, no := ask()
-		payload, want := yes, 0
-		if n[1] < n[0] || n[1] == n[0] && s.Number(0, 1) == 0 {
-			payload, want = no, 1
-		}
+		payload := []string{yes, no}[want]
 		resp, err := s.Try(payload)
 		if err != nil {
 			return false, err
@@ -251,13 +262,13 @@ func (s *prober) settled(ask attack.Question, c *attack.Contrast) (bool, error) 
 		if !s.Page(resp, payload).Equal(seen[want]) {
 			return false, nil
 		}
-		n[want]++
 		c.Yes, c.No, c.Answers, c.Notes = yes, no, append(c.Answers, resp), append(c.Notes, truths[want])
-		if len(c.Answers) >= 2*attack.Rounds && chance(n...) <= s.level() {
-			return true, nil
-		}
 	}
-	return false, nil
+	if len(order) == 0 {
+		return false, nil
+	}
+	s.proved()
+	return true, nil
 }
 
 // ask sends a value and keeps the answer.
@@ -294,18 +305,8 @@ func (r *rounds) condition() error {
 	return nil
 }
 
-// next asks for one of what was asked least, and reports whether the answer is as expected.
-func (r *rounds) next() (follows bool, err error) {
-	kinds := []int{asUsual, asBroken}
-	if r.page != nil {
-		kinds = append(kinds, asFalse)
-	}
-	kind := kinds[r.Number(0, len(kinds)-1)]
-	for _, k := range kinds {
-		if r.n[k] < r.n[kind] {
-			kind = k
-		}
-	}
+// next asks a question of the kind, and reports whether the answer is as expected.
+func (r *rounds) next(kind int) (follows bool, err error) {
 	f := r.fresh(r.place)
 	value, note := f.good, "a correct statement"
 	switch kind {
@@ -318,7 +319,6 @@ func (r *rounds) next() (follows bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	r.n[kind]++
 	if kind == asFalse {
 		return r.Page(resp, value).Equal(r.page), nil
 	}

@@ -308,15 +308,14 @@ func (u *union) order(closing string, n int) (resp *message.Response, payload st
 }
 
 // ordered proves, where no row is shown, that the statement takes an order by each of its
-// columns and by no other one. They are asked in random order, until an application that
-// answers by chance would hardly have answered so.
+// columns and by no other one. They are asked in random order (order).
 func (u *union) ordered(closing string, n int) error {
 	var answers []*message.Response
 	var notes []string
 	var good, bad string
-	taken, failed := 0, 0
-	for chance(taken, failed) > u.level() {
-		fails := failed < taken || failed == taken && u.Number(0, 1) == 0
+	order := u.prober.order([]int{asUsual, asBroken}, make([]int, outcomes), 1)
+	for _, kind := range order {
+		fails := kind == asBroken
 		k := u.Number(1, n)
 		if fails {
 			k = u.Number(n+1, tooMany)
@@ -331,12 +330,16 @@ func (u *union) ordered(closing string, n int) error {
 		}
 		note := "an order by a column"
 		if fails {
-			failed, bad, note = failed+1, payload, "an order by a column that there is not"
+			bad, note = payload, "an order by a column that there is not"
 		} else {
-			taken, good = taken+1, payload
+			good = payload
 		}
 		answers, notes = append(answers, resp), append(notes, note)
 	}
+	if len(order) == 0 {
+		return nil
+	}
+	u.proved()
 	u.proven(u.dbms)
 	u.Flaw(attack.Flaw{Rule: byError, Request: u.Request.With(u.At, bad), Payload: bad, Answers: answers, Notes: notes,
 		Proof: []string{fmt.Sprintf("The result has %s: the value %s is taken.", plural(n, "column"), good), "The value " + bad + ", which orders by a column that there is not, is not.",

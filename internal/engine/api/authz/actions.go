@@ -1,0 +1,181 @@
+package authz
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/traffic"
+)
+
+// This file examines actions about an object, whose paths go on behind it
+// ("/cards/{card_id}/freeze"): what they show another user, and what they change for him.
+
+// maxActions bounds the actions that are asked for one kind of object.
+const maxActions = 20
+
+// acted asks actions that change the object as another user. The owner reads the object
+// before, twice, and after: members that were the same twice, and then are what was sent or
+// another word ("frozen", true), were changed. Other numbers may be times and counters.
+func (e *examination) acted(k *kind, mine *object, stranger *User) error {
+	asked := 0
+	for _, o := range k.actions {
+		if o.Method == http.MethodGet || o.Method == http.MethodHead || mine.gone || asked == maxActions {
+			continue
+		}
+		asked++
+		if err := e.action(k, o, mine, stranger); traffic.Over(err) {
+			return err
+		} else if err != nil {
+			e.skip(o, err.Error())
+		}
+	}
+	return nil
+}
+
+// state is what the owner is shown of the object now, with the response.
+func (e *examination) state(k *kind, m *object) (map[string]string, *message.Response, error) {
+	resp, err := e.see(k, m, m.as)
+	if err != nil || resp == nil {
+		return nil, resp, err
+	}
+	out := map[string]string{}
+	for name, v := range m.found(resp, k.parameter) {
+		switch v.(type) {
+		case map[string]any, []any:
+		default:
+			out[name] = fmt.Sprint(v)
+		}
+	}
+	return out, resp, nil
+}
+
+// found is in, for an object whose values may have changed: it is also found by its identifier.
+func (m *object) found(resp *message.Response, parameter string) map[string]any {
+	if at := m.in(resp); at != nil {
+		return at
+	}
+	for _, at := range objectsOf(message.DecodeJSON(resp.Body)) {
+		if v, is := identifier(at, parameter); is && fmt.Sprint(v) == fmt.Sprint(m.id) {
+			return at
+		}
+	}
+	return nil
+}
+
+func (e *examination) action(k *kind, o *Operation, mine *object, stranger *User) error {
+	first, _, err := e.state(k, mine)
+	if err != nil {
+		return err
+	}
+	before, shown, err := e.state(k, mine)
+	if err != nil {
+		return err
+	}
+	if len(before) == 0 {
+		return errors.New("the object is not shown to its owner at the moment")
+	}
+	words, numbers := map[string]string{}, map[string]json.Number{}
+	text := e.fresh(words)
+	r, err := e.addressed(o, mine, func(in, name string, s *describe.Schema) (any, bool) {
+		if in == "body" && (s.Is("integer") || s.Is("number")) && len(s.Enum) == 0 && s.Minimum == nil && s.Maximum == nil {
+			if numbers[name] == "" {
+				numbers[name] = json.Number(fmt.Sprint(e.Number(11, 97)))
+			}
+			return numbers[name], true
+		}
+		return text(in, name, s)
+	})
+	if err != nil {
+		return fmt.Errorf("no request of it could be made: %w", err)
+	}
+	resp, err := e.send(r, stranger)
+	if err != nil {
+		return err
+	}
+	if e.judge(o, resp); !ok(resp) {
+		return nil
+	}
+	after, then, err := e.state(k, mine)
+	if err != nil || then == nil {
+		return err
+	}
+	what, which := "changes", ""
+	switch {
+	case len(after) == 0 && (k.gone(mine, then) || then.Status == http.StatusForbidden):
+		what, mine.gone = "removes", true
+	case len(after) == 0:
+		return nil
+	default:
+		for _, name := range slices.Sorted(maps.Keys(before)) {
+			now, has := after[name]
+			sent := slices.Contains(slices.Collect(maps.Values(words)), now) || slices.Contains(slices.Collect(maps.Values(numbers)), json.Number(now))
+			if has && now != before[name] && first[name] == before[name] && (sent || !strings.ContainsAny(now+before[name], "0123456789")) {
+				which = name
+				break
+			}
+		}
+		if which == "" {
+			return nil
+		}
+	}
+	proof := []string{fmt.Sprintf("As %s an object was created, and read twice.", mine.as.Name()), mine.private,
+		fmt.Sprintf("As %s the request about it is answered with %d.", stranger.Name(), resp.Status)}
+	if which != "" {
+		proof = append(proof, fmt.Sprintf("%s then reads %s = %.60s, which was %.60s both times before.", mine.as.Name(), which, after[which], before[which]))
+	} else {
+		proof = append(proof, fmt.Sprintf("%s then gets %d, without the object.", mine.as.Name(), then.Status))
+	}
+	e.Flaw(attack.Flaw{Rule: objectWrite, Request: r, Answers: []*message.Response{shown, resp, then},
+		Notes:   []string{"its owner reads the object", "another user " + what + " it", "its owner reads it then"},
+		Message: fmt.Sprintf("%s %s %s the objects of other users", o.Method, o.Path, what), Proof: proof})
+	return nil
+}
+
+// disclosed asks actions that read as another user: whether they show him what the object
+// alone holds.
+func (e *examination) disclosed(k *kind, mine *object, stranger *User) error {
+	asked := 0
+	for _, o := range k.actions {
+		if o.Method != http.MethodGet || o == k.read || mine.gone || asked == maxActions {
+			continue
+		}
+		asked++
+		r, err := e.item(o, mine.id, mine.within, nil)
+		if err != nil {
+			e.skip(o, fmt.Sprintf("no request of it could be made: %v", err))
+			continue
+		}
+		own, err := e.send(r, mine.as)
+		switch {
+		case err != nil:
+			return err
+		case !ok(own):
+			e.skip(o, fmt.Sprintf("it answers the owner of the object with %d", own.Status))
+		case len(mine.seen(own)) == 0:
+			e.skip(o, "its response to the owner holds nothing of the object that could be told from others")
+		default:
+			if err := e.shownTo(k, o, mine, own, stranger); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// removal is an action that removes an object of the scan's own; nil: there is none.
+func (e *examination) removal(path string) *Operation {
+	for _, o := range e.actions(path) {
+		if removing(o) == 1 && o.Method != http.MethodGet {
+			return o
+		}
+	}
+	return nil
+}

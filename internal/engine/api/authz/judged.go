@@ -1,0 +1,74 @@
+package authz
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/finding"
+)
+
+// This file records for each operation whether it was tested that another user is kept out of
+// what it names.
+
+// tried records that the operation was asked as another user, so that the result counts.
+func (e *examination) tried(o *Operation) { e.judged[o] = finding.Authorization{Tested: true} }
+
+// skip records why an operation was not tested, unless it was, or another reason is known.
+func (e *examination) skip(o *Operation, why string) {
+	if _, known := e.judged[o]; !known {
+		e.judged[o] = finding.Authorization{Reason: why}
+	}
+}
+
+// judge records what the response to another user means: one that fails for another reason
+// than who asks says nothing.
+func (e *examination) judge(o *Operation, resp *message.Response) {
+	if ok(resp) || slices.Contains(denials, resp.Status) && resp.Status != http.StatusMethodNotAllowed && resp.Status != http.StatusNotImplemented {
+		e.tried(o)
+		return
+	}
+	e.skip(o, fmt.Sprintf("it answered the other user with %d, which does not tell whether he was kept out", resp.Status))
+}
+
+// Names reports whether the operation takes an identifier of something.
+func (o *Operation) Names() bool {
+	id := func(name string) bool {
+		n := plain(name)
+		return n == "id" || strings.HasSuffix(n, "id") && len(n) > 3 && n != "paid" || strings.HasSuffix(n, "uuid")
+	}
+	if o.Call != nil {
+		names, _ := o.arguments()
+		return slices.ContainsFunc(names, id)
+	}
+	for _, p := range o.Parameters {
+		if p.In == "query" && id(p.Name) {
+			return true
+		}
+	}
+	return strings.Contains(o.Path, "{") || o.takes(id)
+}
+
+// verdicts tells what is known of each operation.
+func (e *examination) verdicts() {
+	if e.Judged == nil {
+		return
+	}
+	for _, o := range e.Operations {
+		v, known := e.judged[o]
+		switch {
+		case known:
+		case !o.Names():
+			v.Reason = "it names no object"
+		case len(e.Users) < 2:
+			v.Reason = "there is no second user: no other identity was given, and the scan could register none"
+		case !e.changes():
+			v.Reason = fmt.Sprintf("the profile %s creates no objects to try it with", e.Target.Profile)
+		default:
+			v.Reason = "no operation is known that creates an object which it names, and shows it again"
+		}
+		e.Judged(o, v)
+	}
+}

@@ -1,0 +1,343 @@
+package authz
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/api/generate"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+)
+
+// This file finds the kinds of objects of an API: which operations create them, show them, and
+// change them. Paths tell it, and the members of responses where paths do not.
+
+// A kind is one of objects: what makes them, what reads one, and all that is about one.
+type kind struct {
+	maker     *Operation
+	read      *Operation // nil: only the list shows them
+	about     []*Operation
+	actions   []*Operation // with a path that goes on behind the object: "/cards/{card_id}/freeze"
+	parameter string       // of their paths
+}
+
+// whole are all operations about an object of the kind.
+func (k *kind) whole() []*Operation { return slices.Concat(k.about, k.actions) }
+
+// maker is the operation that adds to the collection: by POST, else by PUT where there
+// are operations about what is in it, else an action whose response holds such an object
+// ("POST /cards/create"); nil: there is none.
+func (e *examination) maker(path string) *Operation {
+	if o := e.at(http.MethodPost, path); o != nil {
+		return o
+	}
+	if o := e.at(http.MethodPut, path); o != nil && len(e.items(path)) > 0 {
+		return o
+	}
+	for o, home := range e.homes {
+		if home == path {
+			return o
+		}
+	}
+	return nil
+}
+
+// home is the path of the collection that the operation adds to.
+func (e *examination) home(o *Operation) string { return cmp.Or(e.homes[o], o.path()) }
+
+// items are the operations about one object of the collection.
+func (e *examination) items(path string) []*Operation {
+	var out []*Operation
+	for _, o := range e.Operations {
+		if at, _ := o.collection(); o.Call == nil && at == path {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// actions are the operations whose paths go on behind an object of the collection, and name
+// nothing else; those that remove something come last.
+func (e *examination) actions(path string) []*Operation {
+	var out []*Operation
+	for _, o := range e.Operations {
+		rest, below := strings.CutPrefix(o.path(), path+"/{")
+		if _, action, more := strings.Cut(rest, "}/"); o.Call == nil && below && more && !strings.Contains(action, "{") && !site.Dangerous(o.Path) {
+			out = append(out, o)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Operation) int { return removing(a) - removing(b) })
+	return out
+}
+
+// behind is the parameter that follows the path in that of the operation.
+func behind(o *Operation, path string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(o.path(), path+"/{"), "}")
+	return name
+}
+
+// removing is 1 for an operation that is named as one that removes something, else 0.
+func removing(o *Operation) int {
+	if o.Method == http.MethodDelete || site.Removes(o.named()) || site.Removes(o.path()) {
+		return 1
+	}
+	return 0
+}
+
+// settle finds the actions that create the objects of collections to which nothing adds by
+// its path. Which operation that is, its response tells, or the description of it.
+func (e *examination) settle() {
+	e.homes, e.lists = map[*Operation]string{}, map[string]*Operation{}
+	seen := map[string]bool{}
+	for _, item := range e.Operations {
+		names := parameters(item.Path)
+		if item.Call != nil || len(names) == 0 {
+			continue
+		}
+		parameter := names[len(names)-1]
+		path := item.Path[:strings.LastIndex(item.Path, "/{"+parameter+"}")]
+		if path == "" || seen[path] || e.at(http.MethodPost, path) != nil || e.at(http.MethodPut, path) != nil {
+			continue
+		}
+		seen[path] = true
+		var best *Operation
+		rank := 0
+		for _, o := range e.Operations {
+			if e.homes[o] == "" && e.might(o, path) {
+				if r := e.gives(o, path, parameter); r > rank {
+					best, rank = o, r
+				}
+			}
+		}
+		if best != nil {
+			e.homes[best] = path
+		}
+	}
+}
+
+// might reports whether the operation can be an action that adds to the collection.
+func (e *examination) might(o *Operation, path string) bool {
+	if o.Call != nil || o.Method != http.MethodPost || o == e.register || o == e.login || o.body() == nil || site.Dangerous(o.Path) || removing(o) > 0 || describe.Rewrites(o.Path[strings.LastIndexByte(o.Path, '/')+1:]) {
+		return false
+	}
+	around := path[:strings.LastIndexByte(path, '}')+1] // what the collection is within
+	return strings.HasPrefix(o.Path, around) && strings.Count(o.Path, "{") == strings.Count(around, "{") && len(e.items(o.path())) == 0
+}
+
+// gives says how surely the response of the operation holds a new object of the collection; 0:
+// it does not.
+func (e *examination) gives(o *Operation, path, parameter string) int {
+	thing := describe.Noun(path)
+	stem := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(plain(parameter), "uuid"), "guid"), "id")
+	about := func(noun string) bool {
+		return describe.Same(noun, thing) || stem != "" && describe.Same(noun, stem)
+	}
+	held := false
+	look := func(noun string, names []string) {
+		for _, name := range names {
+			switch n := plain(name); n {
+			case "id", "uuid", "guid", "key", "slug":
+				held = held || about(noun)
+			default:
+				held = held || n == plain(parameter) && about(noun)
+			}
+		}
+	}
+	own := describe.Noun(o.path())
+	if o.Answer != nil && ok(o.Answer) {
+		members(message.DecodeJSON(o.Answer.Body), own, 0, look)
+	} else {
+		for _, r := range o.Responses {
+			for _, m := range r.Bodies {
+				if strings.HasPrefix(r.Status, "2") {
+					declared(m.Schema, own, 0, look)
+				}
+			}
+		}
+	}
+	switch {
+	case !held:
+		return 0
+	case strings.HasPrefix(o.Path, path+"/"):
+		return 3
+	case about(own):
+		return 2
+	}
+	return 1
+}
+
+// members gives look the names of the members of each object in a response, with what the
+// object is: what the member around it is called, else noun.
+func members(v any, noun string, depth int, look func(noun string, names []string)) {
+	if depth > maxDepth {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		for _, below := range v[:min(1, len(v))] {
+			members(below, noun, depth+1, look)
+		}
+	case map[string]any:
+		names := slices.Sorted(maps.Keys(v))
+		look(noun, names)
+		for _, name := range names {
+			members(v[name], cmp.Or(describe.Thing(name), noun), depth+1, look)
+		}
+	}
+}
+
+// declared is members of a response's schema; the name of a schema says what it is, too.
+func declared(s *describe.Schema, noun string, depth int, look func(noun string, names []string)) {
+	if s == nil || depth > maxWraps+1 {
+		return
+	}
+	flat := generate.Flat(s)
+	if flat.Items != nil {
+		declared(flat.Items, noun, depth+1, look)
+	}
+	var names []string
+	for _, p := range flat.Properties {
+		names = append(names, p.Name)
+		declared(p.Schema, cmp.Or(describe.Thing(p.Name), noun), depth+1, look)
+	}
+	if look(noun, names); flat.Name != "" {
+		look(describe.Thing(flat.Name), names)
+	}
+}
+
+// kinds are those that the examination can make and read, outer ones first.
+func (e *examination) kinds() []*kind {
+	var out []*kind
+	outermost := slices.Clone(e.Operations)
+	slices.SortStableFunc(outermost, func(a, b *Operation) int { return strings.Count(a.Path, "{") - strings.Count(b.Path, "{") })
+	for _, o := range outermost {
+		if o.Call != nil || o != e.maker(e.home(o)) || o == e.register || o == e.login || site.Dangerous(o.Path) || o.body() == nil || len(out) == maxObjects {
+			continue
+		}
+		home := e.home(o)
+		k := &kind{maker: o, about: e.items(home), actions: e.actions(home)}
+		shows := func(o *Operation) bool { return o.Method == http.MethodGet }
+		if i := slices.IndexFunc(k.about, shows); i >= 0 {
+			k.read = k.about[i]
+		} else if len(k.whole()) == 0 || e.at(http.MethodGet, home) == nil && e.homes[o] == "" && !slices.ContainsFunc(k.actions, shows) {
+			continue
+		}
+		k.parameter = behind(k.whole()[0], home)
+		out = append(out, k)
+	}
+	return out
+}
+
+// see reads the object as somebody: at its own address, else in the list, of which it is
+// the page that shows it, or the last one; nil: nothing shows it.
+func (e *examination) see(k *kind, m *object, as *User) (*message.Response, error) {
+	if k.read != nil {
+		r, err := e.item(k.read, m.id, m.within, nil)
+		if err != nil {
+			return nil, nil
+		}
+		return e.send(r, as)
+	}
+	pages, err := e.list(k.maker, as, m.within)
+	if err != nil || len(pages) == 0 {
+		return nil, err
+	}
+	if i := slices.IndexFunc(pages, func(p *message.Response) bool { return len(m.seen(p)) > 0 }); i >= 0 {
+		return pages[i], nil
+	}
+	return pages[len(pages)-1], nil
+}
+
+// search finds what shows an object that has no address of its own and is not in the list of
+// its collection: an operation about it, or another list.
+func (e *examination) search(k *kind, m *object) (*message.Response, error) {
+	for _, o := range k.actions {
+		r, err := e.item(o, m.id, m.within, nil)
+		if err != nil || o.Method != http.MethodGet {
+			continue
+		}
+		resp, err := e.send(r, m.as)
+		if err != nil {
+			return nil, err
+		}
+		if ok(resp) && len(m.seen(resp)) > 0 {
+			k.read = o
+			return resp, nil
+		}
+	}
+	home := e.home(k.maker)
+	lists := slices.DeleteFunc(slices.Clone(e.Operations), func(o *Operation) bool {
+		return o.Call != nil || o.Method != http.MethodGet || strings.Contains(o.Path, "{") || site.Dangerous(o.Path)
+	})
+	thing := describe.Noun(home)
+	slices.SortStableFunc(lists, func(a, b *Operation) int {
+		order := map[bool]int{true: -1}
+		return order[describe.Same(describe.Noun(a.Path), thing)] - order[describe.Same(describe.Noun(b.Path), thing)]
+	})
+	for _, o := range lists[:min(maxShown, len(lists))] {
+		r, err := e.request(o, false, unknown, nil)
+		if err != nil {
+			continue
+		}
+		resp, err := e.send(r, m.as)
+		if err != nil {
+			return nil, err
+		}
+		if ok(resp) && len(m.seen(resp)) > 0 {
+			e.lists[home] = o
+			return resp, nil
+		}
+	}
+	return nil, nil
+}
+
+// gone reports whether an answer of see says that an object which was there is no more.
+func (k *kind) gone(m *object, resp *message.Response) bool {
+	if k.read != nil {
+		return resp.Status == http.StatusNotFound || resp.Status == http.StatusGone
+	}
+	return ok(resp) && len(m.seen(resp)) == 0 && next(resp) == ""
+}
+
+// named is id; an error that does not end the scan says that nothing tells it.
+func (e *examination) named(m *object, parameter string) (any, error) {
+	v, err := e.id(m, parameter)
+	if v == nil && err == nil {
+		err = fmt.Errorf("no answer tells by which %q paths name what %s %s makes", parameter, m.of.Method, m.of.Path)
+	}
+	return v, err
+}
+
+// make makes an object of the kind as the user, and reads it. An error that does not end
+// the scan says why that does not work.
+func (e *examination) make(k *kind, as *User) (*object, *message.Response, error) {
+	mine, err := e.create(k.maker, as, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if mine.id, err = e.named(mine, k.parameter); err != nil {
+		return nil, nil, err
+	}
+	own, err := e.see(k, mine, as)
+	if traffic.Over(err) {
+		return nil, nil, err
+	}
+	if k.read == nil && (own == nil || len(mine.seen(own)) == 0) {
+		own, err = e.search(k, mine)
+	}
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case own == nil || !ok(own):
+		return nil, nil, fmt.Errorf("what %s %s makes is not shown to the user who has made it", k.maker.Method, k.maker.Path)
+	case len(mine.seen(own)) == 0:
+		return nil, nil, fmt.Errorf("nothing of what %s %s was sent is shown to the user who has sent it", k.maker.Method, k.maker.Path)
+	}
+	return mine, own, nil
+}

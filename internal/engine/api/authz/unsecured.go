@@ -1,0 +1,98 @@
+package authz
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/api/describe"
+	"merlon/internal/engine/dast/attack"
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/finding"
+)
+
+// This file asks operations for which the description requires no sign-in without one: what they
+// show of a user who is known to the scan is compared with what the second user is shown.
+
+// unsecured asks these operations.
+func (e *examination) unsecured() error {
+	asked := 0
+	for _, o := range e.Operations {
+		if o.Call != nil || o.Method != http.MethodGet || o.Secured() || o.Answer == nil || site.Dangerous(o.Path) || len(e.Users) == 0 || asked == maxObjects {
+			continue
+		}
+		asked++
+		if err := e.open(o); traffic.Over(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// open asks one of them without a sign-in, and where that shows what is personal of a user,
+// as the second one.
+func (e *examination) open(o *Operation) error {
+	r := o.Answer.Request
+	if _, parameter := o.collection(); identifies(parameter) && strings.Count(o.Path, "{") == 1 {
+		if names := e.Users[0].names(); len(names) > 0 {
+			about, err := e.request(o, false, func(in, _ string, _ *describe.Schema) (any, bool) { return names[0], in == "path" }, nil)
+			if err != nil {
+				return nil
+			}
+			r = about
+		}
+	}
+	nobody, err := e.send(r, nil)
+	if err != nil || !ok(nobody) {
+		return err
+	}
+	whose, names := e.personal(nobody)
+	if whose == "" {
+		return nil
+	}
+	f := attack.Flaw{Rule: personalData, Nobody: true, Request: r, Answers: []*message.Response{nobody}, Notes: []string{"nobody"},
+		Message: fmt.Sprintf("%s %s shows the %s of users without a sign-in", o.Method, o.Path, strings.Join(names, " and ")),
+		Proof:   []string{"The description requires no sign-in.", fmt.Sprintf("Without one the response holds the %s of %s, who is a user.", strings.Join(names, " and "), whose)}}
+	if slices.ContainsFunc(names, func(name string) bool { return !contacts.MatchString(plain(name)) }) {
+		f.Severity = finding.High
+	}
+	if len(e.Users) > 1 {
+		other, err := e.send(r, e.Users[1])
+		if err != nil {
+			return err
+		}
+		e.judge(o, other)
+		f.Answers, f.Notes = append(f.Answers, other), append(f.Notes, "another user")
+		f.Proof = append(f.Proof, fmt.Sprintf("%s gets %d.", e.Users[1].Name(), other.Status))
+	}
+	e.Flaw(f)
+	return nil
+}
+
+// personal returns a user whom a response tells of, with the names of what is personal of
+// him; empty: it tells of none. What the request holds is not told by the response.
+func (e *examination) personal(resp *message.Response) (whose string, names []string) {
+	doc := message.DecodeJSON(resp.Body)
+	content, _ := resp.Request.Content()
+	for _, u := range e.Users {
+		for _, name := range u.names() {
+			for _, at := range holding(doc, name) {
+				for _, property := range slices.Sorted(maps.Keys(at)) {
+					text := fmt.Sprint(at[property])
+					if !Personal(property) || !scalar(at[property]) || len(text) < 5 || strings.Contains(resp.Request.Address(), text) || strings.Contains(string(content), text) {
+						continue
+					}
+					names = append(names, property)
+				}
+				if len(names) > 0 {
+					return u.Name(), names
+				}
+			}
+		}
+	}
+	return "", nil
+}

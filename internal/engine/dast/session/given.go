@@ -1,0 +1,48 @@
+package session
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+
+	"merlon/internal/engine/dast/message"
+)
+
+// This file notes what a session is given, so that no report shows it.
+
+// given notes the cookies of an answer. One whose value the request has sent itself is no
+// credential: it may be an attack, which the report has to show. mu is held.
+func (s *Session) given(r *message.Request, set []*http.Cookie) {
+	if s.o.Secrets == nil || !s.signsIn() && s.identity.Name == "" {
+		return
+	}
+	sent := map[string]bool{}
+	for _, p := range r.Points() {
+		sent[p.Value] = true
+	}
+	for _, c := range set {
+		plain, err := url.QueryUnescape(c.Value)
+		if sent[c.Value] || err == nil && sent[plain] {
+			continue
+		}
+		s.o.Secrets.Obtained(c.Name, c.Value)
+		if err == nil && plain != c.Value {
+			s.o.Secrets.Obtained(c.Name, plain)
+		}
+	}
+}
+
+// answered notes the credentials of an answer to a sign-in: tokens for the application,
+// for a later sign-in, and of the user.
+func (s *Session) answered(body []byte) {
+	var root any
+	if json.Unmarshal(body, &root) == nil {
+		named(root, "", 0, s.o.Secrets.Obtained)
+	}
+}
+
+// keeps notes what a script has kept: a text, or JSON.
+func (s *Session) keeps(name, value string) {
+	s.o.Secrets.Obtained(name, value)
+	s.answered([]byte(value))
+}

@@ -1,0 +1,68 @@
+package scan
+
+import (
+	"strings"
+
+	"merlon/internal/finding"
+)
+
+// This file keeps secrets that one analyzer has found out of what the others show of the
+// same lines.
+
+// maxConcealed bounds the lines that are remembered.
+const maxConcealed = 200_000
+
+// concealed are lines of files without the secrets that they hold, by path and number.
+type concealed struct {
+	lines map[string]map[int]string
+	count int
+}
+
+// note remembers the redacted lines that findings of secrets show.
+func (c *concealed) note(o *outcome) {
+	for i := range o.hits {
+		f := &o.hits[i].Finding
+		if f.Secret == nil || f.Snippet == nil {
+			continue
+		}
+		for n, line := range f.Snippet.Lines {
+			if !strings.Contains(line, finding.Redacted) || c.count == maxConcealed {
+				continue
+			}
+			if c.lines == nil {
+				c.lines = map[string]map[int]string{}
+			}
+			if c.lines[f.Location.Path] == nil {
+				c.lines[f.Location.Path] = map[int]string{}
+			}
+			c.lines[f.Location.Path][f.Snippet.StartLine+n] = line
+			c.count++
+		}
+	}
+}
+
+// conceal puts the redacted lines into the snippets of a finding. Its fingerprint was made
+// before and stays.
+func (c *concealed) conceal(f *finding.Finding) {
+	if f.Secret != nil || c.count == 0 {
+		return
+	}
+	f.Snippet = c.clean(f.Location.Path, f.Snippet)
+	for i := range f.Steps {
+		f.Steps[i].Snippet = c.clean(f.Steps[i].Location.Path, f.Steps[i].Snippet)
+	}
+}
+
+func (c *concealed) clean(path string, s *finding.Snippet) *finding.Snippet {
+	lines := c.lines[path]
+	if s == nil || lines == nil {
+		return s
+	}
+	out := &finding.Snippet{StartLine: s.StartLine, Lines: append([]string(nil), s.Lines...)}
+	for i := range out.Lines {
+		if line, ok := lines[out.StartLine+i]; ok {
+			out.Lines[i] = line
+		}
+	}
+	return out
+}

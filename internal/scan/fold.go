@@ -1,0 +1,54 @@
+package scan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"merlon/internal/finding"
+)
+
+// This file makes one finding of those of a running application that have one cause, such as a
+// header that every page shows.
+
+// maxAlso bounds the further places of a finding.
+const maxAlso = 200
+
+// fold joins the findings of one rule and cause. The first place in order stands for all, so that
+// the finding keeps the fingerprint, and with it the history and decisions, that this place had
+// by itself; the others are its further places.
+func (o *outcome) fold() {
+	first := map[string]*hit{}
+	places := map[string]int{} // findings of each cause
+	slices.SortStableFunc(o.hits, func(a, b hit) int {
+		return cmp.Or(compareLocations(a.Location, b.Location), cmp.Compare(a.Identity, b.Identity))
+	})
+	kept := make([]hit, 0, len(o.hits)) // pointers into it stay
+	for _, h := range o.hits {
+		key := h.rule.ID + "\x00" + h.Cause
+		one := first[key]
+		if h.Cause == "" || one == nil {
+			kept = append(kept, h)
+			if h.Cause != "" {
+				first[key], places[key] = &kept[len(kept)-1], 1
+			}
+			continue
+		}
+		places[key]++
+		if h.Severity.Rank() > one.Severity.Rank() {
+			one.Severity = h.Severity
+		}
+		at := finding.Location{Path: h.Location.Path}
+		if at.Path != one.Location.Path && len(one.Also) < maxAlso && !slices.Contains(one.Also, at) {
+			one.Also = append(one.Also, at)
+		}
+	}
+	for key, one := range first {
+		if n := places[key]; n > 1 && one.Live != nil {
+			live := *one.Live
+			live.Proof = append(slices.Clone(live.Proof), fmt.Sprintf("The same flaw showed in %d operations of the target.", n))
+			one.Live = &live
+		}
+	}
+	o.hits = kept
+}

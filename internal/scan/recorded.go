@@ -1,0 +1,87 @@
+package scan
+
+import (
+	"encoding/json"
+	"strings"
+
+	"merlon/internal/redact"
+)
+
+// This file finds the credentials within recorded traffic and collections of requests (HAR,
+// Postman), which hold what somebody has sent.
+
+// maxRecorded bounds the values that are taken from one description.
+const maxRecorded = 500
+
+// addDescription adds the values of a description in JSON whose name says that they are
+// credentials: members "name" or "key" and "value" of one object, as HAR and Postman write
+// headers, cookies, parameters and variables. It reads one token at a time and gives up
+// quietly where the text is no JSON.
+func addDescription(s *redact.Set, text string) {
+	if !strings.HasPrefix(strings.TrimSpace(text), "{") {
+		return
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	var open []recorded
+	for added := 0; added < maxRecorded; {
+		token, err := d.Token()
+		if err != nil {
+			return
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{', '[':
+				open = append(open, recorded{object: t == '{'})
+				continue
+			}
+			if last := open[len(open)-1]; last.add(s) {
+				added++
+			}
+			if open = open[:len(open)-1]; len(open) == 0 {
+				return
+			}
+			open[len(open)-1].member = ""
+		case string:
+			open[len(open)-1].take(t)
+		default:
+			open[len(open)-1].member = ""
+		}
+	}
+}
+
+// recorded is an object or a list that is being read.
+type recorded struct {
+	object      bool
+	member      string // whose value comes next; "" for none
+	name, value string
+}
+
+// take takes a text: the name of a member, or its value.
+func (r *recorded) take(text string) {
+	switch {
+	case !r.object:
+	case r.member == "":
+		r.member = text
+	default:
+		switch r.member {
+		case "name", "key":
+			r.name = text
+		case "value":
+			r.value = text
+		}
+		r.member = ""
+	}
+}
+
+// add adds the value, and reports whether it did.
+func (r *recorded) add(s *redact.Set) bool {
+	switch {
+	case r.name == "" || r.value == "" || strings.Contains(r.value, "{{"):
+		return false
+	case redact.Names(r.name), strings.EqualFold(r.name, "Cookie"), strings.EqualFold(r.name, "Authorization"):
+		addHeader(s, Header{Name: r.name, Value: r.value})
+		return true
+	}
+	return false
+}

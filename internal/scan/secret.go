@@ -1,0 +1,274 @@
+package scan
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/redact"
+)
+
+// This file knows the secrets of a target, and keeps them out of the messages of a scan.
+
+// Redact returns a Handler that gives each message to h with the secrets of the set
+// replaced. It stands at the boundary of a scan: whatever an analyzer says passes it.
+func Redact(h Handler, secrets *redact.Set) Handler { return redacting{h, secrets} }
+
+type redacting struct {
+	h       Handler
+	secrets *redact.Set
+}
+
+func (r redacting) Config(m *Config) error     { return r.h.Config(redact.Copy(r.secrets, m)) }
+func (r redacting) Progress(m *Progress) error { return r.h.Progress(redact.Copy(r.secrets, m)) }
+func (r redacting) Rule(m *finding.Rule) error { return r.h.Rule(redact.Copy(r.secrets, m)) }
+func (r redacting) Status(m *Status) error     { return r.h.Status(redact.Copy(r.secrets, m)) }
+func (r redacting) Package(m *finding.Package) error {
+	return r.h.Package(redact.Copy(r.secrets, m))
+}
+func (r redacting) Finding(m *finding.Finding) error {
+	return r.h.Finding(redact.Copy(r.secrets, m))
+}
+func (r redacting) Operation(m *finding.Operation) error {
+	return r.h.Operation(redact.Copy(r.secrets, m))
+}
+
+// Secrets returns what must not be seen of the target: values of headers, what identities
+// sign in with, and credentials within addresses.
+func (t *Target) Secrets() *redact.Set {
+	s := &redact.Set{}
+	t.AddSecrets(s)
+	return s
+}
+
+// AddSecrets adds the secrets of the target to a set.
+func (t *Target) AddSecrets(s *redact.Set) {
+	for _, text := range slices.Concat([]string{t.URL}, t.Seeds, t.Include, t.Exclude) {
+		addAddress(s, text)
+	}
+	for _, d := range slices.Concat(t.Descriptions, t.Templates) {
+		addAddress(s, d.URL)
+	}
+	for _, d := range t.Descriptions {
+		addDescription(s, d.Text)
+	}
+	for _, h := range t.Headers {
+		addHeader(s, h)
+	}
+	for i := range t.Identities {
+		AddSecrets(s, &t.Identities[i])
+	}
+}
+
+// AddSecrets adds what an identity signs in with.
+func AddSecrets(s *redact.Set, i *Identity) {
+	s.Public(i.Name)
+	addAddress(s, i.Marker.URL)
+	s.Add("totp", i.TOTP)
+	s.Add("totp", strings.ToUpper(strings.NewReplacer(" ", "", "-", "", "=", "").Replace(i.TOTP)))
+	addHeader(s, Header{Name: "Authorization", Value: i.Bearer})
+	addHeader(s, Header{Name: "Cookie", Value: i.Cookie})
+	for _, h := range i.Header {
+		addHeader(s, h)
+	}
+	if b := i.Basic; b != nil {
+		addPair(s, b.User, b.Password)
+	}
+	if f := i.Form; f != nil {
+		addAddress(s, f.URL)
+		addPair(s, f.User, f.Password)
+		for name, value := range f.Fields {
+			addValue(s, name, value)
+		}
+	}
+	if j := i.JSON; j != nil {
+		addAddress(s, j.URL)
+		addBody(s, string(j.Body))
+	}
+	if o := i.OAuth; o != nil {
+		for _, text := range []string{o.Issuer, o.Authorize, o.Token, o.Redirect} {
+			addAddress(s, text)
+		}
+		addPair(s, o.ClientID, o.ClientSecret)
+		addPair(s, url.QueryEscape(o.ClientID), url.QueryEscape(o.ClientSecret))
+		addPair(s, o.User, o.Password)
+		addValue(s, "refresh_token", o.Refresh)
+		addValue(s, "client_secret", o.ClientSecret)
+	}
+	for _, step := range i.Steps {
+		addAddress(s, step.Open)
+		addValue(s, redact.Password, step.Value)
+	}
+}
+
+// addValue adds a value that may be a template of one.
+func addValue(s *redact.Set, name, value string) {
+	if !strings.Contains(value, "{{totp}}") {
+		s.Add(name, value)
+	}
+}
+
+// addPair adds a user name, which everybody may see, with its password, also as HTTP Basic
+// writes both (RFC 7617).
+func addPair(s *redact.Set, user, password string) {
+	s.Public(user)
+	if password == "" {
+		return
+	}
+	addValue(s, redact.Password, password)
+	s.Add("Authorization", base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+}
+
+// described are headers that say how a client works, and are no secrets.
+var described = lazyregexp.New(`(?i)^(accept(-.*)?|user-agent|host|content-type|referer|origin|cache-control|pragma|connection|te|dnt|via|forwarded|` +
+	`x-forwarded-(for|host|proto|port)|x-requested-with|sec-.*|upgrade-insecure-requests)$`)
+
+var quoted = lazyregexp.New(`"([^"]+)"`)
+
+// addHeader adds the value of a header, as a whole and without what everybody knows of it:
+// the scheme of a credential (RFC 9110, section 11.4), the names of cookies.
+func addHeader(s *redact.Set, h Header) {
+	value := strings.TrimSpace(h.Value)
+	if value == "" || described.MatchString(h.Name) {
+		return
+	}
+	if strings.EqualFold(h.Name, "Cookie") {
+		for pair := range strings.SplitSeq(value, ";") {
+			name, of, _ := strings.Cut(strings.TrimSpace(pair), "=")
+			s.Add(name, strings.Trim(of, `"`))
+			if plain, err := url.QueryUnescape(of); err == nil {
+				s.Add(name, plain)
+			}
+		}
+		return
+	}
+	scheme, rest, ok := strings.Cut(value, " ")
+	if !ok || !token.MatchString(scheme) {
+		s.Add(h.Name, value)
+		return
+	}
+	if rest = strings.TrimSpace(rest); strings.EqualFold(scheme, "basic") {
+		if pair, err := base64.StdEncoding.DecodeString(rest); err == nil {
+			if user, password, ok := strings.Cut(string(pair), ":"); ok {
+				addPair(s, user, password)
+			}
+		}
+	}
+	s.Add(h.Name, value)
+	s.Add(h.Name, rest)
+	for _, m := range quoted.FindAllStringSubmatch(rest, 20) {
+		s.Add(h.Name, m[1])
+	}
+}
+
+// token is the name of a scheme.
+var token = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_-]*$`)
+
+// addAddress adds the credentials of an address, or of a pattern of addresses: user and
+// password, and values of the query whose name or form says that they are credentials.
+// What else it holds is public.
+func addAddress(s *redact.Set, text string) {
+	rest, fragment, _ := strings.Cut(text, "#")
+	rest, query, _ := strings.Cut(rest, "?")
+	if before, after, ok := strings.Cut(rest, "://"); ok {
+		authority, path, _ := strings.Cut(after, "/")
+		if at := strings.LastIndexByte(authority, '@'); at >= 0 {
+			user, password, both := strings.Cut(authority[:at], ":")
+			for _, read := range []func(string) string{func(t string) string { return t }, unescaped} {
+				if both {
+					addPair(s, read(user), read(password))
+				} else {
+					s.Add("Authorization", read(user)) // a token in the place of the user
+				}
+			}
+			authority = authority[at+1:]
+		}
+		rest = before + "://" + authority + "/" + path
+	}
+	s.Public(rest)
+	for _, list := range []string{query, fragment} {
+		for pair := range strings.SplitSeq(list, "&") {
+			name, value, _ := strings.Cut(pair, "=")
+			name, value = unescaped(name), unescaped(value)
+			if redact.Names(name) {
+				s.Add(name, value)
+			} else {
+				s.Obtained(name, value)
+			}
+		}
+	}
+}
+
+// Masked returns an address without the credentials that it holds.
+func Masked(address string) string {
+	s := &redact.Set{}
+	addAddress(s, address)
+	return s.Text(address)
+}
+
+func unescaped(text string) string {
+	if plain, err := url.QueryUnescape(text); err == nil {
+		return plain
+	}
+	return text
+}
+
+// named are members of a sign-in that everybody may see.
+var named = lazyregexp.New(`(?i)^(user|user_?name|login|e?-?mail|name|account|realm|tenant|organi[sz]ation|domain|client_?id|grant_?type|scope|locale|language|remember(_?me)?|action|method|type|version)$`)
+
+// addBody adds the values of the body of a sign-in: JSON, a form, or any text.
+func addBody(s *redact.Set, body string) {
+	var root any
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	if d.Decode(&root) == nil {
+		addMembers(s, "", root, 0)
+		return
+	}
+	if !strings.Contains(body, "=") || strings.HasPrefix(strings.TrimSpace(body), "<") {
+		addValue(s, "body", body)
+		for _, m := range element.FindAllStringSubmatch(body, 100) {
+			addMembers(s, m[1], m[2], 0)
+		}
+		return
+	}
+	for pair := range strings.SplitSeq(body, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		addMembers(s, unescaped(name), unescaped(value), 0)
+	}
+}
+
+// element is an element or an attribute of XML with a text.
+var element = lazyregexp.New(`([\w.-]+)(?:\s[^<>]*)?>([^<>]+)<`)
+
+const maxDepth = 20
+
+func addMembers(s *redact.Set, name string, v any, depth int) {
+	switch v := v.(type) {
+	case string:
+		if named.MatchString(name) {
+			s.Public(v)
+		} else {
+			addValue(s, name, v)
+		}
+	case json.Number:
+		addMembers(s, name, v.String(), depth)
+	case map[string]any:
+		for k, inner := range v {
+			if depth < maxDepth {
+				addMembers(s, k, inner, depth+1)
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if depth < maxDepth {
+				addMembers(s, name, inner, depth+1)
+			}
+		}
+	}
+}
