@@ -43,7 +43,8 @@ var mayImport = map[string]string{
 	"internal/errs":            "",
 	"internal/tenant":          "internal/errs",
 	"internal/finding":         "internal/errs",
-	"internal/scan":            "internal/errs internal/finding internal/image",
+	"internal/redact":          "internal/errs internal/finding",
+	"internal/scan":            "internal/errs internal/finding internal/image internal/redact",
 	"internal/advisory":        "internal/errs internal/finding internal/scan",
 	"internal/advisory/mirror": "internal/errs internal/advisory internal/outbound",
 	"internal/project":         "internal/errs internal/tenant internal/finding",
@@ -78,9 +79,9 @@ var mayImport = map[string]string{
 	"internal/engine/iac":                    "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/cicd":                   "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/chromium":                      "internal/scan internal/sandbox",
-	"internal/engine/dast":                   "internal/yamltext internal/chromium internal/errs internal/finding internal/scan internal/scan/scantest",
+	"internal/engine/dast":                   "internal/redact internal/yamltext internal/chromium internal/errs internal/finding internal/scan internal/scan/scantest",
 	"internal/engine/dast/attack/attacktest": "internal/callback internal/finding internal/scan internal/engine/dast",
-	"internal/engine/api":                    "internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
+	"internal/engine/api":                    "internal/redact internal/yamltext internal/errs internal/finding internal/scan internal/scan/scantest internal/engine/dast",
 	"internal/engine/all":                    "internal/scan internal/engine/sast internal/engine/secrets internal/engine/sca internal/engine/iac internal/engine/cicd internal/engine/container internal/engine/dast internal/engine/api",
 	"internal/sbom":                          "internal/finding internal/license",
 	"internal/vex":                           "internal/errs internal/finding internal/scan",
@@ -94,20 +95,20 @@ var mayImport = map[string]string{
 	"internal/remedy":   "internal/tenant internal/finding internal/triage internal/upgrade",
 	"internal/triage":   vocabulary + " internal/scan internal/audit",
 
-	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license internal/remedy internal/target internal/target/ownership",
+	"internal/store":           vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/oidc/grant internal/registry/credential internal/license internal/remedy internal/target internal/target/ownership internal/redact",
 	"internal/store/sqlite":    "internal/store",
-	"internal/store/postgres":  "internal/store",
+	"internal/store/postgres":  "internal/errs internal/store",
 	"internal/store/storetest": "internal/store internal/store/sqlite internal/store/postgres",
 
 	"internal/api":         vocabulary + " internal/scan internal/triage internal/job internal/identity internal/audit internal/mail internal/report internal/blob internal/seal internal/sbom internal/registry/aws internal/registry/catalog internal/registry/credential internal/license internal/upgrade internal/remedy internal/vex internal/target internal/target/ownership",
 	"internal/api/apitest": vocabulary + " internal/remedy internal/api internal/blob internal/store internal/store/storetest internal/identity internal/mail internal/seal internal/registry/catalog internal/registry/credential internal/outbound internal/target/ownership",
 	"internal/oidc":        "internal/errs internal/tenant internal/identity internal/audit internal/seal internal/oidc/grant",
 	"internal/oidc/grant":  "internal/tenant",
-	"internal/worker":      vocabulary + " internal/tunnel internal/callback internal/chromium internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
+	"internal/worker":      vocabulary + " internal/redact internal/tunnel internal/callback internal/chromium internal/scan internal/triage internal/job internal/archive internal/sandbox internal/blob",
 
 	"internal/config": "internal/errs",
-	"internal/server": vocabulary + " internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
-		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/worker internal/callback internal/chromium" +
+	"internal/server": vocabulary + " internal/redact internal/remedy internal/scan internal/triage internal/job internal/identity internal/audit internal/report" +
+		" internal/store internal/store/sqlite internal/store/postgres internal/api internal/oidc internal/oidc/grant internal/worker internal/callback internal/chromium" +
 		" internal/config internal/blob internal/mail internal/engine/all internal/archive internal/sandbox internal/seal internal/outbound internal/advisory/mirror internal/registry internal/registry/aws internal/registry/catalog internal/registry/credential internal/target internal/target/ownership",
 	"internal/cli": "internal/tunnel internal/callback internal/chromium examples internal/vex internal/errs internal/config internal/server client internal/scan internal/engine/all internal/engine/sast internal/report" +
 		" internal/advisory internal/finding internal/sandbox internal/archive internal/sbom internal/image internal/outbound internal/registry internal/registry/credential internal/verify internal/upgrade" +

@@ -150,8 +150,9 @@ func (i *Identity) Redeem(ctx context.Context, s SignIn, answer url.Values) (Tok
 	})
 }
 
-// Refresh returns new tokens for a refresh token, which must not be used again:
-// the service takes that for a theft and ends the sign-in.
+// Refresh returns new tokens for a refresh token. Used again within 30 seconds it
+// gives the same next one; later the service takes that for a theft and ends the
+// sign-in.
 func (i *Identity) Refresh(ctx context.Context, refresh string) (Tokens, error) {
 	t, err := i.token(ctx, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {refresh}})
 	if err == nil && t.Refresh == "" {

@@ -144,7 +144,7 @@ type Filter struct {
 // none is missed or comes twice while findings come and go.
 func (c *Client) Findings(ctx context.Context, projectID, analysis string, f Filter) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		query := url.Values{"pageSizeNumber": {"100"}, "sort": {"currentSeverity"}, "order": {"asc"}}
+		query := url.Values{"pageSizeNumber": {"100"}, "sort": {"currentSeverity"}, "order": {"asc"}, "view": {"full"}}
 		if f.Branch != "" {
 			query.Set("branch", f.Branch)
 		}

@@ -1,7 +1,7 @@
 // The linters, apart from the program's own dependencies.
 module merlon/tools
 
-go 1.26.0
+go 1.26.8
 
 tool (
 	github.com/kisielk/errcheck

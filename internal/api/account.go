@@ -91,10 +91,11 @@ type accountTokenBody struct {
 	CreatedAt  time.Time        `json:"createdAt"`
 	ExpiresAt  *time.Time       `json:"expiresAt" doc:"null: never."`
 	LastUsedAt *time.Time       `json:"lastUsedAt" doc:"null: never; exact to a minute."`
+	tokenReach
 }
 
 func showAccountToken(t identity.Token) accountTokenBody {
-	return accountTokenBody{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, ExpiresAt: orNull(t.ExpiresAt), LastUsedAt: orNull(t.LastUsedAt)}
+	return accountTokenBody{ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, ExpiresAt: orNull(t.ExpiresAt), LastUsedAt: orNull(t.LastUsedAt), tokenReach: reachOf(t)}
 }
 
 // orNull returns nil for the zero time.
@@ -111,7 +112,8 @@ type createAccountToken struct {
 	AccountPath
 	Body struct {
 		Name      string     `json:"name" minLength:"1" maxLength:"100"`
-		ExpiresAt *time.Time `json:"expiresAt,omitempty" nullable:"true" doc:"null: never."`
+		ExpiresAt *time.Time `json:"expiresAt,omitempty" nullable:"true" doc:"null: never, or as late as the organization and the token of the request allow."`
+		askedReach
 	}
 }
 
@@ -123,6 +125,9 @@ func (a *API) createAccountToken(ctx context.Context, sc tenant.Scope, in *creat
 	n := identity.NewToken{Owner: m.UserID, Name: in.Body.Name}
 	if in.Body.ExpiresAt != nil {
 		n.ExpiresAt = *in.Body.ExpiresAt
+	}
+	if err := in.Body.into(ctx, a, sc.Actor, &n); err != nil {
+		return nil, err
 	}
 	t, value, err := a.Tokens.CreateToken(ctx, sc.Actor, n)
 	if err != nil {
@@ -156,7 +161,7 @@ func (a *API) listAccountTokens(ctx context.Context, sc tenant.Scope, in *Accoun
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.Tokens.Tokens(ctx, m.UserID)
+	list, err := a.Tokens.Tokens(ctx, sc.Actor, m.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +180,7 @@ func (a *API) deleteAccountToken(ctx context.Context, sc tenant.Scope, in *delet
 	if err != nil {
 		return nil, err
 	}
-	list, err := a.Tokens.Tokens(ctx, m.UserID)
+	list, err := a.Tokens.Tokens(ctx, sc.Actor, m.UserID)
 	if err != nil {
 		return nil, err
 	}

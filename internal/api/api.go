@@ -15,8 +15,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-chi/chi/v5/middleware"
 
 	"merlon/internal/finding"
+	"merlon/internal/identity"
 	"merlon/internal/mail"
 	"merlon/internal/seal"
 	"merlon/internal/tenant"
@@ -33,6 +35,14 @@ type Config struct {
 	// Authenticate returns the actor of a bearer token, or an Unauthenticated
 	// error.
 	Authenticate func(ctx context.Context, token string) (tenant.Actor, error)
+	// Refused is told of requests that were refused for want of a valid token or a
+	// permission, for the audit log; nil for nobody.
+	Refused func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int)
+	// Allow counts what a caller may do only so often, or returns a TooMany error; nil
+	// for no limits.
+	Allow func(ctx context.Context, by tenant.Actor, hits ...identity.Hit) error
+	// Quotas are those limits.
+	Quotas Quotas
 	// ClientApps are the identifiers of the client applications.
 	ClientApps ClientApps
 	// Scopes decides what an actor may do with a target.
@@ -131,9 +141,8 @@ func New(c Config) *API {
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) {
 		writeProblem(w, r, http.StatusNotFound, "there is no such address")
 	})
-	a.router.MethodNotAllowed(func(w http.ResponseWriter, r *http.Request) {
-		writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address")
-	})
+	a.router.MethodNotAllowed(a.methodNotAllowed)
+	a.router.Use(middleware.GetHead) // a HEAD request is handled as its GET, and the server drops the body
 	a.huma = humachi.New(a.router, humaConfig(c))
 	a.describeProblem()
 	a.table = a.routes()
@@ -162,9 +171,32 @@ func humaConfig(c Config) huma.Config {
 	return cfg
 }
 
+// methodNotAllowed responds with 405 and the methods that the address has (RFC 9110,
+// section 15.5.6).
+func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
+	path := r.URL.RawPath
+	if path == "" {
+		path = r.URL.Path
+	}
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		if !a.router.Match(chi.NewRouteContext(), method, path) {
+			continue
+		}
+		allowed = append(allowed, method)
+		if method == http.MethodGet {
+			allowed = append(allowed, http.MethodHead)
+		}
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	writeProblem(w, r, http.StatusMethodNotAllowed, r.Method+" is not a method of this address; it has "+strings.Join(allowed, ", "))
+}
+
 // Handler returns the handler of every API address.
 func (a *API) Handler() http.Handler {
 	var h http.Handler = a.router
+	h = validate(h)
+	h = compress(h)
 	h = remember(h)
 	h = canonicalQuery(h)
 	h = cleanPath(h)
@@ -199,7 +231,7 @@ var setProblems = sync.OnceFunc(func() {
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, message string, causes ...error) huma.StatusError {
 		p := newProblem(status, message, causes)
 		u := ctx.URL()
-		p.Path, p.Method = u.Path, ctx.Method()
+		p.Path, p.Method, p.Instance = u.Path, ctx.Method(), u.Path
 		return p
 	}
 })

@@ -9,6 +9,7 @@ import (
 
 	"merlon/internal/errs"
 	"merlon/internal/finding"
+	"merlon/internal/project"
 	"merlon/internal/sbom"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
@@ -37,22 +38,28 @@ func (a *API) getBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.S
 	if err := p.err(); err != nil {
 		return nil, err
 	}
-	project, err := a.Results.Project(ctx, sc)
+	of, err := a.Results.Project(ctx, sc)
 	if err != nil {
 		return nil, err
 	}
-	branches := []string{in.Branch}
-	if in.Branch == "" {
-		branches = []string{project.Settings.ReferenceBranch, "main", "master"}
-	}
-	d := &sbom.Document{Subject: project.Name, Tool: "merlon", ToolVersion: a.Version.Version, Concluded: map[int]string{}}
-	for _, branch := range branches {
-		if branch == "" || len(d.Packages) > 0 {
-			continue
+	branch := in.Branch
+	if branch == "" {
+		if branch, err = a.Results.ReferenceBranch(ctx, sc); err != nil {
+			return nil, err
 		}
+	}
+	coverage, err := a.coverageFor(ctx, sc, branch)
+	if err != nil {
+		return nil, err
+	}
+	d := &sbom.Document{Subject: of.Name, Tool: "merlon", ToolVersion: a.Version.Version, Concluded: map[int]string{}}
+	if branch != "" {
 		if err := a.fillBill(ctx, sc, branch, d); err != nil {
 			return nil, err
 		}
+	}
+	for _, c := range coverage {
+		d.Incomplete = d.Incomplete || c.Analysis == finding.SCA && c.State != project.FullyAnalysed
 	}
 	if len(d.Packages) == 0 {
 		return nil, errs.E(errs.NotFound, "no scan of the branch has seen a package")
@@ -61,7 +68,7 @@ func (a *API) getBill(ctx context.Context, sc tenant.Scope, in *billIn) (*huma.S
 	if len(formats) > 0 && formats[0] == "spdx" {
 		write, contentType, suffix = sbom.SPDX, spdxType, ".spdx.json"
 	}
-	return a.download("sbom-"+string(sc.Project)+suffix, contentType, func(w io.Writer) error { return write(w, d) }), nil
+	return covered(coverage, []finding.Analysis{finding.SCA}, a.download("sbom-"+string(sc.Project)+suffix, contentType, func(w io.Writer) error { return write(w, d) })), nil
 }
 
 // fillBill reads the packages and vulnerabilities of a branch. The bill is as old

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 )
 
 // unmarshal reads a body. A NUL inside a text is refused: PostgreSQL cannot hold
@@ -12,7 +14,40 @@ func unmarshal(data []byte, v any) error {
 	if hasNUL(data) {
 		return errors.New("a text holds the character NUL")
 	}
-	return json.Unmarshal(data, v)
+	if err := json.Unmarshal(data, v); err != nil {
+		return err
+	}
+	if decoded, ok := v.(*any); ok { // what is validated
+		return ambiguous(*decoded)
+	}
+	return nil
+}
+
+// ambiguous returns an error when two names of an object differ in case only. The member
+// that is validated is the one that is spelt as declared; the decoder of structs takes the
+// last one of any case, which would then not have been validated.
+func ambiguous(v any) error {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			if err := ambiguous(e); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		seen := make(map[string]bool, len(v))
+		for name, e := range v {
+			folded := strings.ToLower(strings.ToUpper(name))
+			if seen[folded] {
+				return fmt.Errorf("an object holds the name %q twice, in different case", name)
+			}
+			seen[folded] = true
+			if err := ambiguous(e); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // hasNUL reports whether JSON text holds the escape \u0000: one that an even

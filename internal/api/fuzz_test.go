@@ -2,6 +2,7 @@ package api
 
 import (
 	"encoding/json"
+	"math/big"
 	"net/url"
 	"strings"
 	"testing"
@@ -74,6 +75,24 @@ func FuzzParseCursor(f *testing.F) {
 		seq, err := parseCursor(text)
 		if err == nil && text != "" && seq < 1 {
 			t.Errorf("%q was read as %d", text, seq)
+		}
+	})
+}
+
+// A number that is respelt has the same value.
+func FuzzPlainNumber(f *testing.F) {
+	for _, seed := range []string{"1.0", "1e3", "-2.00E+1", "1.5", "9007199254740993.0", "1e99", "1e999999999", "0e0", "-0.0", ".0", "1.", "NaN"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		plain, ok := plainNumber(text)
+		if !ok {
+			return
+		}
+		before, readable := new(big.Rat).SetString(text)
+		after, whole := new(big.Int).SetString(plain, 10)
+		if !readable || !whole || before.Cmp(new(big.Rat).SetInt(after)) != 0 {
+			t.Errorf("%q became %q", text, plain)
 		}
 	})
 }

@@ -128,7 +128,7 @@ func (a *API) getGithubPatStatus(ctx context.Context, sc tenant.Scope, _ *Organi
 
 // GithubPage is a page of a list of GitHub's.
 type GithubPage struct {
-	Page     int `query:"page"`
+	Page     int `query:"page" maximum:"2147483647"`
 	PageSize int `query:"pageSize" doc:"At most 100; 30 when missing."`
 }
 
@@ -137,7 +137,7 @@ func (p GithubPage) page() catalog.Page {
 	if size == 0 {
 		size = 30
 	}
-	return catalog.Page{Number: min(max(p.Page, 1), maxPageNumber), Size: min(max(size, 1), maxPageSize)}
+	return catalog.Page{Number: max(p.Page, 1), Size: min(max(size, 1), maxPageSize)}
 }
 
 type githubImage struct {

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -53,7 +54,7 @@ func (a *API) once(ctx huma.Context, sc tenant.Scope, r route, next func(huma.Co
 		a.refuse(ctx, err)
 		return
 	}
-	holder, sealed, err := a.Requests.BeginRequest(ctx.Context(), k, digest(ctx, body))
+	holder, sealed, err := a.Requests.BeginRequest(ctx.Context(), k, digest(ctx, sc.Actor.Limits, body))
 	if err != nil {
 		var e *errs.Error
 		if errors.As(err, &e) && e.Code == tenant.KeyInUse {
@@ -99,11 +100,13 @@ func repeatable(ctx huma.Context, key string) ([]byte, error) {
 	return body, nil
 }
 
-// digest returns what two requests that are the same have in common.
-func digest(ctx huma.Context, body []byte) string {
+// digest returns what two requests that are the same have in common. The limits of
+// the caller's token are part of it: what a token with more of them was answered is
+// not for one with less.
+func digest(ctx huma.Context, l *tenant.TokenLimits, body []byte) string {
 	u := ctx.URL()
 	h := sha256.New()
-	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body)} {
+	for _, part := range []string{ctx.Method(), u.Path, u.RawQuery, string(body), fmt.Sprint(l.Scopes, l.Organizations, l.Projects)} {
 		_, _ = h.Write([]byte(strconv.Itoa(len(part)) + ":" + part)) // a hash's Write never fails
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -32,12 +32,9 @@ type listImagesIn struct {
 }
 
 // query reads the parameters. What the project's settings hide is not counted.
-func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, number int, err error) {
-	var p parser
-	q = triage.ImageQuery{Branch: in.Branch, Search: strings.TrimSpace(in.SearchQuery), Sort: triage.ByLatestScan}
-	if keys := enum(&p, "sort", triage.ImageSorts, in.Sort); len(keys) > 0 {
-		q.Sort = keys[0]
-	}
+func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, p parser, err error) {
+	q = triage.ImageQuery{Branch: in.Branch, Search: strings.TrimSpace(in.SearchQuery)}
+	q.Sort = sortOf(&p, []triage.ImageSort{triage.ByLatestScan, triage.ByRepository, triage.ByTags}, in.Sort)
 	q.Descending = q.Sort != triage.ByRepository
 	if orders := enum(&p, "order", []string{"asc", "desc"}, in.Order); len(orders) > 0 {
 		q.Descending = orders[0] == "desc"
@@ -50,7 +47,7 @@ func (in *listImagesIn) query(settings project.Settings) (q triage.ImageQuery, n
 	number, size := in.get()
 	size = min(size, maxPageSize)
 	q.Offset, q.Limit = (number-1)*size, size
-	return q, number, p.err()
+	return q, p, p.err()
 }
 
 // imageCounts are numbers of findings in an image.
@@ -106,7 +103,8 @@ type imageBody struct {
 }
 
 type imagesOut struct {
-	Body struct {
+	Warning string `header:"Warning"`
+	Body    struct {
 		ProjectName string      `json:"projectName"`
 		Images      []imageBody `json:"images"`
 		TotalImages int         `json:"totalImages"`
@@ -127,7 +125,7 @@ func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn)
 	if err != nil {
 		return nil, err
 	}
-	q, number, err := in.query(p.Settings)
+	q, parsed, err := in.query(p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +133,9 @@ func (a *API) listImages(ctx context.Context, sc tenant.Scope, in *listImagesIn)
 	if err != nil {
 		return nil, err
 	}
-	out := &imagesOut{}
+	out := &imagesOut{Warning: parsed.warning()}
 	out.Body.ProjectName, out.Body.TotalImages = p.Name, total
-	out.Body.ImagesPage = ImagesPage{pages(total, q.Limit), number, q.Limit}
+	out.Body.ImagesPage = ImagesPage{pages(total, q.Limit), q.Offset/q.Limit + 1, q.Limit}
 	out.Body.Images = make([]imageBody, len(found))
 	for n := range found {
 		i := &found[n]
@@ -173,7 +171,8 @@ type imageGroupBody struct {
 }
 
 type imageGroupsOut struct {
-	Body struct {
+	Warning string `header:"Warning"`
+	Body    struct {
 		ProjectName       string           `json:"projectName"`
 		GroupedImages     []imageGroupBody `json:"groupedImages"`
 		TotalRepositories int              `json:"totalRepositories" doc:"Repositories, once for each branch."`
@@ -189,7 +188,7 @@ func (a *API) listImageGroups(ctx context.Context, sc tenant.Scope, in *listImag
 	if err != nil {
 		return nil, err
 	}
-	q, number, err := in.query(p.Settings)
+	q, parsed, err := in.query(p.Settings)
 	if err != nil {
 		return nil, err
 	}
@@ -197,9 +196,9 @@ func (a *API) listImageGroups(ctx context.Context, sc tenant.Scope, in *listImag
 	if err != nil {
 		return nil, err
 	}
-	out := &imageGroupsOut{}
+	out := &imageGroupsOut{Warning: parsed.warning()}
 	out.Body.ProjectName, out.Body.TotalRepositories, out.Body.TotalTags = p.Name, page.Total, page.Tags
-	out.Body.ImagesPage = ImagesPage{pages(page.Total, q.Limit), number, q.Limit}
+	out.Body.ImagesPage = ImagesPage{pages(page.Total, q.Limit), q.Offset/q.Limit + 1, q.Limit}
 	out.Body.GroupedImages = make([]imageGroupBody, len(page.Groups))
 	for n := range page.Groups {
 		out.Body.GroupedImages[n] = viewImageGroup(p.ID, &page.Groups[n])

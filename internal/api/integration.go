@@ -9,6 +9,21 @@ import (
 
 // This file gives an overview of what an organization is connected to.
 
+// repositoriesAnswer lists the repositories that an organization's connection to a
+// code host shows. No organization can be connected yet: the list is empty.
+type repositoriesAnswer struct {
+	Body struct {
+		Repositories   []struct{}            `json:"repositories" doc:"Empty while the organization has no connection."`
+		OrganizationID tenant.OrganizationID `json:"organizationId" format:"uuid"`
+	}
+}
+
+func (a *API) listRepositories(_ context.Context, sc tenant.Scope, _ *OrganizationPath) (*repositoriesAnswer, error) {
+	out := &repositoriesAnswer{}
+	out.Body.Repositories, out.Body.OrganizationID = []struct{}{}, sc.Organization
+	return out, nil
+}
+
 type registryCount struct {
 	Type  credential.Kind `json:"type"`
 	Count int             `json:"count"`

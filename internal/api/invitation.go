@@ -67,6 +67,13 @@ func (a *API) invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitat
 		}
 		i.Teams = append(i.Teams, tenant.TeamAssignment{TeamID: tenant.TeamID(id), Role: role(t.Role)})
 	}
+	if err := a.allow(ctx, sc.Actor,
+		quota{"invitation-user", string(sc.Actor.UserID), a.Quotas.UserInvitations},
+		quota{"invitation-organization", string(sc.Organization), a.Quotas.OrganizationInvitations},
+		quota{"invitation-address", email, a.Quotas.AddressInvitations},
+	); err != nil {
+		return nil, err
+	}
 	token := newToken()
 	i, err = a.Tenancy.Invite(ctx, sc, i, token, func(i tenant.Invitation) (mail.Queued, error) {
 		return a.Post.Queue(mail.Invitation(mail.Invite{

@@ -175,7 +175,7 @@ func (b *licenseSummaryBody) add(c triage.LicenseCount, classes license.Classes,
 type licensePackagesIn struct {
 	LicenseFilter
 	SPDXID string `path:"spdxId" doc:"As the summary names it. UNKNOWN: packages of which no licence is known."`
-	Page   int    `query:"page" doc:"From 1."`
+	Page   int    `query:"page" maximum:"2147483647" doc:"From 1."`
 	Limit  int    `query:"limit" doc:"At most 10000, which is also what is answered when it is missing."`
 }
 
@@ -215,7 +215,7 @@ func (a *API) listLicensePackages(ctx context.Context, sc tenant.Scope, in *lice
 	if in.Limit != 0 {
 		q.Limit = min(max(in.Limit, 1), maxLicensePackages)
 	}
-	q.Offset = (min(max(in.Page, 1), maxPageNumber) - 1) * q.Limit
+	q.Offset = (max(in.Page, 1) - 1) * q.Limit
 	classes, err := a.Results.LicenseClasses(ctx, sc)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ type documented struct {
 	method, path string
 	open         bool               // needs no caller
 	needs        tenant.Permissions // all of them
+	scopes       []string           // of the access token, all of them
 	parameters   []string           // of the path, as the operation declares them
 }
 
@@ -40,6 +41,7 @@ func documentedRoutes(t *testing.T, r *apitest.Runner) []documented {
 		Paths map[string]map[string]struct {
 			Security    []any                       `json:"security"`
 			Permissions []string                    `json:"x-permissions"`
+			Scopes      []string                    `json:"x-scopes"`
 			Parameters  []struct{ Name, In string } `json:"parameters"`
 		} `json:"paths"`
 	}
@@ -50,7 +52,7 @@ func documentedRoutes(t *testing.T, r *apitest.Runner) []documented {
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, method := range slices.Sorted(maps.Keys(doc.Paths[path])) {
 			op := doc.Paths[path][method]
-			d := documented{method: strings.ToUpper(method), path: path, open: len(op.Security) == 0}
+			d := documented{method: strings.ToUpper(method), path: path, open: len(op.Security) == 0, scopes: op.Scopes}
 			if d.needs, err = tenant.ParsePermissions(op.Permissions); err != nil {
 				t.Fatal(err)
 			}

@@ -98,7 +98,7 @@ func TestDocumentRefusesWhatDoesNotFit(t *testing.T) {
 		}
 		const id = "0198c0de-0000-8000-8000-000000000001"
 		asJSON := http.Header{"Content-Type": {"application/json"}}
-		good := `{"organizations":[{"id":"` + id + `","name":"","description":"","website":"","email":"","concurrentScanLimit":1}]}`
+		good := `{"organizations":[{"id":"` + id + `","name":"","description":"","website":"","email":"","maxTokenLifetimeDays":0,"concurrentScanLimit":1}]}`
 		for _, tt := range []struct {
 			name, method, path string
 			status             int

@@ -9,6 +9,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/identity"
 	"merlon/internal/tenant"
+	"merlon/internal/triage"
 )
 
 // Organizations is what the API needs of the store for organizations.
@@ -65,23 +66,24 @@ func invalid(location, message string) error {
 		Details: []errs.Detail{{Location: location, Message: message}}}
 }
 
-// organizationBody is an organization as every answer shows it.
-type organizationBody struct {
+// OrganizationBody is an organization as every answer shows it.
+type OrganizationBody struct {
 	ID                  tenant.OrganizationID `json:"id" format:"uuid"`
 	Name                string                `json:"name"`
 	Description         string                `json:"description"`
 	Website             string                `json:"website"`
 	Email               string                `json:"email"`
 	ConcurrentScanLimit int                   `json:"concurrentScanLimit" doc:"Scans that may run at the same time."`
+	MaxTokenDays        int                   `json:"maxTokenLifetimeDays" doc:"How old a personal access token may be here; 0 for no limit."`
 }
 
-func showOrganization(o tenant.Organization) organizationBody {
-	return organizationBody{ID: o.ID, Name: o.Name, Description: o.Description, Website: o.Website, Email: o.Email, ConcurrentScanLimit: o.ConcurrentScanLimit}
+func showOrganization(o tenant.Organization) OrganizationBody {
+	return OrganizationBody{ID: o.ID, Name: o.Name, Description: o.Description, Website: o.Website, Email: o.Email, ConcurrentScanLimit: o.ConcurrentScanLimit, MaxTokenDays: o.MaxTokenDays}
 }
 
 type organizationsAnswer struct {
 	Body struct {
-		Organizations []organizationBody `json:"organizations"`
+		Organizations []OrganizationBody `json:"organizations"`
 	}
 }
 
@@ -104,7 +106,13 @@ func each[T, U any](list []T, f func(T) U) []U {
 	return out
 }
 
-type organizationAnswer struct{ Body organizationBody }
+type organizationAnswer struct {
+	Body struct {
+		OrganizationBody
+		RiskScore *int64            `json:"riskScore" doc:"The highest score of a project that the caller may read; null: none was ever scanned."`
+		RiskLevel *triage.RiskLevel `json:"riskLevel" doc:"critical, high, medium or low: of that score."`
+	}
+}
 
 // OrganizationPath is the input of a route that names an organization and nothing
 // else; the scope holds the id.
@@ -117,7 +125,17 @@ func (a *API) getOrganization(ctx context.Context, sc tenant.Scope, _ *Organizat
 	if err != nil {
 		return nil, err
 	}
-	return &organizationAnswer{Body: showOrganization(o)}, nil
+	t, err := a.Stats.Totals(ctx, sc)
+	if err != nil {
+		return nil, err
+	}
+	out := &organizationAnswer{}
+	out.Body.OrganizationBody = showOrganization(o)
+	if t.Scanned > 0 {
+		level := triage.LevelOf(t.Risk)
+		out.Body.RiskScore, out.Body.RiskLevel = &t.Risk, &level
+	}
+	return out, nil
 }
 
 type createOrganization struct {
@@ -158,6 +176,9 @@ func (a *API) createOrganization(ctx context.Context, sc tenant.Scope, in *creat
 	if err != nil {
 		return nil, err
 	}
+	if err := a.allow(ctx, sc.Actor, quota{"organization-user", string(sc.Actor.UserID), a.Quotas.UserOrganizations}); err != nil {
+		return nil, err
+	}
 	o, err := a.Tenancy.CreateOrganization(ctx, sc.Actor, tenant.Organization{
 		Name: name, Industry: b.Industry, Country: country,
 		Billing: tenant.BillingProfile{
@@ -185,6 +206,7 @@ type updateOrganization struct {
 		Website             *string `json:"website,omitempty" maxLength:"200"`
 		Email               *string `json:"email,omitempty" maxLength:"254"`
 		ConcurrentScanLimit *int    `json:"concurrentScanLimit,omitempty" minimum:"1" maximum:"20" doc:"Scans that may run at the same time."`
+		MaxTokenDays        *int    `json:"maxTokenLifetimeDays,omitempty" minimum:"0" maximum:"3650" doc:"How old a personal access token may be here; 0 for no limit. Older ones are refused from now on."`
 	}
 }
 
@@ -201,6 +223,7 @@ func (a *API) updateOrganization(ctx context.Context, sc tenant.Scope, in *updat
 		o.Industry = b.Industry
 		set(&o.Description, b.Description)
 		set(&o.ConcurrentScanLimit, b.ConcurrentScanLimit)
+		set(&o.MaxTokenDays, b.MaxTokenDays)
 		if set(&o.Website, b.Website); o.Website != "" && !strings.HasPrefix(o.Website, "https://") && !strings.HasPrefix(o.Website, "http://") {
 			return invalid("body.website", "is not an http or https address")
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/project"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -15,6 +16,8 @@ type Overviews interface {
 	OverviewCounts(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]triage.OverviewCount, error)
 	ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.ProjectSummary, error)
 	TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, p triage.SummaryPage) ([]triage.TeamSummary, error)
+	OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error)
+	OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error)
 	OverviewDays(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error)
 }
 
@@ -49,6 +52,7 @@ type orgOverviewQuery struct {
 	period          int // days that are compared with those before; 0 for none
 	projects, teams bool
 	overTime        bool
+	warning         string // about what was ignored
 }
 
 // query reads the parameters.
@@ -68,10 +72,7 @@ func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
 		}
 		q.filter.Teams = append(q.filter.Teams, tenant.TeamID(id))
 	}
-	q.page.Sort = triage.ByTotal
-	if keys := enum(&p, "sortBy", []triage.SummarySort{triage.ByTotal, triage.ByCritical, triage.ByRisk, triage.ByName}, in.SortBy); len(keys) > 0 {
-		q.page.Sort = keys[0]
-	}
+	q.page.Sort = sortOf(&p, []triage.SummarySort{triage.ByTotal, triage.ByCritical, triage.ByRisk, triage.ByName}, in.SortBy)
 	if orders := enum(&p, "sortOrder", []string{"desc", "asc"}, in.SortOrder); len(orders) > 0 {
 		q.page.Ascending = orders[0] == "asc"
 	}
@@ -81,6 +82,7 @@ func (in *orgOverviewIn) query() (orgOverviewQuery, error) {
 	yes := func(name, text string) bool { v := p.boolean(name, text); return v == nil || *v }
 	q.projects, q.teams = yes("includeProjectsSummary", in.IncludeProjectsSummary), yes("includeTeamsSummary", in.IncludeTeamsSummary)
 	q.overTime = yes("includeOverTimeData", in.IncludeOverTimeData)
+	q.warning = p.warning()
 	return q, p.err()
 }
 
@@ -147,12 +149,16 @@ type projectOverviewBody struct {
 	TeamName    string           `json:"teamName"`
 	RiskLevel   triage.RiskLevel `json:"riskLevel"`
 	SummaryCounts
-	SASTCount      int `json:"sastCount"`
-	SCACount       int `json:"scaCount"`
-	IaCCount       int `json:"iacCount"`
-	ContainerCount int `json:"containerCount"`
-	CICDCount      int `json:"cicdCount"`
-	SecretCount    int `json:"secretCount"`
+	SASTCount      int  `json:"sastCount"`
+	SCACount       int  `json:"scaCount"`
+	IaCCount       int  `json:"iacCount"`
+	ContainerCount int  `json:"containerCount"`
+	CICDCount      *int `json:"cicdCount" doc:"null: no scan has looked."`
+	SecretCount    *int `json:"secretCount" doc:"null: no scan has looked."`
+	DASTCount      *int `json:"dastCount" doc:"null: no scan has looked."`
+	APICount       *int `json:"apiCount" doc:"null: no scan has looked."`
+
+	Coverage []coverageBody `json:"coverage" doc:"What the numbers rest on."`
 }
 
 type teamOverviewBody struct {
@@ -161,6 +167,7 @@ type teamOverviewBody struct {
 	ProjectCount int           `json:"projectCount"`
 	SummaryCounts
 	RiskCounts
+	Coverage []coverageSummaryBody `json:"coverage" doc:"What the numbers rest on."`
 }
 
 type topProjectBody struct {
@@ -174,6 +181,7 @@ type topProjectBody struct {
 	RiskLevel          triage.RiskLevel `json:"riskLevel"`
 	OpenCount          int              `json:"openCount"`
 	NewLast7Days       int              `json:"newLast7Days"`
+	Coverage           []coverageBody   `json:"coverage" doc:"What the numbers rest on."`
 }
 
 // comparisonBody compares a period with the one before it.
@@ -197,19 +205,23 @@ type orgOverviewBody struct {
 	TeamsSummary            []teamOverviewBody    `json:"teamsSummary"`
 	TopVulnerableProjects   []topProjectBody      `json:"topVulnerableProjects"`
 	RiskCounts
-	NewIssuesLast7Days    int             `json:"newIssuesLast7Days"`
-	SolvedIssuesLast7Days int             `json:"solvedIssuesLast7Days"`
-	SolvedIssues          int             `json:"solvedIssues"`
-	NewIssues             int             `json:"newIssues"`
-	CriticalIssues        int             `json:"criticalIssues"`
-	HighIssues            int             `json:"highIssues"`
-	MediumIssues          int             `json:"mediumIssues"`
-	LowIssues             int             `json:"lowIssues"`
-	Comparison            *comparisonBody `json:"comparison,omitempty"`
+	RiskScore             *int64                `json:"riskScore" doc:"The highest score of a project. null: no project was ever scanned."`
+	RiskLevel             *triage.RiskLevel     `json:"riskLevel" doc:"Of that score."`
+	Coverage              []coverageSummaryBody `json:"coverage" doc:"What the numbers rest on."`
+	NewIssuesLast7Days    int                   `json:"newIssuesLast7Days"`
+	SolvedIssuesLast7Days int                   `json:"solvedIssuesLast7Days"`
+	SolvedIssues          int                   `json:"solvedIssues"`
+	NewIssues             int                   `json:"newIssues"`
+	CriticalIssues        int                   `json:"criticalIssues"`
+	HighIssues            int                   `json:"highIssues"`
+	MediumIssues          int                   `json:"mediumIssues"`
+	LowIssues             int                   `json:"lowIssues"`
+	Comparison            *comparisonBody       `json:"comparison,omitempty"`
 }
 
 type orgOverviewOut struct {
-	Body orgOverviewBody
+	Warning string `header:"Warning" doc:"What of the query was ignored."`
+	Body    orgOverviewBody
 }
 
 // allTeams is how many teams the totals of an overview are taken from.
@@ -222,7 +234,7 @@ func (a *API) getOrgOverview(ctx context.Context, sc tenant.Scope, in *orgOvervi
 	if err != nil {
 		return nil, err
 	}
-	out := &orgOverviewOut{Body: orgOverviewBody{OrganizationID: sc.Organization, ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
+	out := &orgOverviewOut{Warning: q.warning, Body: orgOverviewBody{OrganizationID: sc.Organization, ProjectsSummary: []projectOverviewBody{}, TeamsSummary: []teamOverviewBody{}}}
 	for _, fill := range []func(context.Context, tenant.Scope, *orgOverviewIn, orgOverviewQuery, *orgOverviewBody) error{
 		a.fillTotals, a.fillProjects, a.fillTop, a.fillDays,
 	} {
@@ -256,18 +268,33 @@ func (a *API) fillTotals(ctx context.Context, sc tenant.Scope, in *orgOverviewIn
 	if err != nil {
 		return err
 	}
+	coverage, err := a.Overviews.OverviewCoverage(ctx, sc, q.filter)
+	if err != nil {
+		return err
+	}
+	byTeam := map[tenant.TeamID][]project.CoverageCount{}
+	for _, c := range coverage {
+		byTeam[c.Team] = append(byTeam[c.Team], c)
+	}
 	out.TotalTeams = len(teams)
 	from, to := bounds(len(teams), in.TeamsPage, in.TeamsPageSize)
 	for i, t := range teams {
 		out.TotalProjects += t.Projects
 		out.RiskCounts.add(t.ByRisk)
 		if q.teams && i >= from && i < to {
-			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects, SummaryCounts: summaryCounts(t.BySeverity, t.Total)}
+			body := teamOverviewBody{TeamID: t.ID, TeamName: t.Name, ProjectCount: t.Projects, SummaryCounts: summaryCounts(t.BySeverity, t.Total),
+				Coverage: sumCoverage(byTeam[t.ID], t.Projects, nil)}
 			body.RiskCounts.add(t.ByRisk)
 			out.TeamsSummary = append(out.TeamsSummary, body)
 		}
 	}
-	return nil
+	out.Coverage = sumCoverage(coverage, out.TotalProjects, byAnalysis)
+	scanned, score, err := a.Overviews.OverviewRisk(ctx, sc, q.filter)
+	if scanned > 0 {
+		level := triage.LevelOf(score)
+		out.RiskScore, out.RiskLevel = &score, &level
+	}
+	return err
 }
 
 // bounds returns the indexes of a page, from 1, of n elements.
@@ -284,15 +311,45 @@ func (a *API) fillProjects(ctx context.Context, sc tenant.Scope, in *orgOverview
 	p := q.page
 	p.Offset, p.Limit = (in.ProjectsPage-1)*in.ProjectsPageSize, in.ProjectsPageSize
 	projects, err := a.Overviews.ProjectSummaries(ctx, sc, q.filter, p)
+	if err != nil {
+		return err
+	}
+	coverage, err := a.summaryCoverage(ctx, sc, q, projects)
+	if err != nil {
+		return err
+	}
 	for _, s := range projects {
-		n := s.ByAnalysis
+		n, c := s.ByAnalysis, coverage[s.ID]
 		out.ProjectsSummary = append(out.ProjectsSummary, projectOverviewBody{
 			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, RiskLevel: s.RiskLevel,
 			SummaryCounts: summaryCounts(s.BySeverity, s.Total), SASTCount: n[finding.SAST], SCACount: n[finding.SCA], IaCCount: n[finding.IaC],
-			ContainerCount: n[finding.Container], CICDCount: n[finding.CICD], SecretCount: n[finding.Secret],
+			ContainerCount: n[finding.Container],
+			CICDCount:      looked(c, finding.CICD, n[finding.CICD]), SecretCount: looked(c, finding.Secret, n[finding.Secret]),
+			DASTCount: looked(c, finding.DAST, n[finding.DAST]), APICount: looked(c, finding.API, n[finding.API]), Coverage: c,
 		})
 	}
-	return err
+	return nil
+}
+
+// summaryCoverage returns the coverage of the projects, with the findings that the
+// overview counts.
+func (a *API) summaryCoverage(ctx context.Context, sc tenant.Scope, q orgOverviewQuery, projects []triage.ProjectSummary) (map[tenant.ProjectID][]coverageBody, error) {
+	ids := each(projects, func(s triage.ProjectSummary) tenant.ProjectID { return s.ID })
+	all, err := a.Stats.Coverages(ctx, sc, ids, q.filter.Branches)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[tenant.ProjectID][]coverageBody, len(projects))
+	for _, s := range projects {
+		out[s.ID] = each(all[s.ID], func(c triage.Coverage) coverageBody {
+			b := viewCoverage(&c, s.Settings, s.ByAnalysis[c.Analysis])
+			if len(q.filter.Branches) > 1 {
+				b.Open = nil // the branches are counted together
+			}
+			return b
+		})
+	}
+	return out, nil
 }
 
 // fillTop adds the projects with the most findings.
@@ -307,7 +364,11 @@ func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q
 		ids[i] = s.ID
 	}
 	today := a.Now()
-	days, err := a.Numbers.DayCounts(ctx, sc, ids, q.filter.Branches, triage.Days{First: today.AddDate(0, 0, -6), Last: today})
+	coverage, err := a.summaryCoverage(ctx, sc, q, projects)
+	if err != nil {
+		return err
+	}
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, q.filter, triage.Days{First: today.AddDate(0, 0, -6), Last: today})
 	if err != nil {
 		return err
 	}
@@ -322,7 +383,7 @@ func (a *API) fillTop(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, q
 		out.TopVulnerableProjects = append(out.TopVulnerableProjects, topProjectBody{
 			ProjectID: s.ID, ProjectName: s.Name, TeamID: s.TeamID, TeamName: s.TeamName, VulnerabilityCount: s.Total,
 			CriticalCount: s.BySeverity[finding.Critical], HighCount: s.BySeverity[finding.High], RiskLevel: s.RiskLevel,
-			OpenCount: s.Active, NewLast7Days: recent[s.ID],
+			OpenCount: s.Active, NewLast7Days: recent[s.ID], Coverage: coverage[s.ID],
 		})
 	}
 	return nil
@@ -342,8 +403,10 @@ func (a *API) fillDays(ctx context.Context, sc tenant.Scope, in *orgOverviewIn, 
 		out.Comparison = &comparisonBody{Days: q.period}
 	}
 	for _, d := range days {
-		out.NewIssues += d.Opened
-		out.SolvedIssues += d.Solved
+		if inTrend(d.Day, q.filter, true) {
+			out.NewIssues += d.Opened
+			out.SolvedIssues += d.Solved
+		}
 		if age(d) < 7 {
 			out.NewIssuesLast7Days += d.Opened
 			out.SolvedIssuesLast7Days += d.Solved

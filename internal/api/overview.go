@@ -42,16 +42,17 @@ type overviewOut struct {
 		TotalByState            []stateCount     `json:"totalByState"`
 		TotalByAnalysisType     []analysisCount  `json:"totalByAnalysisType" doc:"Active findings."`
 		VulnerabilitiesOverTime []dayCount       `json:"vulnerabilitiesOverTime" doc:"The last 30 days; days without new findings are left out."`
-		RiskScore               int64            `json:"riskScore"`
+		RiskScore               int64            `json:"riskScore" doc:"Of the branch; of several the highest."`
 		RiskLevel               triage.RiskLevel `json:"riskLevel"`
+		Coverage                []coverageBody   `json:"coverage" doc:"What the numbers rest on: every analysis on every branch that is counted."`
 	}
 }
 
 // overviewDays is how far an overview looks back.
 const overviewDays = 30
 
-// getOverview answers how a project stands. The risk is always that of the
-// reference branch.
+// getOverview answers how a project stands on its reference branch or on the branches
+// that are named.
 func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) (*overviewOut, error) {
 	p, err := a.Results.Project(ctx, sc)
 	if err != nil {
@@ -62,31 +63,46 @@ func (a *API) getOverview(ctx context.Context, sc tenant.Scope, in *overviewIn) 
 	if err != nil {
 		return nil, err
 	}
-	standing, scanned := standings[sc.Project]
-	branches := plainList(in.Branches)
-	if branches == nil {
-		branches = []string{standing.Branch}
+	named := plainList(in.Branches)
+	branches := named
+	if named == nil {
+		branches = []string{standings[sc.Project].Branch}
 	}
 	cells, err := a.Numbers.ProjectCells(ctx, sc)
 	if err != nil {
+		return nil, err
+	}
+	out := &overviewOut{}
+	if out.Body.Coverage, err = a.coverage(ctx, sc, p, named, cells); err != nil {
 		return nil, err
 	}
 	cells = slices.DeleteFunc(cells, func(c triage.BranchCell) bool {
 		return !slices.Contains(branches, c.Branch) || !p.Settings.Shown(c.Cell.Analysis, c.Cell.Severity)
 	})
 	today := a.Now()
-	days, err := a.Numbers.DayCounts(ctx, sc, ids, branches, triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
+	days, err := a.Numbers.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: branches}, triage.Days{First: today.AddDate(0, 0, 1-overviewDays), Last: today})
 	if err != nil {
 		return nil, err
 	}
-	out := &overviewOut{}
 	out.Body.TotalBySeverity, out.Body.TotalByState, out.Body.TotalByAnalysisType = totals(cells)
 	out.Body.VulnerabilitiesOverTime = overTime(days)
-	out.Body.RiskLevel = triage.LowRisk
-	if scanned {
-		out.Body.RiskScore, out.Body.RiskLevel = standing.RiskScore, standing.RiskLevel
-	}
+	out.Body.RiskScore = highestRisk(cells)
+	out.Body.RiskLevel = triage.LevelOf(out.Body.RiskScore)
 	return out, nil
+}
+
+// highestRisk returns the highest risk score of the branches of the cells; 0 without any.
+func highestRisk(cells []triage.BranchCell) (highest int64) {
+	risks := map[string]int64{}
+	for _, c := range cells {
+		if c.Cell.Status.Active() {
+			risks[c.Branch] += c.Count.Risk
+		}
+	}
+	for _, r := range risks {
+		highest = max(highest, triage.RiskScore(r))
+	}
+	return highest
 }
 
 // totals adds up cells: active ones by severity and by analysis, all of them by

@@ -54,7 +54,7 @@ func (a *API) packages(ctx context.Context, sc tenant.Scope, in *listResultsIn, 
 	if err != nil {
 		return nil, err
 	}
-	q, err := in.query(finding.SCA, p.Settings)
+	q, _, err := in.query(finding.SCA, p.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -4,15 +4,16 @@ package api
 
 // DemandedPage is the page of a list where the contract demands both parameters.
 type DemandedPage struct {
-	Page     int `query:"page" required:"true" minimum:"1"`
+	Page     int `query:"page" required:"true" minimum:"1" maximum:"2147483647"`
 	PageSize int `query:"pageSize" required:"true" minimum:"1" maximum:"20"`
 }
 
 // ClampedPage is the page of a list where clients use several names and ask for
-// more than there is: what is out of range is moved into it.
+// more than there is: what is out of range is moved into it. A page number that no list
+// can have is refused: its rows cannot be counted to.
 type ClampedPage struct {
-	Page           int `query:"page"`
-	PageNumber     int `query:"pageNumber" doc:"Another name of page."`
+	Page           int `query:"page" maximum:"2147483647"`
+	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Another name of page."`
 	PageSize       int `query:"pageSize" doc:"At most 100; 10 when missing."`
 	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of pageSize."`
 	Limit          int `query:"limit" doc:"Another name of pageSize."`

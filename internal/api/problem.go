@@ -40,6 +40,7 @@ type Problem struct {
 	AuthURL string `json:"authUrl,omitempty" doc:"With 421: the authentication address of that region."`
 
 	retryAfter string // seconds; with 429
+	scope      string // that the access token lacks; with 403
 }
 
 // Error returns the message.
@@ -49,11 +50,15 @@ func (p *Problem) Error() string { return p.Message }
 func (p *Problem) GetStatus() int { return p.Status }
 
 // GetHeaders returns the headers that the failure has beside its body: with 429
-// Retry-After (RFC 9110, section 10.2.3).
+// Retry-After (RFC 9110, section 10.2.3), and where the access token lacks a scope
+// its name (RFC 6750, section 3).
 func (p *Problem) GetHeaders() http.Header {
 	h := http.Header{}
 	if p.retryAfter != "" {
 		h.Set("Retry-After", p.retryAfter)
+	}
+	if p.scope != "" {
+		h.Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="`+p.scope+`"`)
 	}
 	return h
 }
@@ -115,7 +120,7 @@ func toProblem(err error) *Problem {
 	p := newProblem(statuses[e.Kind], e.Message, nil)
 	p.ErrorCode, p.Errors = e.Code, e.Details
 	p.Region, p.BaseURL, p.AuthURL = e.Members["region"], e.Members["baseUrl"], e.Members["authUrl"]
-	p.retryAfter = e.Members["retryAfter"]
+	p.retryAfter, p.scope = e.Members["retryAfter"], e.Members["scope"]
 	return p
 }
 
@@ -137,8 +142,8 @@ func (a *API) refuse(ctx huma.Context, err error) {
 	if p.Status == http.StatusUnauthorized {
 		ctx.SetHeader("WWW-Authenticate", "Bearer")
 	}
-	if p.retryAfter != "" {
-		ctx.SetHeader("Retry-After", p.retryAfter)
+	for name, values := range p.GetHeaders() {
+		ctx.SetHeader(name, values[0])
 	}
 	ctx.SetHeader("Content-Type", "application/json")
 	ctx.SetStatus(p.Status)

@@ -28,6 +28,8 @@ type Projects interface {
 // ProjectStats says how projects stand on their reference branches.
 type ProjectStats interface {
 	Standings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) (map[tenant.ProjectID]triage.Standing, error)
+	Coverages(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string) (map[tenant.ProjectID][]triage.Coverage, error)
+	Totals(ctx context.Context, sc tenant.Scope) (project.Totals, error)
 	AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID) ([]triage.AnalysisStanding, error)
 }
 
@@ -104,6 +106,7 @@ type projectDetailBody struct {
 	ReferenceBranch                   *string               `json:"referenceBranch" doc:"The branch that counts and risk are of; null: main, then master."`
 	RiskScore                         int64                 `json:"riskScore" doc:"From the open findings of the reference branch; has no upper bound."`
 	RiskLevel                         triage.RiskLevel      `json:"riskLevel" enum:"critical,high,medium,low"`
+	Coverage                          []coverageBody        `json:"coverage" doc:"What the score rests on: every analysis on the reference branch."`
 }
 
 // detail returns a project by itself, with how it stands.
@@ -114,7 +117,8 @@ func (a *API) detail(ctx context.Context, sc tenant.Scope, p project.Project) (p
 	}
 	body := showProjectDetail(p)
 	body.RiskScore, body.RiskLevel = risk(standings[p.ID])
-	return body, nil
+	body.Coverage, err = a.coverageOf(ctx, sc, p, "")
+	return body, err
 }
 
 // risk returns the score and the level of a standing; a project that was never

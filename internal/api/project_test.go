@@ -123,7 +123,7 @@ func TestProjectsLiveAndMove(t *testing.T) {
 			t.Errorf("the organization has %v projects, want 1", got)
 		}
 		w.as("team_manager").Delete("/team/"+blue, nil).Want(403)
-		w.as("administrator").Delete(w.team, nil).Want(200)
+		w.as("administrator").Delete(w.team+"?deleteProjects=true", nil).Want(200)
 		w.as("administrator").Get(w.proj).Want(404)
 	})
 }
@@ -197,11 +197,11 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 		stand(t, w.Runner, id,
 			"INSERT INTO project_stats (project_id, organization_id, branch, critical, high, medium, low, risk_score, risk_level, level_since) VALUES (?, '"+
 				org+"', 'main', 2, 1, 0, 4, 91, 1, "+fmt.Sprint(storetest.Start.UnixMilli())+")",
-			"INSERT INTO branch_scan (project_id, branch, analyzer, analysis, run_id, source, state, at) VALUES (?, 'main', 'sca', 2, 'r', 'cli', 'succeeded', 1000)",
+			"INSERT INTO branch_coverage (project_id, branch, analysis, subject, run_id, source, complete, at) VALUES (?, 'main', 2, '', '0198c0de-0000-8000-8000-000000000001', 'cli', TRUE, 1000)",
 			"INSERT INTO branch_stats (project_id, branch, analysis, severity, status, priority, findings, risk) VALUES (?, 'main', 2, 1, 1, 1, 2, 0)",
-			"INSERT INTO branch_day (project_id, branch, day, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today-30)+", 1, 10, 5)",
-			"INSERT INTO branch_day (project_id, branch, day, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today)+", 1, 3, 2)",
-			"INSERT INTO branch_day (project_id, branch, day, severity, opened, solved) VALUES (?, 'other', "+fmt.Sprint(today)+", 1, 100, 100)")
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today-30)+", 2, 1, 10, 5)",
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'main', "+fmt.Sprint(today)+", 2, 1, 3, 2)",
+			"INSERT INTO branch_daily (project_id, branch, day, analysis, severity, opened, solved) VALUES (?, 'other', "+fmt.Sprint(today)+", 2, 1, 100, 100)")
 		for _, who := range []string{"administrator", "developer"} {
 			var got struct {
 				Projects       []map[string]any
@@ -209,7 +209,7 @@ func TestOrganizationProjectNumbers(t *testing.T) {
 			}
 			w.as(who).Get(w.org + "/projects").Want(200).Into(&got)
 			p := got.Projects[0]
-			for _, name := range []string{"createdAt", "updatedAt", "teamId"} {
+			for _, name := range []string{"createdAt", "updatedAt", "teamId", "coverage"} {
 				delete(p, name)
 			}
 			var want map[string]any

@@ -71,6 +71,7 @@ type projectSummaryBody struct {
 	RiskLevel       triage.RiskLevel  `json:"riskLevel" enum:"critical,high,medium,low"`
 	IssuesCount     severityCountBody `json:"issuesCount"`
 	Analyses        []analysisBody    `json:"analyses" doc:"Those that were made."`
+	Coverage        []coverageBody    `json:"coverage" doc:"What the numbers rest on: every analysis, those that were never made, too."`
 	IsGitHubLinked  bool              `json:"isGithubLinked"`
 	IsGitLabLinked  bool              `json:"isGitlabLinked"`
 	ReferenceBranch *string           `json:"referenceBranch" doc:"null: main, then master."`
@@ -110,10 +111,11 @@ type listOrganizationProjects struct {
 
 type organizationProjectsAnswer struct {
 	Body struct {
-		Projects       []projectSummaryBody `json:"projects"`
-		TotalProjects  int                  `json:"totalProjects"`
-		TotalPages     int                  `json:"totalPages"`
-		MainStatistics statisticsBody       `json:"mainStatistics" doc:"Of all projects that the caller may read; of thousands of projects up to 30 seconds old."`
+		Projects       []projectSummaryBody  `json:"projects"`
+		TotalProjects  int                   `json:"totalProjects"`
+		TotalPages     int                   `json:"totalPages"`
+		Coverage       []coverageSummaryBody `json:"coverage" doc:"What the statistics rest on."`
+		MainStatistics statisticsBody        `json:"mainStatistics" doc:"Of all projects that the caller may read; of thousands of projects up to 30 seconds old."`
 	}
 }
 
@@ -128,7 +130,7 @@ func (a *API) listOrganizationProjects(ctx context.Context, sc tenant.Scope, in 
 		return nil, err
 	}
 	out.Body.TotalProjects, out.Body.TotalPages = page.Total, pages(page.Total, size)
-	out.Body.MainStatistics = showStatistics(totals)
+	out.Body.MainStatistics, out.Body.Coverage = showStatistics(totals), sumCoverage(totals.Coverage, totals.Projects, nil)
 	return out, nil
 }
 
@@ -140,6 +142,10 @@ func (a *API) summaries(ctx context.Context, sc tenant.Scope, projects []project
 		return nil, err
 	}
 	made, err := a.Stats.AnalysisStandings(ctx, sc, ids)
+	if err != nil {
+		return nil, err
+	}
+	coverages, err := a.Stats.Coverages(ctx, sc, ids, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +165,17 @@ func (a *API) summaries(ctx context.Context, sc tenant.Scope, projects []project
 				}
 			}
 			return analysisBody{Type: s.Analysis, LastScan: s.LastScan, Source: s.Source, IssuesCount: showCounts(s.Open)}
+		})
+		b.Coverage = each(coverages[p.ID], func(c triage.Coverage) coverageBody {
+			open := 0
+			for _, s := range analyses[p.ID] {
+				if s.Analysis == c.Analysis {
+					for _, n := range s.Open { // hidden ones are gone
+						open += n
+					}
+				}
+			}
+			return viewCoverage(&c, p.Settings, open)
 		})
 		return b
 	}), nil

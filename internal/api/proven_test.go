@@ -27,7 +27,7 @@ func TestProven(t *testing.T) {
 
 		proven := func(path string) []any {
 			t.Helper()
-			for _, e := range w.as("read_only").Get(w.proj + "/results/sast").Want(200).Value("vulnerabilities").([]any) {
+			for _, e := range w.as("read_only").Get(w.proj + "/results/sast?view=full").Want(200).Value("vulnerabilities").([]any) {
 				e := e.(map[string]any)
 				if e["path"] != path {
 					continue

@@ -24,6 +24,8 @@ func registryRoutes() []route {
 	manage := needs(tenant.OrgIntegrations)
 	const all = "/integrations/container-registry/organization/{organizationId}"
 	routes := []route{
+		op("GET", "/organization/{organizationId}/github/repositories", "listGithubRepositories", "Repositories of the organization's GitHub connection", needs(tenant.OrgRead), (*API).listRepositories),
+		op("GET", "/integrations/gitlab/organization/{organizationId}/repositories", "listGitlabRepositories", "Repositories of the organization's GitLab connection", needs(tenant.OrgRead), (*API).listRepositories),
 		op("GET", "/organization/{organizationId}/integrations/overview", "getIntegrations", "What the organization is connected to", needs(tenant.OrgRead), (*API).getIntegrations),
 		op("GET", all+"/credentials", "listRegistryCredentials", "Credentials for registries of images", manage, (*API).listRegistryCredentials),
 		op("GET", all+"/credentials/{registryType}/{credentialId}/projects", "listCredentialProjects", "Projects that may use a credential", manage, (*API).listCredentialProjects),

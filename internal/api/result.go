@@ -100,7 +100,7 @@ type ResultFields struct {
 	VulnerabilityType     finding.Analysis `json:"vulnerabilityType"`
 	CodeSnippets          []snippetBody    `json:"codeSnippets"`
 	DataFlowItems         []flowBody       `json:"dataFlowItems"`
-	CVSSScore             *float64         `json:"cvssScore"`
+	CVSSScore             *float64         `json:"cvssScore,omitempty" doc:"Left out when there is none."`
 }
 
 // ruleBody is a rule.
@@ -108,7 +108,7 @@ type ruleBody struct {
 	ID                string           `json:"id" format:"uuid"`
 	RuleID            string           `json:"ruleId" doc:"The rule's own permanent name."`
 	CWE               []string         `json:"cwe"`
-	CWEArray          []string         `json:"cweArray"`
+	CWEArray          []string         `json:"cweArray,omitempty"`
 	Name              string           `json:"name"`
 	ShortDescription  string           `json:"shortDescription"`
 	Description       string           `json:"description"`
@@ -149,6 +149,11 @@ type reachLocation struct {
 
 // advisoryBody is a known vulnerability.
 type advisoryBody struct {
+	ID                string                `json:"id" format:"uuid" doc:"Of the rule that stands for the advisory."`
+	Name              string                `json:"name"`
+	Description       string                `json:"description" doc:"In short; details has the whole text."`
+	HowToPrevent      string                `json:"howToPrevent"`
+	Severity          string                `json:"severity" enum:"CRITICAL,HIGH,MEDIUM,LOW" doc:"Of the finding."`
 	GHSAID            string                `json:"ghsaId"`
 	CVE               string                `json:"cve"`
 	InternalID        string                `json:"internalId"`

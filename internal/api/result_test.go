@@ -195,6 +195,11 @@ func (l listed) paths() []string {
 
 func (w *world) list(path string) (l listed) {
 	w.t.Helper()
+	mark := "?"
+	if strings.Contains(path, "?") {
+		mark = "&"
+	}
+	path += mark + "view=full"
 	w.as("read_only").Get(w.proj + "/results/" + path).Want(200).Into(&l)
 	return l
 }
@@ -251,9 +256,9 @@ func TestResultLists(t *testing.T) {
 func TestResultListsRefuse(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		for _, query := range []string{
-			"sast?severity=awful", "sast?status=open", "sast?priority=none", "sast?order=up", "sast?sort=name", "sast?hasAutofix=perhaps",
-			"sca?packageType=indirect", "container?imageId=x", "sast?cursor=x", "sast/grouped?sort=name", "sast/grouped?order=up",
-			"sast?page=one", "export?type=all", "container/images/grouped?sort=name", "sast?searchQuery=%00", "sast/x", "x/similar",
+			"sast?severity=awful", "sast?status=open", "sast?priority=none", "sast?order=up", "sast?hasAutofix=perhaps",
+			"sca?packageType=indirect", "container?imageId=x", "sast?cursor=x", "sast/grouped?order=up",
+			"sast?page=one", "export?type=all", "container/images/grouped?order=up", "sast?searchQuery=%00", "sast/x", "x/similar",
 		} {
 			w.as("read_only").Get(w.proj + "/results/" + query).Want(400)
 		}
@@ -294,7 +299,7 @@ func TestCursorsWalkEveryOrder(t *testing.T) {
 func TestResultElement(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {
 		w.scan("main", someResults())
-		a := w.as("read_only").Get(w.proj + "/results/sast?limit=1").Want(200)
+		a := w.as("read_only").Get(w.proj + "/results/sast?limit=1&view=full").Want(200)
 		for path, want := range map[string]any{
 			"vulnerabilities.0.currentSeverity":                  "critical",
 			"vulnerabilities.0.currentState":                     "to_verify",
@@ -318,11 +323,11 @@ func TestResultElement(t *testing.T) {
 			}
 		}
 		w.scan("copies", (&scanned{}).code(finding.SAST, finding.High, "c", "src/c.java", 3).copied("out/c.java", 5).copied("old/c.java", 6))
-		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies").Want(200)
+		c := w.as("read_only").Get(w.proj + "/results/sast?branch=copies&view=full").Want(200)
 		if got, want := c.Value("vulnerabilities.0.message"), "message of c Also at out/c.java:5, old/c.java:6. Other rules that say so: sast/other."; got != want {
 			t.Errorf("message %q, want %q", got, want)
 		}
-		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2").Want(200)
+		s := w.as("read_only").Get(w.proj + "/results/sca?searchQuery=CVE-2026-2&view=full").Want(200)
 		for path, want := range map[string]any{
 			"total":                                              1.0,
 			"vulnerabilities.0.base.vulnerability":               nil,
@@ -771,7 +776,7 @@ func TestOrganizationOverview(t *testing.T) {
 				}
 			}
 		}
-		for _, query := range []string{"?sortBy=x", "?dateFrom=yesterday", "?trendPeriodDays=0", "?trendPeriodDays=366", "?topVulnerableLimit=51",
+		for _, query := range []string{"?dateFrom=yesterday", "?trendPeriodDays=0", "?trendPeriodDays=366", "?topVulnerableLimit=51",
 			"?projectsPageSize=101", "?comparisonPeriod=day", "?teamIds=x", "?statusFilter=bad", "?includeResolved=maybe", "?analysisTypes=all"} {
 			w.as("administrator").Get(w.org + "/results/overview" + query).Want(400)
 		}

@@ -50,14 +50,22 @@ func (a *API) exportResults(ctx context.Context, sc tenant.Scope, in *exportResu
 	if err != nil {
 		return nil, err
 	}
-	return a.lines("results-"+string(sc.Project)+".ndjson", func(line func(any) error) error {
+	coverage, err := a.coverageFor(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
+	}
+	return covered(coverage, analysesOf(filters), a.lines("results-"+string(sc.Project)+".ndjson", func(line func(any) error) error {
 		for _, f := range filters {
 			if err := a.exportFilter(ctx, sc, f, func(f *triage.Finding) error { return line(viewResult(f)) }); err != nil {
 				return err
 			}
 		}
 		return nil
-	}), nil
+	})), nil
+}
+
+func analysesOf(filters []triage.Filter) []finding.Analysis {
+	return each(filters, func(f triage.Filter) finding.Analysis { return f.Analysis })
 }
 
 // filters returns one filter for each analysis.
@@ -103,10 +111,13 @@ func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResult
 		latest = a.Now()
 	}
 	config := &scan.Config{Tool: "merlon", Version: a.Version.Version, Started: latest}
-	for _, f := range filters {
-		config.Analyses = append(config.Analyses, f.Analysis)
+	config.Analyses = analysesOf(filters)
+	coverage, err := a.coverageFor(ctx, sc, in.Branch)
+	if err != nil {
+		return nil, err
 	}
-	return a.download("results-"+string(sc.Project)+".sarif", sarifType, func(w io.Writer) error {
+	statuses = append(statuses, gaps(coverage, settings, config.Analyses, in.Type == "")...)
+	return covered(coverage, config.Analyses, a.download("results-"+string(sc.Project)+".sarif", sarifType, func(w io.Writer) error {
 		report := sarif.New(w)
 		if err := report.Config(config); err != nil {
 			return err
@@ -128,7 +139,7 @@ func (a *API) exportSARIF(ctx context.Context, sc tenant.Scope, in *exportResult
 			}
 		}
 		return report.Close()
-	}), nil
+	})), nil
 }
 
 // writeResult writes the finding with its rule.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -31,7 +32,7 @@ type occurrenceBody struct {
 	CurrentState        triage.Status    `json:"currentState"`
 	CurrentSeverity     finding.Severity `json:"currentSeverity"`
 	CurrentPriority     triage.Priority  `json:"currentPriority"`
-	CurrentCVSS         float64          `json:"currentCvss"`
+	CurrentCVSS         *float64         `json:"currentCvss,omitempty" doc:"Left out when there is none."`
 	CreatedAt           time.Time        `json:"createdAt"`
 	IsDev               bool             `json:"isDev"`
 	IsTransitive        bool             `json:"isTransitive"`
@@ -40,9 +41,17 @@ type occurrenceBody struct {
 func viewOccurrence(o triage.Occurrence) occurrenceBody {
 	return occurrenceBody{
 		ID: o.ID, Path: o.Path, VulnerableStartLine: o.StartLine, VulnerableEndLine: o.EndLine, PackageVersion: o.Version,
-		CurrentState: o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: o.CVSS, CreatedAt: o.CreatedAt,
+		CurrentState: o.Status, CurrentSeverity: o.Severity, CurrentPriority: o.Priority, CurrentCVSS: score(o.CVSS), CreatedAt: o.CreatedAt,
 		IsDev: o.Dev, IsTransitive: o.Transit,
 	}
+}
+
+// score returns a score, or nil for none.
+func score(cvss float64) *float64 {
+	if cvss == 0 {
+		return nil
+	}
+	return &cvss
 }
 
 // occurrenceOf returns a finding as groups list it.
@@ -62,6 +71,7 @@ func occurrenceOf(f *triage.Finding) triage.Occurrence {
 // GroupBody is what both kinds of groups have.
 type GroupBody struct {
 	Vulnerability     any              `json:"vulnerability" doc:"The rule; of a vulnerable package the advisory."`
+	Language          string           `json:"language" doc:"Of the rule, or of the worst finding; unknown where neither has one."`
 	OccurrenceCount   int              `json:"occurrenceCount"`
 	SeverityBreakdown SeverityCounts   `json:"severityBreakdown"`
 	HighestSeverity   finding.Severity `json:"highestSeverity"`
@@ -85,19 +95,18 @@ func countsOf(n map[finding.Severity]int) SeverityCounts {
 type ruleGroupBody struct {
 	GroupBody
 	RuleID     string `json:"ruleId" format:"uuid"`
-	Language   string `json:"language"`
 	HasAutofix bool   `json:"hasAutofix"`
 }
 
 type packageGroupBody struct {
 	GroupBody
-	CVEID           string  `json:"cveId"`
-	PackageName     string  `json:"packageName"`
-	HighestCVSS     float64 `json:"highestCvss"`
-	DevCount        int     `json:"devCount"`
-	DirectCount     int     `json:"directCount"`
-	TransitiveCount int     `json:"transitiveCount"`
-	HasFix          bool    `json:"hasFix"`
+	CVEID           string   `json:"cveId"`
+	PackageName     string   `json:"packageName"`
+	HighestCVSS     *float64 `json:"highestCvss,omitempty" doc:"Left out when no finding has a score."`
+	DevCount        int      `json:"devCount"`
+	DirectCount     int      `json:"directCount"`
+	TransitiveCount int      `json:"transitiveCount"`
+	HasFix          bool     `json:"hasFix"`
 }
 
 // GroupsBody is the envelope of a list of groups.
@@ -119,14 +128,16 @@ type GroupsBody struct {
 }
 
 type ruleGroupsOut struct {
-	Body struct {
+	Warning string `header:"Warning"`
+	Body    struct {
 		GroupsBody
 		Groups []ruleGroupBody `json:"groupedVulnerabilities"`
 	}
 }
 
 type packageGroupsOut struct {
-	Body struct {
+	Warning string `header:"Warning"`
+	Body    struct {
 		GroupsBody
 		Groups []packageGroupBody `json:"groupedVulnerabilities"`
 	}
@@ -136,14 +147,14 @@ type packageGroupsOut struct {
 func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenant.Scope, *listGroupsIn) (*ruleGroupsOut, error) {
 	return func(a *API, ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*ruleGroupsOut, error) {
 		out := &ruleGroupsOut{}
-		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false}, &out.Body.GroupsBody)
+		page, err := a.groups(ctx, sc, in, groupsOf{analysis, false, &out.Warning}, &out.Body.GroupsBody)
 		if err != nil {
 			return nil, err
 		}
 		out.Body.Groups = make([]ruleGroupBody, len(page.Groups))
 		for i := range page.Groups {
 			g := &page.Groups[i]
-			out.Body.Groups[i] = ruleGroupBody{GroupBody: viewGroup(g), RuleID: g.RuleID, Language: g.Rule.Language, HasAutofix: g.Fixable}
+			out.Body.Groups[i] = ruleGroupBody{GroupBody: viewGroup(g), RuleID: g.RuleID, HasAutofix: g.Fixable}
 		}
 		return out, nil
 	}
@@ -152,7 +163,7 @@ func listRuleGroups(analysis finding.Analysis) func(*API, context.Context, tenan
 // listPackageGroups answers vulnerable packages by advisory and package.
 func (a *API) listPackageGroups(ctx context.Context, sc tenant.Scope, in *listGroupsIn) (*packageGroupsOut, error) {
 	out := &packageGroupsOut{}
-	page, err := a.groups(ctx, sc, in, groupsOf{finding.SCA, true}, &out.Body.GroupsBody)
+	page, err := a.groups(ctx, sc, in, groupsOf{finding.SCA, true, &out.Warning}, &out.Body.GroupsBody)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +175,7 @@ func (a *API) listPackageGroups(ctx context.Context, sc tenant.Scope, in *listGr
 			id = g.Rule.Advisory.ID
 		}
 		out.Body.Groups[i] = packageGroupBody{
-			GroupBody: viewGroup(g), CVEID: id, PackageName: g.Package, HighestCVSS: g.CVSS,
+			GroupBody: viewGroup(g), CVEID: id, PackageName: g.Package, HighestCVSS: score(g.CVSS),
 			DevCount: g.Dev, DirectCount: g.Direct, TransitiveCount: g.Transit, HasFix: g.Fixable,
 		}
 	}
@@ -175,6 +186,7 @@ func (a *API) listPackageGroups(ctx context.Context, sc tenant.Scope, in *listGr
 type groupsOf struct {
 	analysis  finding.Analysis
 	byPackage bool
+	warning   *string // to fill
 }
 
 // groups reads a page of groups and fills the envelope.
@@ -189,6 +201,7 @@ func (a *API) groups(ctx context.Context, sc tenant.Scope, in *listGroupsIn, of 
 	if err := ps.err(); err != nil {
 		return triage.GroupPage{}, err
 	}
+	*of.warning = ps.warning()
 	number, size := in.get()
 	if (in.ResultPaging == ResultPaging{Page: in.Page, PageNumber: in.PageNumber}) {
 		size = defaultGroups
@@ -218,10 +231,7 @@ var groupSorts = []triage.GroupSort{triage.ByOccurrences, triage.ByHighest, tria
 
 // groupOrder reads sort and order of a list of groups.
 func (p *parser) groupOrder(sort, order string) (key triage.GroupSort, ascending bool) {
-	key = triage.ByOccurrences
-	if keys := enum(p, "sort", groupSorts, sort); len(keys) > 0 {
-		key = keys[0]
-	}
+	key = sortOf(p, groupSorts, sort)
 	switch strings.ToLower(order) {
 	case "asc":
 		ascending = true
@@ -232,16 +242,41 @@ func (p *parser) groupOrder(sort, order string) (key triage.GroupSort, ascending
 	return key, ascending
 }
 
+// sortOf returns the sort key with the name, in any case; without a name the first
+// one, and for an unknown name as well, with a warning.
+func sortOf[T ~string](p *parser, keys []T, name string) T {
+	if name == "" {
+		return keys[0]
+	}
+	for _, k := range keys {
+		if strings.EqualFold(string(k), name) {
+			return k
+		}
+	}
+	p.ignore("sort", name, joined(keys))
+	return keys[0]
+}
+
 func viewGroup(g *triage.Group) GroupBody {
 	out := GroupBody{
-		Vulnerability: viewRule(g.RuleID, &g.Rule), OccurrenceCount: g.Count, SeverityBreakdown: countsOf(g.BySeverity),
+		Vulnerability: viewRule(g.RuleID, &g.Rule, g.Highest), OccurrenceCount: g.Count, SeverityBreakdown: countsOf(g.BySeverity),
 		HighestSeverity: g.Highest, Occurrences: make([]occurrenceBody, len(g.Occurrences)), FirstSeen: g.FirstSeen, LastSeen: g.LastSeen,
 	}
+	out.Language = g.Rule.Language
+	for _, o := range g.Occurrences {
+		out.Language = cmp.Or(out.Language, o.Language)
+	}
+	out.Language = cmp.Or(out.Language, "unknown")
 	for i, o := range g.Occurrences {
 		out.Occurrences[i] = viewOccurrence(o)
 	}
 	if g.Rule.Advisory != nil {
-		out.Vulnerability = viewAdvisory(g.RuleID, &g.Rule, nil)
+		advisory := viewAdvisory(g.RuleID, &g.Rule, nil)
+		advisory.Severity = strings.ToUpper(string(g.Highest))
+		if g.Fixable {
+			advisory.HowToPrevent = "Upgrade the package: see the findings of the group."
+		}
+		out.Vulnerability = advisory
 	}
 	return out
 }

@@ -31,9 +31,9 @@ type Results interface {
 type Numbers interface {
 	ProjectCells(ctx context.Context, sc tenant.Scope) ([]triage.BranchCell, error)
 	FindingBranches(ctx context.Context, sc tenant.Scope) ([]string, error)
-	LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, error)
+	LastScan(ctx context.Context, sc tenant.Scope, branch string) (*triage.LastScan, error)
 	LastStatuses(ctx context.Context, sc tenant.Scope, branch string) ([]scan.Status, time.Time, error)
-	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error)
+	DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error)
 }
 
 type listResultsIn struct {
@@ -42,11 +42,13 @@ type listResultsIn struct {
 	ResultFilter
 	Sort   string `query:"sort" doc:"currentState, currentSeverity, currentPriority, language, createdAt, updateAt or currentCVSS; without it active findings come first, the worst before others."`
 	Order  string `query:"order" doc:"asc or desc; enumerations ascend from critical to low."`
+	View   string `query:"view" doc:"How much of each finding: without it all members with the first words of texts, without code, flows and history; row: a line of a table, at most 400 bytes with a short path; full: everything, as the finding by itself has it but for the long evidence of live scans."`
 	Cursor string `query:"cursor" maxLength:"2048" doc:"nextCursor of the page before, with the same filters and order. It is exact while findings come and go."`
 }
 
 type listResultsOut struct {
-	Body ResultsBody
+	Warning string `header:"Warning" doc:"What of the query was ignored."`
+	Body    ResultsBody
 }
 
 // ResultsBody is the envelope of a list.
@@ -63,7 +65,7 @@ type ResultsBody struct {
 	Status          []triage.Status    `json:"status"`
 	Priority        []triage.Priority  `json:"priority"`
 	Language        string             `json:"language,omitempty"`
-	Vulnerabilities []resultBody       `json:"vulnerabilities"`
+	Vulnerabilities []listedResult     `json:"vulnerabilities"`
 	NextCursor      *string            `json:"nextCursor" doc:"null at the end."`
 	ScanEnvelope
 }
@@ -72,6 +74,7 @@ type ResultsBody struct {
 type ScanEnvelope struct {
 	ScanProjectInfo *scanInfoBody  `json:"scanProjectInfo,omitempty"`
 	VulnCountByType map[string]int `json:"vulnCountByType" doc:"Findings of each analysis on the branch, or on all branches."`
+	Coverage        []coverageBody `json:"coverage" doc:"What the list and the numbers rest on: every analysis on the branch, or on the reference branch."`
 }
 
 type scanInfoBody struct {
@@ -88,7 +91,11 @@ func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.S
 		if err != nil {
 			return nil, err
 		}
-		q, err := in.query(analysis, p.Settings)
+		q, warning, err := in.query(analysis, p.Settings)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := in.view()
 		if err != nil {
 			return nil, err
 		}
@@ -104,21 +111,33 @@ func listResults(analysis finding.Analysis) func(*API, context.Context, tenant.S
 		body := ResultsBody{
 			ProjectID: p.ID, ProjectName: p.Name, Page: number, Limit: size, Total: page.Total, TotalPages: pages(page.Total, size),
 			Sort: in.Sort, Order: in.Order, Severity: notNull(q.Severities), Status: notNull(q.Statuses), Priority: notNull(q.Priorities),
-			Language: in.Language, Vulnerabilities: make([]resultBody, len(page.Findings)), ScanEnvelope: envelope,
+			Language: in.Language, Vulnerabilities: make([]listedResult, len(page.Findings)), ScanEnvelope: envelope,
+		}
+		if warning != "" {
+			body.Sort = ""
 		}
 		for i := range page.Findings {
-			body.Vulnerabilities[i] = viewResult(&page.Findings[i])
+			body.Vulnerabilities[i] = viewListed(&page.Findings[i], shown)
 		}
 		if page.Next != nil {
 			next := page.Next.String()
 			body.NextCursor = &next
 		}
-		return &listResultsOut{Body: body}, nil
+		return &listResultsOut{Warning: warning, Body: body}, nil
 	}
 }
 
+// view reads how much of each finding is shown.
+func (in *listResultsIn) view() (view, error) {
+	var p parser
+	if views := enum(&p, "view", []view{rowView, fullView}, in.View); len(views) > 0 {
+		return views[0], nil
+	}
+	return listView, p.err()
+}
+
 // query reads the parameters of a list.
-func (in *listResultsIn) query(analysis finding.Analysis, settings project.Settings) (triage.Query, error) {
+func (in *listResultsIn) query(analysis finding.Analysis, settings project.Settings) (triage.Query, string, error) {
 	var p parser
 	q := triage.Query{Filter: p.filter(&in.ResultFilter, analysis, settings)}
 	q.Sort, q.Descending = p.order(in.Sort, in.Order)
@@ -131,7 +150,7 @@ func (in *listResultsIn) query(analysis finding.Analysis, settings project.Setti
 		}
 		q.After = &c
 	}
-	return q, p.err()
+	return q, p.warning(), p.err()
 }
 
 // envelope returns what every list says of the project.
@@ -149,7 +168,10 @@ func (a *API) envelope(ctx context.Context, sc tenant.Scope, p project.Project, 
 			e.VulnCountByType[string(c.Cell.Analysis)] += c.Count.N
 		}
 	}
-	last, err := a.Numbers.LastScan(ctx, sc)
+	if e.Coverage, err = a.coverage(ctx, sc, p, plainBranch(branch), cells); err != nil {
+		return e, err
+	}
+	last, err := a.Numbers.LastScan(ctx, sc, branch)
 	if err != nil || last == nil {
 		return e, err
 	}

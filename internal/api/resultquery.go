@@ -1,8 +1,10 @@
 package api
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"merlon/internal/errs"
 	"merlon/internal/finding"
@@ -17,8 +19,8 @@ import (
 // ResultPaging are the parameters that choose a page. What is out of range is
 // moved into it.
 type ResultPaging struct {
-	Page           int `query:"page"`
-	PageNumber     int `query:"pageNumber" doc:"Another name of page."`
+	Page           int `query:"page" maximum:"2147483647"`
+	PageNumber     int `query:"pageNumber" maximum:"2147483647" doc:"Another name of page."`
 	Limit          int `query:"limit" doc:"At most 500; 100 when missing."`
 	PageSize       int `query:"pageSize" doc:"Another name of limit."`
 	PageSizeNumber int `query:"pageSizeNumber" doc:"Another name of limit."`
@@ -30,12 +32,11 @@ type ResultPaging struct {
 const (
 	defaultResults = 100
 	maxResults     = 500
-	maxPageNumber  = 1 << 30 // keeps page times size an integer
 )
 
 // get returns the page, from 1, and its size.
 func (p ResultPaging) get() (page, size int) {
-	page = min(max(p.Page, p.PageNumber, 1), maxPageNumber)
+	page = max(p.Page, p.PageNumber, 1)
 	for _, n := range []int{p.Limit, p.PageSize, p.PageSizeNumber, p.PerPage} {
 		if n != 0 {
 			return page, min(max(n, 1), maxResults)
@@ -63,8 +64,36 @@ type ResultFilter struct {
 	ClassType      string `query:"classType" doc:"What of images the findings are about; any of os-pkgs, lang-pkgs, secret, config."`
 }
 
-// parser collects what is wrong with a query.
-type parser struct{ details []errs.Detail }
+// parser collects what is wrong with a query, and what of it was ignored.
+type parser struct {
+	details []errs.Detail
+	ignored []string
+}
+
+// ignore records that a parameter had a value that means nothing to this list.
+func (p *parser) ignore(name, value, known string) {
+	p.ignored = append(p.ignored, fmt.Sprintf("%s=%s is unknown to this list and was ignored; known are %s", name, headerText(value), known))
+}
+
+// warning returns what was ignored, as the value of the header Warning; "" for
+// nothing. 299 is the code of a warning that lasts.
+func (p *parser) warning() string {
+	if len(p.ignored) == 0 {
+		return ""
+	}
+	return `299 merlon "` + strings.Join(p.ignored, "; ") + `"`
+}
+
+// headerText returns a short text in which everything but letters, digits and a few
+// signs is replaced, so that it may stand in a header.
+func headerText(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 128 && (unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("_-.", r)) {
+			return r
+		}
+		return '?'
+	}, s[:min(len(s), 64)])
+}
 
 func (p *parser) wrong(name, message string) {
 	p.details = append(p.details, errs.Detail{Location: "query." + name, Message: message})
@@ -206,12 +235,12 @@ var sortKeys = map[string]triage.SortKey{
 	"currentcvss": triage.ByCVSS,
 }
 
-// order reads sort and order. Without an order, enumerations go from their first
+// order reads sort and order. An unknown sort is ignored, with a warning. Without an order, enumerations go from their first
 // value, critical, to their last, and times and scores from the highest.
 func (p *parser) order(sort, order string) (key triage.SortKey, descending bool) {
 	key, ok := sortKeys[strings.ToLower(sort)]
-	if !ok {
-		p.wrong("sort", "expected one of currentState, currentSeverity, currentPriority, language, createdAt, updateAt, currentCVSS")
+	if !ok { // clients send one key to every list
+		p.ignore("sort", sort, "currentState, currentSeverity, currentPriority, language, createdAt, updateAt, currentCVSS")
 	}
 	switch strings.ToLower(order) {
 	case "asc":

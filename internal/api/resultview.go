@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,7 +19,7 @@ import (
 func viewResult(f *triage.Finding) resultBody {
 	fields := viewFields(f)
 	history := viewHistory(f)
-	rule := viewRule(f.RuleID, &f.Rule)
+	rule := viewRule(f.RuleID, &f.Rule, f.Report.Severity)
 	out := resultBody{
 		ResultFields: fields, HistoryItems: history, Vulnerability: rule,
 		Base: resultBase{ResultFields: fields, HistoryItems: historyList{history}, Vulnerability: rule},
@@ -37,6 +38,8 @@ func viewResult(f *triage.Finding) resultBody {
 	out.AutofixRecords = &fixes
 	if f.Rule.Advisory != nil {
 		out.Metadata = viewAdvisory(f.RuleID, &f.Rule, f.Report.Package)
+		out.Metadata.Severity = rule.Severity
+		out.Metadata.HowToPrevent = howToUpgrade(f.Report.Package)
 		out.Vulnerability, out.Base.Vulnerability = out.Metadata, nil
 	}
 	return out
@@ -100,7 +103,11 @@ func viewMessage(r *finding.Finding) string {
 	if len(r.Also) > 0 {
 		var places []string
 		for _, at := range r.Also {
-			places = append(places, at.Path+":"+strconv.Itoa(at.StartLine))
+			place := at.Path
+			if at.StartLine > 0 {
+				place += ":" + strconv.Itoa(at.StartLine)
+			}
+			places = append(places, place)
 		}
 		message += " Also at " + strings.Join(places, ", ") + "."
 	}
@@ -121,11 +128,13 @@ func viewCode(s *finding.Snippet) []codeLine {
 	return out
 }
 
-func viewRule(id string, r *finding.Rule) *ruleBody {
+// viewRule returns the rule with the severity of a finding, which may differ from that
+// of the rule.
+func viewRule(id string, r *finding.Rule, severity finding.Severity) *ruleBody {
 	cwe := notNull(r.CWE)
 	return &ruleBody{
 		ID: id, RuleID: r.ID, CWE: cwe, CWEArray: cwe, Name: r.Name, ShortDescription: r.ShortDescription, Description: r.Description,
-		HowToPrevent: r.HowToPrevent, OWASPTop10: notNull(r.OWASP), Severity: strings.ToUpper(string(r.Severity)), Language: r.Language,
+		HowToPrevent: r.HowToPrevent, OWASPTop10: notNull(r.OWASP), Severity: strings.ToUpper(string(severity)), Language: r.Language,
 		VulnerabilityType: r.Analysis, Link: r.Link,
 	}
 }
@@ -159,6 +168,7 @@ func viewReach(r *finding.Reach) *reachBody {
 func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *advisoryBody {
 	a := r.Advisory
 	out := &advisoryBody{
+		ID: ruleID, Name: cmp.Or(a.Summary, a.ID), Description: cmp.Or(a.Summary, a.ID), HowToPrevent: noUpgrade, Severity: strings.ToUpper(string(r.Severity)),
 		GHSAID: a.GHSA, CVE: a.CVE, InternalID: a.ID, Summary: a.Summary, Details: a.Details,
 		SeverityGH: strings.ToUpper(string(r.Severity)), SchemaVersion: a.SchemaVer, ModifiedAt: a.Modified, PublishedAt: a.Published,
 		CWEs: []advisoryCWE{}, Aliases: []advisoryAlias{}, References: []advisoryReference{}, Severities: []advisorySeverity{},
@@ -186,6 +196,21 @@ func viewAdvisory(ruleID string, r *finding.Rule, match *finding.PackageMatch) *
 		Introduced: match.Introduced, Fixed: match.Upgrade, FixAvailable: match.Upgrade != "", FixedAll: match.UpgradeAll,
 	}}
 	return out
+}
+
+// noUpgrade is the remediation of an advisory of which nothing better is known.
+const noUpgrade = "No version without this vulnerability is known. Remove or replace the package, or make sure that the affected code is not reached."
+
+// howToUpgrade says how the advisory is cleared.
+func howToUpgrade(m *finding.PackageMatch) string {
+	if m.Upgrade == "" {
+		return noUpgrade
+	}
+	text := fmt.Sprintf("Upgrade %s from %s to %s.", m.Package.Name, m.Package.Version, m.Upgrade)
+	if command := installCommand(&m.Package, m.Upgrade); command != "" {
+		text += " " + command
+	}
+	return text
 }
 
 func viewFixes(f *triage.Finding) []autofixBody {

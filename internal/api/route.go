@@ -38,6 +38,8 @@ type route struct {
 type rule struct {
 	access access
 	needs  tenant.Permissions // all of them
+	scopes tenant.TokenScopes // of the access token; all of them
+	whole  bool               // only for tokens that are not limited to organizations or projects
 }
 
 type access uint8
@@ -57,11 +59,47 @@ func open(reason string) rule {
 	return rule{access: anyone}
 }
 
-// authenticated admits every signed-in caller, to what is the caller's own.
-func authenticated() rule { return rule{access: signedIn} }
+// authenticated admits every signed-in caller whose token has the scopes, to what
+// is the caller's own.
+func authenticated(s tenant.TokenScopes) rule { return rule{access: signedIn, scopes: s} }
 
-// needs admits callers with every one of the permissions.
-func needs(p tenant.Permissions) rule { return rule{access: permission, needs: p} }
+// account is authenticated for what belongs to the whole account: a token that is
+// limited to organizations or projects does not do.
+func account(s tenant.TokenScopes) rule { return rule{access: signedIn, scopes: s, whole: true} }
+
+// needs admits callers with every one of the permissions, and a token with the
+// scopes that these belong to.
+func needs(p tenant.Permissions) rule {
+	return rule{access: permission, needs: p, scopes: p.TokenScopes()}
+}
+
+// members is needs for what is said of the people of an organization or team: a
+// token that is limited to projects does not do.
+func members(p tenant.Permissions) rule {
+	r := needs(p)
+	r.whole = true
+	return r
+}
+
+// admitsToken returns a Forbidden error that says what the caller's token lacks,
+// or nil. It depends on nothing but the token and the route.
+func (r rule) admitsToken(actor tenant.Actor) error {
+	if actor.Limits == nil {
+		return errs.E(errs.Internal, "the caller's token has no limits, not even those of its scopes")
+	}
+	if err := actor.Limits.Require(r.scopes); err != nil {
+		return err
+	}
+	switch {
+	case !r.whole:
+		return nil
+	case r.access == signedIn && actor.Limits.Restricted():
+		return errs.E(errs.Forbidden, "the token is limited to some organizations or projects, and this belongs to the whole account")
+	case actor.Limits.OnlyProjects():
+		return errs.E(errs.Forbidden, "the token is limited to some projects, and this says who works in the whole organization or team")
+	}
+	return nil
+}
 
 // admits returns a Forbidden error that names what is missing, or nil.
 func (r rule) admits(sc tenant.Scope) error {
@@ -77,8 +115,12 @@ func op[I, O any](method, path, id, summary string, r rule, h func(*API, context
 	return route{method: method, path: path, id: id, summary: summary, rule: r, status: http.StatusOK,
 		register: func(a *API, r route) {
 			huma.Register(a.huma, r.operation(a), func(ctx context.Context, in *I) (*O, error) {
-				out, err := h(a, ctx, scopeOf(ctx), in)
+				sc := scopeOf(ctx)
+				out, err := h(a, ctx, sc, in)
 				if err != nil {
+					if errs.Is(err, errs.Forbidden) {
+						a.refused(r, sc, true, err)
+					}
 					return nil, a.problem(ctx, err)
 				}
 				return out, nil
@@ -116,6 +158,9 @@ func (r route) validate() {
 	if r.rule.access == undecided || r.rule.access == permission && r.rule.needs == 0 {
 		panic("api: " + r.method + " " + r.path + " has no permission rule")
 	}
+	if r.rule.access != anyone && r.rule.scopes == 0 {
+		panic("api: " + r.method + " " + r.path + " belongs to no scope of access tokens: see permissionScopes in package tenant")
+	}
 	if r.rule.access == permission && !strings.Contains(r.path, "Id}") {
 		panic("api: " + r.method + " " + r.path + " needs a permission but names nothing to have it on")
 	}
@@ -126,12 +171,15 @@ func (r route) validate() {
 func (r route) operation(a *API) huma.Operation {
 	o := huma.Operation{
 		OperationID: r.id, Method: r.method, Path: r.path, Summary: r.summary, DefaultStatus: r.status, MaxBodyBytes: r.bytes,
-		Tags: []string{tag(r.path)},
+		BodyReadTimeout: -1, // the server's deadlines move with the progress of a body
+		Tags:            []string{tag(r.path)},
 		// Any other failure has the same shape: a conflict, a limit, a part that is away.
 		Responses: map[string]*huma.Response{"400": aProblem, "default": aProblem},
 		Middlewares: huma.Middlewares{func(ctx huma.Context, next func(huma.Context)) {
+			plainNumbers(ctx)
 			sc, err := a.admit(ctx, r)
 			if err != nil {
+				a.refused(r, sc, ctx.Header("Authorization") != "", err)
 				a.refuse(ctx, err)
 				return
 			}
@@ -154,9 +202,14 @@ func (r route) operation(a *API) huma.Operation {
 		o.Security = []map[string][]string{{"bearer": {}}}
 		o.Responses["401"], o.Responses["403"], o.Responses["404"] = aProblem, aProblem, aProblem
 	}
+	o.Extensions = map[string]any{}
+	if names := r.rule.scopes.Names(); len(names) > 0 {
+		o.Description = "Needs an access token with the scope " + strings.Join(names, " and ") + "."
+		o.Extensions["x-scopes"] = names
+	}
 	if names := r.rule.needs.Names(); len(names) > 0 {
-		o.Description = "Needs the permission " + strings.Join(names, " and ") + "."
-		o.Extensions = map[string]any{"x-permissions": names}
+		o.Description += " Needs the permission " + strings.Join(names, " and ") + "."
+		o.Extensions["x-permissions"] = names
 	}
 	return o
 }
@@ -181,17 +234,21 @@ func tag(path string) string {
 	return word
 }
 
-// admit authenticates the caller and applies the route's rule.
+// admit authenticates the caller and applies the route's rule. With an error the
+// scope holds what is known of the caller.
 func (a *API) admit(ctx huma.Context, r route) (tenant.Scope, error) {
 	if r.rule.access == anyone {
 		return tenant.Scope{}, nil
 	}
 	actor, err := a.actor(ctx)
 	if err != nil {
-		return tenant.Scope{}, err
+		return tenant.Scope{Actor: tenant.Actor{IP: remoteIP(ctx.RemoteAddr())}}, err
 	}
 	target, err := a.target(ctx, r.path)
 	if err != nil {
+		return tenant.Scope{Actor: actor}, err
+	}
+	if err := r.rule.admitsToken(actor); err != nil {
 		return tenant.Scope{}, err
 	}
 	if r.rule.access == signedIn {
@@ -199,7 +256,7 @@ func (a *API) admit(ctx huma.Context, r route) (tenant.Scope, error) {
 	}
 	sc, err := a.Scopes.Scope(ctx.Context(), actor, target)
 	if err != nil {
-		return tenant.Scope{}, err
+		return tenant.Scope{Actor: actor}, err
 	}
 	return sc, r.rule.admits(sc)
 }

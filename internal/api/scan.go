@@ -23,7 +23,7 @@ type Scans interface {
 	Start(ctx context.Context, sc tenant.Scope, in run.Start) (run.Started, error)
 	StartWith(ctx context.Context, sc tenant.Scope, in run.Start, archive io.Reader) (run.Started, error)
 	StartImage(ctx context.Context, sc tenant.Scope, in run.Start, image run.Image) (run.Run, error)
-	Upload(ctx context.Context, token string, archive io.Reader) error
+	Upload(ctx context.Context, token string, archive io.Reader, size int64) error
 	Run(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
 	Runs(ctx context.Context, sc tenant.Scope, q run.Query) ([]run.Run, int, error)
 	Cancel(ctx context.Context, sc tenant.Scope, id run.ID) (run.Run, error)
@@ -177,10 +177,7 @@ type uploadOut struct {
 }
 
 func (a *API) putUpload(ctx context.Context, _ tenant.Scope, in *uploadIn) (*uploadOut, error) {
-	if in.Content.size > run.MaxUpload {
-		return nil, errs.E(errs.TooLarge, "an archive has at most %d bytes", int64(run.MaxUpload))
-	}
-	if err := a.Scans.Upload(ctx, in.Token, in.Content); err != nil {
+	if err := a.Scans.Upload(ctx, in.Token, in.Content, in.Content.size); err != nil {
 		return nil, err
 	}
 	out := &uploadOut{}

@@ -57,7 +57,10 @@ func (f *fakeScans) StartWith(_ context.Context, _ tenant.Scope, in run.Start, r
 	return f.started(), err
 }
 
-func (f *fakeScans) Upload(_ context.Context, token string, r io.Reader) error {
+func (f *fakeScans) Upload(_ context.Context, token string, r io.Reader, size int64) error {
+	if size > run.MaxUpload {
+		return errs.E(errs.TooLarge, "too large")
+	}
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "cut")
@@ -99,7 +102,7 @@ func scanServer(t *testing.T) (*httptest.Server, *fakeScans) {
 			if token != "good" {
 				return tenant.Actor{}, errs.E(errs.Unauthenticated, "bad token")
 			}
-			return tenant.Actor{UserID: "u"}, nil
+			return tenant.Actor{UserID: "u", Limits: &tenant.TokenLimits{Scopes: tenant.AllTokenScopes}}, nil
 		},
 	})
 	srv := httptest.NewServer(a.Handler())
@@ -248,14 +251,15 @@ func TestUploadNeedsNoCaller(t *testing.T) {
 }
 
 func TestUploadBeyondTheLimitIsRefusedEarly(t *testing.T) {
-	a := New(Config{Log: slog.New(slog.DiscardHandler), Scans: &fakeScans{}})
+	fake := &fakeScans{}
+	a := New(Config{Log: slog.New(slog.DiscardHandler), Scans: fake})
 	req := httptest.NewRequest("PUT", "/uploads/x", strings.NewReader("PK"))
 	req.ContentLength = run.MaxUpload + 1
 	req.Header.Set("Content-Length", "5368709121")
 	w := httptest.NewRecorder()
 	a.Handler().ServeHTTP(w, req)
-	if w.Code != 413 {
-		t.Errorf("status %d, want 413", w.Code)
+	if w.Code != 413 || fake.archive != "" {
+		t.Errorf("status %d, want 413; read %q", w.Code, fake.archive)
 	}
 }
 

@@ -2,12 +2,9 @@ package api
 
 import (
 	"io"
-	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humachi"
 )
 
 // A Stream is the part of an input that holds the body of the request unread, so
@@ -16,39 +13,21 @@ type Stream struct {
 	Content unread
 }
 
-// unread is a body that nobody has read. A client that sends nothing for
-// bodyPatience is cut off, while one that goes on sending may take as long as it
-// needs.
+// unread is a body that nobody has read. The server cuts off a client that sends too
+// slowly, while one that goes on sending may take as long as it needs.
 type unread struct {
 	io.Reader
 	contentType string
 	size        int64 // as declared; -1 when it was not
-	deadline    func(time.Time) error
-	now         func() time.Time
 }
 
-// bodyPatience is how long a client may send nothing.
-const bodyPatience = 2 * time.Minute
-
-func (u unread) Read(p []byte) (int, error) {
-	// A connection without deadlines is one of a test.
-	_ = u.deadline(u.now().Add(bodyPatience))
-	return u.Reader.Read(p)
-}
-
-// Resolve keeps the body, and takes the server's limit of time for a whole
-// request and its answer away.
+// Resolve keeps the body.
 func (s *Stream) Resolve(ctx huma.Context) []error {
-	_, w := humachi.Unwrap(ctx)
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // as above
 	size, err := strconv.ParseInt(ctx.Header("Content-Length"), 10, 64)
 	if err != nil {
 		size = -1
 	}
-	s.Content = unread{
-		Reader: ctx.BodyReader(), contentType: ctx.Header("Content-Type"), size: size,
-		deadline: ctx.SetReadDeadline, now: time.Now,
-	}
+	s.Content = unread{Reader: ctx.BodyReader(), contentType: ctx.Header("Content-Type"), size: size}
 	return nil
 }
 

@@ -18,8 +18,9 @@ type Targets interface {
 	NewTarget(sc tenant.Scope) target.Target
 	CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
 	UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target) (target.Target, error)
-	Targets(ctx context.Context, sc tenant.Scope) ([]target.Target, error)
+	Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]target.Target, int, error)
 	Target(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error)
+	SealedTarget(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error)
 	DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) error
 }
 
@@ -168,15 +169,14 @@ type targetsAnswer struct {
 
 // listTargets answers the targets of a project by name.
 func (a *API) listTargets(ctx context.Context, sc tenant.Scope, in *listTargetsIn) (*targetsAnswer, error) {
-	all, err := a.Targets.Targets(ctx, sc)
+	page, size := in.get()
+	found, total, err := a.Targets.Targets(ctx, sc, page, size)
 	if err != nil {
 		return nil, err
 	}
-	page, size := in.get()
-	from := min((page-1)*size, len(all))
 	out := &targetsAnswer{}
-	out.Body.Targets = each(all[from:min(from+size, len(all))], showTarget)
-	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = len(all), pages(len(all), size), page, size
+	out.Body.Targets = each(found, showTarget)
+	out.Body.TotalTargets, out.Body.TotalPages, out.Body.CurrentPage, out.Body.PageSize = total, pages(total, size), page, size
 	return out, nil
 }
 
@@ -224,7 +224,11 @@ func (in *updateTargetIn) apply(t *target.Target, whole *scan.Target) {
 // updateTarget changes a target. What was secret and is sent elsewhere now has to be
 // given again.
 func (a *API) updateTarget(ctx context.Context, sc tenant.Scope, in *updateTargetIn) (*targetAnswer, error) {
-	t, err := a.targetAt(ctx, sc, in.TargetPath)
+	id, err := in.id()
+	if err != nil {
+		return nil, err
+	}
+	t, err := a.Targets.SealedTarget(ctx, sc, id)
 	if err != nil {
 		return nil, err
 	}

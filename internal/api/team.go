@@ -14,7 +14,7 @@ type Teams interface {
 	Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
 	Team(ctx context.Context, sc tenant.Scope) (tenant.Team, error)
 	UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant.Team) error) (tenant.Team, error)
-	DeleteTeam(ctx context.Context, sc tenant.Scope) error
+	DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool) error
 }
 
 // teamBody is a team as every answer shows it.
@@ -136,8 +136,18 @@ func (a *API) updateTeam(ctx context.Context, sc tenant.Scope, in *updateTeam) (
 	return updatedTeam("Team updated", t), nil
 }
 
-func (a *API) deleteTeam(ctx context.Context, sc tenant.Scope, _ *TeamPath) (*messageAnswer, error) {
-	if err := a.Tenancy.DeleteTeam(ctx, sc); err != nil {
+type deleteTeam struct {
+	TeamPath
+	DeleteProjects string `query:"deleteProjects" doc:"true deletes the projects of the team as well. Without it, a team that has projects is not deleted: 409 with their number."`
+}
+
+func (a *API) deleteTeam(ctx context.Context, sc tenant.Scope, in *deleteTeam) (*messageAnswer, error) {
+	var p parser
+	with := p.boolean("deleteProjects", in.DeleteProjects)
+	if err := p.err(); err != nil {
+		return nil, err
+	}
+	if err := a.Tenancy.DeleteTeam(ctx, sc, with != nil && *with); err != nil {
 		return nil, err
 	}
 	return said("Team deleted"), nil

@@ -2,8 +2,12 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"merlon/internal/errs"
 	"merlon/internal/identity"
@@ -13,7 +17,7 @@ import (
 // Tokens is the part of the identity service that keeps personal access tokens.
 type Tokens interface {
 	CreateToken(ctx context.Context, by tenant.Actor, n identity.NewToken) (identity.Token, string, error)
-	Tokens(ctx context.Context, owner tenant.UserID) ([]identity.Token, error)
+	Tokens(ctx context.Context, by tenant.Actor, owner tenant.UserID) ([]identity.Token, error)
 	RenameToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, from, to string) error
 	DeleteToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error
 }
@@ -26,12 +30,84 @@ type token struct {
 	CreatedAt  int64            `json:"createdAt" doc:"Milliseconds since 1970."`
 	ExpiresAt  *int64           `json:"expiresAt" nullable:"true" doc:"Milliseconds since 1970; null for never."`
 	LastUsedAt *int64           `json:"lastUsedAt" nullable:"true" doc:"Milliseconds since 1970, exact to a minute; null for never."`
+	tokenReach
+}
+
+// tokenReach says what a token lets through.
+type tokenReach struct {
+	Scopes        []string                `json:"scopes" doc:"What the token may be used for: read, scan, triage, administer."`
+	Organizations []tenant.OrganizationID `json:"organizationIds" doc:"The only organizations that the token reaches; empty for all of its owner's."`
+	Projects      []tenant.ProjectID      `json:"projectIds" doc:"The only projects that the token reaches; empty for all of these organizations."`
+}
+
+func reachOf(t identity.Token) tokenReach {
+	return tokenReach{Scopes: t.Scopes.Names(), Organizations: append([]tenant.OrganizationID{}, t.Organizations...), Projects: append([]tenant.ProjectID{}, t.Projects...)}
+}
+
+// askedReach is what a new token is to let through.
+type askedReach struct {
+	Scopes        []string `json:"scopes,omitempty" maxItems:"4" doc:"What the token may be used for: read, scan, triage, administer. The last three include read. Default: all that the access token of the request has."`
+	Organizations []string `json:"organizationIds,omitempty" maxItems:"50" doc:"The only organizations that the token reaches. Default: all."`
+	Projects      []string `json:"projectIds,omitempty" maxItems:"100" doc:"The only projects that the token reaches, in these organizations. Default: all of them."`
+}
+
+// into checks what is asked for and writes it into a new token. A project brings
+// its organization, unless organizations are named.
+func (r askedReach) into(ctx context.Context, a *API, actor tenant.Actor, n *identity.NewToken) error {
+	var err error
+	if n.Scopes, err = tenant.ParseTokenScopes(r.Scopes); err != nil {
+		return invalid("body.scopes", "may hold read, scan, triage and administer")
+	}
+	for i, id := range r.Organizations {
+		sc, err := a.visible(ctx, actor, fmt.Sprintf("body.organizationIds[%d]", i), id, func(id string) tenant.Target {
+			return tenant.Target{Organization: tenant.OrganizationID(id)}
+		})
+		if err != nil {
+			return err
+		}
+		n.Organizations = add(n.Organizations, sc.Organization)
+	}
+	named := len(n.Organizations) > 0
+	for i, id := range r.Projects {
+		at := fmt.Sprintf("body.projectIds[%d]", i)
+		sc, err := a.visible(ctx, actor, at, id, func(id string) tenant.Target { return tenant.Target{Project: tenant.ProjectID(id)} })
+		if err != nil {
+			return err
+		}
+		if named && !slices.Contains(n.Organizations, sc.Organization) {
+			return invalid(at, "belongs to an organization that organizationIds does not name")
+		}
+		n.Organizations, n.Projects = add(n.Organizations, sc.Organization), add(n.Projects, sc.Project)
+	}
+	return nil
+}
+
+// visible returns the caller's scope at something that a body names, or an Invalid
+// error.
+func (a *API) visible(ctx context.Context, actor tenant.Actor, at, id string, target func(id string) tenant.Target) (tenant.Scope, error) {
+	parsed, err := uuid.Parse(id)
+	if err != nil {
+		return tenant.Scope{}, invalid(at, "is not a UUID")
+	}
+	sc, err := a.Scopes.Scope(ctx, actor, target(parsed.String()))
+	if errs.Is(err, errs.NotFound) {
+		err = invalid(at, "names nothing that you may see")
+	}
+	return sc, err
+}
+
+// add appends a value that is not in the list yet.
+func add[T comparable](list []T, v T) []T {
+	if slices.Contains(list, v) {
+		return list
+	}
+	return append(list, v)
 }
 
 func wireToken(t identity.Token) token {
 	return token{
 		ID: t.ID, Name: t.Name, CreatedAt: t.CreatedAt.UnixMilli(),
-		ExpiresAt: milliseconds(t.ExpiresAt), LastUsedAt: milliseconds(t.LastUsedAt),
+		ExpiresAt: milliseconds(t.ExpiresAt), LastUsedAt: milliseconds(t.LastUsedAt), tokenReach: reachOf(t),
 	}
 }
 
@@ -46,7 +122,7 @@ func milliseconds(t time.Time) *int64 {
 type tokensAnswer struct{ Body []token }
 
 func (a *API) listTokens(ctx context.Context, sc tenant.Scope, _ *struct{}) (*tokensAnswer, error) {
-	list, err := a.Tokens.Tokens(ctx, sc.Actor.UserID)
+	list, err := a.Tokens.Tokens(ctx, sc.Actor, sc.Actor.UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +136,8 @@ func (a *API) listTokens(ctx context.Context, sc tenant.Scope, _ *struct{}) (*to
 type createTokenInput struct {
 	Body struct {
 		Name      string   `json:"name" doc:"At most 100 characters, not used by another of your tokens."`
-		ExpiresAt *float64 `json:"expiresAt,omitempty" nullable:"true" doc:"Milliseconds since 1970; null for never."`
+		ExpiresAt *float64 `json:"expiresAt,omitempty" nullable:"true" doc:"Milliseconds since 1970; null for never, or as late as your organizations and the token of the request allow."`
+		askedReach
 	}
 }
 
@@ -84,6 +161,9 @@ func (a *API) createToken(ctx context.Context, sc tenant.Scope, in *createTokenI
 			}
 		}
 		n.ExpiresAt = time.UnixMilli(int64(math.Floor(*ms)))
+	}
+	if err := in.Body.into(ctx, a, sc.Actor, &n); err != nil {
+		return nil, err
 	}
 	t, value, err := a.Tokens.CreateToken(ctx, sc.Actor, n)
 	if err != nil {

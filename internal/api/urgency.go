@@ -22,7 +22,8 @@ type topIn struct {
 
 type topOut struct {
 	Body struct {
-		Items []topBody `json:"items" doc:"The most urgent first."`
+		Items    []topBody      `json:"items" doc:"The most urgent first."`
+		Coverage []coverageBody `json:"coverage" doc:"What the list rests on."`
 	}
 }
 
@@ -62,6 +63,9 @@ func (a *API) listTop(ctx context.Context, sc tenant.Scope, in *topIn) (*topOut,
 	}
 	out := &topOut{}
 	out.Body.Items = []topBody{}
+	if out.Body.Coverage, err = a.coverageOf(ctx, sc, p, branch); err != nil {
+		return nil, err
+	}
 	if branch == "" {
 		return out, nil // nothing was scanned
 	}

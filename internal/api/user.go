@@ -14,7 +14,7 @@ import (
 type Users interface {
 	Profile(ctx context.Context, by tenant.Actor) (identity.Profile, error)
 	UpdateProfile(ctx context.Context, by tenant.Actor, c identity.Change) (identity.User, error)
-	ChangePassword(ctx context.Context, by tenant.Actor, c identity.PasswordChange) error
+	ChangePassword(ctx context.Context, by tenant.Actor, c identity.PasswordChange) (identity.Ended, error)
 	Sessions(ctx context.Context, by tenant.Actor) ([]identity.Session, error)
 	EndSession(ctx context.Context, by tenant.Actor, id identity.SessionID) error
 }
@@ -123,11 +123,11 @@ type passwordInput struct {
 }
 
 func (a *API) changePassword(ctx context.Context, sc tenant.Scope, in *passwordInput) (*messageAnswer, error) {
-	err := a.Users.ChangePassword(ctx, sc.Actor, identity.PasswordChange{Current: in.Body.Current, New: in.Body.New})
+	_, err := a.Users.ChangePassword(ctx, sc.Actor, identity.PasswordChange{Current: in.Body.Current, New: in.Body.New})
 	if err != nil {
 		return nil, err
 	}
-	return said("the password is changed, and every session has ended"), nil
+	return said("the password is changed; every session, application and device is signed out; personal access tokens still work"), nil
 }
 
 type session struct {

@@ -131,13 +131,14 @@ func TestPersonalAccessTokens(t *testing.T) {
 		made := r.As(ada).Post(path, object{"name": "ci", "expiresAt": expires}).Want(201)
 		want := object{
 			"id": made.Text("id"), "name": "ci", "createdAt": float64(clock.Now().UnixMilli()), "expiresAt": float64(expires), "lastUsedAt": nil,
+			"scopes": []any{"read", "scan", "triage", "administer"}, "organizationIds": []any{}, "projectIds": []any{},
 		}
 		var list []object
 		r.As(ada).Get(path).Want(200).Into(&list)
 		if diff := cmp.Diff([]object{want}, list); diff != "" {
 			t.Errorf("list (-want +got):\n%s", diff)
 		}
-		if u, err := r.Identity.VerifyToken(t.Context(), made.Text("value"), identity.Origin{}); err != nil || u.ID != ada {
+		if _, u, err := r.Identity.VerifyToken(t.Context(), made.Text("value"), identity.Origin{}); err != nil || u.ID != ada {
 			t.Errorf("the token is %v's, %v", u.ID, err)
 		}
 		r.As(ada).Post(path, object{"name": "ci"}).Want(409)

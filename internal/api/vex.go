@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -170,12 +171,20 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 	if branch == "" {
 		return nil, errs.E(errs.NotFound, "nothing was scanned yet")
 	}
+	coverage, err := a.coverageFor(ctx, sc, branch)
+	if err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(coverage, func(c triage.Coverage) bool { return c.Analysis == finding.SCA && c.At.IsZero() }) &&
+		slices.ContainsFunc(coverage, func(c triage.Coverage) bool { return c.Analysis == finding.Container && c.At.IsZero() }) {
+		return nil, errs.E(errs.NotFound, "no scan of the branch has looked for vulnerable packages")
+	}
 	var document bytes.Buffer
 	report, latest := vex.NewReport(&document), time.Time{}
 	if err := report.Config(&scan.Config{Tool: "merlon", Version: a.Version.Version}); err != nil {
 		return nil, err
 	}
-	err := a.eachVulnerability(ctx, sc, branch, func(f *triage.Finding) error {
+	err = a.eachVulnerability(ctx, sc, branch, func(f *triage.Finding) error {
 		if f.UpdatedAt.After(latest) {
 			latest = f.UpdatedAt
 		}
@@ -197,10 +206,10 @@ func (a *API) getStatements(ctx context.Context, sc tenant.Scope, in *getStateme
 	if err := report.Close(); err != nil {
 		return nil, err
 	}
-	return a.download("vex-"+string(sc.Project)+".json", vexType, func(w io.Writer) error {
+	return covered(coverage, []finding.Analysis{finding.SCA, finding.Container}, a.download("vex-"+string(sc.Project)+".json", vexType, func(w io.Writer) error {
 		_, err := w.Write(document.Bytes())
 		return err
-	}), nil
+	})), nil
 }
 
 // statementOf says what was decided about a finding.

@@ -25,10 +25,9 @@ func (apiCommand) Help() string {
 	return `Scan only what is yours, or what you are allowed to scan.
 
 Every operation of the description ends reached, refused or not reached, with the
-reason. Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there
-are findings, 2 something could not be examined, 3 wrong options.
+reason.
 
-Every request carries the header X-Merlon-Scan with the number of the scan.`
+` + liveHelp
 }
 
 // Run examines the API and decides the exit code.
@@ -51,7 +50,7 @@ func (c *apiCommand) Run(ctx context.Context, host Host) error {
 		}
 		target.Descriptions = append(target.Descriptions, d)
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.API, time: c.Time, browser: c.Browser, source: c.Source, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.API, time: c.Time, browser: c.Browser, source: c.Source, guest: c.Guest, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
 }
 
 // description reads a description, or leaves it to the scan where it is an address.

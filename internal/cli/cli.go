@@ -70,6 +70,10 @@ func (e exit) Error() string { return e.text }
 // Main runs the command line of this process and returns its exit code.
 func Main(args []string) int {
 	sandbox.Init() // does not return in a process that is to become a sandboxed program
+	if err := sandbox.CloseInherited(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "merlon:", err) // nobody is left to tell
+		return ExitFailed
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	return Run(ctx, args, Host{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Getenv: os.Getenv})

@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"merlon/internal/chromium"
@@ -28,7 +30,7 @@ import (
 type liveOptions struct {
 	URL string `arg:"" help:"Address of the application; everything that is examined is below it."`
 
-	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (docs/dast.md). Secrets may be written {{env:NAME}}."`
+	Auth     string        `type:"path" placeholder:"FILE" help:"Identities to sign in as: JSON, a list of identities or one (examples below and in docs/dast.md). Secrets may be written {{env:NAME}}."`
 	Target   string        `type:"path" placeholder:"FILE" help:"The whole target as JSON (docs/dast.md); options of the command line come on top."`
 	Profile  string        `enum:",passive,safe,standard,full" default:"" help:"How far to go: passive, safe, standard (default), full."`
 	Check    []string      `placeholder:"NAME" help:"Make this check only (docs/dast.md). May be repeated."`
@@ -40,6 +42,7 @@ type liveOptions struct {
 	Rate     float64       `placeholder:"N" help:"Requests a second. Default: 300."`
 	Requests int           `placeholder:"N" help:"Requests in all. Default: 200000."`
 	Time     time.Duration `placeholder:"DURATION" help:"How long the scan may take. Default: 4h."`
+	Guest    bool          `help:"Continue without a session when a sign-in fails. Otherwise the scan stops before it examines anything, with exit code 2."`
 	Source   string        `type:"existingdir" placeholder:"DIR" help:"The source code of the application: what it declares is asked for, and findings name their place in it."`
 	Browser  string        `default:"auto" placeholder:"PATH" help:"A Chromium to run script with; auto: one on the path, none: without."`
 
@@ -60,11 +63,28 @@ type dastCommand struct {
 func (dastCommand) Help() string {
 	return `Scan only what is yours, or what you are allowed to scan.
 
-Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there are
-findings, 2 something could not be examined, 3 wrong options.
+` + liveHelp
+}
+
+// liveHelp is what the manuals of live scans have in common.
+const liveHelp = `Exit codes are those of scan: 0 nothing is at or above --fail-on, 1 there are
+findings, 2 something could not be examined, 3 wrong options. A sign-in that fails
+is 2, and nothing is examined, unless --guest is given.
+
+Ctrl-C, SIGTERM and --time end the scan with its report: what was found so far, and
+which operations were left. A second Ctrl-C ends it at once, without a report.
+Without a terminal, a line on standard error tells every 30 seconds how far it is.
+
+A file for --auth, with a form, or with a request of JSON and the JSON pointer to the
+token in its response:
+
+  {"name": "jane", "form": {"url": "/login", "user": "jane", "password": "{{env:PASSWORD}}"}}
+
+  {"name": "jane", "json": {"url": "/api/login",
+    "body": {"email": "jane@example.org", "password": "{{env:PASSWORD}}"},
+    "token": "/data/accessToken"}}
 
 Every request carries the header X-Merlon-Scan with the number of the scan.`
-}
 
 // Run examines the application and decides the exit code.
 func (c *dastCommand) Run(ctx context.Context, host Host) error {
@@ -72,7 +92,7 @@ func (c *dastCommand) Run(ctx context.Context, host Host) error {
 	if err != nil {
 		return err
 	}
-	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
+	return scanLive(ctx, host, liveScan{target: target, analysis: finding.DAST, time: c.Time, browser: c.Browser, source: c.Source, guest: c.Guest, advisories: c.Advisories, callback: c.callbackOptions, format: c.Format, report: c.reportOptions})
 }
 
 // target reads the options.
@@ -100,10 +120,13 @@ func (c *liveOptions) target(host Host) (scan.Target, error) {
 	if c.Requests > 0 {
 		t.Requests = c.Requests
 	}
-	for _, h := range c.Header {
+	if t.Profile == scan.Passive { // it needs no right to the application
+		t.Restrain()
+	}
+	for n, h := range c.Header {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok {
-			return t, errs.E(errs.Invalid, "--header %.50q is not NAME: VALUE", h)
+			return t, errs.E(errs.Invalid, "--header number %d is not NAME: VALUE", n+1) // it may be a secret
 		}
 		t.Headers = append(t.Headers, scan.Header{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 	}
@@ -251,6 +274,7 @@ type liveScan struct {
 	time       time.Duration
 	browser    string
 	source     string // folder of the application's source code; empty: it is not known
+	guest      bool   // continue where a sign-in fails
 	advisories string // vulnerability data; empty: none
 	callback   callbackOptions
 	format     string
@@ -262,8 +286,10 @@ type liveScan struct {
 func scanLive(ctx context.Context, host Host, s liveScan) error {
 	u, err := url.Parse(s.target.URL)
 	if err != nil || u.Hostname() == "" {
-		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.URL)
+		return errs.E(errs.Invalid, "%.200q is not an http or https address", s.target.Secrets().Text(s.target.URL))
 	}
+	monitor := &scan.Monitor{}
+	defer every30s(host.Stderr, monitor)()
 	if s.source != "" {
 		if s.target.Routes, err = readRoutes(ctx, host, s.source); err != nil {
 			return err
@@ -273,7 +299,11 @@ func scanLive(ctx context.Context, host Host, s liveScan) error {
 	if err != nil {
 		return err
 	}
-	live := &scan.Live{Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
+	stop := ctx.Done() // the report is still written
+	ended := context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) })
+	defer ended()
+	ctx = context.WithoutCancel(ctx)
+	live := &scan.Live{Stop: stop, Guest: s.guest, Monitor: monitor, Target: s.target, ID: fmt.Sprintf("cli-%d", time.Now().UnixNano()), Dial: client.Dial}
 	live.Browser, live.BrowserReason = chromium.Choose(s.browser)
 	l, reason, err := s.callback.open(ctx, &s.target)
 	if err != nil {

@@ -50,7 +50,7 @@ func (c demoCommand) Run(ctx context.Context, host Host) error {
 				stop(err)
 				return
 			}
-			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n", at.BaseURL, path) // the log says so too
+			_, _ = fmt.Fprintf(host.Stdout, "\nmerlon is serving on %s\ncredentials: %s\n%s\n", at.BaseURL, path, signUpText(c.SignUp)) // the log says so too
 		}()
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {

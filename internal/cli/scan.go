@@ -265,6 +265,9 @@ func (stream) Close() error { return nil }
 // verdict turns what a scan said into an exit code. "none" has rank 0 and asks
 // for none.
 func verdict(s *scan.Summary, failOn finding.Severity) error {
+	if failed := s.Incomplete(); len(failed) > 0 && len(failed) == len(s.Statuses) && !slices.ContainsFunc(failed, func(st scan.Status) bool { return st.State != scan.Failed }) {
+		return exit{ExitFailed, "nothing was examined: " + why(failed)}
+	}
 	if failOn.Rank() > 0 && s.AtLeast(failOn) > 0 {
 		return exit{code: ExitFindings}
 	}
@@ -278,18 +281,26 @@ func verdict(s *scan.Summary, failOn finding.Severity) error {
 	return nil
 }
 
+// why is the first reason of each analyzer.
+func why(failed []scan.Status) string {
+	var parts []string
+	for _, st := range failed {
+		part := fmt.Sprintf("%s %s", st.Analyzer, st.State)
+		if len(st.Reasons) > 0 {
+			part += ": " + st.Reasons[len(st.Reasons)-1].Message
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ", ")
+}
+
 // progress returns a handler that shows on a terminal how far a scan is, and
 // does nothing on anything else.
 func progress(w io.Writer) scan.Handler {
-	f, ok := w.(*os.File)
-	if !ok {
+	if !isTerminal(w) {
 		return &scan.Summary{}
 	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return &scan.Summary{}
-	}
-	return &progressLine{w: f}
+	return &progressLine{w: w}
 }
 
 type progressLine struct {

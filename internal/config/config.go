@@ -21,9 +21,11 @@ type Store struct {
 	Data            string `default:"data" type:"path" placeholder:"DIR" group:"Storage" help:"Folder of everything that this process keeps: embedded database, uploads, keys, mail."`
 	DatabaseURL     string `placeholder:"URL" group:"Storage" secret:"" help:"PostgreSQL database, postgres://user:password@host:port/name. Default: an embedded database in the data folder."`
 	DatabaseURLFile string `type:"path" placeholder:"FILE" group:"Storage" help:"File that holds the database URL."`
-	BlobURL         string `placeholder:"URL" group:"Storage" secret:"" help:"Storage of uploads: file:///folder or s3://bucket?region=…. Default: a folder in the data folder, or what the database says the deployment uses."`
-	MasterKeyFile   string `type:"path" placeholder:"FILE" group:"Storage" help:"Key that secrets in the database are sealed under, 32 bytes as base64; the same for all servers of a deployment, and for workers that are to scan private images. Default: master.key in the data folder, which a server makes when it is missing."`
-	Region          string `default:"local" placeholder:"NAME" group:"Region" help:"Name of the region that this deployment is."`
+	// DatabasePlaintext stands in for sslmode in the URL, whose default falls back to none.
+	DatabasePlaintext bool   `group:"Storage" help:"Accept a database URL that lets the connection to another host go without TLS (sslmode disable, allow or prefer, which is the default of URLs). Without this setting such a URL is refused."`
+	BlobURL           string `placeholder:"URL" group:"Storage" secret:"" help:"Storage of uploads: file:///folder or s3://bucket?region=…. Default: a folder in the data folder, or what the database says the deployment uses."`
+	MasterKeyFile     string `type:"path" placeholder:"FILE" group:"Storage" help:"Key that secrets in the database are sealed under, 32 bytes as base64; the same for all servers of a deployment, and for workers that are to scan private images. Default: master.key in the data folder, which a server makes when it is missing."`
+	Region            string `default:"local" placeholder:"NAME" group:"Region" help:"Name of the region that this deployment is."`
 }
 
 // Log says what is written to the log, which goes to standard error.
@@ -125,8 +127,20 @@ func (a Advisories) Updates() bool {
 	return a.AdvisoriesInterval > 0 && a.AdvisoriesMirror+a.AdvisoriesEPSS+a.AdvisoriesKEV != ""
 }
 
+// Limits bound what one user or organization makes others receive, or the service
+// keep. 0 is no limit.
+type Limits struct {
+	LimitUserInvitations         int `default:"100" placeholder:"N" group:"Limits" help:"Most invitations that one user sends in 24 hours; 0 for no limit, as for the settings below."`
+	LimitOrganizationInvitations int `default:"300" placeholder:"N" group:"Limits" help:"Most invitations into one organization in 24 hours."`
+	LimitAddressInvitations      int `default:"10" placeholder:"N" group:"Limits" help:"Most invitations to one e-mail address in 24 hours, from all senders together."`
+	LimitUserOrganizations       int `default:"20" placeholder:"N" group:"Limits" help:"Most organizations that one user creates in 24 hours."`
+	LimitQueuedScans             int `default:"500" placeholder:"N" group:"Limits" help:"Most scans of one organization that wait at the same time."`
+}
+
 // Server is every setting of merlon serve.
 type Server struct {
+	Limits `embed:""`
+
 	Store      `embed:""`
 	Log        `embed:""`
 	Work       `embed:""`
@@ -140,28 +154,38 @@ type Server struct {
 	AuthURL      string   `placeholder:"URL" group:"Addresses" help:"Address of the identity service as clients see it. Default: the base URL."`
 	TLSCert      string   `type:"path" placeholder:"FILE" group:"Addresses" help:"Certificate chain for HTTPS, PEM. Without one the service speaks HTTP, for a proxy in front of it."`
 	TLSKey       string   `type:"path" placeholder:"FILE" group:"Addresses" help:"Private key of the certificate, PEM."`
-	TrustedProxy []string `placeholder:"CIDR" group:"Addresses" help:"Networks whose X-Forwarded-For is believed."`
+	TrustedProxy []string `placeholder:"CIDR" group:"Addresses" help:"Networks of proxies that note the address of their client. The client is the right-most noted address that is not in these networks."`
+	ProxyHeader  string   `default:"x-forwarded-for" enum:"x-forwarded-for,forwarded" group:"Addresses" help:"Header in which trusted proxies note it: x-forwarded-for or forwarded (RFC 7239). The other one is ignored: it may come from the client."`
+	Connections  `embed:""`
 	Environment  string   `default:"production" enum:"development,staging,production" group:"Region" help:"What the deployment is for: development, staging or production."`
 	Sister       []string `placeholder:"NAME,BASE_URL,AUTH_URL" sep:";" group:"Region" help:"Another region of the same service; may be given several times. A request for one of its organizations is answered with its address."`
 
-	TokenLifetime   time.Duration `default:"10m" group:"Sign-in" help:"Lifetime of an access token."`
-	RefreshLifetime time.Duration `default:"336h" group:"Sign-in" help:"Lifetime of a refresh token."`
-	SessionLifetime time.Duration `default:"12h" group:"Sign-in" help:"Longest lifetime of a browser session."`
-	SessionIdle     time.Duration `default:"2h" group:"Sign-in" help:"A browser session that is not used for so long ends."`
-	SignUp          bool          `default:"true" negatable:"" group:"Sign-in" help:"Let anybody with a verified e-mail address make an account; otherwise only those who are invited."`
-	TokenTypeVendor []string      `default:"merlon" placeholder:"NAME" group:"Sign-in" help:"Vendor parts that are accepted in urn:<vendor>:token-type:personal_access_token."`
-	ResourceAlias   []string      `placeholder:"URL" group:"Sign-in" help:"Further values of the resource parameter that stand for the base URL."`
-	CLIAppID        string        `name:"cli-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the cli application. Default: made once and stored; the same for the two below."`
-	VSCodeAppID     string        `name:"vscode-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the vscode application."`
-	IntelliJAppID   string        `name:"intellij-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the intellij application."`
-	ClientsFile     string        `name:"confidential-clients-file" type:"path" placeholder:"FILE" group:"Sign-in" help:"YAML list of applications that keep a secret, such as a web application, or a service that introspects tokens: id, name, secret, redirect-uris, post-logout-redirect-uris."`
-	CLIExtraAppID   []string      `name:"cli-extra-app-id" placeholder:"ID" group:"Sign-in" help:"Further identifiers that stand for the cli application."`
+	TokenLifetime    time.Duration `default:"10m" group:"Sign-in" help:"Lifetime of an access token of a browser session, an editor or another application."`
+	CLITokenLifetime time.Duration `name:"cli-token-lifetime" default:"60m" group:"Sign-in" help:"Lifetime of an access token of the cli application, by which personal access tokens are exchanged."`
+	RefreshLifetime  time.Duration `default:"336h" group:"Sign-in" help:"For how long a sign-in of an application can be refreshed. Refreshing does not extend it."`
+	SessionLifetime  time.Duration `default:"12h" group:"Sign-in" help:"Longest lifetime of a browser session."`
+	SessionIdle      time.Duration `default:"2h" group:"Sign-in" help:"A browser session that is not used for so long ends."`
+	SignUp           bool          `default:"false" negatable:"" group:"Sign-in" help:"Let anybody with a verified e-mail address make an account. Off: only people who are invited."`
+	TokenTypeVendor  []string      `default:"merlon" placeholder:"NAME" group:"Sign-in" help:"Vendor parts that are accepted in urn:<vendor>:token-type:personal_access_token."`
+	ResourceAlias    []string      `placeholder:"URL" group:"Sign-in" help:"Further values of the resource parameter that stand for the base URL."`
+	CLIAppID         string        `name:"cli-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the cli application. Default: made once and stored; the same for the two below."`
+	VSCodeAppID      string        `name:"vscode-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the vscode application."`
+	EditorExtension  []string      `name:"editor-extension" placeholder:"PUBLISHER.NAME" default:"merlon.merlon" group:"Sign-in" help:"Editor extensions that may receive vscode:// and vscode-insiders:// redirects of the vscode application."`
+	IntelliJAppID    string        `name:"intellij-app-id" placeholder:"ID" group:"Sign-in" help:"Identifier of the intellij application."`
+	ClientsFile      string        `name:"confidential-clients-file" type:"path" placeholder:"FILE" group:"Sign-in" help:"YAML list of applications that keep a secret, such as a web application, or a service that introspects tokens: id, name, secret, redirect-uris, post-logout-redirect-uris, id-token-signed-response-alg (RS256, the default, or ES256)."`
+	CLIExtraAppID    []string      `name:"cli-extra-app-id" placeholder:"ID" group:"Sign-in" help:"Further identifiers that stand for the cli application."`
 
 	SMTPAddress      string `name:"smtp-address" placeholder:"HOST:PORT" group:"Mail" help:"Mail server. Default: mails are written to the folder outbox in the data folder."`
 	SMTPEncryption   string `name:"smtp-encryption" default:"auto" enum:"auto,starttls,tls,none" group:"Mail" help:"How the way to the mail server is protected: starttls, tls, none (only on this machine), or auto, which goes by the address."`
 	SMTPUser         string `name:"smtp-user" placeholder:"NAME" group:"Mail" help:"User at the mail server."`
 	SMTPPasswordFile string `name:"smtp-password-file" type:"path" placeholder:"FILE" group:"Mail" help:"File that holds the password at the mail server."`
 	MailFrom         string `default:"merlon@localhost" placeholder:"ADDRESS" group:"Mail" help:"Sender of mails."`
+}
+
+// Connections bounds what clients may occupy.
+type Connections struct {
+	MaxConnections       int `placeholder:"N" default:"0" group:"Addresses" help:"Most connections that are open at once. When there are more, the slowest that waits for its client is closed. Default: the limit of open files without a third of it (at most 1024), which is left to the database, uploads and scans; never more than 8192."`
+	MaxClientConnections int `placeholder:"N" default:"0" group:"Addresses" help:"Most connections, and requests, of one client address at once. Default: a quarter of max-connections."`
 }
 
 // Worker is every setting of merlon worker.
@@ -260,11 +284,14 @@ func (s Server) Validate() error {
 	if (s.TLSCert == "") != (s.TLSKey == "") {
 		return errs.E(errs.Invalid, "tls-cert and tls-key go together")
 	}
-	if s.TokenLifetime < time.Minute {
-		return errs.E(errs.Invalid, "token-lifetime %s is shorter than a minute: clients renew 30 s before the end", s.TokenLifetime)
+	if s.TokenLifetime < time.Minute || s.CLITokenLifetime < time.Minute {
+		return errs.E(errs.Invalid, "token-lifetime %s or cli-token-lifetime %s is shorter than a minute: clients renew 30 s before the end", s.TokenLifetime, s.CLITokenLifetime)
 	}
 	if s.AdvisoriesInterval < 0 || s.AdvisoriesInterval > 0 && s.AdvisoriesInterval < time.Minute {
 		return errs.E(errs.Invalid, "advisories-interval %s is shorter than a minute", s.AdvisoriesInterval)
+	}
+	if s.MaxConnections < 0 || s.MaxClientConnections < 0 {
+		return errs.E(errs.Invalid, "max-connections and max-client-connections are not negative")
 	}
 	if _, err := s.Sisters(); err != nil {
 		return err

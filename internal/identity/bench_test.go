@@ -65,7 +65,7 @@ func benchVerify(b *testing.B, db *store.DB, err error) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := svc.VerifyToken(context.Background(), values[int(n.Add(1))%len(values)], here); err != nil {
+			if _, _, err := svc.VerifyToken(context.Background(), values[int(n.Add(1))%len(values)], here); err != nil {
 				b.Error(err)
 				return
 			}

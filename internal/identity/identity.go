@@ -73,6 +73,7 @@ const (
 	VerifyPath   = "/auth/verify"
 	ForgotPath   = "/auth/forgot"
 	RecoveryPath = "/auth/recover"
+	AccountPath  = "/auth/account"
 )
 
 // Lifetimes of what the service hands out. Those of sessions are defaults.
@@ -99,10 +100,6 @@ type Options struct {
 	InvitedOnly     bool
 	SessionLifetime time.Duration // zero for SessionLifetime
 	SessionIdle     time.Duration // zero for SessionIdle
-	// Revoked is told after every session of a user has ended (recovery, password
-	// change, disabling), so that refresh tokens end too; nil for nobody. Whoever
-	// is not reached still finds User.ValidFrom moved.
-	Revoked func(context.Context, tenant.UserID) error
 }
 
 // A Service answers who somebody is. Its methods are safe for concurrent use.
@@ -126,9 +123,6 @@ func New(o Options) *Service {
 	}
 	if o.SessionIdle <= 0 {
 		o.SessionIdle = SessionIdle
-	}
-	if o.Revoked == nil {
-		o.Revoked = func(context.Context, tenant.UserID) error { return nil }
 	}
 	s := &Service{Options: o, hasher: newHasher(), recorder: newRecorder(o.Store)}
 	s.limiter = newLimiter(o.Store, s.recorder, o.Now)

@@ -1,7 +1,6 @@
 package identity_test
 
 import (
-	"context"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,15 +24,17 @@ const (
 	good2 = "seven quiet lighthouses"
 )
 
+// ada is what the owner of an address completes a sign-up with.
+var ada = identity.NewUser{Password: good, Names: identity.Names{FirstName: "Ada"}}
+
 var here = identity.Origin{IP: "192.0.2.1", UserAgent: "browser/1", ClientID: "cli"}
 
 // A world is a service over a real store.
 type world struct {
 	*identity.Service
-	t       *testing.T
-	db      *store.DB
-	clock   *storetest.Clock
-	revoked []tenant.UserID // what the hook was told
+	t     *testing.T
+	db    *store.DB
+	clock *storetest.Clock
 }
 
 // each runs test on each database.
@@ -61,7 +62,6 @@ func (w *world) process(limits identity.Limits) *identity.Service {
 	return identity.New(identity.Options{
 		Store: w.db, Post: mail.Post{Box: box, Now: w.clock.Now}, Region: storetest.Region, AuthURL: "https://id.example",
 		Limits: limits, Now: w.clock.Now,
-		Revoked: func(_ context.Context, u tenant.UserID) error { w.revoked = append(w.revoked, u); return nil },
 	})
 }
 
@@ -74,10 +74,10 @@ func (w *world) sweep() error {
 // user returns a new person with the password good.
 func (w *world) user(email string) identity.User {
 	w.t.Helper()
-	if err := w.SignUp(w.t.Context(), identity.NewUser{Email: email, Password: good, Names: identity.Names{FirstName: "Ada"}}, here); err != nil {
+	if err := w.SignUp(w.t.Context(), email, here); err != nil {
 		w.t.Fatal(err)
 	}
-	u, err := w.VerifyEmail(w.t.Context(), secret(w.mail()), here)
+	u, err := w.VerifyEmail(w.t.Context(), secret(w.mail()), ada, here)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -159,17 +159,17 @@ func actor(u identity.User) tenant.Actor {
 
 func TestSignUpAndSignIn(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
-		n := identity.NewUser{Email: " Ada@Example.COM ", Password: good, Names: identity.Names{FirstName: "Ada", LastName: "Lovelace"}}
-		ok(t, "sign up", w.SignUp(t.Context(), n, here))
+		ok(t, "sign up", w.SignUp(t.Context(), " Ada@Example.COM ", here))
 		_, err := w.signIn("ada@example.com", good, "192.0.2.1")
 		want(t, "sign in before the address is confirmed", err, errs.Unauthenticated)
 		m := w.mail()
 		if m.To != "ada@example.com" || !strings.Contains(m.Text, "https://id.example/auth/verify?token=") {
 			t.Errorf("the mail is %+v", m)
 		}
-		u, err := w.VerifyEmail(t.Context(), secret(m), here)
+		n := identity.NewUser{Password: good, Names: identity.Names{FirstName: "Ada", LastName: "Lovelace"}}
+		u, err := w.VerifyEmail(t.Context(), secret(m), n, here)
 		ok(t, "verify", err)
-		_, err = w.VerifyEmail(t.Context(), secret(m), here)
+		_, err = w.VerifyEmail(t.Context(), secret(m), n, here)
 		want(t, "verify twice", err, errs.NotFound)
 
 		se, err := w.signIn("ADA@example.com", good, "192.0.2.1")
@@ -181,8 +181,8 @@ func TestSignUpAndSignIn(t *testing.T) {
 		if diff := cmp.Diff(se, got); diff != "" {
 			t.Errorf("the session (-made +read):\n%s", diff)
 		}
-		ok(t, "sign out", w.SignOut(t.Context(), cookie))
-		ok(t, "sign out again", w.SignOut(t.Context(), cookie))
+		ok(t, "sign out", w.SignOut(t.Context(), actor(u), se.ID))
+		ok(t, "sign out again", w.SignOut(t.Context(), actor(u), se.ID))
 		_, err = w.Session(t.Context(), cookie)
 		want(t, "session after sign-out", err, errs.Unauthenticated)
 		stored, err := w.User(t.Context(), u.ID)
@@ -244,10 +244,13 @@ func TestSessionsEnd(t *testing.T) {
 func TestSessionsAreBounded(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		u := w.user("ada@example.com")
+		_, password, err := w.db.UserByEmail(t.Context(), u.Email)
+		ok(t, "user", err)
 		for i := range identity.MaxSessions + 2 {
 			se := identity.Session{ID: identity.SessionID(tenant.NewID("test", w.clock.Now())), UserID: u.ID,
 				CreatedAt: w.clock.Now(), LastUsedAt: w.clock.Now(), ExpiresAt: w.clock.Now().Add(time.Hour)}
-			ok(t, "create", w.db.CreateSession(t.Context(), se, strings.Repeat("x", i+1), "o", event("session.create")))
+			n := identity.NewSession{Session: se, Hash: strings.Repeat("x", i+1), Origin: "o", Password: password}
+			ok(t, "create", w.db.CreateSession(t.Context(), n, event("session.create")))
 			w.clock.Advance(time.Second)
 		}
 		list, err := w.Sessions(t.Context(), actor(u))
@@ -264,22 +267,29 @@ func TestDisabled(t *testing.T) {
 		ok(t, "sign in", err)
 		_, value, err := w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "ci"})
 		ok(t, "token", err)
-		ok(t, "disable", w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, true))
+		ended, err := w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, true)
+		ok(t, "disable", err)
+		if diff := cmp.Diff(identity.Ended{Sessions: 1}, ended); diff != "" {
+			t.Errorf("ended (-want +got):\n%s", diff)
+		}
 		_, err = w.Session(t.Context(), se.Token)
 		want(t, "session", err, errs.Unauthenticated)
-		_, err = w.VerifyToken(t.Context(), value, here)
+		_, _, err = w.VerifyToken(t.Context(), value, here)
 		want(t, "token", err, errs.Unauthenticated)
 		_, err = w.signIn("ada@example.com", good, "192.0.2.1")
 		want(t, "password", err, errs.Unauthenticated)
-		if diff := cmp.Diff([]tenant.UserID{u.ID}, w.revoked); diff != "" {
-			t.Errorf("revoked (-want +got):\n%s", diff)
-		}
-		ok(t, "enable", w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, false))
+		// A profile that was read before must not enable the user again.
+		ok(t, "store the profile", w.db.UpdateUser(t.Context(), u, event("user.update")))
+		_, _, err = w.VerifyToken(t.Context(), value, here)
+		want(t, "token after a change of the profile", err, errs.Unauthenticated)
+		_, err = w.SetDisabled(t.Context(), tenant.Actor{}, u.ID, false)
+		ok(t, "enable", err)
 		_, err = w.Session(t.Context(), se.Token)
 		want(t, "the session from before", err, errs.Unauthenticated)
-		_, err = w.VerifyToken(t.Context(), value, here)
+		_, _, err = w.VerifyToken(t.Context(), value, here)
 		ok(t, "token", err)
-		want(t, "disable nobody", w.SetDisabled(t.Context(), tenant.Actor{}, "nobody", true), errs.NotFound)
+		_, err = w.SetDisabled(t.Context(), tenant.Actor{}, "nobody", true)
+		want(t, "disable nobody", err, errs.NotFound)
 	})
 }
 
@@ -302,7 +312,7 @@ func TestProvision(t *testing.T) {
 		if got.Owner != u.ID {
 			t.Errorf("the token is %+v", got)
 		}
-		_, err = w.VerifyToken(t.Context(), value, here)
+		_, _, err = w.VerifyToken(t.Context(), value, here)
 		ok(t, "verify", err)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
+	"merlon/internal/tenant"
 )
 
 // A Limit allows Max hits in any Window. It is counted in two fixed windows, of
@@ -40,6 +41,9 @@ type Limits struct {
 	Password      Limit // wrong present passwords at a change, per account
 	Exchange      Limit // refused personal access tokens, per address
 }
+
+// QuotaWindow is over what time quotas count what a user makes.
+const QuotaWindow = 24 * time.Hour
 
 // DefaultLimits is what a deployment has unless it says otherwise.
 var DefaultLimits = Limits{
@@ -74,6 +78,12 @@ func (s *Service) hit(l Limit, name, key string) Hit {
 	h := l.Hit(name, key)
 	h.At = s.now()
 	return h
+}
+
+// Allow counts hits for the actor, or returns a TooMany error: see Limiter.Allow.
+func (s *Service) Allow(ctx context.Context, by tenant.Actor, hits ...Hit) error {
+	o := Origin{IP: by.IP, UserAgent: by.UserAgent, ClientID: by.ClientID}
+	return s.limiter.Allow(ctx, o, hits...)
 }
 
 // Address returns what the origin's IP address is counted as. Whoever has an IPv6

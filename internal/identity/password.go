@@ -8,19 +8,22 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/ccojocar/zxcvbn-go"
+	"github.com/ccojocar/zxcvbn-go/matching"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
 	"merlon/internal/errs"
 )
 
-// Bounds of a password. The lower one and the absence of rules about kinds of
-// characters follow NIST SP 800-63B, section 5.1.1.2.
+// Bounds of a password. There are no rules about kinds of characters (NIST
+// SP 800-63B, section 5.1.1.2).
 const (
 	minPassword      = 12   // characters
 	maxPassword      = 1024 // bytes
@@ -32,9 +35,18 @@ const (
 // newPassword returns a strong password without characters that look alike.
 func newPassword() string { return randomText(generatedLength, readableAlphabet) }
 
+// minEntropy is what a password needs, in bits, as zxcvbn estimates them. It is
+// where the highest of the five classes of zxcvbn begins: more than 10^12 guesses,
+// which at 27 ms each are 900 years of one core.
+const minEntropy = 42
+
+// maxJudged bounds the characters that zxcvbn looks at: its time grows with the
+// square of the length and more.
+const maxJudged = 64
+
 // checkPassword returns an Invalid error that says why the password is too easy
-// to guess for the account with the address.
-func checkPassword(password, email string) error {
+// to guess. Context is what an attacker knows of the account: addresses, names.
+func checkPassword(password string, context ...string) error {
 	const at = "body.password"
 	switch {
 	case utf8.RuneCountInString(password) < minPassword:
@@ -51,56 +63,59 @@ func checkPassword(password, email string) error {
 	if len(different) < minDifferent {
 		return invalid(at, "the password needs at least %d different characters", minDifferent)
 	}
-	lower := strings.ToLower(password)
-	local, domain, _ := strings.Cut(email, "@")
-	if strings.Contains(lower, email) || lettersOf(lower) == lettersOf(local) || lettersOf(lower) == lettersOf(local+domain) {
-		return invalid(at, "the password must not be the e-mail address")
-	}
-	if common(lower) {
-		return invalid(at, "the password is one that attackers try first")
+	context = contextWords(context)
+	known := slices.Concat(context, moreWords)
+	judged := strings.ToLower(firstRunes(unrepeated(norm.NFKC.String(password)), maxJudged))
+	undressed := undress.Replace(judged)
+	for _, form := range []string{judged, undressed} {
+		// Its own matcher for substitutions takes seconds for 64 characters.
+		if zxcvbn.PasswordStrength(form, known, matching.FilterL33tMatcher).Entropy >= minEntropy {
+			continue
+		}
+		if containsAny(judged, context) || containsAny(undressed, context) {
+			return invalid(at, "the password is too easy to guess: it contains your name, your address, or the name of this service")
+		}
+		return invalid(at, "the password is too easy to guess: it consists of common passwords, words, names, dates or rows of keys")
 	}
 	return nil
 }
 
-// common reports whether a password, in lower case, is a common one: as it
-// stands, or after undoing what people do to make a word look like a password.
-func common(lower string) bool {
-	if commonPasswords[lower] {
-		return true
+// contextWords returns the words of the texts that are long enough to matter, in
+// lower case.
+func contextWords(texts []string) []string {
+	var words []string
+	for _, text := range texts {
+		text = strings.ToLower(text)
+		words = append(words, text)
+		words = append(words, strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })...)
 	}
-	core := lettersOf(lower)
-	begun := strings.TrimRightFunc(lower, notLetter)
-	for _, word := range []string{core, undress.Replace(core), undress.Replace(begun), lettersOf(undress.Replace(lower))} {
-		for n := 1; n <= 3; n++ { // a word once, twice or three times
-			if part := len(word) / n; word == strings.Repeat(word[:part], n) && commonWords[word[:part]] {
-				return true
-			}
+	return slices.DeleteFunc(words, func(w string) bool { return utf8.RuneCountInString(w) < 3 })
+}
+
+func containsAny(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
+// unrepeated returns what a text repeats, and the text when it repeats nothing.
+func unrepeated(s string) string {
+	if i := strings.Index((s + s)[1:], s); i+1 < len(s) {
+		return s[:i+1]
+	}
+	return s
+}
+
+func firstRunes(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i]
 		}
+		n--
 	}
-	return core == "" && runs(lower) // only digits and signs, in rows
+	return s
 }
 
 // undress undoes the usual substitutions.
 var undress = strings.NewReplacer("0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i")
-
-// lettersOf returns the text without digits and signs at its two ends.
-func lettersOf(s string) string {
-	return strings.TrimFunc(s, notLetter)
-}
-
-func notLetter(r rune) bool { return !unicode.IsLetter(r) }
-
-// runs reports whether most characters follow their neighbour: 123456789012,
-// 111122223333.
-func runs(s string) bool {
-	steps := 0
-	for i := 1; i < len(s); i++ {
-		if d := int(s[i]) - int(s[i-1]); d >= -1 && d <= 1 {
-			steps++
-		}
-	}
-	return steps*3 >= len(s)*2
-}
 
 // argonParams are the parameters of argon2id (RFC 9106). The present ones are
 // OWASP's: 27 ms of one core and 19 MiB.

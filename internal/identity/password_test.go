@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ccojocar/zxcvbn-go/frequency"
 	"github.com/google/go-cmp/cmp"
 
 	"merlon/internal/errs"
@@ -24,24 +25,35 @@ func TestCheckPassword(t *testing.T) {
 		{strings.Repeat("abcdefgh", 129), "at most 1024"},
 		{"\xff\xfe\xfd123456789", "UTF-8"},
 		{"abababababababab", "different"},
-		{"ada.lovelace@example.com", "e-mail"},
-		{"my ADA.lovelace@example.com!", "e-mail"},
-		{"ada.lovelace2026", "e-mail"},
-		{"!!ada.lovelaceexample.com1", "e-mail"},
-		{"password1234", "attackers"},
-		{"Passw0rd!2026", "attackers"},
-		{"P4ssw0rd!!!!", "attackers"},
-		{"@dministrator99", "attackers"},
-		{"adminadminadmin1", "attackers"},
-		{"qwertyuiop12", "attackers"},
-		{"1qaz2wsx3edc", "attackers"},
-		{"123456789012", "attackers"},
-		{"9876543210987", "attackers"},
-		{"31415926535897932", ""},
-		{"Summer2026!!!", "attackers"},
+		{"ada.lovelace@example.com", "your address"},
+		{"my ADA.lovelace@example.com!", "your address"},
+		{"ada.lovelace2026", "your address"},
+		{"!!ada.lovelaceexample.com1", "your address"},
+		{"4d4.L0velace2026", "your address"},
+		{"Countess2026!", "your name"},
+		{"id.corp-login2026", "this service"},
+		{"MerlonMerlon2026", "common"},
+		{"password1234", "common"},
+		{"Passw0rd!2026", "common"},
+		{"P4ssw0rd!!!!", "common"},
+		{"P4ssw0rt2026", "common"},
+		{"motdepasse123", "common"},
+		{"пароль123456", "common"},
+		{"@dministrator99", "common"},
+		{"adminadminadmin1", "common"},
+		{"qwertyuiop12", "common"},
+		{"1qaz2wsx3edc", "common"},
+		{"123456789012", "common"},
+		{"9876543210987", "common"},
+		{"jennifer12345678", "common"},
+		{"liverpoolfc1892", "common"},
+		{"Summer2026!!!", "common"},
+		{strings.Repeat("Summer2026!!!", 70), "common"},
+		{strings.Repeat("four rusty trombones ", 40), ""},
+		{"Łódź źdźbło świergoli", ""},
 	}
 	for _, tt := range tests {
-		err := checkPassword(tt.password, "ada.lovelace@example.com")
+		err := checkPassword(tt.password, "https://id.corp-login.example", "ada.lovelace@example.com", "Ada", "Countess")
 		switch {
 		case tt.want == "" && err != nil:
 			t.Errorf("%q: %v", tt.password, err)
@@ -55,6 +67,37 @@ func TestGeneratedPasswordsAreGood(t *testing.T) {
 	a, b := newPassword(), newPassword()
 	if err := checkPassword(a, "root@example.com"); err != nil || a == b || len(a) != generatedLength {
 		t.Errorf("got %q and %q, %v", a, b, err)
+	}
+}
+
+// TestKnownPasswords checks that at least 10,000 passwords and words are known, and
+// that they are refused with something behind them.
+func TestKnownPasswords(t *testing.T) {
+	known := 0
+	for name, list := range frequency.Lists {
+		known += len(list.List)
+		for i, word := range list.List {
+			if i%200 != 0 || len(word) < 5 {
+				continue
+			}
+			if err := checkPassword(word+"1234567890"[:max(1, minPassword-len(word))]+"2026", "x@example.com"); err == nil {
+				t.Errorf("%s: %q and a number is accepted", name, word)
+			}
+		}
+	}
+	if known < 10_000 || len(frequency.Lists["Passwords"].List) < 7_000 {
+		t.Errorf("only %d words are known, %d of them passwords", known, len(frequency.Lists["Passwords"].List))
+	}
+}
+
+// TestPasswordsAreJudgedInTime gives zxcvbn what costs it most.
+func TestPasswordsAreJudgedInTime(t *testing.T) {
+	for _, part := range []string{"a", "1", "ab1", "4@8({[<369!|1$5+7%2", "password"} {
+		began := time.Now()
+		_ = checkPassword(strings.Repeat(part, maxPassword)[:maxPassword], "x@example.com") // refused or not
+		if took := time.Since(began); took > 2*time.Second {
+			t.Errorf("%q took %v", part, took)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"merlon/internal/audit"
@@ -20,9 +21,18 @@ type Membership struct {
 	Name         string
 	Country      string
 	Industry     string
+	MaxTokenDays int // how old a personal access token may be; 0 for no limit
 	Role         tenant.RoleID
 	Teams        []TeamMembership // by name; never nil
 }
+
+// refuses reports whether a personal access token of such an age is too old for
+// the organization.
+func (m Membership) refuses(age time.Duration) bool {
+	return m.MaxTokenDays > 0 && age >= days(m.MaxTokenDays)
+}
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
 
 // A TeamMembership is a team that a user belongs to.
 type TeamMembership struct {
@@ -31,13 +41,22 @@ type TeamMembership struct {
 	Role tenant.RoleID
 }
 
-// Profile returns the actor's own profile.
+// Profile returns the actor's own profile, with the organizations that the
+// actor's token reaches.
 func (s *Service) Profile(ctx context.Context, by tenant.Actor) (Profile, error) {
 	u, err := s.Store.User(ctx, by.UserID)
 	if err != nil {
 		return Profile{}, err
 	}
 	m, err := s.Store.Memberships(ctx, by.UserID)
+	m = slices.DeleteFunc(m, func(m Membership) bool {
+		return !by.Limits.Reaches(m.Organization) || by.Limits != nil && m.refuses(by.Limits.Age)
+	})
+	for i := range m {
+		if by.Limits.OnlyProjects() {
+			m[i].Teams = []TeamMembership{} // the list of teams names those of the projects
+		}
+	}
 	return Profile{User: u, Organizations: m}, err
 }
 
@@ -70,22 +89,16 @@ func (s *Service) UpdateProfile(ctx context.Context, by tenant.Actor, c Change) 
 	return u, s.Store.UpdateUser(ctx, u, audit.Event{Action: "user.update", TargetKind: "user", Target: string(u.ID)}.By(by))
 }
 
-// SetDisabled shuts a user out, or in again: no password, session or token of a
-// disabled user works.
-func (s *Service) SetDisabled(ctx context.Context, by tenant.Actor, id tenant.UserID, disabled bool) error {
-	u, err := s.Store.User(ctx, id)
-	if err != nil {
-		return err
-	}
-	action := "user.enable"
-	u.DisabledAt, u.UpdatedAt = time.Time{}, s.now()
+// SetDisabled disables a user, or enables the user again. Disabling ends every
+// session and grant at once; no password or token of a disabled user works.
+// Personal access tokens work again after the user was enabled.
+func (s *Service) SetDisabled(ctx context.Context, by tenant.Actor, id tenant.UserID, disabled bool) (Ended, error) {
+	e := audit.Event{Action: "user.enable", TargetKind: "user", Target: string(id)}
+	var at time.Time
 	if disabled {
-		action, u.DisabledAt = "user.disable", u.UpdatedAt
+		e.Action, at = "user.disable", s.now()
 	}
-	if err := s.Store.UpdateUser(ctx, u, audit.Event{Action: action, TargetKind: "user", Target: string(id)}.By(by)); err != nil || !disabled {
-		return err
-	}
-	return s.Revoked(ctx, id)
+	return s.Store.SetDisabled(ctx, id, at, e.By(by))
 }
 
 // set assigns *value where there is one.

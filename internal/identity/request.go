@@ -13,34 +13,23 @@ import (
 // password. Whoever asks learns nothing: whether there is an account is written
 // only in the mail to its address.
 
-// A NewUser is what somebody signs up with.
+// A NewUser is what the owner of an address completes a sign-up with.
 type NewUser struct {
-	Email    string
 	Password string
 	Names    Names
 }
 
-// SignUp sends a mail with a link that makes the account. Until somebody follows
-// it there is none, so nobody can take an address that is not theirs. The answer
-// is the same when the address has an account already, or would need an
-// invitation; its owner gets a mail.
-func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
-	email, err := NormalizeEmail(n.Email)
+// SignUp sends a mail with a link behind which the account is made. Nothing that
+// is typed here becomes part of the account but the address: whoever asks for
+// somebody else's address sets neither its password nor its name. The response is
+// the same when the address has an account already, or would need an invitation;
+// its owner gets a mail.
+func (s *Service) SignUp(ctx context.Context, email string, o Origin) error {
+	email, err := NormalizeEmail(email)
 	if err != nil {
-		return err
-	}
-	names, err := n.Names.clean()
-	if err != nil {
-		return err
-	}
-	if err := checkPassword(n.Password, email); err != nil {
 		return err
 	}
 	if err := s.allowMail(ctx, o, email); err != nil {
-		return err
-	}
-	password, err := s.hasher.hash(ctx, n.Password)
-	if err != nil {
 		return err
 	}
 	u, _, err := s.Store.UserByEmail(ctx, email)
@@ -49,7 +38,7 @@ func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 	}
 	secret, now := newSecret(), s.now()
 	r := Request{
-		Hash: digest(secret), Kind: SignUpRequest, Email: email, Password: password, Names: names,
+		Hash: digest(secret), Kind: SignUpRequest, Email: email,
 		CreatedAt: now, ExpiresAt: now.Add(SignUpLifetime),
 	}
 	invited, err := s.Store.Invited(ctx, email, now)
@@ -66,16 +55,29 @@ func (s *Service) SignUp(ctx context.Context, n NewUser, o Origin) error {
 	return s.request(ctx, r, m, audit.Event{Action: "user.sign_up", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
 }
 
-// VerifyEmail makes the account that the link of a sign-up stands for. A link
-// that is unknown, used or expired is a NotFound error.
-func (s *Service) VerifyEmail(ctx context.Context, secret string, o Origin) (User, error) {
+// VerifyEmail makes the account that the link of a sign-up stands for, with the
+// password and the name that whoever reads the mail has chosen. Every other
+// sign-up for the address ends. A link that is unknown, used or expired is a
+// NotFound error; a bad password or name is Invalid and leaves the link usable.
+func (s *Service) VerifyEmail(ctx context.Context, secret string, n NewUser, o Origin) (User, error) {
 	r, err := s.follow(ctx, secret, SignUpRequest, o)
 	if err != nil {
 		return User{}, err
 	}
-	u := s.newUser(r.Email, r.Names)
+	names, err := n.Names.clean()
+	if err != nil {
+		return User{}, err
+	}
+	if err := checkPassword(n.Password, s.AuthURL, r.Email, names.FirstName, names.LastName); err != nil {
+		return User{}, err
+	}
+	password, err := s.hasher.hash(ctx, n.Password)
+	if err != nil {
+		return User{}, err
+	}
+	u := s.newUser(r.Email, names)
 	e := audit.Event{Action: "user.create", TargetKind: "user", Target: string(u.ID)}
-	err = s.Store.ConfirmSignUp(ctx, r.Hash, u, e.By(o.actor(u)))
+	err = s.Store.ConfirmSignUp(ctx, r.Hash, u, password, e.By(o.actor(u)))
 	if isNotFound(err) {
 		return User{}, errLink()
 	}
@@ -111,27 +113,29 @@ func (s *Service) StartRecovery(ctx context.Context, email string, o Origin) err
 	return s.request(ctx, r, m, audit.Event{Action: "user.start_recovery", TargetKind: "user", Target: string(u.ID)}.By(o.actor(User{})))
 }
 
-// Recover sets a new password by the link of a recovery, and ends every session
-// and refresh token of the user. A link that is unknown, used or expired is a
-// NotFound error; a bad password is Invalid and leaves the link usable.
-func (s *Service) Recover(ctx context.Context, secret, password string, o Origin) (User, error) {
+// Recover sets a new password by the link of a recovery. In the same transaction
+// it ends every session and grant of the user and deletes the personal access
+// tokens: whoever had access before has none. A link that is unknown, used or
+// expired is a NotFound error; a bad password is Invalid and leaves the link
+// usable.
+func (s *Service) Recover(ctx context.Context, secret, password string, o Origin) (User, Ended, error) {
 	r, err := s.follow(ctx, secret, RecoveryRequest, o)
 	if err != nil {
-		return User{}, err
+		return User{}, Ended{}, err
 	}
 	u, err := s.Store.User(ctx, r.User)
 	if isNotFound(err) || err == nil && !u.DisabledAt.IsZero() {
-		return User{}, errLink()
+		return User{}, Ended{}, errLink()
 	}
 	if err != nil {
-		return User{}, err
+		return User{}, Ended{}, err
 	}
 	e := audit.Event{Action: "user.recover", TargetKind: "user", Target: string(u.ID)}
-	err = s.setPassword(ctx, u, password, PasswordSet{Request: r.Hash}, e.By(o.actor(u)))
+	ended, err := s.setPassword(ctx, u, password, PasswordSet{Request: r.Hash, Tokens: true}, e.By(o.actor(u)))
 	if isNotFound(err) {
-		return User{}, errLink()
+		return User{}, Ended{}, errLink()
 	}
-	return u, err
+	return u, ended, err
 }
 
 // A PasswordChange is what somebody who is signed in changes the password with.
@@ -139,43 +143,45 @@ type PasswordChange struct {
 	Current string
 	New     string
 	Keep    string // the cookie of the session that stays; empty for none
+	Tokens  bool   // delete the personal access tokens too
 }
 
 // ChangePassword sets another password for the actor and ends every session but
-// the one to keep, and every refresh token. A wrong present password is a
-// Forbidden error.
-func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c PasswordChange) error {
+// the one to keep, and every grant. Personal access tokens stay unless the change
+// says otherwise: programs use them, and whoever changes the password knows it. A
+// wrong present password is a Forbidden error.
+func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c PasswordChange) (Ended, error) {
 	if by.Service {
-		return errs.E(errs.Forbidden, "a service account has no password")
+		return Ended{}, errs.E(errs.Forbidden, "a service account has no password")
 	}
 	u, err := s.Store.User(ctx, by.UserID)
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	_, stored, err := s.Store.UserByEmail(ctx, u.Email)
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	o := Origin{IP: by.IP, UserAgent: by.UserAgent, ClientID: by.ClientID}
 	hit := s.hit(s.Limits.Password, "password", string(u.ID))
 	if err := s.limiter.Allow(ctx, o, hit); err != nil {
-		return err
+		return Ended{}, err
 	}
 	ok, _, err := s.hasher.verify(ctx, c.Current, stored)
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	if !ok {
 		e := audit.Event{Action: "user.refuse_password_change", TargetKind: "user", Target: string(u.ID)}
 		if err := s.recorder.record(ctx, Use{Event: e.By(by)}); err != nil {
-			return err
+			return Ended{}, err
 		}
-		return errs.E(errs.Forbidden, "the present password is wrong")
+		return Ended{}, errs.E(errs.Forbidden, "the present password is wrong")
 	}
 	if err := s.limiter.Refund(ctx, hit); err != nil {
-		return err
+		return Ended{}, err
 	}
-	set := PasswordSet{}
+	set := PasswordSet{Tokens: c.Tokens}
 	if se, err := s.Session(ctx, c.Keep); err == nil && se.UserID == u.ID {
 		set.Keep = se.ID
 	}
@@ -183,25 +189,22 @@ func (s *Service) ChangePassword(ctx context.Context, by tenant.Actor, c Passwor
 	return s.setPassword(ctx, u, c.New, set, e.By(by))
 }
 
-// setPassword checks and stores a password, tells the user, and ends what was
-// derived from the old one.
-func (s *Service) setPassword(ctx context.Context, u User, password string, set PasswordSet, e audit.Event) error {
-	if err := checkPassword(password, u.Email); err != nil {
-		return err
+// setPassword checks and stores a password, ends what was derived from the old
+// one, and tells the user by mail.
+func (s *Service) setPassword(ctx context.Context, u User, password string, set PasswordSet, e audit.Event) (Ended, error) {
+	if err := checkPassword(password, s.AuthURL, u.Email, u.FirstName, u.LastName); err != nil {
+		return Ended{}, err
 	}
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
-	m, err := s.Post.Queue(mail.PasswordChanged(u.Email, s.AuthURL+ForgotPath, s.now()))
+	m, err := s.Post.Queue(mail.PasswordChanged(u.Email, s.AuthURL+ForgotPath, s.now(), set.Tokens))
 	if err != nil {
-		return err
+		return Ended{}, err
 	}
 	set.User, set.Password, set.Mail = u.ID, hash, m
-	if err := s.Store.SetPassword(ctx, set, e); err != nil {
-		return err
-	}
-	return s.Revoked(ctx, u.ID)
+	return s.Store.SetPassword(ctx, set, e)
 }
 
 // allowMail counts a mail that somebody asks for.

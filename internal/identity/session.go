@@ -80,17 +80,18 @@ func (s *Service) SignIn(ctx context.Context, c Credentials) (Session, error) {
 		return Session{}, s.refuseSignIn(ctx, o, u, email)
 	}
 	if outdated {
-		if err := s.rehash(ctx, u, c.Password, stored); err != nil {
+		if stored, err = s.rehash(ctx, u, c.Password, stored); err != nil {
 			return Session{}, err
 		}
 	}
-	return s.signIn(ctx, u, o, signedIn{origin: origin, hits: hits})
+	return s.signIn(ctx, u, o, signedIn{origin: origin, password: stored, hits: hits})
 }
 
 // signedIn is what a sign-in that went well leaves behind.
 type signedIn struct {
-	origin string
-	hits   []Hit // to take back
+	origin   string
+	password string // as stored
+	hits     []Hit  // to take back
 }
 
 func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Session, error) {
@@ -100,7 +101,8 @@ func (s *Service) signIn(ctx context.Context, u User, o Origin, in signedIn) (Se
 		AuthTime: now, ExpiresAt: now.Add(s.SessionLifetime), IP: o.IP, UserAgent: plain(o.UserAgent, maxUserAgent),
 	}
 	e := audit.Event{Action: "session.create", TargetKind: "user", Target: string(u.ID)}
-	if err := s.Store.CreateSession(ctx, se, digest(se.Token), in.origin, e.By(o.actor(u))); err != nil {
+	n := NewSession{Session: se, Hash: digest(se.Token), Origin: in.origin, Password: in.password}
+	if err := s.Store.CreateSession(ctx, n, e.By(o.actor(u))); err != nil {
 		return Session{}, err
 	}
 	return se, s.limiter.Refund(ctx, in.hits...)
@@ -119,13 +121,14 @@ func (s *Service) refuseSignIn(ctx context.Context, o Origin, u User, email stri
 	return errs.E(errs.Unauthenticated, "the e-mail address or the password is wrong, or the address is not confirmed yet")
 }
 
-// rehash stores the password under the present parameters.
-func (s *Service) rehash(ctx context.Context, u User, password, stored string) error {
+// rehash stores the password under the present parameters and returns its stored
+// form.
+func (s *Service) rehash(ctx context.Context, u User, password, stored string) (string, error) {
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return s.Store.Rehash(ctx, u.ID, stored, hash)
+	return hash, s.Store.Rehash(ctx, u.ID, stored, hash)
 }
 
 // Session returns the session of a cookie, or an Unauthenticated error.
@@ -160,16 +163,11 @@ func errNoSession() error {
 	return errs.E(errs.Unauthenticated, "there is no session, or it has ended: sign in")
 }
 
-// SignOut ends the session of a cookie. One that does not exist any more is no
-// error.
-func (s *Service) SignOut(ctx context.Context, token string) error {
-	if !isSecret(token) {
-		return nil
-	}
-	se, err := s.Store.SessionByHash(ctx, digest(token), s.live())
-	if err == nil {
-		err = s.EndSession(ctx, tenant.Actor{UserID: se.UserID, IP: se.IP}, se.ID)
-	}
+// SignOut ends the session that the actor leaves. Applications that were given
+// access for the time when the person is away keep it. A session that does not
+// exist any more is no error.
+func (s *Service) SignOut(ctx context.Context, by tenant.Actor, id SessionID) error {
+	err := s.endSession(ctx, by, SessionEnd{User: by.UserID, ID: id, KeepOffline: true})
 	if isNotFound(err) {
 		return nil
 	}
@@ -181,14 +179,26 @@ func (s *Service) Sessions(ctx context.Context, by tenant.Actor) ([]Session, err
 	return s.Store.Sessions(ctx, by.UserID, s.live())
 }
 
-// EndSession ends one of the actor's own sessions; one that is not the actor's is
-// NotFound.
+// EndSession ends one of the actor's own sessions, with the access that was given
+// to applications in it: whoever ends a session from elsewhere may not trust it
+// any more. One that is not the actor's is NotFound.
 func (s *Service) EndSession(ctx context.Context, by tenant.Actor, id SessionID) error {
+	return s.endSession(ctx, by, SessionEnd{User: by.UserID, ID: id})
+}
+
+func (s *Service) endSession(ctx context.Context, by tenant.Actor, end SessionEnd) error {
 	e := audit.Event{
 		Action: "session.end", TargetKind: "user", Target: string(by.UserID),
-		Detail: map[string]any{"session": string(id)},
+		Detail: map[string]any{"session": string(end.ID)},
 	}
-	return s.Store.EndSession(ctx, by.UserID, id, e.By(by))
+	return s.Store.EndSession(ctx, end, e.By(by))
+}
+
+// EndAccess ends every session and grant of the user and deletes the personal
+// access tokens.
+func (s *Service) EndAccess(ctx context.Context, by tenant.Actor, user tenant.UserID) (Ended, error) {
+	e := audit.Event{Action: "user.end_access", TargetKind: "user", Target: string(user)}
+	return s.Store.EndAccess(ctx, user, e.By(by))
 }
 
 // isSecret reports whether s can be what newSecret returned.

@@ -30,11 +30,13 @@ type Users interface {
 	Memberships(ctx context.Context, user tenant.UserID) ([]Membership, error)
 	// CreateUser stores a person, or returns a Conflict error.
 	CreateUser(ctx context.Context, u User, password string, e audit.Event) error
-	// UpdateUser stores the profile and DisabledAt. A disabled user's sessions end
-	// and ValidFrom moves.
+	// UpdateUser stores the profile. It does not touch DisabledAt.
 	UpdateUser(ctx context.Context, u User, e audit.Event) error
-	// SetPassword stores another password.
-	SetPassword(ctx context.Context, p PasswordSet, e audit.Event) error
+	// SetDisabled disables the user at a time, or enables the user when it is zero.
+	// Disabling ends what EndAccess ends, without the tokens.
+	SetDisabled(ctx context.Context, id tenant.UserID, at time.Time, e audit.Event) (Ended, error)
+	// SetPassword stores another password and ends access as the PasswordSet says.
+	SetPassword(ctx context.Context, p PasswordSet, e audit.Event) (Ended, error)
 	// Rehash replaces the stored form of a password that stays the same, unless it
 	// was changed meanwhile.
 	Rehash(ctx context.Context, id tenant.UserID, from, to string) error
@@ -45,26 +47,54 @@ type PasswordSet struct {
 	User     tenant.UserID
 	Password string      // as stored
 	Keep     SessionID   // the only session that does not end; empty for none
+	Tokens   bool        // delete the personal access tokens too
 	Request  string      // hash of the recovery that is used up, if it is one
 	Mail     mail.Queued // tells the user
+}
+
+// Ended counts what a change of the password, a recovery or an administrator ended.
+type Ended struct {
+	Sessions int64 // browsers that were signed in
+	Grants   int64 // applications and devices with access
+	Tokens   int64 // personal access tokens that were deleted
 }
 
 // Sessions keeps sessions. Those of disabled users are not found.
 type Sessions interface {
 	// CreateSession stores a session, forgets the user's oldest ones beyond
-	// MaxSessions, and remembers the origin, an opaque text, as known.
-	CreateSession(ctx context.Context, se Session, hash, origin string, e audit.Event) error
+	// MaxSessions, and remembers the origin as known. It returns an Unauthenticated
+	// error when the password was changed or the user disabled meanwhile.
+	CreateSession(ctx context.Context, n NewSession, e audit.Event) error
 	// SessionByHash returns a session that holds, or a NotFound error.
 	SessionByHash(ctx context.Context, hash string, live Live) (Session, error)
 	// Sessions returns a user's sessions that hold, latest use first.
 	Sessions(ctx context.Context, user tenant.UserID, live Live) ([]Session, error)
-	// EndSession removes a session of the user, or returns a NotFound error.
-	EndSession(ctx context.Context, user tenant.UserID, id SessionID, e audit.Event) error
+	// EndSession removes a session, or returns a NotFound error.
+	EndSession(ctx context.Context, end SessionEnd, e audit.Event) error
+	// EndAccess ends every session and grant of the user and deletes the personal
+	// access tokens.
+	EndAccess(ctx context.Context, user tenant.UserID, e audit.Event) (Ended, error)
 	// TouchSession records a use.
 	TouchSession(ctx context.Context, id SessionID, at time.Time) error
 	// KnownOrigin reports whether the user has had a session from the origin in the
 	// last 30 days.
 	KnownOrigin(ctx context.Context, user tenant.UserID, origin string) (bool, error)
+}
+
+// A SessionEnd says which session ends, with the access that was given to
+// applications in it.
+type SessionEnd struct {
+	User        tenant.UserID
+	ID          SessionID
+	KeepOffline bool // applications with refresh tokens keep their access
+}
+
+// A NewSession is a session to store.
+type NewSession struct {
+	Session
+	Hash     string // of the cookie's value
+	Origin   string // where the user signed in from, an opaque text
+	Password string // the stored password that was verified
 }
 
 // Live says when a session holds: it has not expired at At, and it was used after
@@ -73,12 +103,14 @@ type Live struct{ At, UsedSince time.Time }
 
 // Tokens keeps personal access tokens.
 type Tokens interface {
-	// CreateToken stores a token. A name that the owner uses already is a Conflict
-	// error, as is one token more than MaxTokens.
-	CreateToken(ctx context.Context, t Token, hash string, e audit.Event) error
-	// TokenByHash returns a token with its owner, or a NotFound error. It may have
-	// expired, and the owner may be disabled.
-	TokenByHash(ctx context.Context, hash string) (Token, User, error)
+	// CreateToken stores a token and queues the mail about it, if it has one. A name
+	// that the owner uses already is a Conflict error, as is one token more than
+	// MaxTokens.
+	CreateToken(ctx context.Context, t Token, hash string, m mail.Queued, e audit.Event) error
+	// TokenByHash returns a token with its owner, and whether it is too old for one
+	// of the owner's organizations; or a NotFound error. It may have expired, and the
+	// owner may be disabled.
+	TokenByHash(ctx context.Context, hash string) (t Token, owner User, old bool, err error)
 	// Tokens returns the owner's tokens, oldest first.
 	Tokens(ctx context.Context, owner tenant.UserID) ([]Token, error)
 	// RenameToken renames the owner's token, or returns a NotFound or Conflict
@@ -95,9 +127,9 @@ type Requests interface {
 	// RequestByHash returns a request that holds at now, or a NotFound error.
 	RequestByHash(ctx context.Context, hash string, now time.Time) (Request, error)
 	// ConfirmSignUp uses up a sign-up, together with the others for the address,
-	// and stores the user. It returns a NotFound error when it was used meanwhile,
-	// and a Conflict error when the address has an account.
-	ConfirmSignUp(ctx context.Context, hash string, u User, e audit.Event) error
+	// and stores the user with the password. It returns a NotFound error when it was
+	// used meanwhile, and a Conflict error when the address has an account.
+	ConfirmSignUp(ctx context.Context, hash string, u User, password string, e audit.Event) error
 	// Invited reports whether an invitation for the address is open at now.
 	Invited(ctx context.Context, email string, now time.Time) (bool, error)
 }
@@ -116,8 +148,6 @@ type Request struct {
 	Kind      RequestKind
 	Email     string
 	User      tenant.UserID // whose password is to be recovered; empty for a sign-up, and when nobody has the address
-	Password  string        // of a sign-up, as stored
-	Names     Names         // of a sign-up
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }

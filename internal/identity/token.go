@@ -6,11 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"time"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
+	"merlon/internal/mail"
 	"merlon/internal/tenant"
 )
 
@@ -26,6 +28,17 @@ type Token struct {
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero for never
 	LastUsedAt time.Time // zero for never; exact to a minute
+
+	Scopes        tenant.TokenScopes
+	Organizations []tenant.OrganizationID // the only ones that it reaches; empty for all of the owner's
+	Projects      []tenant.ProjectID      // the only ones that it reaches inside of those; empty for all
+}
+
+// Limits returns what the token lets through at a time.
+func (t Token) Limits(now time.Time) tenant.TokenLimits {
+	return tenant.TokenLimits{
+		Scopes: t.Scopes, Organizations: t.Organizations, Projects: t.Projects, ExpiresAt: t.ExpiresAt, Age: now.Sub(t.CreatedAt),
+	}
 }
 
 // MaxTokens bounds the tokens of one owner.
@@ -110,12 +123,19 @@ func digest(secret string) string {
 type NewToken struct {
 	Owner     tenant.UserID
 	Name      string    // unique among the owner's
-	ExpiresAt time.Time // zero for never
+	ExpiresAt time.Time // zero for as late as may be
+
+	Scopes        tenant.TokenScopes      // none for as many as may be
+	Organizations []tenant.OrganizationID // none for as many as may be
+	Projects      []tenant.ProjectID      // none for as many as may be
 }
 
 // CreateToken makes a token and returns its value, which nobody can ever read
-// again. The caller has checked that by may make it for the owner; a service
-// account never may. A name in use is a Conflict error.
+// again; its owner gets a mail. The caller has checked that by may make it for the
+// owner; a service account never may. The token does not outlive or exceed the one
+// that by is authenticated with: more is a Forbidden error. Beyond what an
+// organization of the owner allows it is Invalid. A name in use is a Conflict
+// error.
 func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) (Token, string, error) {
 	if by.Service {
 		return Token{}, "", errs.E(errs.Forbidden, "a service account cannot create tokens")
@@ -129,15 +149,95 @@ func (s *Service) CreateToken(ctx context.Context, by tenant.Actor, n NewToken) 
 		return Token{}, "", invalid("body.expiresAt", "the time lies in the past")
 	}
 	t := Token{
-		ID: TokenID(tenant.NewID(s.Region, now)), Owner: n.Owner, Name: name,
-		CreatedAt: now, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Millisecond),
+		ID: TokenID(tenant.NewID(s.Region, now)), Owner: n.Owner, Name: name, CreatedAt: now, Scopes: n.Scopes.Whole(),
+		Organizations: n.Organizations, Projects: n.Projects, ExpiresAt: n.ExpiresAt.UTC().Truncate(time.Millisecond),
+	}
+	if err := t.within(by.Limits); err != nil {
+		return Token{}, "", err
+	}
+	if err := s.withinOrganizations(ctx, &t); err != nil {
+		return Token{}, "", err
+	}
+	m, err := s.tokenMail(ctx, t)
+	if err != nil {
+		return Token{}, "", err
 	}
 	value := newTokenValue()
 	e := tokenEvent("token.create", n.Owner, name)
-	if err := s.Store.CreateToken(ctx, t, digest(value), e.By(by)); err != nil {
+	e.Detail["scopes"] = t.Scopes.Names()
+	if err := s.Store.CreateToken(ctx, t, digest(value), m, e.By(by)); err != nil {
 		return Token{}, "", err
 	}
 	return t, value, nil
+}
+
+// within gives the token as much as the token of its maker has where nothing was
+// asked for, and refuses more.
+func (t *Token) within(maker *tenant.TokenLimits) error {
+	if maker == nil {
+		maker = &tenant.TokenLimits{Scopes: tenant.AllTokenScopes}
+	}
+	if t.Scopes == 0 {
+		t.Scopes = maker.Scopes
+	}
+	if len(t.Organizations) == 0 {
+		t.Organizations = maker.Organizations
+	}
+	if len(t.Projects) == 0 {
+		t.Projects = maker.Projects
+	}
+	if t.ExpiresAt.IsZero() {
+		t.ExpiresAt = maker.ExpiresAt
+	}
+	if err := maker.Require(t.Scopes); err != nil {
+		return err
+	}
+	switch {
+	case !maker.Cover(t.Limits(t.CreatedAt)):
+		return errs.E(errs.Forbidden, "the new token would reach more organizations or projects than the token that you use")
+	case !maker.ExpiresAt.IsZero() && t.ExpiresAt.After(maker.ExpiresAt):
+		return errs.E(errs.Forbidden, "the new token would outlive the token that you use, which ends at %s", maker.ExpiresAt.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// withinOrganizations ends the token when the first of its organizations wants it
+// to end, where no end was asked for, and refuses a later one.
+func (s *Service) withinOrganizations(ctx context.Context, t *Token) error {
+	list, err := s.Store.Memberships(ctx, t.Owner)
+	if err != nil {
+		return err
+	}
+	limits := t.Limits(t.CreatedAt)
+	asked := !t.ExpiresAt.IsZero()
+	for _, m := range list {
+		if m.MaxTokenDays == 0 || !limits.Reaches(m.Organization) {
+			continue
+		}
+		last := t.CreatedAt.Add(days(m.MaxTokenDays))
+		switch {
+		case !asked && (t.ExpiresAt.IsZero() || last.Before(t.ExpiresAt)):
+			t.ExpiresAt = last
+		case t.ExpiresAt.After(last):
+			return invalid("body.expiresAt", "the organization %s lets tokens live for %d days at most: choose an end before %s, or limit the token to other organizations",
+				m.Name, m.MaxTokenDays, last.Format(time.RFC3339))
+		}
+	}
+	return nil
+}
+
+// tokenMail returns the mail that tells the owner about a new token; none for a
+// service account, which has no mail, and for the command that makes the first
+// administrator, which has no key to seal mails with and prints the token.
+func (s *Service) tokenMail(ctx context.Context, t Token) (mail.Queued, error) {
+	u, err := s.Store.User(ctx, t.Owner)
+	if err != nil || u.Service() || s.Post.Box == nil {
+		return mail.Queued{}, err
+	}
+	return s.Post.Queue(mail.TokenCreated(u.Email, mail.NewToken{
+		Name: t.Name, Scopes: t.Scopes.Names(), Limited: len(t.Organizations)+len(t.Projects) > 0,
+		Created: t.CreatedAt, Expires: t.ExpiresAt, Account: s.AuthURL + AccountPath,
+	}))
 }
 
 func tokenName(location, name string) (string, error) {
@@ -152,9 +252,28 @@ func tokenEvent(action string, owner tenant.UserID, name string) audit.Event {
 	return audit.Event{Action: action, TargetKind: "user", Target: string(owner), Detail: map[string]any{"token": name}}
 }
 
-// Tokens returns the owner's tokens, oldest first.
-func (s *Service) Tokens(ctx context.Context, owner tenant.UserID) ([]Token, error) {
-	return s.Store.Tokens(ctx, owner)
+// Tokens returns the owner's tokens, oldest first: those that the actor's token
+// covers.
+func (s *Service) Tokens(ctx context.Context, by tenant.Actor, owner tenant.UserID) ([]Token, error) {
+	list, err := s.Store.Tokens(ctx, owner)
+	return slices.DeleteFunc(list, func(t Token) bool { return !by.Limits.Cover(t.Limits(s.now())) }), err
+}
+
+// covered returns a NotFound error unless the actor's token covers the owner's
+// token with the name.
+func (s *Service) covered(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
+	missing := errs.E(errs.NotFound, "there is no token with such a name")
+	if checkLabel("", name) != nil {
+		return missing
+	}
+	if !by.Limits.Restricted() {
+		return nil
+	}
+	list, err := s.Tokens(ctx, by, owner)
+	if err == nil && !slices.ContainsFunc(list, func(t Token) bool { return t.Name == name }) {
+		return missing
+	}
+	return err
 }
 
 // RenameToken renames the owner's token.
@@ -163,8 +282,8 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 	if err != nil {
 		return err
 	}
-	if checkLabel("", from) != nil {
-		return errs.E(errs.NotFound, "there is no token with such a name")
+	if err := s.covered(ctx, by, owner, from); err != nil {
+		return err
 	}
 	e := tokenEvent("token.rename", owner, from)
 	e.Detail["to"] = to
@@ -173,39 +292,72 @@ func (s *Service) RenameToken(ctx context.Context, by tenant.Actor, owner tenant
 
 // DeleteToken removes the owner's token: it does not work from now on.
 func (s *Service) DeleteToken(ctx context.Context, by tenant.Actor, owner tenant.UserID, name string) error {
-	if checkLabel("", name) != nil {
-		return errs.E(errs.NotFound, "there is no token with such a name")
+	if err := s.covered(ctx, by, owner, name); err != nil {
+		return err
 	}
 	return s.Store.DeleteToken(ctx, owner, name, tokenEvent("token.delete", owner, name).By(by))
 }
 
-// VerifyToken returns the user whose token it is, and records the use. A token
-// that is unknown, expired or deleted, or whose owner is disabled, is one and the
-// same Unauthenticated error; an address that tries too many of them gets
-// TooMany. A token that holds is never refused for what others do.
-func (s *Service) VerifyToken(ctx context.Context, value string, o Origin) (User, error) {
+// VerifyToken returns the token with its owner, and records the use. A token that
+// is unknown, expired or deleted, or whose owner is disabled, is one and the same
+// Unauthenticated error; an address that tries too many of them gets TooMany. A
+// valid token is never refused for what others do, but when it is too old for every
+// organization that it reaches.
+func (s *Service) VerifyToken(ctx context.Context, value string, o Origin) (Token, User, error) {
 	if !wellFormed(value) {
-		return User{}, s.refuseToken(ctx, o, "malformed", "")
+		return Token{}, User{}, s.refuseToken(ctx, o, "malformed", "")
 	}
-	t, u, err := s.Store.TokenByHash(ctx, digest(value))
+	t, u, old, err := s.Store.TokenByHash(ctx, digest(value))
 	if isNotFound(err) {
-		return User{}, s.refuseToken(ctx, o, "unknown", "")
+		return Token{}, User{}, s.refuseToken(ctx, o, "unknown", "")
 	}
 	if err != nil {
-		return User{}, err
+		return Token{}, User{}, err
 	}
 	now := s.now()
 	switch {
 	case !t.ExpiresAt.IsZero() && !now.Before(t.ExpiresAt):
-		return User{}, s.refuseToken(ctx, o, "expired", u.ID)
+		return Token{}, User{}, s.refuseToken(ctx, o, "expired", u.ID)
 	case !u.DisabledAt.IsZero():
-		return User{}, s.refuseToken(ctx, o, "disabled", u.ID)
+		return Token{}, User{}, s.refuseToken(ctx, o, "disabled", u.ID)
+	case old:
+		if err := s.tooOld(ctx, o, t); err != nil {
+			return Token{}, User{}, err
+		}
 	}
 	use := Use{Event: tokenEvent("token.exchange", u.ID, t.Name).By(o.actor(u)), At: now}
 	if now.Sub(t.LastUsedAt) >= usedEvery || now.Before(t.LastUsedAt) {
 		use.Token = t.ID
 	}
-	return u, s.recorder.record(ctx, use)
+	return t, u, s.recorder.record(ctx, use)
+}
+
+// tooOld returns an Unauthenticated error when no organization that the token
+// reaches takes it any more. While one does, it stays valid there, and the others
+// are not found with it.
+func (s *Service) tooOld(ctx context.Context, o Origin, t Token) error {
+	list, err := s.Store.Memberships(ctx, t.Owner)
+	if err != nil {
+		return err
+	}
+	limits := t.Limits(s.now())
+	var refusing string
+	for _, m := range list {
+		switch {
+		case !limits.Reaches(m.Organization):
+		case !m.refuses(limits.Age):
+			return nil
+		default:
+			refusing = m.Name
+		}
+	}
+	if refusing == "" {
+		return nil
+	}
+	if err := s.refuseToken(ctx, o, "too old", t.Owner); !errs.Is(err, errs.Unauthenticated) {
+		return err
+	}
+	return errs.E(errs.Unauthenticated, "the personal access token is older than the organization %s allows: create a new one", refusing)
 }
 
 // refuseToken counts a failed exchange, records it, and returns the error.

@@ -27,10 +27,13 @@ func TestTokens(t *testing.T) {
 		if !strings.HasPrefix(value, "mrl_pat_") || tok.Name != "ci" {
 			t.Errorf("got %+v, %q", tok, value)
 		}
-		got, err := w.VerifyToken(t.Context(), value, here)
+		got, owner, err := w.VerifyToken(t.Context(), value, here)
 		ok(t, "verify", err)
-		if diff := cmp.Diff(u, got); diff != "" {
+		if diff := cmp.Diff(u, owner); diff != "" {
 			t.Errorf("user (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff(tok, got); diff != "" {
+			t.Errorf("token (-want +got):\n%s", diff)
 		}
 		_, _, err = w.CreateToken(t.Context(), actor(u), identity.NewToken{Owner: u.ID, Name: "ci"})
 		want(t, "the same name", err, errs.Conflict)
@@ -50,7 +53,7 @@ func TestTokens(t *testing.T) {
 		want(t, "rename what is not there", w.RenameToken(t.Context(), actor(u), u.ID, "no\x00", "x"), errs.NotFound)
 		want(t, "rename to nothing", w.RenameToken(t.Context(), actor(u), u.ID, "ci", ""), errs.Invalid)
 		ok(t, "rename", w.RenameToken(t.Context(), actor(u), u.ID, "ci", "build"))
-		list, err := w.Tokens(t.Context(), u.ID)
+		list, err := w.Tokens(t.Context(), actor(u), u.ID)
 		ok(t, "list", err)
 		tok.Name, tok.LastUsedAt = "build", w.clock.Now().Add(-time.Second)
 		if len(list) != 2 {
@@ -60,12 +63,12 @@ func TestTokens(t *testing.T) {
 			t.Errorf("token (-want +got):\n%s", diff)
 		}
 		w.clock.Advance(48 * time.Hour)
-		_, err = w.VerifyToken(t.Context(), value, here)
+		_, _, err = w.VerifyToken(t.Context(), value, here)
 		want(t, "expired", err, errs.Unauthenticated)
 		want(t, "delete what is not there", w.DeleteToken(t.Context(), actor(u), u.ID, "no\x00"), errs.NotFound)
 		ok(t, "delete", w.DeleteToken(t.Context(), actor(u), u.ID, "build"))
 		want(t, "delete twice", w.DeleteToken(t.Context(), actor(u), u.ID, "build"), errs.NotFound)
-		_, err = w.VerifyToken(t.Context(), value, here)
+		_, _, err = w.VerifyToken(t.Context(), value, here)
 		want(t, "deleted", err, errs.Unauthenticated)
 	})
 }
@@ -78,13 +81,13 @@ func TestTokensOfAnother(t *testing.T) {
 		for _, stranger := range []identity.User{eve, {}} {
 			want(t, "rename", w.RenameToken(t.Context(), actor(stranger), stranger.ID, "ci", "mine"), errs.NotFound)
 			want(t, "delete", w.DeleteToken(t.Context(), actor(stranger), stranger.ID, "ci"), errs.NotFound)
-			if list, err := w.Tokens(t.Context(), stranger.ID); err != nil || len(list) != 0 {
+			if list, err := w.Tokens(t.Context(), actor(stranger), stranger.ID); err != nil || len(list) != 0 {
 				t.Errorf("a stranger sees %v, %v", list, err)
 			}
 		}
 		_, _, err = w.CreateToken(t.Context(), actor(eve), identity.NewToken{Owner: eve.ID, Name: "ci"})
 		ok(t, "the same name for somebody else", err)
-		got, err := w.VerifyToken(t.Context(), value, here)
+		_, got, err := w.VerifyToken(t.Context(), value, here)
 		if err != nil || got.ID != u.ID {
 			t.Errorf("got %v, %v; want the owner", got.ID, err)
 		}
@@ -117,7 +120,7 @@ func TestServiceAccount(t *testing.T) {
 		}))
 		_, value, err := w.CreateToken(t.Context(), actor(ada), identity.NewToken{Owner: "s", Name: "deploy"})
 		ok(t, "token", err)
-		got, err := w.VerifyToken(t.Context(), value, here)
+		_, got, err := w.VerifyToken(t.Context(), value, here)
 		ok(t, "verify", err)
 		if got.ID != "s" || got.ServiceOf != "o" || !got.Service() {
 			t.Errorf("got %+v", got)
@@ -138,7 +141,7 @@ func TestTokenUseIsRecorded(t *testing.T) {
 		ok(t, "create", err)
 		before := len(w.actions())
 		lastUse := func() time.Time {
-			list, err := w.Tokens(t.Context(), u.ID)
+			list, err := w.Tokens(t.Context(), actor(u), u.ID)
 			ok(t, "list", err)
 			return list[0].LastUsedAt
 		}
@@ -148,7 +151,7 @@ func TestTokenUseIsRecorded(t *testing.T) {
 			want  time.Time
 		}{{0, first}, {30 * time.Second, first}, {30 * time.Second, first.Add(time.Minute)}} {
 			w.clock.Advance(step.later)
-			_, err := w.VerifyToken(t.Context(), value, here)
+			_, _, err := w.VerifyToken(t.Context(), value, here)
 			ok(t, "verify", err)
 			if got := lastUse(); !got.Equal(step.want) {
 				t.Errorf("last use %v, want %v", got, step.want)
@@ -179,7 +182,7 @@ func TestTokenUsesAtOnce(t *testing.T) {
 			}
 			all.Go(func() {
 				for range each {
-					if _, err := svc.VerifyToken(t.Context(), value, here); err != nil {
+					if _, _, err := svc.VerifyToken(t.Context(), value, here); err != nil {
 						t.Error(err)
 					}
 				}
@@ -207,17 +210,17 @@ func TestRefusedTokens(t *testing.T) {
 			mistyped = value[:len(value)-1] + "y"
 		}
 		for _, wrong := range []string{"", unknown, mistyped, value + "0"} {
-			_, err := w.VerifyToken(t.Context(), wrong, here)
+			_, _, err := w.VerifyToken(t.Context(), wrong, here)
 			want(t, wrong, err, errs.Unauthenticated)
 		}
 		other := w.process(limits)
 		for range 3 {
-			_, err = other.VerifyToken(t.Context(), unknown, here)
+			_, _, err = other.VerifyToken(t.Context(), unknown, here)
 			want(t, "one more, in another process", err, errs.TooMany)
 		}
-		_, err = other.VerifyToken(t.Context(), value, here)
+		_, _, err = other.VerifyToken(t.Context(), value, here)
 		ok(t, "a token that holds, from the same address", err)
-		_, err = other.VerifyToken(t.Context(), unknown, identity.Origin{IP: "198.51.100.1"})
+		_, _, err = other.VerifyToken(t.Context(), unknown, identity.Origin{IP: "198.51.100.1"})
 		want(t, "from another address", err, errs.Unauthenticated)
 		refusals, limited := 0, 0
 		for _, a := range w.actions() {
@@ -232,7 +235,7 @@ func TestRefusedTokens(t *testing.T) {
 			t.Errorf("%d refusals and %d exceeded limits are recorded, want 5 and 1", refusals, limited)
 		}
 		w.clock.Advance(2 * time.Minute)
-		_, err = other.VerifyToken(t.Context(), unknown, here)
+		_, _, err = other.VerifyToken(t.Context(), unknown, here)
 		want(t, "later", err, errs.Unauthenticated)
 	})
 }

@@ -72,12 +72,12 @@ func (p Post) Queue(m Message) (Queued, error) {
 	if err != nil {
 		return Queued{}, fmt.Errorf("encode mail: %w", err)
 	}
-	return Queued{ID: m.ID, To: m.To, Sealed: p.Box.Seal(text, label(m.ID)), Created: now}, nil
+	return Queued{ID: m.ID, To: m.To, Sealed: p.Box.Seal(text, Label(m.ID)), Created: now}, nil
 }
 
 // Open returns the message of a queued mail.
 func (p Post) Open(q Queued) (Message, error) {
-	text, err := p.Box.Open(q.Sealed, label(q.ID))
+	text, err := p.Box.Open(q.Sealed, Label(q.ID))
 	if err != nil {
 		return Message{}, fmt.Errorf("open mail %s: %w", q.ID, err)
 	}
@@ -88,7 +88,8 @@ func (p Post) Open(q Queued) (Message, error) {
 	return m, nil
 }
 
-func label(id string) string { return "mail/" + id }
+// Label binds a sealed message to its place in the queue.
+func Label(id string) string { return "mail/" + id }
 
 // check refuses what is no mail: above all an address or a subject with a line
 // break, which would add headers.

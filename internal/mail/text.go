@@ -54,8 +54,8 @@ func named(s string) string {
 // Verification asks somebody who signed up to confirm the address.
 func Verification(to, link string, expires time.Time) Message {
 	var l letter
-	l.paragraph("Somebody, probably you, signed up with this e-mail address. Confirm it to finish:")
-	l.link("Confirm this e-mail address", link)
+	l.paragraph("Somebody, probably you, signed up with this e-mail address. Choose your name and password here to finish:")
+	l.link("Create the account", link)
 	l.paragraph("The link works once, until %s. If it was not you, do nothing: no account is made without this step.", expires.UTC().Format(dateFormat))
 	return l.message(to, "Confirm your e-mail address")
 }
@@ -84,7 +84,7 @@ func Recovery(to, link string, expires time.Time) Message {
 	var l letter
 	l.paragraph("Somebody, probably you, asked for a new password for this account. Choose one here:")
 	l.link("Choose a new password", link)
-	l.paragraph("The link works once, until %s. It ends every session of the account. If it was not you, do nothing: your password stays as it is.", expires.UTC().Format(dateFormat))
+	l.paragraph("The link works once, until %s. It signs out every browser and application and deletes every personal access token of the account. If it was not you, do nothing: your password stays as it is.", expires.UTC().Format(dateFormat))
 	return l.message(to, "Choose a new password")
 }
 
@@ -99,12 +99,47 @@ func NoAccount(to, signUp string) Message {
 }
 
 // PasswordChanged tells the owner of an account that its password is another
-// one now.
-func PasswordChanged(to, recovery string, at time.Time) Message {
+// one now, and whether the personal access tokens were deleted.
+func PasswordChanged(to, recovery string, at time.Time, tokens bool) Message {
 	var l letter
-	l.paragraph("The password of your account was changed on %s. If it was not you, choose a new one at once:", at.UTC().Format(dateFormat))
+	l.paragraph("The password of your account was changed on %s.", at.UTC().Format(dateFormat))
+	if tokens {
+		l.paragraph("Browsers and applications that were signed in before are signed out, and every personal access token was deleted.")
+	} else {
+		l.paragraph("Other browsers and all applications are signed out. Personal access tokens still work.")
+	}
+	l.paragraph("If it was not you, choose a new password at once. That also deletes every personal access token:")
 	l.link("Choose a new password", recovery)
 	return l.message(to, "Your password was changed")
+}
+
+// A NewToken is what a mail says about a personal access token.
+type NewToken struct {
+	Name    string
+	Scopes  []string
+	Limited bool // to some organizations or projects
+	Created time.Time
+	Expires time.Time // zero for never
+	Account string    // address of the page where tokens can be deleted
+}
+
+// TokenCreated tells the owner of an account that somebody has created a personal
+// access token for it.
+func TokenCreated(to string, t NewToken) Message {
+	var l letter
+	end := "It does not expire."
+	if !t.Expires.IsZero() {
+		end = "It expires on " + t.Expires.UTC().Format(dateFormat) + "."
+	}
+	where := "everything that you may see"
+	if t.Limited {
+		where = "some of your organizations or projects"
+	}
+	l.paragraph("A personal access token named “%s” was created for your account on %s. It may act for you in %s, with the scopes %s. %s",
+		named(t.Name), t.Created.UTC().Format(dateFormat), where, strings.Join(t.Scopes, ", "), end)
+	l.paragraph("If it was not you, delete the token and change your password at once:")
+	l.link("Your account", t.Account)
+	return l.message(to, "A personal access token was created")
 }
 
 // An Invite is what an invitation's mail says.

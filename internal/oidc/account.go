@@ -1,15 +1,21 @@
 package oidc
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/op"
 
 	"merlon/internal/errs"
 	"merlon/internal/identity"
+	"merlon/internal/oidc/grant"
+	"merlon/internal/tenant"
 )
 
 // This file holds the pages around an account: signing in and up, the links of
@@ -48,9 +54,7 @@ func (p *Provider) postSignIn(w http.ResponseWriter, r *http.Request, v *visit) 
 }
 
 // signUpView is what the sign-up page shows.
-type signUpView struct {
-	Email, FirstName, LastName, Problem string
-}
+type signUpView struct{ Email, Problem string }
 
 func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) error {
 	if !p.SignUp {
@@ -59,15 +63,14 @@ func (p *Provider) getSignUp(w http.ResponseWriter, _ *http.Request, v *visit) e
 	return v.show(w, http.StatusOK, "sign-up", signUpView{})
 }
 
+// postSignUp sends a link to the address. It asks for nothing else: name and
+// password are chosen behind the link, by whoever reads the mail.
 func (p *Provider) postSignUp(w http.ResponseWriter, r *http.Request, v *visit) error {
 	if !p.SignUp {
 		return errs.E(errs.NotFound, "signing up is turned off here: ask an administrator for an invitation")
 	}
-	f := r.PostForm
-	view := signUpView{Email: f.Get("email"), FirstName: f.Get("first_name"), LastName: f.Get("last_name")}
-	err := p.People.SignUp(r.Context(), identity.NewUser{
-		Email: view.Email, Password: f.Get("password"), Names: identity.Names{FirstName: view.FirstName, LastName: view.LastName},
-	}, pageOrigin(r))
+	view := signUpView{Email: r.PostForm.Get("email")}
+	err := p.People.SignUp(r.Context(), view.Email, pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
 		return v.show(w, http.StatusBadRequest, "sign-up", view)
@@ -75,22 +78,33 @@ func (p *Provider) postSignUp(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	return v.show(w, http.StatusOK, "message", message{Title: "Look into your mail",
-		Text: "We have sent a mail to " + view.Email + ". Follow the link in it to go on."})
+	return v.show(w, http.StatusOK, "message", message{Title: "Check your e-mail",
+		Text: "We have sent an e-mail to " + view.Email + ". Follow the link in it to choose your name and password."})
 }
 
 // linkView is what the pages behind the links of mails show. Following a link
 // only shows a page: programs that look at mails follow links too.
 type linkView struct {
-	Token, Problem string
+	Token, FirstName, LastName, Problem string
 }
 
 func (p *Provider) getVerify(w http.ResponseWriter, r *http.Request, v *visit) error {
 	return v.show(w, http.StatusOK, "verify", linkView{Token: r.URL.Query().Get("token")})
 }
 
+// postVerify makes the account with the name and the password that were chosen
+// behind the link.
 func (p *Provider) postVerify(w http.ResponseWriter, r *http.Request, v *visit) error {
-	if _, err := p.People.VerifyEmail(r.Context(), r.PostForm.Get("token"), pageOrigin(r)); err != nil {
+	f := r.PostForm
+	view := linkView{Token: f.Get("token"), FirstName: f.Get("first_name"), LastName: f.Get("last_name")}
+	_, err := p.People.VerifyEmail(r.Context(), view.Token, identity.NewUser{
+		Password: f.Get("password"), Names: identity.Names{FirstName: view.FirstName, LastName: view.LastName},
+	}, pageOrigin(r))
+	if errs.Is(err, errs.Invalid) {
+		view.Problem = problemText(err)
+		return v.show(w, http.StatusBadRequest, "verify", view)
+	}
+	if err != nil {
 		return err
 	}
 	return v.show(w, http.StatusOK, "message", message{Title: "Your account is ready",
@@ -121,7 +135,7 @@ func (p *Provider) getRecover(w http.ResponseWriter, r *http.Request, v *visit) 
 
 func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit) error {
 	view := linkView{Token: r.PostForm.Get("token")}
-	_, err := p.People.Recover(r.Context(), view.Token, r.PostForm.Get("password"), pageOrigin(r))
+	_, ended, err := p.People.Recover(r.Context(), view.Token, r.PostForm.Get("password"), pageOrigin(r))
 	if errs.Is(err, errs.Invalid) {
 		view.Problem = problemText(err)
 		return v.show(w, http.StatusBadRequest, "recover", view)
@@ -130,7 +144,8 @@ func (p *Provider) postRecover(w http.ResponseWriter, r *http.Request, v *visit)
 		return err
 	}
 	return v.show(w, http.StatusOK, "message", message{Title: "Your password is changed",
-		Text: "Every browser and application was signed out.", Link: identity.SignInPath, LinkText: "Sign in"})
+		Text: "Every browser, application and device that was signed in is signed out, and every personal access token is deleted: " + endedText(ended) + ".",
+		Link: identity.SignInPath, LinkText: "Sign in"})
 }
 
 func (p *Provider) getPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
@@ -143,16 +158,21 @@ func (p *Provider) getPassword(w http.ResponseWriter, r *http.Request, v *visit)
 	return v.show(w, http.StatusOK, "password", linkView{})
 }
 
+// endedText says in numbers what a change of the password ended.
+func endedText(n identity.Ended) string {
+	return fmt.Sprintf("%d browser sessions, %d applications or devices, %d personal access tokens", n.Sessions, n.Grants, n.Tokens)
+}
+
 func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit) error {
 	se, err := p.session(r)
 	if err != nil {
 		return err
 	}
-	c := identity.PasswordChange{Current: r.PostForm.Get("current"), New: r.PostForm.Get("password")}
+	c := identity.PasswordChange{Current: r.PostForm.Get("current"), New: r.PostForm.Get("password"), Tokens: r.PostForm.Get("tokens") == "delete"}
 	if cookie, err := r.Cookie(sessionCookie); err == nil {
 		c.Keep = cookie.Value
 	}
-	err = p.People.ChangePassword(r.Context(), sessionActor(r, se), c)
+	ended, err := p.People.ChangePassword(r.Context(), sessionActor(r, se), c)
 	if errs.Is(err, errs.Invalid) || errs.Is(err, errs.Forbidden) {
 		return v.show(w, pageStatus(err), "password", linkView{Problem: problemText(err)})
 	}
@@ -160,13 +180,41 @@ func (p *Provider) postPassword(w http.ResponseWriter, r *http.Request, v *visit
 		return err
 	}
 	return v.show(w, http.StatusOK, "message", message{Title: "Your password is changed",
-		Text: "Every other browser, and every application, was signed out.", Link: "/auth/account", LinkText: "Your account"})
+		Text: changedText(c.Tokens, ended), Link: "/auth/account", LinkText: "Your account"})
 }
+
+// changedText says what a change of the password ended, and what it did not.
+func changedText(tokens bool, n identity.Ended) string {
+	text := "Every other browser and every application and device is signed out"
+	if tokens {
+		return text + ", and every personal access token is deleted: " + endedText(n) + "."
+	}
+	return text + fmt.Sprintf(": %d browser sessions, %d applications or devices. Your personal access tokens still work.", n.Sessions, n.Grants)
+}
+
+// tookBack is why something that a person revoked is gone, as the audit log says it.
+const tookBack = "the person took it back"
 
 // accountView is what the account page shows.
 type accountView struct {
 	User     identity.User
 	Sessions []sessionView
+	Apps     []accessView // applications that may act while the person is away
+	Consents []accessView // applications that do not ask again
+	Tokens   []accessView // personal access tokens
+}
+
+// accessView is something that acts for the person.
+type accessView struct {
+	ID, Name, Scopes, Since, LastUsed, Ends string
+}
+
+// pageTime is how pages write a moment; they cannot know the reader's zone.
+func pageTime(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 type sessionView struct {
@@ -193,26 +241,105 @@ func (p *Provider) getAccount(w http.ResponseWriter, r *http.Request, v *visit) 
 	}
 	for _, s := range sessions {
 		view.Sessions = append(view.Sessions, sessionView{ID: string(s.ID), IP: s.IP, UserAgent: s.UserAgent,
-			LastUsed: s.LastUsedAt.UTC().Format("2006-01-02 15:04 UTC"), Here: s.ID == se.ID})
+			LastUsed: pageTime(s.LastUsedAt), Here: s.ID == se.ID})
+	}
+	if view.Apps, err = p.appAccess(r.Context(), se.UserID); err != nil {
+		return err
+	}
+	if view.Consents, err = p.consents(r.Context(), se.UserID); err != nil {
+		return err
+	}
+	tokens, err := p.People.Tokens(r.Context(), sessionActor(r, se), se.UserID)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		view.Tokens = append(view.Tokens, accessView{ID: t.Name, Name: t.Name, Scopes: strings.Join(t.Scopes.Names(), ", "),
+			Since: pageTime(t.CreatedAt), LastUsed: pageTime(t.LastUsedAt), Ends: pageTime(t.ExpiresAt)})
 	}
 	return v.show(w, http.StatusOK, "account", view)
 }
 
-// postAccount ends one of the person's sessions, and its access tokens.
+// appAccess returns the person's grants that outlive a browser session, latest use
+// first.
+func (p *Provider) appAccess(ctx context.Context, user tenant.UserID) ([]accessView, error) {
+	grants, err := p.Store.ActiveGrants(ctx, user)
+	var list []accessView
+	for _, g := range grants {
+		if !slices.Contains(g.Scopes, "offline_access") {
+			continue
+		}
+		list = append(list, accessView{ID: g.ID, Name: p.appName(g.ClientID), Scopes: strings.Join(g.Scopes, ", "),
+			Since: pageTime(g.CreatedAt), LastUsed: pageTime(g.LastUsedAt), Ends: pageTime(g.ExpiresAt)})
+	}
+	return list, err
+}
+
+// consents returns the applications that do not ask the person again.
+func (p *Provider) consents(ctx context.Context, user tenant.UserID) ([]accessView, error) {
+	consents, err := p.Store.Consents(ctx, user)
+	var list []accessView
+	for _, c := range consents {
+		list = append(list, accessView{ID: c.ClientID, Name: p.appName(c.ClientID), Scopes: strings.Join(c.Scopes, ", "), Since: pageTime(c.CreatedAt)})
+	}
+	return list, err
+}
+
+// appName is what pages call an application; its identifier when it is no longer
+// configured.
+func (p *Provider) appName(clientID string) string {
+	if c := p.clients[clientID]; c != nil {
+		return c.name
+	}
+	return clientID
+}
+
+// postAccount ends one of the person's sessions, with what was given in it, or
+// takes back an application's grant, a consent or a personal access token.
 func (p *Provider) postAccount(w http.ResponseWriter, r *http.Request, _ *visit) error {
 	se, err := p.session(r)
 	if err != nil {
 		return err
 	}
-	id := identity.SessionID(r.PostForm.Get("session"))
-	if err := p.People.EndSession(r.Context(), sessionActor(r, se), id); err != nil {
-		return err
+	by, f := sessionActor(r, se), r.PostForm
+	switch {
+	case f.Get("grant") != "":
+		err = p.takeBack(r.Context(), by, f.Get("grant"))
+	case f.Get("consent") != "":
+		err = p.withdraw(r.Context(), by, f.Get("consent"))
+	case f.Get("token") != "":
+		err = p.People.DeleteToken(r.Context(), by, se.UserID, f.Get("token"))
+	default:
+		err = p.People.EndSession(r.Context(), by, identity.SessionID(f.Get("session")))
 	}
-	if err := p.Store.RevokeTokens(r.Context(), p.tokensEnd(), string(id)); err != nil {
+	if err != nil {
 		return err
 	}
 	http.Redirect(w, r, "/auth/account", http.StatusSeeOther)
 	return nil
+}
+
+// takeBack revokes a grant of the person; one of somebody else is NotFound. With a
+// grant of an application that does not ask again goes the consent: otherwise the
+// application would get the next grant without a question.
+func (p *Provider) takeBack(ctx context.Context, by tenant.Actor, id string) error {
+	grants, err := p.Store.ActiveGrants(ctx, by.UserID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(grants, func(g grant.Grant) bool { return g.ID == id })
+	if i < 0 {
+		return errs.E(errs.NotFound, "the application has no access any more")
+	}
+	if c := p.clients[grants[i].ClientID]; c == nil || !c.native {
+		return p.withdraw(ctx, by, grants[i].ClientID)
+	}
+	return p.Store.RevokeGrant(ctx, id, tookBack)
+}
+
+// withdraw takes back the person's consent to an application, with every grant.
+func (p *Provider) withdraw(ctx context.Context, by tenant.Actor, clientID string) error {
+	return p.Store.WithdrawConsent(ctx, grant.Consent{UserID: by.UserID, ClientID: clientID, IP: by.IP}, tookBack)
 }
 
 // problemText is the sentence that a form shows above its fields.
@@ -232,7 +359,7 @@ func (p *Provider) renew(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, _, err := p.accessToken(r.Context(), issue{
-		user: se.UserID, client: sessionClient, scopes: exchangeScopes, madeFor: string(se.ID), until: se.ExpiresAt,
+		user: se.UserID, client: sessionClient, scopes: withAPI(exchangeScopes, []string{p.BaseURL}, tenant.AllTokenScopes), madeFor: string(se.ID), until: se.ExpiresAt,
 	})
 	if err != nil {
 		op.WriteError(w, r, p.fail(r.Context(), err, ""), nil)

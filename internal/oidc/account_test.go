@@ -13,6 +13,7 @@ import (
 	"merlon/internal/mail"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
+	"merlon/internal/tenant"
 )
 
 // renew asks for the session's access token, as a page of the given site would.
@@ -55,6 +56,26 @@ func TestRenew(t *testing.T) {
 		w.signIn(w.get("/auth/sign-in"))
 		clock.Advance(15 * 24 * time.Hour)
 		w.renew().want(t, 401, "login_required")
+	})
+}
+
+// TestSignInAgain checks that a sign-in makes a new session and ends the one that the
+// browser had.
+func TestSignInAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := newWorld(t, db, clock)
+		first := w.signIn(w.get("/auth/sign-in")).header.Get("Set-Cookie")
+		token := w.renew().member(t, "accessToken")
+		clock.Advance(time.Minute)
+		second := w.signIn(w.get("/auth/sign-in")).header.Get("Set-Cookie")
+		value := func(cookie string) string { v, _, _ := strings.Cut(cookie, ";"); return v }
+		if value(first) == "" || value(first) == value(second) {
+			t.Errorf("cookies %q and %q", first, second)
+		}
+		w.holds(token, false)
+		if list, err := w.people.Sessions(t.Context(), tenant.Actor{UserID: w.user.ID}); err != nil || len(list) != 1 {
+			t.Errorf("%d sessions, %v; want 1", len(list), err)
+		}
 	})
 }
 
@@ -107,6 +128,9 @@ func TestPagesAreSafe(t *testing.T) {
 		w.signIn(w.get("/auth/sign-in"))
 		for _, path := range []string{"/auth/account", "/auth/password", "/auth/device", "/auth/sign-out"} {
 			check(path)
+			if !strings.Contains(w.get(path).text, "/auth/sign-out") {
+				t.Errorf("%s does not lead to the sign-out", path)
+			}
 		}
 		if a := w.get("/auth/style.css"); a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), "text/css") {
 			t.Errorf("style: %d %v", a.status, a.header)
@@ -229,29 +253,25 @@ func TestSignUpPages(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		const password = "violet harbor ninety kites"
-		fields := []string{"email", "ana@example.test", "first_name", "Ana", "last_name", "", "password", password}
-		if a := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", append(fields[:6:6], "password", "short")...); a.status != 400 || !strings.Contains(a.text, `role="alert"`) {
-			t.Errorf("short password: %d %s", a.status, a.text)
-		}
-		done := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", fields...)
+		done := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", "email", "ana@example.test")
 		link := w.link("ana@example.test", "/auth/verify")
 		// Whoever has an account gets the same page.
-		again := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", "email", w.user.Email, "first_name", "X", "password", password)
+		again := w.submit(w.get("/auth/sign-up"), "/auth/sign-up", "email", w.user.Email)
 		if done.status != 200 || again.status != 200 || done.text != strings.ReplaceAll(again.text, w.user.Email, "ana@example.test") {
 			t.Errorf("%s\n%s", done.text, again.text)
 		}
 		w.user.Email, w.password = "ana@example.test", password
-		if a := w.signIn(w.get("/auth/sign-in")); a.status != 401 {
-			t.Errorf("before the address was confirmed: %d", a.status)
-		}
 		page := w.get(link) // opening the link alone does nothing
 		if a := w.signIn(w.get("/auth/sign-in")); a.status != 401 {
 			t.Errorf("before the form was sent: %d", a.status)
 		}
-		if a := w.submit(page, "/auth/verify"); a.status != 200 {
+		if a := w.submit(page, "/auth/verify", "first_name", "Ana", "password", "short"); a.status != 400 || !strings.Contains(a.text, `role="alert"`) || !strings.Contains(a.text, `value="Ana"`) {
+			t.Errorf("short password: %d %s", a.status, a.text)
+		}
+		if a := w.submit(page, "/auth/verify", "first_name", "Ana", "password", password); a.status != 200 {
 			t.Errorf("confirm: %d %s", a.status, a.text)
 		}
-		if a := w.submit(page, "/auth/verify"); a.status != 404 {
+		if a := w.submit(page, "/auth/verify", "first_name", "Eve", "password", "quiet walnut ferry lamps"); a.status != 404 {
 			t.Errorf("confirm again: %d", a.status)
 		}
 		checkSessionCookie(t, w.signIn(w.get("/auth/sign-in")))
@@ -270,7 +290,6 @@ func TestRecoveryPages(t *testing.T) {
 		tokens := w.redeem(w.code().Get("code")).want(t, 200, "")
 		renewed := w.renew().member(t, "accessToken")
 		exchanged := w.exchange().member(t, "access_token")
-		clock.Advance(2 * time.Second)
 
 		known := w.submit(w.get("/auth/forgot"), "/auth/forgot", "email", w.user.Email)
 		link := w.link(w.user.Email, "/auth/recover")
@@ -282,19 +301,20 @@ func TestRecoveryPages(t *testing.T) {
 		if a := w.submit(page, "/auth/recover", "password", "short"); a.status != 400 {
 			t.Errorf("short password: %d", a.status)
 		}
-		if a := w.submit(page, "/auth/recover", "password", "violet harbor ninety kites"); a.status != 200 {
-			t.Fatalf("recover: %d %s", a.status, a.text)
+		done := w.submit(page, "/auth/recover", "password", "violet harbor ninety kites")
+		if done.status != 200 || !strings.Contains(done.text, "1 browser sessions, 1 applications or devices, 1 personal access tokens") {
+			t.Fatalf("recover: %d %s", done.status, done.text)
 		}
 		if a := w.submit(page, "/auth/recover", "password", "violet harbor ninety kites"); a.status != 404 {
 			t.Errorf("link used again: %d", a.status)
 		}
-		// What was derived from the old password is gone; a personal access token is
-		// not.
+		// Nothing that gave access before works, not even within the same second.
 		w.holds(tokens.member(t, "access_token"), false)
 		w.refresh(tokens.member(t, "refresh_token")).want(t, 400, "invalid_grant")
 		w.holds(renewed, false)
 		w.renew().want(t, 401, "login_required")
-		w.holds(exchanged, true)
+		w.holds(exchanged, false)
+		w.exchange().want(t, 401, "invalid_grant")
 		if a := w.signIn(w.get("/auth/sign-in")); a.status != 401 {
 			t.Errorf("old password: %d", a.status)
 		}
@@ -307,18 +327,25 @@ func TestPasswordPage(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		w := newWorld(t, db, clock)
 		tokens := w.redeem(w.code().Get("code")).want(t, 200, "")
+		exchanged := w.exchange().member(t, "access_token")
 		clock.Advance(2 * time.Second)
 		page := w.get("/auth/password")
 		if a := w.submit(page, "/auth/password", "current", "wrong", "password", "violet harbor ninety kites"); a.status != 403 || !strings.Contains(a.text, `role="alert"`) {
 			t.Errorf("wrong present password: %d %s", a.status, a.text)
 		}
-		if a := w.submit(page, "/auth/password", "current", w.password, "password", "violet harbor ninety kites"); a.status != 200 {
+		if a := w.submit(page, "/auth/password", "current", w.password, "password", "violet harbor ninety kites"); a.status != 200 || !strings.Contains(a.text, "Your personal access tokens still work") {
 			t.Fatalf("change: %d %s", a.status, a.text)
 		}
+		w.holds(exchanged, true)
 		w.refresh(tokens.member(t, "refresh_token")).want(t, 400, "invalid_grant")
 		// This browser stays signed in, and goes on to work.
 		w.holds(w.renew().member(t, "accessToken"), true)
 		w.holds(w.redeem(w.code().Get("code")).member(t, "access_token"), true)
+		a := w.submit(w.get("/auth/password"), "/auth/password", "current", "violet harbor ninety kites", "password", "quiet walnut ferry lamps", "tokens", "delete")
+		if a.status != 200 || !strings.Contains(a.text, "1 personal access tokens") {
+			t.Fatalf("change: %d %s", a.status, a.text)
+		}
+		w.holds(exchanged, false)
 	})
 }
 

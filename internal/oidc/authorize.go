@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/identity"
 	"merlon/internal/oidc/grant"
+	"merlon/internal/tenant"
 )
 
 // This file holds the authorization endpoint and the page on which a person
@@ -34,16 +36,18 @@ const (
 // sealed in their address: strangers leave no trace in the database, and every
 // process can go on with it.
 type request struct {
-	ClientID    string    `json:"c"`
-	RedirectURI string    `json:"r"`
-	State       string    `json:"s,omitempty"`
-	Nonce       string    `json:"n,omitempty"`
-	Scopes      []string  `json:"o"`
-	Challenge   string    `json:"h"`
-	Offline     bool      `json:"f,omitempty"` // gives a refresh token
-	Hint        string    `json:"e,omitempty"` // e-mail address to sign in with
-	AuthAfter   time.Time `json:"a"`           // the password must have been typed since; zero for any time
-	CreatedAt   time.Time `json:"t"`
+	ClientID    string        `json:"c"`
+	RedirectURI string        `json:"r"`
+	State       string        `json:"s,omitempty"`
+	Nonce       string        `json:"n,omitempty"`
+	Scopes      []string      `json:"o"`
+	Challenge   string        `json:"h"`
+	Offline     bool          `json:"f,omitempty"` // gives a refresh token
+	Hint        string        `json:"e,omitempty"` // e-mail address to sign in with
+	Ask         bool          `json:"k,omitempty"` // for consent, whatever was agreed to before
+	Subject     tenant.UserID `json:"u,omitempty"` // who must be signed in; empty for anybody
+	AuthAfter   time.Time     `json:"a"`           // the password must have been typed since; zero for any time
+	CreatedAt   time.Time     `json:"t"`
 }
 
 func (p *Provider) sealRequest(r request) string {
@@ -100,19 +104,76 @@ func (p *Provider) authorize(w http.ResponseWriter, r *http.Request, v *visit) e
 		Hint: form.Get("login_hint"), CreatedAt: p.Now(),
 	}
 	prompts := strings.Fields(form.Get("prompt"))
-	if no := p.refuse(form, &req, prompts); no != nil {
+	no := p.refuse(form, &req, prompts)
+	if hint := form.Get("id_token_hint"); no == nil && hint != "" {
+		about, err := p.open(r.Context(), hint, "JWT") // an expired one will do
+		if err != nil || about.AuthorizedParty != c.id {
+			no = &refusal{"invalid_request", "the id_token_hint was not issued here, or not to this application"}
+		}
+		req.Subject = tenant.UserID(about.Subject)
+	}
+	if no != nil {
 		p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
 		return nil
 	}
 	if slices.Contains(prompts, "none") {
-		no := refusal{"login_required", "nobody is signed in"}
-		if _, err := p.session(r); err == nil {
-			no = refusal{"consent_required", "the person has to agree"}
-		}
-		p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
-		return nil
+		return p.authorizeSilently(w, r, c, req)
 	}
 	http.Redirect(w, r, "/auth/consent?request="+p.sealRequest(req), http.StatusSeeOther)
+	return nil
+}
+
+// authorizeSilently answers a request with prompt=none, which shows no page: with a
+// code when the person is signed in and has agreed before, else with what would
+// have to be asked.
+func (p *Provider) authorizeSilently(w http.ResponseWriter, r *http.Request, c *client, req request) error {
+	no := refusal{"login_required", "nobody is signed in"}
+	se, err := p.session(r)
+	switch {
+	case errs.Is(err, errs.Unauthenticated):
+	case err != nil:
+		return err
+	case se.AuthTime.Before(req.AuthAfter):
+		no.description = "the person has to sign in again"
+	case req.Subject != "" && req.Subject != se.UserID:
+		no.description = "another person is signed in"
+	default:
+		agreed, err := p.agreed(r.Context(), c, req, se)
+		if err != nil {
+			return err
+		}
+		if agreed {
+			return p.sendCode(w, r, req, se)
+		}
+		no = refusal{"consent_required", "the person has to agree"}
+	}
+	p.sendBack(w, r, req, url.Values{"error": {no.code}, "error_description": {no.description}})
+	return nil
+}
+
+// agreed reports whether the person has agreed before to what the application asks
+// for. Only an application with a secret may rely on that: any program on the
+// person's machine can pass for a native one (RFC 8252, section 8.6).
+func (p *Provider) agreed(ctx context.Context, c *client, req request, se identity.Session) (bool, error) {
+	if c.native || req.Ask {
+		return false, nil
+	}
+	consents, err := p.Store.Consents(ctx, se.UserID)
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(consents, func(consent grant.Consent) bool { return consent.ClientID == c.id })
+	more := func(s string) bool { return !slices.Contains(consents[i].Scopes, s) }
+	return i >= 0 && !slices.ContainsFunc(req.Scopes, more), nil
+}
+
+// sendCode sends the browser back with a code.
+func (p *Provider) sendCode(w http.ResponseWriter, r *http.Request, req request, se identity.Session) error {
+	code, err := p.newCode(r.Context(), req, se)
+	if err != nil {
+		return err
+	}
+	p.sendBack(w, r, req, url.Values{"code": {code}})
 	return nil
 }
 
@@ -170,9 +231,11 @@ func (p *Provider) refuse(form url.Values, req *request, prompts []string) *refu
 	if err := p.resource(form["resource"]); err != nil {
 		return &refusal{"invalid_target", "the resource is not the API of this region: expected " + p.BaseURL}
 	}
+	req.Scopes = withAPI(req.Scopes, form["resource"], tenant.AllTokenScopes)
 	if slices.Contains(prompts, "login") || slices.Contains(prompts, "select_account") {
 		req.AuthAfter = req.CreatedAt
 	}
+	req.Ask = slices.Contains(prompts, "consent")
 	if text := form.Get("max_age"); text != "" {
 		age, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
@@ -222,6 +285,16 @@ type consentView struct {
 	Host   string // where the browser goes next
 	Email  string
 	Scopes []string
+	Ends   string // when the access ends, in words
+	Kept   bool   // the consent is remembered
+}
+
+// accessEnds says in words how long the access of an application lasts.
+func (p *Provider) accessEnds(offline bool) string {
+	if offline {
+		return "The access ends on " + pageTime(p.Now().Add(p.RefreshLifetime)) + ", or when you revoke it on your account page."
+	}
+	return fmt.Sprintf("The access ends when you sign out in this browser, and after %d minutes at the latest.", int(p.longest().Minutes()))
 }
 
 // getConsent asks a person who is signed in whether the application may act.
@@ -239,6 +312,23 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
+	if req.Subject != "" && req.Subject != se.UserID {
+		// Whoever signs in for this request must be the person of the id_token_hint
+		// (Core 1.0, section 3.1.2.1).
+		if se.AuthTime.Before(req.CreatedAt) {
+			v.signInFirst(w, r, req.Hint)
+			return nil
+		}
+		p.sendBack(w, r, req, url.Values{"error": {"login_required"}, "error_description": {"another person signed in"}})
+		return nil
+	}
+	agreed, err := p.agreed(r.Context(), c, req, se)
+	if err != nil {
+		return err
+	}
+	if agreed {
+		return p.sendCode(w, r, req, se)
+	}
 	u, err := p.People.User(r.Context(), se.UserID)
 	if err != nil {
 		return err
@@ -247,12 +337,8 @@ func (p *Provider) getConsent(w http.ResponseWriter, r *http.Request, v *visit) 
 	if err != nil {
 		return err
 	}
-	view := consentView{Sealed: sealed, Client: c.name, Host: back.Scheme + "://" + back.Host, Email: u.Email}
-	for _, s := range scopeNames {
-		if slices.Contains(req.Scopes, s.scope) {
-			view.Scopes = append(view.Scopes, s.words)
-		}
-	}
+	view := consentView{Sealed: sealed, Client: c.name, Host: back.Scheme + "://" + back.Host, Email: u.Email, Scopes: scopesInWords(req.Scopes),
+		Ends: p.accessEnds(req.Offline), Kept: !c.native}
 	v.formAction = formAction(back)
 	return v.show(w, http.StatusOK, "consent", view)
 }
@@ -269,7 +355,7 @@ func formAction(u *url.URL) string {
 
 // postConsent sends the person back with a code, or without.
 func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit) error {
-	req, _, err := p.openRequest(r.PostForm.Get("request"))
+	req, c, err := p.openRequest(r.PostForm.Get("request"))
 	if err != nil {
 		return err
 	}
@@ -277,25 +363,26 @@ func (p *Provider) postConsent(w http.ResponseWriter, r *http.Request, v *visit)
 	if err != nil {
 		return err
 	}
-	if se.AuthTime.Before(req.AuthAfter) {
+	if se.AuthTime.Before(req.AuthAfter) || req.Subject != "" && req.Subject != se.UserID {
 		return errs.E(errs.Unauthenticated, "sign in again first")
 	}
 	if r.PostForm.Get("decision") != "allow" {
 		p.sendBack(w, r, req, url.Values{"error": {"access_denied"}, "error_description": {"the person did not agree"}})
 		return nil
 	}
-	code, err := p.newCode(r.Context(), req, se)
-	if err != nil {
-		return err
+	if !c.native {
+		err := p.Store.AddConsent(r.Context(), grant.Consent{UserID: se.UserID, ClientID: c.id, Scopes: req.Scopes, IP: remoteIP(r)})
+		if err != nil {
+			return err
+		}
 	}
-	p.sendBack(w, r, req, url.Values{"code": {code}})
-	return nil
+	return p.sendCode(w, r, req, se)
 }
 
 func (p *Provider) newCode(ctx context.Context, req request, se identity.Session) (string, error) {
 	code, now := rand.Text(), p.Now()
 	err := p.Store.AddCode(ctx, grant.Code{
-		Hash: grant.Hash(code), UserID: se.UserID, ClientID: req.ClientID, RedirectURI: req.RedirectURI,
+		Hash: grant.Hash(code), UserID: se.UserID, ClientID: req.ClientID, SessionID: string(se.ID), RedirectURI: req.RedirectURI,
 		Challenge: req.Challenge, Nonce: req.Nonce, Scopes: req.Scopes, Offline: req.Offline,
 		AuthTime: se.AuthTime, CreatedAt: now, ExpiresAt: now.Add(codeLife),
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"merlon/internal/identity"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
 )
@@ -171,6 +172,43 @@ func TestChromiumElsewhere(t *testing.T) {
 			chromedp.SendKeys("#password", w.password+"\r"))
 		text, err := chromedp.Run(ctx, chromedp.Text(`[role="status"]`))
 		if err != nil || !strings.Contains(text, "https") {
+			t.Errorf("got %q, %v", text, err)
+		}
+	})
+}
+
+// TestChromiumSignUp makes an account with a real browser while somebody else has
+// asked for one with the same address.
+func TestChromiumSignUp(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		ctx := startChromium(t)
+		w := newWorldAt(t, db, clock, "localhost")
+		const password = "violet harbor ninety kites"
+		if err := w.people.SignUp(t.Context(), "ana@example.test", identity.Origin{IP: "198.51.100.1"}); err != nil {
+			t.Fatal(err)
+		}
+		prepared := w.link("ana@example.test", "/auth/verify")
+		browse(t, ctx,
+			chromedp.Navigate(w.url+"/auth/sign-up"),
+			chromedp.SendKeys("#email", "ana@example.test\r"),
+			chromedp.WaitVisible(`[role="status"]`))
+		browse(t, ctx,
+			chromedp.Navigate(w.link("ana@example.test", "/auth/verify")),
+			chromedp.SendKeys("#first_name", "Ana"),
+			chromedp.SendKeys("#password", password+"\r"),
+			chromedp.WaitVisible(`[role="status"]`),
+			chromedp.Navigate(w.url+"/auth/sign-in"),
+			chromedp.SendKeys("#email", "ana@example.test"),
+			chromedp.SendKeys("#password", password+"\r"),
+			chromedp.WaitVisible(".sessions"))
+		// The link of the other sign-up has ended.
+		browse(t, ctx,
+			chromedp.Navigate(prepared),
+			chromedp.SendKeys("#first_name", "Eve"),
+			chromedp.SendKeys("#password", "quiet walnut ferry lamps\r"),
+			chromedp.WaitVisible(`[role="status"]`))
+		text, err := chromedp.Run(ctx, chromedp.Text(`[role="status"]`))
+		if err != nil || !strings.Contains(text, "link is not valid") {
 			t.Errorf("got %q, %v", text, err)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-jose/go-jose/v4"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
@@ -40,6 +41,7 @@ type Confidential struct {
 	Secret                 string // at least 32 characters
 	RedirectURIs           []string
 	PostLogoutRedirectURIs []string
+	IDTokenAlg             string // id_token_signed_response_alg: RS256 (default) or ES256
 }
 
 const minSecret = 32
@@ -49,12 +51,15 @@ const minSecret = 32
 type client struct {
 	op.Client
 	id         string
+	app        string // the same for all identifiers of one application
 	name       string
-	scheme     string   // of a native application's own addresses; may be empty
+	schemes    []string // of a native application's own addresses; may be empty
+	hosts      []string // that such an address may have; nil for every host
 	exchanges  bool     // may exchange personal access tokens and use the device flow
 	secretHash [32]byte // of a confidential application
 	redirects  []string // of a confidential application
 	logouts    []string
+	idAlg      jose.SignatureAlgorithm // of its ID tokens; empty for RS256
 	native     bool
 }
 
@@ -76,6 +81,16 @@ func (c *client) GrantTypes() []oidc.GrantType {
 		types = append(types, oidc.GrantTypeTokenExchange, oidc.GrantTypeDeviceCode)
 	}
 	return types
+}
+
+// idTokenAlg is the algorithm that signs the application's ID tokens. RS256 is what
+// applications expect that registered nothing (OpenID Connect Dynamic Client
+// Registration 1.0, section 2).
+func (c *client) idTokenAlg() jose.SignatureAlgorithm {
+	if c == nil || c.idAlg == "" {
+		return jose.RS256
+	}
+	return c.idAlg
 }
 
 // proves reports whether the secret is the application's.
@@ -101,18 +116,22 @@ func (p *Provider) loadClients(ctx context.Context) error {
 		*id = made
 	}
 	list := []*client{
-		{id: p.apps.CLI.AppID, name: "Merlon command line", exchanges: true, native: true},
-		{id: p.apps.VSCode.AppID, name: "Merlon for VS Code", scheme: "vscode", native: true},
-		{id: p.apps.IntelliJ.AppID, name: "Merlon for JetBrains IDEs", scheme: "jetbrains", native: true},
+		{id: p.apps.CLI.AppID, app: "cli", name: "Merlon command line", exchanges: true, native: true},
+		{id: p.apps.VSCode.AppID, app: "vscode", name: "Merlon for VS Code", schemes: []string{"vscode", "vscode-insiders"}, hosts: p.EditorExtensions, native: true},
+		{id: p.apps.IntelliJ.AppID, app: "intellij", name: "Merlon for JetBrains IDEs", schemes: []string{"jetbrains"}, native: true},
 	}
 	for _, id := range p.CLIIDs {
-		list = append(list, &client{id: id, name: "Merlon command line", exchanges: true, native: true})
+		list = append(list, &client{id: id, app: "cli", name: "Merlon command line", exchanges: true, native: true})
 	}
 	for _, c := range p.Clients {
 		if len(c.Secret) < minSecret {
 			return fmt.Errorf("the secret of the application %q has fewer than %d characters", c.ID, minSecret)
 		}
-		list = append(list, &client{id: c.ID, name: c.Name, secretHash: sha256.Sum256([]byte(c.Secret)),
+		alg := jose.SignatureAlgorithm(c.IDTokenAlg)
+		if alg != "" && alg != jose.RS256 && alg != jose.ES256 {
+			return fmt.Errorf("the application %q asks for ID tokens signed with %q: RS256 or ES256", c.ID, c.IDTokenAlg)
+		}
+		list = append(list, &client{id: c.ID, app: "confidential " + c.ID, name: c.Name, idAlg: alg, secretHash: sha256.Sum256([]byte(c.Secret)),
 			redirects: c.RedirectURIs, logouts: c.PostLogoutRedirectURIs})
 	}
 	for _, c := range list {
@@ -127,11 +146,19 @@ func (p *Provider) loadClients(ctx context.Context) error {
 	return nil
 }
 
+// sameApp reports whether two identifiers are of the same application.
+func (p *Provider) sameApp(a, b string) bool {
+	first, second := p.clients[a], p.clients[b]
+	return first != nil && second != nil && first.app == second.app
+}
+
 const maxRedirect = 2048
 
 // redirect checks that the application may send browsers back to the address.
 // Native applications may use the loopback interface on any port with any path
-// (RFC 8252, section 7.3), and their own scheme; others only what they registered.
+// (RFC 8252, section 7.3), and their own schemes; others only what they registered.
+// The host of an editor's address names the extension that gets the code: only the
+// configured ones may, since any publisher could ask in the name of ours.
 func (c *client) redirect(address string) error {
 	if !c.native {
 		if !slices.Contains(c.redirects, address) {
@@ -149,17 +176,21 @@ func (c *client) redirect(address string) error {
 	switch {
 	case u.Scheme == "http" && isLoopback(u):
 		return nil
-	case c.scheme != "" && u.Scheme == c.scheme:
+	case slices.Contains(c.schemes, u.Scheme):
+		if c.hosts != nil && !slices.ContainsFunc(c.hosts, func(h string) bool { return strings.EqualFold(h, u.Host) }) {
+			return fmt.Errorf("the redirect_uri belongs to the extension %q; accepted: %s", u.Host, strings.Join(c.hosts, ", "))
+		}
 		return nil
 	}
 	return errors.New("the redirect_uri must be http on the loopback interface (localhost, 127.0.0.1 or [::1])" + c.alternative())
 }
 
 func (c *client) alternative() string {
-	if c.scheme == "" {
-		return ""
+	text := ""
+	for _, scheme := range c.schemes {
+		text += " or begin with " + scheme + "://"
 	}
-	return " or begin with " + c.scheme + "://"
+	return text
 }
 
 // isLoopback reports whether the address names this machine, with a port that
@@ -197,24 +228,4 @@ func (p *Provider) resource(values []string) error {
 		}
 	}
 	return nil
-}
-
-// scopeNames says in words what a scope opens.
-var scopeNames = []struct{ scope, words string }{
-	{"openid", "know who you are"},
-	{"profile", "see your name and picture"},
-	{"email", "see your e-mail address"},
-	{"offline_access", "stay signed in while you are away"},
-}
-
-// knownScopes returns the scopes that exist here, in fixed order, without
-// doubles. Others are ignored, as OpenID Connect asks (Core 1.0, section 3.1.2.1).
-func knownScopes(asked []string) []string {
-	var known []string
-	for _, s := range scopeNames {
-		if slices.Contains(asked, s.scope) {
-			known = append(known, s.scope)
-		}
-	}
-	return known
 }

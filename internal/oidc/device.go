@@ -19,6 +19,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/identity"
 	"merlon/internal/oidc/grant"
+	"merlon/internal/tenant"
 )
 
 // This file holds the device flow (RFC 8628): a program without a browser shows a
@@ -48,7 +49,7 @@ func (s *server) DeviceAuthorization(ctx context.Context, r *op.ClientRequest[oi
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
 	}
-	scopes := knownScopes(r.Data.Scopes)
+	scopes := withAPI(knownScopes(r.Data.Scopes), r.Form["resource"], tenant.AllTokenScopes)
 	if !slices.Contains(scopes, "openid") {
 		return nil, failure(http.StatusBadRequest, "invalid_scope", "the scope openid is required")
 	}
@@ -101,7 +102,7 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 		return nil, err
 	}
 	invalid := failure(http.StatusBadRequest, "invalid_grant", "the device_code is unknown, used, or not for this application")
-	d, tooSoon, err := s.Store.PollDevice(ctx, grant.Hash(r.Data.DeviceCode), deviceSlower)
+	d, tooSoon, err := s.Store.PollDevice(ctx, grant.Hash(r.Data.DeviceCode), r.Client.GetID(), deviceSlower)
 	if errs.Is(err, errs.NotFound) {
 		return nil, invalid
 	}
@@ -109,7 +110,7 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 		return nil, s.fail(ctx, err, "")
 	}
 	switch {
-	case d.ClientID != r.Client.GetID() || d.State == grant.Redeemed:
+	case d.State == grant.Redeemed:
 		return nil, invalid
 	case d.State == grant.Denied:
 		return nil, oidc.ErrAccessDenied().WithDescription("the person did not agree")
@@ -120,10 +121,13 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	case d.State == grant.Pending:
 		return nil, oidc.ErrAuthorizationPending().WithDescription("nobody has entered the code yet")
 	}
-	if err := s.admitted(ctx, d.UserID, d.CreatedAt); err != nil {
+	if err := s.checkGranted(r.Form["resource"], d.Scopes); err != nil {
+		return nil, err
+	}
+	if err := s.admitted(ctx, d.UserID, d.AuthTime); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, Scopes: d.Scopes, AuthTime: d.AuthTime},
+	t, refresh := s.begin(ctx, grant.Grant{UserID: d.UserID, ClientID: d.ClientID, SessionID: d.SessionID, Scopes: d.Scopes, AuthTime: d.AuthTime},
 		slices.Contains(d.Scopes, "offline_access"))
 	fresh, err := s.Store.RedeemDevice(ctx, d.Hash, t)
 	if err != nil {
@@ -132,7 +136,7 @@ func (s *server) DeviceToken(ctx context.Context, r *op.ClientRequest[oidc.Devic
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID, authTime: d.AuthTime}, refresh)
+	return s.tokens(ctx, issue{user: d.UserID, client: d.ClientID, scopes: d.Scopes, madeFor: t.Grant.ID, until: t.Grant.ExpiresAt, authTime: d.AuthTime}, refresh)
 }
 
 // deviceView is what the page for user codes shows.
@@ -141,6 +145,7 @@ type deviceView struct {
 	Client  string   // set when the code was found: the person is asked to agree
 	Email   string   // who is signed in
 	Scopes  []string // in words
+	Ends    string   // when the access ends, in words
 	Problem string
 	Done    string // what was decided
 }
@@ -182,15 +187,11 @@ func (p *Provider) postDevice(w http.ResponseWriter, r *http.Request, v *visit) 
 		if err != nil {
 			return err
 		}
-		view.Client, view.Email = p.clients[d.ClientID].name, u.Email
-		for _, s := range scopeNames {
-			if slices.Contains(d.Scopes, s.scope) {
-				view.Scopes = append(view.Scopes, s.words)
-			}
-		}
+		view.Client, view.Email, view.Scopes = p.clients[d.ClientID].name, u.Email, scopesInWords(d.Scopes)
+		view.Ends = p.accessEnds(slices.Contains(d.Scopes, "offline_access"))
 		return v.show(w, http.StatusOK, "device", view)
 	}
-	d.State, view.Done, d.AuthTime = grant.Denied, "The device was not given access.", se.AuthTime
+	d.State, view.Done, d.AuthTime, d.SessionID = grant.Denied, "The device was not given access.", se.AuthTime, string(se.ID)
 	if decision == "allow" {
 		d.State, view.Done = grant.Approved, "The device is signed in. You can close this page and go back to it."
 	}

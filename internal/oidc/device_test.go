@@ -44,7 +44,7 @@ func TestDeviceFlow(t *testing.T) {
 		}
 		// In lower case and without the dash it is the same code.
 		page = w.submit(page, "/auth/device", "user_code", strings.ToLower(strings.ReplaceAll(user, "-", "")))
-		if !strings.Contains(page.text, "Merlon command line") {
+		if !strings.Contains(page.text, "Merlon command line") || !strings.Contains(page.text, "The access ends") {
 			t.Fatalf("no question: %s", page.text)
 		}
 		if done := w.submit(page, "/auth/device", "decision", "allow"); !strings.Contains(done.text, "The device is signed in") {
@@ -64,7 +64,7 @@ func TestDeviceRefusals(t *testing.T) {
 		w.send("/oidc/device_authorization", "client_id", cli, "scope", "email").want(t, 400, "invalid_scope")
 		w.send("/oidc/device_authorization", "client_id", cli, "scope", "openid", "resource", "https://x.example").want(t, 400, "invalid_target")
 		w.send("/oidc/device_authorization", "client_id", w.provider.ClientApps().VSCode.AppID, "scope", "openid").want(t, 400, "unauthorized_client")
-		w.send("/oidc/device_authorization", "client_id", "nobody", "scope", "openid").want(t, 400, "invalid_client")
+		w.send("/oidc/device_authorization", "client_id", "nobody", "scope", "openid").want(t, 401, "invalid_client")
 		w.poll("unknown").want(t, 400, "invalid_grant")
 
 		denied, late := w.device(), w.device()

@@ -35,8 +35,8 @@ func (p *Provider) routes() http.Handler {
 		Revocation: op.NewEndpoint("revoke"), Introspection: op.NewEndpoint("introspect"),
 		DeviceAuthorization: op.NewEndpoint("device_authorization"),
 	}
-	// The library's CORS default admits every site with credentials; pages of other
-	// sites have no business here.
+	// The library's CORS default admits every site with credentials; open decides
+	// instead.
 	library := op.RegisterServer(&server{Provider: p}, endpoints, op.WithServerCORSOptions(nil), op.WithDecoder(newDecoder()))
 	machine := p.machine(http.StripPrefix("/oidc", library))
 
@@ -46,6 +46,9 @@ func (p *Provider) routes() http.Handler {
 	}
 	for _, path := range []string{"userinfo", "jwks", ".well-known/openid-configuration"} {
 		mux.Handle("GET /oidc/"+path, machine)
+	}
+	for _, path := range openPaths {
+		mux.HandleFunc("OPTIONS "+path, preflight)
 	}
 	// RFC 8414, section 3: the path of the issuer stands behind the well-known one.
 	// The address at the root helps those who only know the host.
@@ -60,6 +63,34 @@ func (p *Provider) routes() http.Handler {
 		op.WriteError(w, r, failure(http.StatusNotFound, "invalid_request", "there is no such address, or %s is not a method of it", r.Method), nil)
 	})))
 	return mux
+}
+
+// openPaths are the addresses that scripts of every site may read: public
+// documents, and the token endpoint and userinfo, which take their credentials from
+// the request alone. None of them reads a cookie, and the wildcard keeps browsers
+// from sending any.
+var openPaths = []string{
+	"/oidc/token", "/oidc/userinfo", "/oidc/revoke", "/oidc/jwks", "/oidc/.well-known/openid-configuration",
+	"/.well-known/openid-configuration", "/.well-known/oauth-authorization-server/oidc",
+}
+
+// allowOrigins sets the CORS headers (Fetch standard, section 3.3) of a response
+// to one of the openPaths.
+func allowOrigins(h http.Header, path string) {
+	if slices.Contains(openPaths, path) {
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Access-Control-Expose-Headers", "Retry-After, WWW-Authenticate")
+	}
+}
+
+// preflight answers what a browser asks before a script's request.
+func preflight(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	allowOrigins(h, r.URL.Path)
+	h.Set("Access-Control-Allow-Methods", "GET, POST")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type")
+	h.Set("Access-Control-Max-Age", "7200")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // remoteIP is the address of the client without the port.
@@ -99,7 +130,7 @@ func (s *server) Discovery(context.Context, *op.Request[struct{}]) (*op.Response
 		ResponseModesSupported:                    []string{"query"},
 		GrantTypesSupported:                       []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken, oidc.GrantTypeTokenExchange, oidc.GrantTypeDeviceCode},
 		SubjectTypesSupported:                     []string{"public"},
-		IDTokenSigningAlgValuesSupported:          []string{"ES256"},
+		IDTokenSigningAlgValuesSupported:          []string{"RS256", "ES256"},
 		TokenEndpointAuthMethodsSupported:         open,
 		RevocationEndpointAuthMethodsSupported:    open,
 		IntrospectionEndpointAuthMethodsSupported: secret,
@@ -145,7 +176,7 @@ func (s *server) authenticateClient(cc *op.ClientCredentials) (*client, error) {
 	case cc.ClientAssertion != "" || cc.ClientAssertionType != "":
 		return nil, failure(http.StatusBadRequest, "invalid_client", "client_assertion is not supported")
 	case c == nil:
-		return nil, failure(http.StatusBadRequest, "invalid_client", "there is no application with this client_id; read it from %s/client-apps", s.BaseURL)
+		return nil, failure(http.StatusUnauthorized, "invalid_client", "there is no application with this client_id; read it from %s/client-apps", s.BaseURL)
 	case c.native && cc.ClientSecret != "":
 		return nil, failure(http.StatusUnauthorized, "invalid_client", "this application has no client_secret")
 	case !c.native && !c.proves(cc.ClientSecret):
@@ -176,7 +207,7 @@ func (s *server) tokens(ctx context.Context, i issue, refresh string) (*op.Respo
 // access token.
 func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t grant.Tokens, refresh string) {
 	now := p.Now()
-	g.ID, g.CreatedAt, g.ExpiresAt = rand.Text(), now, p.tokensEnd()
+	g.ID, g.CreatedAt, g.LastUsedAt, g.ExpiresAt = rand.Text(), now, now, now.Add(p.longest()+time.Second)
 	t.Grant, t.IP = g, originOf(ctx).IP
 	if offline {
 		refresh = rand.Text() + rand.Text()
@@ -189,11 +220,11 @@ func (p *Provider) begin(ctx context.Context, g grant.Grant, offline bool) (t gr
 // admitted refuses a user who was disabled, and what was made before the user's
 // password changed.
 func (p *Provider) admitted(ctx context.Context, user tenant.UserID, made time.Time) error {
-	active, _, err := p.Store.Admit(ctx, grant.Admission{User: user, Since: made})
+	_, admitted, err := p.Store.Admit(ctx, grant.Admission{User: user, Since: made})
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return fmt.Errorf("check user: %w", err)
 	}
-	if err != nil || !active {
+	if err != nil || !admitted {
 		return failure(http.StatusBadRequest, "invalid_grant", "the account is disabled, or the access was revoked")
 	}
 	return nil
@@ -279,10 +310,10 @@ func (s *server) revoke(ctx context.Context, token, clientID string) error {
 	foreign := failure(http.StatusBadRequest, "unauthorized_client", "the token was issued to another application")
 	t, err := s.Store.Refresh(ctx, grant.Hash(token))
 	if err == nil {
-		if t.Grant.ClientID != clientID {
+		if !s.sameApp(t.Grant.ClientID, clientID) {
 			return foreign
 		}
-		return s.Store.RevokeGrant(ctx, t.Grant.ID, s.tokensEnd(), "the application gave it back")
+		return s.Store.RevokeGrant(ctx, t.Grant.ID, "the application gave it back")
 	}
 	if !errs.Is(err, errs.NotFound) {
 		return err
@@ -294,8 +325,8 @@ func (s *server) revoke(ctx context.Context, token, clientID string) error {
 	if err != nil {
 		return err
 	}
-	if c.ClientID != clientID {
+	if !s.sameApp(c.ClientID, clientID) {
 		return foreign
 	}
-	return s.Store.RevokeTokens(ctx, time.Unix(c.Expires, 0).Add(2*skew), c.ID)
+	return s.Store.RevokeToken(ctx, c.ID, time.Unix(c.Expires, 0).Add(2*skew))
 }

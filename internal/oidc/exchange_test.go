@@ -27,13 +27,13 @@ func TestExchange(t *testing.T) {
 		}
 		delete(got, "access_token")
 		want := map[string]any{
-			"token_type": "Bearer", "expires_in": 600.0, "scope": "openid profile email",
+			"token_type": "Bearer", "expires_in": 3600.0, "scope": "openid profile email read scan triage administer",
 			"issued_token_type": "urn:ietf:params:oauth:token-type:access_token",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("answer (-want +got):\n%s", diff)
 		}
-		if !strings.Contains(a.text, `"expires_in":600,`) {
+		if !strings.Contains(a.text, `"expires_in":3600,`) {
 			t.Errorf("expires_in is not written as an integer: %s", a.text)
 		}
 		if a.header.Get("Cache-Control") != "no-store" || a.header.Get("Content-Type") != "application/json" {
@@ -43,12 +43,13 @@ func TestExchange(t *testing.T) {
 		checkClaims(t, w, token)
 
 		actor, err := w.provider.Authenticate(t.Context(), token)
-		wantActor := tenant.Actor{UserID: w.user.ID, ClientID: w.provider.ClientApps().CLI.AppID}
+		wantActor := tenant.Actor{UserID: w.user.ID, ClientID: w.provider.ClientApps().CLI.AppID,
+			Limits: &tenant.TokenLimits{Scopes: tenant.AllTokenScopes, Age: 300 * time.Millisecond}}
 		if diff := cmp.Diff(wantActor, actor); err != nil || diff != "" {
 			t.Errorf("Authenticate: %v (-want +got):\n%s", err, diff)
 		}
 		// The token holds as long as was said, and not much longer.
-		clock.Advance(600*time.Second - time.Millisecond)
+		clock.Advance(time.Hour - time.Millisecond)
 		if _, err := w.provider.Authenticate(t.Context(), token); err != nil {
 			t.Errorf("just before the end: %v", err)
 		}
@@ -72,11 +73,15 @@ func checkClaims(t *testing.T, w *world, token string) {
 	if claims["jti"] == "" {
 		t.Error("no jti")
 	}
+	if claims["pat"] == "" {
+		t.Error("no pat")
+	}
 	delete(claims, "jti")
+	delete(claims, "pat")
 	now := float64(w.clock.Now().Unix())
 	want := map[string]any{
 		"iss": w.url + "/oidc", "sub": string(w.user.ID), "aud": baseURL, "client_id": w.provider.ClientApps().CLI.AppID,
-		"scope": "openid profile email", "iat": now, "exp": now + 601,
+		"scope": "openid profile email read scan triage administer", "iat": now, "exp": now + 3601,
 	}
 	if diff := cmp.Diff(want, claims); diff != "" {
 		t.Errorf("claims (-want +got):\n%s", diff)
@@ -118,12 +123,12 @@ func TestExchangeVariants(t *testing.T) {
 			{"resource alias", []string{"resource", strings.TrimSuffix(alias, "/")}, 200, "", ""},
 			{"resource with a slash", []string{"resource", baseURL + "/"}, 200, "", ""},
 			{"second vendor", []string{"subject_token_type", "urn:other:token-type:personal_access_token"}, 200, "", ""},
-			{"fewer scopes", []string{"scope", "email unknown"}, 200, "", `"scope":"email"`},
+			{"fewer scopes", []string{"scope", "email unknown"}, 200, "", `"scope":"email read scan triage administer"`},
 			{"explicit token type", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:access_token"}, 200, "", ""},
 
 			{"vscode", []string{"client_id", apps.VSCode.AppID}, 400, "unauthorized_client", "token_exchange_not_allowed"},
 			{"intellij", []string{"client_id", apps.IntelliJ.AppID}, 400, "unauthorized_client", `"code":"oidc.token_exchange_not_allowed"`},
-			{"unknown application", []string{"client_id", "nobody"}, 400, "invalid_client", "client_id"},
+			{"unknown application", []string{"client_id", "nobody"}, 401, "invalid_client", "client_id"},
 			{"cli with a secret", []string{"client_secret", "x"}, 401, "invalid_client", ""},
 			{"unknown token", []string{"subject_token", w.pat[:len(w.pat)-3] + "abc"}, 401, "invalid_grant", `"message":"the personal access token`},
 			{"expired token", []string{"subject_token", expiring}, 401, "invalid_grant", ""},
@@ -135,6 +140,7 @@ func TestExchangeVariants(t *testing.T) {
 			{"refresh token", []string{"requested_token_type", "urn:ietf:params:oauth:token-type:refresh_token"}, 400, "invalid_request", "requested_token_type"},
 			{"delegation", []string{"actor_token", "x", "actor_token_type", "urn:ietf:params:oauth:token-type:jwt"}, 400, "invalid_request", "actor_token"},
 			{"no scope left", []string{"scope", "offline_access"}, 400, "invalid_scope", ""},
+			{"one scope of the API", []string{"scope", "scan"}, 200, "", `"scope":"read scan"`},
 			{"no grant_type", []string{"grant_type", ""}, 400, "invalid_request", "grant_type"},
 			{"unknown grant_type", []string{"grant_type", "password"}, 400, "unsupported_grant_type", ""},
 			{"no client_id", []string{"client_id", ""}, 400, "invalid_request", "client_id"},
@@ -156,7 +162,7 @@ func TestExchangeVariants(t *testing.T) {
 				}
 			})
 		}
-		if err := w.people.SetDisabled(t.Context(), tenant.Actor{}, w.user.ID, true); err != nil {
+		if _, err := w.people.SetDisabled(t.Context(), tenant.Actor{}, w.user.ID, true); err != nil {
 			t.Fatal(err)
 		}
 		w.exchange().want(t, 401, "invalid_grant")

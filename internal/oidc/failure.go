@@ -114,6 +114,7 @@ func (p *Provider) machine(next http.Handler) http.Handler {
 			h.Set("Pragma", "no-cache") // RFC 6749, section 5.1
 		}
 		h.Set("X-Content-Type-Options", "nosniff")
+		allowOrigins(h, r.URL.Path)
 		aw := &answer{ResponseWriter: w}
 		defer aw.finish(r)
 		if err := checkForm(aw, r); err != nil {

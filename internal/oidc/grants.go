@@ -2,12 +2,13 @@ package oidc
 
 import (
 	"context"
-	"crypto/rand"
+	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 	"github.com/zitadel/oidc/v3/pkg/op"
@@ -15,12 +16,14 @@ import (
 
 	"merlon/internal/errs"
 	"merlon/internal/oidc/grant"
+	"merlon/internal/tenant"
 )
 
 // This file holds the grants of the token endpoint: exchange of a personal access
 // token (RFC 8693), authorization code and refresh token.
 
-// exchangeScopes is what an exchanged token gets when nothing is asked for.
+// exchangeScopes is what an exchanged token gets when nothing is asked for, beside
+// the scopes of the API.
 var exchangeScopes = []string{"openid", "profile", "email"}
 
 // A decoder reads forms. The library compares the type of a subject token with a
@@ -59,11 +62,16 @@ func (s *server) TokenExchange(ctx context.Context, r *op.ClientRequest[oidc.Tok
 	}
 	origin := originOf(ctx)
 	origin.ClientID = r.Client.GetID()
-	user, err := s.People.VerifyToken(ctx, r.Data.SubjectToken, origin)
+	personal, user, err := s.People.VerifyToken(ctx, r.Data.SubjectToken, origin)
 	if err != nil {
 		return nil, s.fail(ctx, err, "invalid_grant")
 	}
-	token, seconds, err := s.accessToken(ctx, issue{user: user.ID, client: r.Client.GetID(), scopes: scopes})
+	if scopes = withAPI(scopes, r.Data.Resource, personal.Scopes); tenant.KnownTokenScopes(scopes) == 0 {
+		return nil, failure(http.StatusBadRequest, "invalid_scope", "the personal access token has none of the scopes")
+	}
+	token, seconds, err := s.accessToken(ctx, issue{
+		user: user.ID, client: r.Client.GetID(), scopes: scopes, token: personal.ID, until: personal.ExpiresAt,
+	})
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
@@ -105,30 +113,35 @@ func (s *server) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Acce
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	if c.ClientID != r.Client.GetID() {
+	// A code that was used twice is judged after who asks has proven to be who began:
+	// somebody who only saw the code must not end what it gave.
+	if c.ClientID != r.Client.GetID() || c.RedirectURI != r.Data.RedirectURI || !verifies(r.Data.CodeVerifier, c.Challenge) {
 		return nil, invalid
 	}
 	if c.GrantID != "" {
-		if err := s.Store.RevokeGrant(ctx, c.GrantID, s.tokensEnd(), "the authorization code was used twice"); err != nil {
+		if err := s.Store.RevokeGrant(ctx, c.GrantID, "the authorization code was used twice"); err != nil {
 			return nil, s.fail(ctx, err, "")
 		}
 		return nil, invalid
 	}
-	if c.RedirectURI != r.Data.RedirectURI || !verifies(r.Data.CodeVerifier, c.Challenge) || !s.Now().Before(c.ExpiresAt) {
+	if !s.Now().Before(c.ExpiresAt) {
 		return nil, invalid
 	}
-	if err := s.admitted(ctx, c.UserID, c.CreatedAt); err != nil {
+	if err := s.checkGranted(r.Form["resource"], c.Scopes); err != nil {
+		return nil, err
+	}
+	if err := s.admitted(ctx, c.UserID, c.AuthTime); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
-	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t, s.tokensEnd())
+	t, refresh := s.begin(ctx, grant.Grant{UserID: c.UserID, ClientID: c.ClientID, SessionID: c.SessionID, Scopes: c.Scopes, AuthTime: c.AuthTime}, c.Offline)
+	fresh, err := s.Store.RedeemCode(ctx, c.Hash, t)
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
 	if !fresh {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
+	return s.tokens(ctx, issue{user: c.UserID, client: c.ClientID, scopes: c.Scopes, madeFor: t.Grant.ID, until: t.Grant.ExpiresAt, authTime: c.AuthTime, nonce: c.Nonce}, refresh)
 }
 
 // verifies compares a PKCE verifier with its challenge (RFC 7636, section 4.6).
@@ -138,9 +151,18 @@ func verifies(verifier, challenge string) bool {
 	return len(verifier) >= 43 && len(verifier) <= 128 && subtle.ConstantTimeCompare([]byte(got), []byte(challenge)) == 1
 }
 
-// RefreshToken turns a refresh token into new tokens, once. A second time revokes
-// the grant: one of the two who used it is not who should have it (RFC 9700,
-// section 4.14.2).
+// reuseWindow is for how long a refresh token that was used gives its successor
+// again: programs that share one file of credentials refresh at the same moment.
+const reuseWindow = 30 * time.Second
+
+// maxFollowed bounds how many successors are followed, each of them used within
+// the window.
+const maxFollowed = 16
+
+// RefreshToken turns a refresh token into new tokens. Using it again after the
+// window revokes the grant: one of the two who used it is not who should have it
+// (RFC 9700, section 4.14.2). All that binds the token to its application is
+// checked before, so that nobody else can end the grant.
 func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	if err := s.resource(r.Form["resource"]); err != nil {
 		return nil, err
@@ -153,8 +175,8 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	g, now := t.Grant, s.Now()
-	if g.ClientID != r.Client.GetID() || !now.Before(t.Refresh.ExpiresAt) {
+	g := t.Grant
+	if !s.sameApp(g.ClientID, r.Client.GetID()) || !g.RevokedAt.IsZero() || !s.Now().Before(t.Refresh.ExpiresAt) {
 		return nil, invalid
 	}
 	scopes := g.Scopes
@@ -162,18 +184,60 @@ func (s *server) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Refr
 		if scopes = knownScopes(r.Data.Scopes); slices.ContainsFunc(scopes, func(sc string) bool { return !slices.Contains(g.Scopes, sc) }) || len(scopes) == 0 {
 			return nil, failure(http.StatusBadRequest, "invalid_scope", "scope asks for more than was granted")
 		}
+		scopes = withAPI(scopes, r.Form["resource"], tenant.KnownTokenScopes(g.Scopes))
 	}
-	if err := s.admitted(ctx, g.UserID, g.CreatedAt); err != nil {
+	if err := s.checkGranted(r.Form["resource"], g.Scopes); err != nil {
+		return nil, err
+	}
+	if err := s.admitted(ctx, g.UserID, g.AuthTime); err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	refresh := rand.Text() + rand.Text()
-	next := grant.Refresh{Hash: grant.Hash(refresh), GrantID: g.ID, CreatedAt: now, ExpiresAt: now.Add(s.RefreshLifetime)}
-	fresh, err := s.Store.RotateRefresh(ctx, t.Refresh.Hash, next, s.tokensEnd())
+	refresh, err := s.rotate(ctx, r.Data.RefreshToken, g)
 	if err != nil {
 		return nil, s.fail(ctx, err, "")
 	}
-	if !fresh {
+	if refresh == "" {
 		return nil, invalid
 	}
-	return s.tokens(ctx, issue{user: g.UserID, client: g.ClientID, scopes: scopes, madeFor: g.ID, authTime: g.AuthTime}, refresh)
+	return s.tokens(ctx, issue{
+		user: g.UserID, client: r.Client.GetID(), scopes: scopes, madeFor: g.ID, until: g.ExpiresAt, authTime: g.AuthTime,
+	}, refresh)
+}
+
+// rotate uses a refresh token up and returns its successor; empty when it gives
+// none. Of one that was used within the window it returns the successor that is
+// unused: whoever comes second gets what the first one got.
+func (s *server) rotate(ctx context.Context, token string, g grant.Grant) (string, error) {
+	for range maxFollowed {
+		next := s.successor(token)
+		outcome, err := s.Store.RotateRefresh(ctx, grant.Hash(token), grant.Refresh{
+			Hash: grant.Hash(next), GrantID: g.ID, CreatedAt: s.Now(), ExpiresAt: g.ExpiresAt,
+		}, reuseWindow)
+		switch {
+		case err != nil:
+			return "", err
+		case outcome == grant.Refused:
+			return "", nil
+		case outcome == grant.Rotated:
+			return next, nil
+		}
+		t, err := s.Store.Refresh(ctx, grant.Hash(next))
+		if errs.Is(err, errs.NotFound) {
+			return "", nil // made under another master key
+		}
+		if err != nil || t.Refresh.UsedAt.IsZero() {
+			return next, err
+		}
+		token = next
+	}
+	return "", nil
+}
+
+// successor returns the refresh token that follows another one: the same each
+// time, without keeping it, and unknown to everybody who has not both the token
+// and our key.
+func (p *Provider) successor(token string) string {
+	mac := hmac.New(sha256.New, p.refreshKey)
+	mac.Write([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }

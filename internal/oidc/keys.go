@@ -1,12 +1,15 @@
 package oidc
 
 import (
-	"cmp"
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/x509"
+	"encoding/asn1"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -28,14 +31,43 @@ const (
 	keysFresh   = time.Minute     // how long a process trusts what it has read
 	keysReload  = 5 * time.Second // how often an unknown key id makes it read again
 	maxJWKSLife = time.Hour
+
+	rsaBits   = 3072     // as strong as P-256: 128 bits of security (NIST SP 800-57)
+	rsaSuffix = "-rs256" // of the kid of a generation's RSA key
 )
 
-// A signingKey is a key that was opened.
+// A signingKey is a generation of keys that was opened: an EC key (ES256), which
+// signs access tokens, and an RSA key (RS256), which signs ID tokens, because
+// OpenID Connect Discovery requires RS256 and clients expect it unless they
+// registered something else. Generations made by versions before RS256 have no
+// RSA key.
 type signingKey struct {
 	grant.Key
 	private *ecdsa.PrivateKey
-	access  jose.Signer // writes access tokens
-	id      jose.Signer // writes ID tokens
+	rsa     *rsa.PrivateKey                         // may be nil
+	access  jose.Signer                             // writes access tokens
+	ids     map[jose.SignatureAlgorithm]jose.Signer // write ID tokens
+}
+
+// idSigner returns the signer of ID tokens for an algorithm, ES256 where the
+// generation has no RSA key.
+func (k signingKey) idSigner(alg jose.SignatureAlgorithm) jose.Signer {
+	if s := k.ids[alg]; s != nil {
+		return s
+	}
+	return k.ids[jose.ES256]
+}
+
+// public returns the public key that verifies signatures made under the kid, or
+// nil.
+func (k signingKey) public(kid string) crypto.PublicKey {
+	switch {
+	case kid == k.ID:
+		return k.private.Public()
+	case k.rsa != nil && kid == k.ID+rsaSuffix:
+		return k.rsa.Public()
+	}
+	return nil
 }
 
 // A keyring holds the keys of the deployment as this process last saw them.
@@ -67,19 +99,21 @@ func (r *keyring) current(ctx context.Context) (signingKey, error) {
 	return keys[0], nil // the clock went back behind the first key
 }
 
-// find returns the key with the id. One that is not known may have been made by
-// another process a moment ago.
-func (r *keyring) find(ctx context.Context, id string) (signingKey, bool, error) {
+// find returns the public key with the kid, nil if there is none. One that is not
+// known may have been made by another process a moment ago.
+func (r *keyring) find(ctx context.Context, kid string) (crypto.PublicKey, error) {
 	for _, fresh := range []time.Duration{keysFresh, keysReload} {
 		keys, err := r.load(ctx, fresh)
 		if err != nil {
-			return signingKey{}, false, err
+			return nil, err
 		}
-		if i := slices.IndexFunc(keys, func(k signingKey) bool { return k.ID == id }); i >= 0 {
-			return keys[i], true, nil
+		for _, k := range keys {
+			if public := k.public(kid); public != nil {
+				return public, nil
+			}
 		}
 	}
-	return signingKey{}, false, nil
+	return nil, nil
 }
 
 // public returns the keys as JWKS (RFC 7517) and how long they may be cached.
@@ -88,6 +122,9 @@ func (r *keyring) public(ctx context.Context) (jose.JSONWebKeySet, time.Duration
 	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{}}
 	for _, k := range keys {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.private.Public(), KeyID: k.ID, Algorithm: string(jose.ES256), Use: "sig"})
+		if k.rsa != nil {
+			set.Keys = append(set.Keys, jose.JSONWebKey{Key: k.rsa.Public(), KeyID: k.ID + rsaSuffix, Algorithm: string(jose.RS256), Use: "sig"})
+		}
 	}
 	return set, min(maxJWKSLife, r.lead/2), err
 }
@@ -119,7 +156,11 @@ func (r *keyring) read(ctx context.Context, now time.Time) ([]signingKey, error)
 	if err != nil {
 		return nil, fmt.Errorf("read signing keys: %w", err)
 	}
-	if r.due(stored, now) {
+	due, err := r.due(stored, now)
+	if err != nil {
+		return nil, err
+	}
+	if due {
 		if err := r.add(ctx, stored, now); err != nil {
 			return nil, err
 		}
@@ -129,48 +170,49 @@ func (r *keyring) read(ctx context.Context, now time.Time) ([]signingKey, error)
 	}
 	var keys []signingKey
 	for i, k := range stored {
-		if i+1 < len(stored) && stored[i+1].ActiveAt.Add(r.p.AccessLifetime+skew+keysFresh).Before(now) {
+		if i+1 < len(stored) && stored[i+1].ActiveAt.Add(r.p.longest()+skew+keysFresh).Before(now) {
 			if err := r.p.Store.DropSigningKey(ctx, k.ID); err != nil {
 				return nil, fmt.Errorf("remove signing key: %w", err)
 			}
 			continue
 		}
-		key, ok := r.known(k.ID)
-		if !ok {
-			if key, err = r.open(k); err != nil {
-				return nil, fmt.Errorf("open signing key %s: %w", k.ID, err)
-			}
+		key, err := r.opened(k)
+		if err != nil {
+			return nil, err
 		}
 		keys = append(keys, key)
 	}
 	return keys, nil
 }
 
-// due reports whether the next key has to be published.
-func (r *keyring) due(stored []grant.Key, now time.Time) bool {
+// due reports whether the next generation has to be published: when the newest
+// one comes to its end, or has no RSA key.
+func (r *keyring) due(stored []grant.Key, now time.Time) (bool, error) {
 	if len(stored) == 0 {
-		return true
+		return true, nil
 	}
-	newest := stored[len(stored)-1]
-	return !now.Before(newest.ActiveAt.Add(r.p.KeyPeriod - r.lead))
+	newest, err := r.opened(stored[len(stored)-1])
+	return newest.rsa == nil || !now.Before(newest.ActiveAt.Add(r.p.KeyPeriod-r.lead)), err
 }
 
-// add makes and stores the next key. That another process did so meanwhile is as
-// good.
+// add makes and stores the next generation. That another process did so meanwhile
+// is as good.
 func (r *keyring) add(ctx context.Context, stored []grant.Key, now time.Time) error {
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return fmt.Errorf("make signing key: %w", err)
-	}
-	der, err := x509.MarshalPKCS8PrivateKey(private)
+	der, err := r.generate()
 	if err != nil {
 		return fmt.Errorf("make signing key: %w", err)
 	}
 	k := grant.Key{Generation: 1, ID: rand.Text(), CreatedAt: now, ActiveAt: now}
 	if n := len(stored); n > 0 {
-		newest := stored[n-1]
+		newest, err := r.opened(stored[n-1])
+		if err != nil {
+			return err
+		}
 		k.Generation = newest.Generation + 1
-		k.ActiveAt = slices.MaxFunc([]time.Time{newest.ActiveAt.Add(r.p.KeyPeriod), now.Add(r.lead)}, time.Time.Compare)
+		k.ActiveAt = now.Add(r.lead)
+		if end := newest.ActiveAt.Add(r.p.KeyPeriod); newest.rsa != nil && end.After(k.ActiveAt) {
+			k.ActiveAt = end
+		}
 	}
 	k.Sealed = r.p.Box.Seal(der, k.Label())
 	if _, err := r.p.Store.AddSigningKey(ctx, k); err != nil {
@@ -179,35 +221,89 @@ func (r *keyring) add(ctx context.Context, stored []grant.Key, now time.Time) er
 	return nil
 }
 
-func (r *keyring) known(id string) (signingKey, bool) {
-	i := slices.IndexFunc(r.keys, func(k signingKey) bool { return k.ID == id })
-	if i < 0 {
-		return signingKey{}, false
+// generate returns a new EC key and a new RSA key, each as PKCS #8, one after the
+// other. Versions that know no RSA key read the first and ignore the rest.
+func (r *keyring) generate() ([]byte, error) {
+	ec, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
 	}
-	return r.keys[i], true
+	rs, err := r.p.NewRSAKey()
+	if err != nil {
+		return nil, err
+	}
+	var der []byte
+	for _, private := range []any{ec, rs} {
+		one, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			return nil, err
+		}
+		der = append(der, one...)
+	}
+	return der, nil
 }
 
-// open opens a stored key.
+// opened returns a stored generation as this process knows it, or opens it.
+func (r *keyring) opened(k grant.Key) (signingKey, error) {
+	if i := slices.IndexFunc(r.keys, func(known signingKey) bool { return known.ID == k.ID }); i >= 0 {
+		return r.keys[i], nil
+	}
+	key, err := r.open(k)
+	if err != nil {
+		return signingKey{}, fmt.Errorf("open signing key %s: %w", k.ID, err)
+	}
+	return key, nil
+}
+
+// open opens a stored generation.
 func (r *keyring) open(k grant.Key) (signingKey, error) {
-	der, err := r.p.Box.Open(k.Sealed, k.Label())
+	rest, err := r.p.Box.Open(k.Sealed, k.Label())
 	if err != nil {
 		return signingKey{}, err
 	}
-	parsed, err := x509.ParsePKCS8PrivateKey(der)
-	if err != nil {
-		return signingKey{}, err
+	key := signingKey{Key: k, ids: map[jose.SignatureAlgorithm]jose.Signer{}}
+	for len(rest) > 0 {
+		var one asn1.RawValue
+		if rest, err = asn1.Unmarshal(rest, &one); err != nil {
+			return signingKey{}, err
+		}
+		private, err := x509.ParsePKCS8PrivateKey(one.FullBytes)
+		if err != nil {
+			return signingKey{}, err
+		}
+		if err := key.take(private); err != nil {
+			return signingKey{}, err
+		}
 	}
-	private, ok := parsed.(*ecdsa.PrivateKey)
-	if !ok || private.Curve != elliptic.P256() {
-		return signingKey{}, fmt.Errorf("not a P-256 key")
+	if key.private == nil {
+		return signingKey{}, errors.New("it holds no P-256 key")
 	}
-	access, err := newSigner(private, k.ID, accessTokenType)
-	id, err2 := newSigner(private, k.ID, "JWT")
-	return signingKey{Key: k, private: private, access: access, id: id}, cmp.Or(err, err2)
+	return key, nil
 }
 
-func newSigner(private *ecdsa.PrivateKey, id string, typ jose.ContentType) (jose.Signer, error) {
+// take adds a private key and its signers.
+func (k *signingKey) take(private any) (err error) {
+	switch private := private.(type) {
+	case *ecdsa.PrivateKey:
+		if private.Curve != elliptic.P256() {
+			return errors.New("not a P-256 key")
+		}
+		k.private = private
+		if k.access, err = newSigner(jose.ES256, private, k.ID, accessTokenType); err != nil {
+			return err
+		}
+		k.ids[jose.ES256], err = newSigner(jose.ES256, private, k.ID, "JWT")
+	case *rsa.PrivateKey:
+		k.rsa = private
+		k.ids[jose.RS256], err = newSigner(jose.RS256, private, k.ID+rsaSuffix, "JWT")
+	default:
+		err = fmt.Errorf("unknown kind of key %T", private)
+	}
+	return err
+}
+
+func newSigner(alg jose.SignatureAlgorithm, private any, kid string, typ jose.ContentType) (jose.Signer, error) {
 	return jose.NewSigner(
-		jose.SigningKey{Algorithm: jose.ES256, Key: &jose.JSONWebKey{Key: private, KeyID: id}},
+		jose.SigningKey{Algorithm: alg, Key: &jose.JSONWebKey{Key: private, KeyID: kid}},
 		(&jose.SignerOptions{}).WithType(typ))
 }

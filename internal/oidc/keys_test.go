@@ -1,7 +1,13 @@
 package oidc_test
 
 import (
+	"cmp"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -9,23 +15,31 @@ import (
 	"time"
 
 	"merlon/internal/oidc"
+	"merlon/internal/oidc/grant"
+	"merlon/internal/seal"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
 )
 
-// keyIDs returns the published key ids, oldest first, and checks that nothing
-// private is among them.
+// keyIDs returns the ids of the published EC keys, oldest first. It checks that an
+// RSA key stands beside each and that nothing private is among them.
 func (w *world) keyIDs() []string {
 	w.t.Helper()
 	a := w.get("/oidc/jwks").want(w.t, 200, "")
 	var set struct {
-		Keys []struct{ Kid, Kty, Crv, Alg, Use, X, Y, D string }
+		Keys []struct{ Kid, Kty, Crv, Alg, Use, X, Y, N, E, D, P string }
 	}
 	if err := json.Unmarshal([]byte(a.text), &set); err != nil {
 		w.t.Fatal(err)
 	}
 	var ids []string
-	for _, k := range set.Keys {
+	for i, k := range set.Keys {
+		if k.Kty == "RSA" {
+			if i == 0 || k.Kid != set.Keys[i-1].Kid+"-rs256" || k.Alg != "RS256" || k.Use != "sig" || k.N == "" || k.E == "" || k.D != "" || k.P != "" {
+				w.t.Errorf("key %+v", k)
+			}
+			continue
+		}
 		if k.Kty != "EC" || k.Crv != "P-256" || k.Alg != "ES256" || k.Use != "sig" || k.X == "" || k.Y == "" || k.D != "" {
 			w.t.Errorf("key %+v", k)
 		}
@@ -90,7 +104,7 @@ func TestKeyRotation(t *testing.T) {
 		w.holds(last, true)
 		w.holds(fresh, true)
 		// When the last token has ended, the old key goes.
-		clock.Advance(9 * time.Minute)
+		clock.Advance(59 * time.Minute)
 		if got := w.keyIDs(); !slices.Equal(got, ids) {
 			t.Errorf("keys %v, want %v", got, ids)
 		}
@@ -143,4 +157,86 @@ func TestFirstKeyIsMadeOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestIDTokenAlgorithm checks which algorithm signs ID tokens: RS256, unless the
+// application registered ES256.
+func TestIDTokenAlgorithm(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		w := newWorld(t, db, clock)
+		for _, want := range []string{"", "RS256", "ES256"} {
+			w.swap(w.newProvider(func(c *oidc.Config) { c.Clients[0].IDTokenAlg = want }))
+			a := w.webTokens()
+			if got := w.algorithm(a.member(t, "id_token")); got != cmp.Or(want, "RS256") {
+				t.Errorf("registered %q: ID token signed with %s", want, got)
+			}
+			if got := w.algorithm(a.member(t, "access_token")); got != "ES256" {
+				t.Errorf("access token signed with %s", got)
+			}
+			w.holds(a.member(t, "id_token"), false) // an ID token is no access token
+		}
+		_, err := oidc.New(oidc.Config{BaseURL: baseURL, AuthURL: w.url, Box: w.box, Store: db, People: w.people,
+			Clients: []oidc.Confidential{{ID: "web", Secret: secret, IDTokenAlg: "none"}}})
+		if err == nil {
+			t.Error("an application may register ID tokens without a signature")
+		}
+	})
+}
+
+// TestGenerationWithoutRSAKey upgrades a deployment whose key was made before
+// RS256: it goes on signing until the next generation was published long enough.
+func TestGenerationWithoutRSAKey(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		box, err := seal.New([]byte(strings.Repeat("k", 32)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		der, err := x509.MarshalPKCS8PrivateKey(private)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := grant.Key{Generation: 1, ID: "old", CreatedAt: clock.Now(), ActiveAt: clock.Now()}
+		old.Sealed = box.Seal(der, old.Label())
+		if _, err := db.AddSigningKey(t.Context(), old); err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(t, db, clock)
+		if a := w.webTokens(); w.signedWith(a.member(t, "id_token")) != "old" || w.algorithm(a.member(t, "id_token")) != "ES256" {
+			t.Error("an ID token was not signed with the key that everybody knows")
+		}
+		clock.Advance(25 * time.Hour)
+		if a := w.webTokens(); w.algorithm(a.member(t, "id_token")) != "RS256" || w.signedWith(a.member(t, "access_token")) == "old" {
+			t.Error("the generation with an RSA key does not sign after a day")
+		}
+		if keys, err := db.SigningKeys(t.Context()); err != nil || len(keys) > 2 {
+			t.Errorf("%d generations, %v", len(keys), err)
+		}
+	})
+}
+
+// algorithm returns the alg of a token's header.
+func (w *world) algorithm(token string) string {
+	w.t.Helper()
+	head, _, _ := strings.Cut(token, ".")
+	alg, _ := decodePart(w.t.(*testing.T), head)["alg"].(string)
+	return alg
+}
+
+// webTokens signs the person in for the confidential application.
+func (w *world) webTokens() answer {
+	w.t.Helper()
+	const back = "https://web.example.test/callback"
+	page := w.follow(w.get(w.authorizePath("client_id", "web", "redirect_uri", back, "scope", "openid")))
+	if page.status == 303 {
+		page = w.follow(w.signIn(w.follow(page)))
+	}
+	to, err := url.Parse(w.submit(page, "/auth/consent", "decision", "allow").header.Get("Location"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.redeem(to.Query().Get("code"), "client_id", "web", "client_secret", secret, "redirect_uri", back).want(w.t, 200, "")
 }

@@ -16,6 +16,8 @@ package oidc
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -43,10 +45,19 @@ type Config struct {
 	CLIIDs  []string       // further identifiers of the cli application
 	Clients []Confidential // applications with a secret
 
+	// EditorExtensions are the publisher.name identifiers of the editor extensions
+	// that may receive vscode:// and vscode-insiders:// redirects; default
+	// "merlon.merlon".
+	EditorExtensions []string
+
 	AccessLifetime  time.Duration // of access and ID tokens; 10 minutes
-	RefreshLifetime time.Duration // of a refresh token; 14 days
+	CLILifetime     time.Duration // of those of the cli application; 60 minutes
+	RefreshLifetime time.Duration // of a grant with refresh tokens, however often they are used; 14 days
 	KeyPeriod       time.Duration // how long a key signs; 30 days
 	SignUp          bool          // offer the sign-up page
+
+	// NewRSAKey makes the RSA keys that sign ID tokens; default: 3072 bits.
+	NewRSAKey func() (*rsa.PrivateKey, error)
 
 	Box    *seal.Box
 	Store  Store
@@ -61,6 +72,7 @@ type Store interface {
 	Codes
 	Grants
 	Devices
+	Consents
 }
 
 // Keys keeps signing keys and what is made once for the deployment.
@@ -75,17 +87,17 @@ type Keys interface {
 type Codes interface {
 	AddCode(ctx context.Context, c grant.Code) error
 	Code(ctx context.Context, hash string) (grant.Code, error)
-	RedeemCode(ctx context.Context, hash string, t grant.Tokens, until time.Time) (fresh bool, err error)
+	RedeemCode(ctx context.Context, hash string, t grant.Tokens) (fresh bool, err error)
 }
 
 // Grants keeps grants, refresh tokens and revocations.
 type Grants interface {
 	Refresh(ctx context.Context, hash string) (grant.Tokens, error)
-	RotateRefresh(ctx context.Context, hash string, next grant.Refresh, until time.Time) (fresh bool, err error)
-	RevokeGrant(ctx context.Context, id string, until time.Time, reason string) error
-	RevokeUser(ctx context.Context, user tenant.UserID, until time.Time, reason string) error
-	RevokeTokens(ctx context.Context, until time.Time, ids ...string) error
-	Admit(ctx context.Context, a grant.Admission) (active, service bool, err error)
+	RotateRefresh(ctx context.Context, hash string, next grant.Refresh, window time.Duration) (grant.Rotation, error)
+	ActiveGrants(ctx context.Context, user tenant.UserID) ([]grant.Grant, error)
+	RevokeGrant(ctx context.Context, id, reason string) error
+	RevokeToken(ctx context.Context, id string, until time.Time) error
+	Admit(ctx context.Context, a grant.Admission) (who grant.Admitted, admitted bool, err error)
 	CollectGrants(ctx context.Context) (removed int64, err error)
 }
 
@@ -93,9 +105,16 @@ type Grants interface {
 type Devices interface {
 	AddDevice(ctx context.Context, d grant.Device) (added bool, err error)
 	DeviceByUserCode(ctx context.Context, userHash string) (grant.Device, error)
-	PollDevice(ctx context.Context, hash string, slower time.Duration) (d grant.Device, tooSoon bool, err error)
+	PollDevice(ctx context.Context, hash, client string, slower time.Duration) (d grant.Device, tooSoon bool, err error)
 	DecideDevice(ctx context.Context, d grant.Device, by tenant.Actor) (decided bool, err error)
 	RedeemDevice(ctx context.Context, hash string, t grant.Tokens) (fresh bool, err error)
+}
+
+// Consents keeps what people agreed to.
+type Consents interface {
+	Consents(ctx context.Context, user tenant.UserID) ([]grant.Consent, error)
+	AddConsent(ctx context.Context, c grant.Consent) error
+	WithdrawConsent(ctx context.Context, c grant.Consent, reason string) error
 }
 
 // A Provider is the OpenID provider of one deployment. It is safe for concurrent
@@ -110,6 +129,7 @@ type Provider struct {
 	tokenTypes map[string]bool // accepted types of personal access tokens
 	formKey    []byte          // binds forms to browsers
 	codeKey    []byte          // hashes user codes of devices
+	refreshKey []byte          // makes the next refresh token from a presented one
 	handler    http.Handler
 }
 
@@ -121,7 +141,7 @@ func New(c Config) (*Provider, error) {
 	}
 	p := &Provider{
 		Config: c, issuer: c.AuthURL + "/oidc",
-		formKey: c.Box.Derive("oidc forms"), codeKey: c.Box.Derive("oidc user codes"),
+		formKey: c.Box.Derive("oidc forms"), codeKey: c.Box.Derive("oidc user codes"), refreshKey: c.Box.Derive("oidc refresh tokens"),
 		resources: map[string]bool{}, tokenTypes: map[string]bool{},
 	}
 	for _, r := range append([]string{c.BaseURL}, c.Aliases...) {
@@ -161,11 +181,17 @@ func (c *Config) check() error {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
+	if c.NewRSAKey == nil {
+		c.NewRSAKey = func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, rsaBits) }
+	}
 	if len(c.Vendors) == 0 {
 		c.Vendors = []string{"merlon"}
 	}
+	if len(c.EditorExtensions) == 0 {
+		c.EditorExtensions = []string{"merlon.merlon"}
+	}
 	for d, def := range map[*time.Duration]time.Duration{
-		&c.AccessLifetime: 10 * time.Minute, &c.RefreshLifetime: 14 * 24 * time.Hour, &c.KeyPeriod: 30 * 24 * time.Hour,
+		&c.AccessLifetime: 10 * time.Minute, &c.CLILifetime: time.Hour, &c.RefreshLifetime: 14 * 24 * time.Hour, &c.KeyPeriod: 30 * 24 * time.Hour,
 	} {
 		if *d == 0 {
 			*d = def
@@ -174,11 +200,14 @@ func (c *Config) check() error {
 			return errors.New("oidc: a lifetime is shorter than a second: " + d.String())
 		}
 	}
-	if c.KeyPeriod < c.AccessLifetime {
+	if c.KeyPeriod < c.longest() {
 		return errors.New("oidc: keys must sign for longer than a token lives")
 	}
 	return nil
 }
+
+// longest is the longest lifetime of an access token.
+func (c *Config) longest() time.Duration { return max(c.AccessLifetime, c.CLILifetime) }
 
 // Handler serves the addresses that begin with /oidc/, /auth/ or /.well-known/.
 func (p *Provider) Handler() http.Handler { return p.handler }

@@ -1,7 +1,8 @@
 package oidc_test
 
 import (
-	"context"
+	"crypto/rand"
+	"crypto/rsa"
 	"crypto/tls"
 	"encoding/json"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -82,8 +84,7 @@ func newWorldAt(t testing.TB, db *store.DB, clock *storetest.Clock, host string)
 		w.url = strings.Replace(w.server.URL, "127.0.0.1", host, 1)
 	}
 	t.Cleanup(w.server.Close)
-	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: w.url, Now: w.now,
-		Revoked: func(ctx context.Context, id tenant.UserID) error { return w.provider.Revoke(ctx, id) }})
+	w.people = identity.New(identity.Options{Store: db, Post: w.post, Region: storetest.Region, AuthURL: w.url, Now: w.now})
 	w.provider = w.newProvider(nil)
 	h := w.provider.Handler()
 	w.handler.Store(&h)
@@ -106,6 +107,7 @@ func (w *world) newProvider(change func(*oidc.Config)) *oidc.Provider {
 		Clients: []oidc.Confidential{{ID: "web", Name: "Web", Secret: secret,
 			RedirectURIs: []string{"https://web.example.test/callback"}, PostLogoutRedirectURIs: []string{"https://web.example.test/"}}},
 		Box: w.box, Store: w.db, People: w.people, Now: w.now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		NewRSAKey: testRSAKey, EditorExtensions: []string{"example.merlon"},
 	}
 	if change != nil {
 		change(&c)
@@ -116,6 +118,9 @@ func (w *world) newProvider(change func(*oidc.Config)) *oidc.Provider {
 	}
 	return p
 }
+
+// testRSAKey makes one RSA key for all tests: making them takes time.
+var testRSAKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
 
 func closeSignUp(c *oidc.Config) { c.SignUp = false }
 

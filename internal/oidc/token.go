@@ -14,6 +14,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"merlon/internal/errs"
+	"merlon/internal/identity"
 	"merlon/internal/oidc/grant"
 	"merlon/internal/tenant"
 )
@@ -38,13 +39,14 @@ type claims struct {
 	ClientID string   `json:"client_id,omitempty"`
 	Scope    string   `json:"scope,omitempty"`
 	GrantID  string   `json:"gid,omitempty"` // the grant or session it was made for
+	TokenID  string   `json:"pat,omitempty"` // the personal access token it was exchanged for
 	ID       string   `json:"jti,omitempty"`
 
 	AuthTime        int64  `json:"auth_time,omitempty"`
 	Nonce           string `json:"nonce,omitempty"`
 	AccessTokenHash string `json:"at_hash,omitempty"`
 	AuthorizedParty string `json:"azp,omitempty"`
-	*person
+	person                 // no pointer: encoding/json could not read it back
 }
 
 // An audience is one name or a list of names. One is written as text: that is
@@ -72,38 +74,48 @@ type issue struct {
 	user     tenant.UserID
 	client   string
 	scopes   []string
-	madeFor  string    // id of the grant or session; empty for a personal access token
-	until    time.Time // no token outlives it; zero for no bound
+	madeFor  string           // id of the grant or session; empty for a personal access token
+	token    identity.TokenID // of the personal access token; empty for a grant or session
+	until    time.Time        // no token outlives it; zero for no bound
 	authTime time.Time
 	nonce    string
 }
 
 // expiry returns the end of a token that is made at now, a full second, and its
 // lifetime as a client may rely on it: the token holds for at least so long.
-func (p *Provider) expiry(now, until time.Time) (time.Time, int64) {
-	end := now.Add(p.AccessLifetime)
+func (p *Provider) expiry(now time.Time, i issue) (time.Time, int64) {
+	end := now.Add(p.lifetime(i.client))
 	if whole := end.Truncate(time.Second); whole.Before(end) {
 		end = whole.Add(time.Second)
 	}
-	if !until.IsZero() && until.Before(end) {
-		end = until.Truncate(time.Second)
+	if !i.until.IsZero() && i.until.Before(end) {
+		end = i.until.Truncate(time.Second)
 	}
 	return end, int64(end.Sub(now) / time.Second)
 }
 
-// accessToken writes an access token for the API and returns its lifetime in
-// seconds.
+// lifetime is how long the tokens of an application are valid. The command line
+// asks for one and may work for a long time without a browser.
+func (p *Provider) lifetime(clientID string) time.Duration {
+	if c := p.clients[clientID]; c != nil && c.exchanges {
+		return p.CLILifetime
+	}
+	return p.AccessLifetime
+}
+
+// accessToken writes an access token, for the API or for the userinfo endpoint,
+// and returns its lifetime in seconds.
 func (p *Provider) accessToken(ctx context.Context, i issue) (token string, seconds int64, err error) {
 	key, err := p.keys.current(ctx)
 	if err != nil {
 		return "", 0, err
 	}
 	now := p.Now()
-	end, seconds := p.expiry(now, i.until)
+	end, seconds := p.expiry(now, i)
 	token, err = sign(key.access, claims{
-		Issuer: p.issuer, Subject: string(i.user), Audience: audience{p.BaseURL},
+		Issuer: p.issuer, Subject: string(i.user), Audience: audience{p.audience(i.scopes)},
 		Expires: end.Unix(), IssuedAt: now.Unix(), ID: rand.Text(),
-		ClientID: i.client, Scope: strings.Join(i.scopes, " "), GrantID: i.madeFor,
+		ClientID: i.client, Scope: strings.Join(i.scopes, " "), GrantID: i.madeFor, TokenID: string(i.token),
 	})
 	return token, seconds, err
 }
@@ -120,12 +132,12 @@ func (p *Provider) idToken(ctx context.Context, i issue, access string) (string,
 		return "", err
 	}
 	now := p.Now()
-	end, _ := p.expiry(now, i.until)
+	end, _ := p.expiry(now, i)
 	half := sha256.Sum256([]byte(access)) // section 3.1.3.6: the left half
-	return sign(key.id, claims{
+	return sign(key.idSigner(p.clients[i.client].idTokenAlg()), claims{
 		Issuer: p.issuer, Subject: string(i.user), Audience: audience{i.client}, AuthorizedParty: i.client,
 		Expires: end.Unix(), IssuedAt: now.Unix(), AuthTime: i.authTime.Unix(), Nonce: i.nonce,
-		AccessTokenHash: base64.RawURLEncoding.EncodeToString(half[:16]), person: about,
+		AccessTokenHash: base64.RawURLEncoding.EncodeToString(half[:16]), person: *about,
 	})
 }
 
@@ -155,7 +167,11 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	if strings.Count(token, ".") != 2 {
 		return claims{}, errToken("it is not a signed token")
 	}
-	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
+	algorithms := []jose.SignatureAlgorithm{jose.ES256}
+	if typ != accessTokenType {
+		algorithms = append(algorithms, jose.RS256)
+	}
+	jws, err := jose.ParseSignedCompact(token, algorithms)
 	if err != nil || len(jws.Signatures) != 1 {
 		return claims{}, errToken("it is not a token of this service")
 	}
@@ -163,14 +179,14 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	if got, _ := header.ExtraHeaders[jose.HeaderType].(string); got != typ {
 		return claims{}, errToken("it is of another type")
 	}
-	key, ok, err := p.keys.find(ctx, header.KeyID)
+	key, err := p.keys.find(ctx, header.KeyID)
 	if err != nil {
 		return claims{}, err
 	}
-	if !ok {
+	if key == nil {
 		return claims{}, errToken("it was signed with a key that this service does not have")
 	}
-	body, err := jws.Verify(key.private.Public())
+	body, err := jws.Verify(key)
 	if err != nil {
 		return claims{}, errToken("its signature is wrong")
 	}
@@ -184,7 +200,8 @@ func (p *Provider) open(ctx context.Context, token, typ string) (claims, error) 
 	return c, nil
 }
 
-// verify checks an access token without looking at who it is for.
+// verify checks an access token, for the API or the userinfo endpoint, without
+// looking at whose it is.
 func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
 	c, err := p.open(ctx, token, accessTokenType)
 	if err != nil {
@@ -192,7 +209,7 @@ func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
 	}
 	now := p.Now()
 	switch {
-	case !slices.Contains(c.Audience, p.BaseURL):
+	case !slices.Contains(c.Audience, p.BaseURL) && !slices.Contains(c.Audience, p.userinfo()):
 		return claims{}, errToken("it was issued for another address")
 	case !now.Before(time.Unix(c.Expires, 0).Add(skew)):
 		return claims{}, errToken("it has expired")
@@ -208,8 +225,14 @@ func (p *Provider) verify(ctx context.Context, token string) (claims, error) {
 // is an Unauthenticated error: one of another region, expired or revoked, or of a
 // user who is disabled or gone.
 func (p *Provider) Authenticate(ctx context.Context, bearer string) (tenant.Actor, error) {
-	_, actor, err := p.authenticate(ctx, bearer)
-	return actor, err
+	c, actor, err := p.authenticate(ctx, bearer)
+	if err != nil {
+		return tenant.Actor{}, err
+	}
+	if !slices.Contains(c.Audience, p.BaseURL) {
+		return tenant.Actor{}, errToken("it is for the userinfo endpoint; name the resource " + p.BaseURL + " when you ask for it")
+	}
+	return actor, nil
 }
 
 func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, tenant.Actor, error) {
@@ -217,22 +240,27 @@ func (p *Provider) authenticate(ctx context.Context, bearer string) (claims, ten
 	if err != nil {
 		return claims{}, tenant.Actor{}, err
 	}
-	a := grant.Admission{User: tenant.UserID(c.Subject), TokenID: c.ID, MadeFor: c.GrantID}
+	a := grant.Admission{User: tenant.UserID(c.Subject), TokenID: c.ID, PersonalToken: c.TokenID}
 	if c.GrantID != "" {
 		a.Since = time.Unix(c.IssuedAt+1, 0) // the claim is cut to seconds
+		if a.Grant = c.GrantID; c.ClientID == sessionClient {
+			a.Grant, a.Session = "", c.GrantID
+		}
 	}
-	active, service, err := p.Store.Admit(ctx, a)
+	who, admitted, err := p.Store.Admit(ctx, a)
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return claims{}, tenant.Actor{}, fmt.Errorf("check access token: %w", err)
 	}
-	if err != nil || !active {
+	if err != nil || !admitted {
 		return claims{}, tenant.Actor{}, errToken("it was revoked, or the account is disabled")
 	}
-	return c, tenant.Actor{UserID: tenant.UserID(c.Subject), Service: service, ClientID: c.ClientID}, nil
+	limits := who.Limits
+	scopes := tenant.KnownTokenScopes(strings.Fields(c.Scope))
+	if limits.Scopes &= scopes; c.TokenID == "" {
+		limits.Scopes = scopes
+	}
+	return c, tenant.Actor{UserID: tenant.UserID(c.Subject), Service: who.Service, ClientID: c.ClientID, Limits: &limits}, nil
 }
-
-// tokensEnd is when every access token that exists now has ended.
-func (p *Provider) tokensEnd() time.Time { return p.Now().Add(p.AccessLifetime + skew + time.Second) }
 
 // A person is what an application may learn of a user, by scope.
 type person struct {
@@ -263,11 +291,4 @@ func (p *Provider) person(ctx context.Context, id tenant.UserID, scopes []string
 		about.Email, about.EmailVerified = u.Email, &yes
 	}
 	return about, nil
-}
-
-// Revoke takes back every grant of a user, with its refresh and access tokens. It
-// is identity.Options.Revoked: what was derived from the old password ends with
-// it.
-func (p *Provider) Revoke(ctx context.Context, user tenant.UserID) error {
-	return p.Store.RevokeUser(ctx, user, p.tokensEnd(), "the password was changed, or the account disabled")
 }

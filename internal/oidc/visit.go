@@ -290,7 +290,7 @@ func (p *Provider) session(r *http.Request) (identity.Session, error) {
 	return p.People.Session(r.Context(), c.Value)
 }
 
-// signOut ends the session and the access tokens that were made for it.
+// signOut ends the session; the access tokens that were made for it end with it.
 func (p *Provider) signOut(w http.ResponseWriter, r *http.Request) error {
 	setCookie(w, sessionCookie, "", -1)
 	se, err := p.session(r)
@@ -300,10 +300,7 @@ func (p *Provider) signOut(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := p.People.EndSession(r.Context(), sessionActor(r, se), se.ID); err != nil && !errs.Is(err, errs.NotFound) {
-		return err
-	}
-	return p.Store.RevokeTokens(r.Context(), p.tokensEnd(), string(se.ID))
+	return p.People.SignOut(r.Context(), sessionActor(r, se), se.ID)
 }
 
 // sessionActor is who acts in a session.

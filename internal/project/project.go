@@ -45,6 +45,9 @@ type Totals struct {
 	New, NewRecent                   int // findings that came up
 	Solved, SolvedRecent             int // findings that were resolved
 	Critical, High, Medium, Low      int // findings that are open and shown
+	Projects, Scanned                int
+	Risk                             int64           // the highest score
+	Coverage                         []CoverageCount // see SumCoverage; those that were never analysed are left out
 }
 
 // Add adds other numbers.
@@ -58,6 +61,10 @@ func (t *Totals) Add(o Totals) {
 	t.Solved += o.Solved
 	t.SolvedRecent += o.SolvedRecent
 	t.Critical += o.Critical
+	t.Projects += o.Projects
+	t.Scanned += o.Scanned
+	t.Risk = max(t.Risk, o.Risk)
+	t.Coverage = append(t.Coverage, o.Coverage...)
 	t.High += o.High
 	t.Medium += o.Medium
 	t.Low += o.Low

@@ -130,33 +130,54 @@ func TestUpload(t *testing.T) {
 	w, s := newWorld(finding.SCA)
 	tok := token(t, s)
 	ctx := t.Context()
-	refused := []struct {
+	cut := []struct {
 		name string
 		body io.Reader
 	}{
-		{"empty", strings.NewReader("")},
-		{"not a zip", strings.NewReader("hello, this is text")},
-		{"short", strings.NewReader("PK")},
 		{"cut", io.MultiReader(strings.NewReader(archive), iotest.ErrReader(io.ErrUnexpectedEOF))},
 		{"cut at once", iotest.ErrReader(errors.New("connection reset"))},
 	}
-	for _, tt := range refused {
-		if err := s.Upload(ctx, tok, tt.body); !errs.Is(err, errs.Invalid) {
+	for _, tt := range cut {
+		if err := s.Upload(ctx, tok, tt.body, -1); !errs.Is(err, errs.Invalid) {
 			t.Errorf("%s: got %v, want invalid", tt.name, err)
 		}
 	}
-	if len(w.blobs) != 0 || w.finished != "" || w.woken != 0 {
-		t.Fatalf("refused uploads left %v, archive %q", w.blobs, w.finished)
+	if len(w.blobs) != 0 || w.finished != "" || w.woken != 0 || w.ended != nil {
+		t.Fatalf("cut uploads left %v, archive %q, end %v", w.blobs, w.finished, w.ended)
 	}
 	// The address is still good, once.
-	if err := s.Upload(ctx, tok, iotest.OneByteReader(strings.NewReader(archive))); err != nil {
+	if err := s.Upload(ctx, tok, iotest.OneByteReader(strings.NewReader(archive)), int64(len(archive))); err != nil {
 		t.Fatal(err)
 	}
 	if w.blobs[w.finished] != archive || w.woken != 1 {
 		t.Errorf("stored %q under the run's key %q", w.blobs[w.finished], w.finished)
 	}
-	if err := s.Upload(ctx, tok, strings.NewReader(archive)); !errs.Is(err, errs.Gone) || len(w.blobs) != 1 {
+	if err := s.Upload(ctx, tok, strings.NewReader(archive), -1); !errs.Is(err, errs.Gone) || len(w.blobs) != 1 {
 		t.Errorf("again: got %v, %d blobs", err, len(w.blobs))
+	}
+}
+
+// An upload that cannot become good ends its run at once, with the reason.
+func TestUploadRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		size int64
+		kind errs.Kind
+		text string
+	}{
+		"empty":     {"", 0, errs.Invalid, "empty"},
+		"not a zip": {"hello, this is text", 19, errs.Invalid, "not a zip archive"},
+		"short":     {"PK", -1, errs.Invalid, "not a zip archive"},
+		"too large": {archive, MaxUpload + 1, errs.TooLarge, "at most 5 GiB"},
+	} {
+		w, s := newWorld(finding.SCA)
+		err := s.Upload(t.Context(), token(t, s), strings.NewReader(c.body), c.size)
+		if !errs.Is(err, c.kind) || len(w.blobs) != 0 || w.woken != 0 {
+			t.Errorf("%s: got %v, stored %v", name, err, w.blobs)
+		}
+		if w.ended == nil || w.ended.Code != CodeBadUpload || !strings.Contains(w.ended.Message, c.text) {
+			t.Errorf("%s: the run ended with %+v", name, w.ended)
+		}
 	}
 }
 
@@ -185,7 +206,7 @@ func TestToken(t *testing.T) {
 		t.Errorf("got %s, %v, want %s", id, err, w.run.ID)
 	}
 	w.clock = now.Add(time.Hour)
-	if err := s.Upload(t.Context(), tok, strings.NewReader(archive)); !errs.Is(err, errs.Gone) {
+	if err := s.Upload(t.Context(), tok, strings.NewReader(archive), -1); !errs.Is(err, errs.Gone) {
 		t.Errorf("expired: got %v, want gone", err)
 	}
 }

@@ -64,13 +64,44 @@ type Blobs interface {
 	Delete(ctx context.Context, key string) error
 }
 
-// Upload takes the archive that the token's run is to scan.
-func (s *Service) Upload(ctx context.Context, token string, archive io.Reader) error {
+// Upload takes the archive that the token's run is to scan. size is its length in
+// bytes as its sender states it; -1 when unknown. An upload that was cut can be sent
+// again. One that is refused for what it is ends the run at once.
+func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, size int64) error {
 	id, err := readToken(s.Key, token, s.Now())
 	if err != nil {
 		return err
 	}
-	return s.receive(ctx, id, archive)
+	if size > MaxUpload {
+		err = tooLarge(nil)
+	} else {
+		err = s.receive(ctx, id, archive)
+	}
+	var refused *errs.Error
+	if !errors.As(err, &refused) || refused.Code != codeRefused {
+		return err
+	}
+	f := &Failure{Message: "the upload was refused: " + refused.Message, Code: CodeBadUpload, Category: CategoryAPI}
+	if endErr := s.Uploads.AbandonRun(context.WithoutCancel(ctx), id, f); endErr != nil && !errs.Is(endErr, errs.Conflict) {
+		return fmt.Errorf("%w (and the run could not be ended: %w)", err, endErr)
+	}
+	return err
+}
+
+// codeRefused is the code of an error about an upload that no repetition would make
+// good.
+const codeRefused = "upload_refused"
+
+func refuse(kind errs.Kind, format string, args ...any) error {
+	e := errs.E(kind, format, args...)
+	e.Code = codeRefused
+	return e
+}
+
+func tooLarge(cause error) error {
+	e := errs.Wrap(errs.TooLarge, cause, "an archive has at most %d GiB", MaxUpload>>30)
+	e.Code = codeRefused
+	return e
 }
 
 func (s *Service) receive(ctx context.Context, id ID, archive io.Reader) error {
@@ -110,7 +141,7 @@ func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader)
 			return errs.Wrap(errs.Unavailable, err, "there is no room for the upload at the moment: send it again to the same address later")
 		}
 		if errs.Is(err, errs.TooLarge) {
-			return errs.Wrap(errs.TooLarge, err, "an archive has at most %d GiB", MaxUpload>>30)
+			return tooLarge(err)
 		}
 		return err
 	}
@@ -129,7 +160,7 @@ func checkZip(r io.Reader) (io.Reader, error) {
 	n, err := io.ReadFull(r, head)
 	switch {
 	case n == 0 && errors.Is(err, io.EOF):
-		return nil, errs.E(errs.Invalid, "the upload is empty: send a zip archive as the body of the request")
+		return nil, refuse(errs.Invalid, "the upload is empty: send a zip archive as the body of the request")
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, errs.Wrap(errs.Invalid, err, "the upload was cut: send it again to the same address")
 	}
@@ -139,7 +170,7 @@ func checkZip(r io.Reader) (io.Reader, error) {
 			return io.MultiReader(bytes.NewReader(head), r), nil
 		}
 	}
-	return nil, errs.E(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
+	return nil, refuse(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
 }
 
 // touching is a Reader that says every now and then that it is being read, and

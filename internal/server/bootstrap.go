@@ -35,7 +35,7 @@ type Bootstrapped struct {
 // organization, a team and a project. It works on a database that a running
 // service uses. An address that has an account already is a Conflict error.
 func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, error) {
-	db, err := OpenStore(ctx, c)
+	db, err := OpenKeyed(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -28,6 +28,7 @@ func confidentialClients(path string) ([]oidc.Confidential, error) {
 		Secret      string   `yaml:"secret"`
 		Redirects   []string `yaml:"redirect-uris"`
 		AfterLogout []string `yaml:"post-logout-redirect-uris"`
+		IDTokenAlg  string   `yaml:"id-token-signed-response-alg"`
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	dec.KnownFields(true)
@@ -37,7 +38,7 @@ func confidentialClients(path string) ([]oidc.Confidential, error) {
 	var out []oidc.Confidential
 	for _, c := range list {
 		out = append(out, oidc.Confidential{
-			ID: c.ID, Name: c.Name, Secret: c.Secret, RedirectURIs: c.Redirects, PostLogoutRedirectURIs: c.AfterLogout,
+			ID: c.ID, Name: c.Name, Secret: c.Secret, RedirectURIs: c.Redirects, PostLogoutRedirectURIs: c.AfterLogout, IDTokenAlg: c.IDTokenAlg,
 		})
 	}
 	return out, nil

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"merlon/internal/scan"
 	"merlon/internal/seal"
 	"merlon/internal/store"
+	"merlon/internal/store/postgres"
 	"merlon/internal/target"
 	"merlon/internal/target/ownership"
 	"merlon/internal/tenant"
@@ -40,15 +43,16 @@ func newOwners(d *deployment, c config.Dast, closed []string, log *slog.Logger, 
 	return ownership.New(ownership.Owners{Store: d.db, Client: client, Key: d.box.Derive("ownership"), Now: d.db.Now}), nil
 }
 
-// newListener starts to listen for what targets send elsewhere; nil: it is not wanted.
-func newListener(c config.Dast, log *slog.Logger) (*callback.Listener, error) {
+// newListener starts to listen for what targets send elsewhere, on at most so many
+// connections (0: as many as it wants); nil: it is not wanted.
+func newListener(c config.Dast, connections int, log *slog.Logger) (*callback.Listener, error) {
 	if c.DastCallback == "" {
 		if c.DastCallbackURL+c.DastCallbackDomain+c.DastCallbackDNS != "" {
 			return nil, errs.E(errs.Invalid, "dast-callback-url, dast-callback-domain and dast-callback-dns need the address to listen at in dast-callback")
 		}
 		return nil, nil
 	}
-	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL, Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Log: log})
+	l, err := callback.Listen(callback.Options{Listen: c.DastCallback, URL: c.DastCallbackURL, Domain: c.DastCallbackDomain, DNS: c.DastCallbackDNS, Connections: connections, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("dast-callback: %w", err)
 	}
@@ -72,15 +76,10 @@ func dastClosed(c config.Store, calls *callback.Listener, listen ...string) []st
 	if calls != nil {
 		out = append(out, calls.Addr().String())
 	}
-	database, _ := c.URL() // one that cannot be read has stopped the program before
-	for _, text := range []string{database, c.BlobURL} {
-		u, err := url.Parse(text)
-		if err != nil {
-			continue
-		}
-		if u.Scheme == "postgres" || u.Scheme == "postgresql" {
-			out = append(out, withPort(u, "5432"))
-		}
+	if database, err := c.URL(); err == nil && database != "" { // one that cannot be read has stopped the program before
+		out = append(out, postgres.Addresses(database)...)
+	}
+	if u, err := url.Parse(c.BlobURL); err == nil {
 		if end, err := url.Parse(u.Query().Get("endpoint")); err == nil && end.Host != "" {
 			out = append(out, withPort(end, map[string]string{"http": "80"}[end.Scheme]))
 		}
@@ -116,7 +115,7 @@ func newTargets(d *deployment, owners *ownership.Owners) func(context.Context, *
 // open returns the run's target after it has looked again at whose it is.
 func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) {
 	sc := tenant.System(r.OrganizationID, r.TeamID, r.ProjectID)
-	stored, err := t.db.Target(ctx, sc, target.ID(r.Target.ID))
+	stored, err := t.db.SealedTarget(ctx, sc, target.ID(r.Target.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +138,26 @@ func (t *targets) open(ctx context.Context, r *run.Run) (*worker.Target, error) 
 	if err != nil {
 		return nil, fmt.Errorf("what scan %s has kept: %w", r.ID, err)
 	}
-	return &worker.Target{Whole: whole, Resume: kept, Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
+	reasons := restrain(whole, grounds)
+	return &worker.Target{Whole: whole, Reasons: reasons, Resume: kept, Dial: newGate(t.owners.Client, whole, grounds).dial, Keep: (&keeper{targets: t, run: r}).keep}, nil
+}
+
+// restrain limits a scan of hosts that the organization has not shown to control: it is slow
+// and short, whatever the target says, and nobody signs in.
+func restrain(t *scan.Target, grounds []ownership.Grounds) []scan.Reason {
+	if t.Profile != scan.Passive || len(grounds) == len(target.Scope(t)) {
+		return nil
+	}
+	t.Restrain()
+	before := len(t.Identities) + len(t.Headers)
+	t.Identities = nil
+	t.Headers = slices.DeleteFunc(t.Headers, func(h scan.Header) bool {
+		return strings.EqualFold(h.Name, "Authorization") || strings.EqualFold(h.Name, "Cookie")
+	})
+	if len(t.Headers) == before {
+		return nil
+	}
+	return []scan.Reason{{Code: "unavailable", Message: "nobody was signed in, because ownership of the target's hosts was not shown: pages that need it were not examined"}}
 }
 
 func keptLabel(r *run.Run) string { return "kept/" + string(r.ID) }
@@ -171,8 +189,8 @@ func (k *keeper) keep(ctx context.Context, kept []byte) error {
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // A gate makes the connections of one scan: to the hosts of its target, held to the
-// administrator's list where that stands in for a proof, and to those that it signs in
-// at. Whatever else the scan asks for is refused.
+// addresses at which their ownership was seen, or to the administrator's list where that
+// stands in for a proof, and to those that it signs in at. Whatever else the scan asks for is refused.
 type gate map[string]dialer
 
 func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Grounds) gate {
@@ -184,9 +202,11 @@ func newGate(client *outbound.Client, t *scan.Target, grounds []ownership.Ground
 		g[o.Address()] = client.Dial
 	}
 	for _, ground := range grounds {
-		dial := dialer(client.Dial)
-		if ground.Listed != nil {
-			dial = client.DialListed
+		dial := dialer(client.DialListed)
+		if ground.Listed == nil {
+			dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				return client.DialPinned(ctx, network, address, ground.Addresses)
+			}
 		}
 		g[ground.Origin.Address()] = dial
 		if ground.Listed == nil && ground.Proof.Method != ownership.DNS {

@@ -132,3 +132,36 @@ func TestKeeperEnds(t *testing.T) {
 		t.Error("it was kept")
 	}
 }
+
+// A scan of hosts whose ownership was not shown is slow and short, whatever its target
+// says, and signs nobody in.
+func TestRestrain(t *testing.T) {
+	wish := func(p scan.Profile) *scan.Target {
+		return &scan.Target{URL: "https://a.example/", Include: []string{"https://b.example/*"}, Profile: p, Rate: 1000, Parallel: 64, Requests: 1_000_000, Identities: []scan.Identity{{Name: "jane", Bearer: "t"}}}
+	}
+	one := []ownership.Grounds{{}}
+	for name, c := range map[string]struct {
+		target     *scan.Target
+		grounds    []ownership.Grounds
+		restrained bool
+	}{
+		"nothing shown":     {wish(scan.Passive), nil, true},
+		"one of two shown":  {wish(scan.Passive), one, true},
+		"both shown":        {wish(scan.Passive), append(one, ownership.Grounds{}), false},
+		"an attack is held": {wish(scan.Safe), append(one, ownership.Grounds{}), false},
+	} {
+		reasons := restrain(c.target, c.grounds)
+		got := c.target
+		if c.restrained != (got.Rate == 10 && got.Requests == 1000 && got.Parallel == 1 && len(got.Identities) == 0 && len(reasons) == 1) || !c.restrained && (got.Rate != 1000 || len(got.Identities) != 1 || reasons != nil) {
+			t.Errorf("%s: %+v, %v", name, got, reasons)
+		}
+	}
+	headers := &scan.Target{URL: "https://a.example/", Profile: scan.Passive, Headers: []scan.Header{{Name: "authorization", Value: "Bearer t"}, {Name: "X-Team", Value: "blue"}}}
+	if reasons := restrain(headers, nil); len(headers.Headers) != 1 || headers.Headers[0].Name != "X-Team" || len(reasons) != 1 {
+		t.Errorf("headers: %+v, %v", headers, reasons)
+	}
+	small := &scan.Target{URL: "https://a.example/", Profile: scan.Passive, Rate: 2, Requests: 50}
+	if reasons := restrain(small, nil); small.Rate != 2 || small.Requests != 50 || reasons != nil {
+		t.Errorf("what asks for less gets more: %+v, %v", small, reasons)
+	}
+}

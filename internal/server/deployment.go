@@ -30,13 +30,14 @@ const (
 
 // open opens a server's deployment. The first server decides where blobs are.
 func open(ctx context.Context, c config.Store) (*deployment, error) {
+	ownFiles()
 	db, err := OpenStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	d := &deployment{db: db}
 	if d.box, err = openBox(ctx, c, db); err == nil {
-		err = d.openBlobs(ctx, c)
+		err = errors.Join(sealAudit(ctx, c, db, d.box), d.openBlobs(ctx, c))
 	}
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -81,6 +82,7 @@ func (d *deployment) openBlobs(ctx context.Context, c config.Store) error {
 
 // openWorker opens a worker's deployment: the blob storage is the server's.
 func openWorker(ctx context.Context, c config.Store) (*deployment, error) {
+	ownFiles()
 	db, err := OpenStore(ctx, c)
 	if err != nil {
 		return nil, err
@@ -92,6 +94,7 @@ func openWorker(ctx context.Context, c config.Store) (*deployment, error) {
 	if d.box, err = findBox(ctx, c, db); err != nil {
 		return nil, errors.Join(err, d.blobs.Close(), db.Close())
 	}
+	useAuditKey(db, d.box)
 	return d, nil
 }
 

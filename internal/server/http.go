@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -20,16 +18,16 @@ import (
 const drain = 20 * time.Second
 
 // listen answers requests until ctx ends, then lets the running ones finish.
-func listen(ctx context.Context, l net.Listener, h http.Handler, tls certificate) error {
+func listen(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
 	srv := &http.Server{
-		Handler: h,
-		// No limit on the body: uploads take as long as they take, and each has its own
-		// limit. Headers must come at once.
+		Handler: paced(l.limits, h),
+		// Bodies and responses have deadlines that move (pace.go). Headers must come at once.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelDebug),
 	}
+	l.watch(srv)
 	failed := make(chan error, 1)
 	go func() {
 		if tls.cert != "" {
@@ -121,52 +119,11 @@ func secure(https bool, next http.Handler) http.Handler {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
-		h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'") // pages set their own
+		h.Set("Content-Security-Policy", "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'") // pages set their own
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		if https {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// forwarded replaces the peer's address by the client's when the peer is a
-// trusted proxy: the last address of X-Forwarded-For that is not a trusted one.
-func forwarded(trusted []netip.Prefix, next http.Handler) http.Handler {
-	if len(trusted) == 0 {
-		return next
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if client, ok := clientOf(r, trusted); ok {
-			r.RemoteAddr = net.JoinHostPort(client, "0")
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func clientOf(r *http.Request, trusted []netip.Prefix) (string, bool) {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || !within(trusted, peer.Addr()) {
-		return "", false
-	}
-	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0; i-- {
-		addr, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-		if err != nil {
-			return "", false // a proxy that we trust wrote what we cannot read: keep the peer
-		}
-		if !within(trusted, addr) || i == 0 {
-			return addr.String(), true
-		}
-	}
-	return "", false
-}
-
-func within(nets []netip.Prefix, a netip.Addr) bool {
-	for _, n := range nets {
-		if n.Contains(a.Unmap()) {
-			return true
-		}
-	}
-	return false
 }

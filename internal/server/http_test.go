@@ -8,38 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"strings"
 	"testing"
 )
-
-func TestForwardedBelievesOnlyTrustedProxies(t *testing.T) {
-	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	for name, test := range map[string]struct{ peer, header, want string }{
-		"no proxy":               {"192.0.2.1:5", "", "192.0.2.1:5"},
-		"stranger's claim":       {"192.0.2.1:5", "198.51.100.7", "192.0.2.1:5"},
-		"proxy":                  {"10.1.1.1:5", "198.51.100.7", "198.51.100.7:0"},
-		"client's claim ignored": {"10.1.1.1:5", "127.0.0.1, 198.51.100.7, 10.2.2.2", "198.51.100.7:0"},
-		"all trusted":            {"10.1.1.1:5", "10.3.3.3, 10.2.2.2", "10.3.3.3:0"},
-		"unreadable":             {"10.1.1.1:5", "198.51.100.7, nonsense", "10.1.1.1:5"},
-		"proxy without header":   {"10.1.1.1:5", "", "10.1.1.1:5"},
-		"IPv6 client":            {"10.1.1.1:5", "2001:db8::1", "[2001:db8::1]:0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest("GET", "/", nil)
-			r.RemoteAddr = test.peer
-			if test.header != "" {
-				r.Header.Set("X-Forwarded-For", test.header)
-			}
-			var got string
-			forwarded(trusted, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.RemoteAddr })).
-				ServeHTTP(httptest.NewRecorder(), r)
-			if got != test.want {
-				t.Errorf("address %s, want %s", got, test.want)
-			}
-		})
-	}
-}
 
 func TestPanicBecomesAnAnswerAndARecord(t *testing.T) {
 	var log bytes.Buffer
@@ -79,7 +50,7 @@ func TestListenLetsRunningRequestsFinish(t *testing.T) {
 		_, _ = io.WriteString(w, "done")
 	})
 	served := make(chan error, 1)
-	go func() { served <- listen(ctx, l, secure(false, h), certificate{}) }()
+	go func() { served <- listen(ctx, newConnections(l, someLimits(), nil), secure(false, h), certificate{}) }()
 	type answer struct {
 		body string
 		csp  string
@@ -104,5 +75,27 @@ func TestListenLetsRunningRequestsFinish(t *testing.T) {
 	}
 	if err := <-served; err != nil {
 		t.Errorf("listen: %v", err)
+	}
+}
+
+// TestEveryResponseIsGuarded checks the headers that tell browsers not to render,
+// frame, keep or pass on a response.
+func TestEveryResponseIsGuarded(t *testing.T) {
+	for _, https := range []bool{false, true} {
+		rec := httptest.NewRecorder()
+		secure(https, http.NotFoundHandler()).ServeHTTP(rec, httptest.NewRequest("GET", "/x", nil))
+		want := map[string]string{
+			"Content-Security-Policy":      "default-src 'none'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+			"X-Content-Type-Options":       "nosniff",
+			"Referrer-Policy":              "no-referrer",
+			"Cache-Control":                "no-store",
+			"Cross-Origin-Resource-Policy": "same-origin",
+			"Strict-Transport-Security":    map[bool]string{true: "max-age=31536000"}[https],
+		}
+		for name, value := range want {
+			if got := rec.Header().Get(name); got != value {
+				t.Errorf("https %v: %s %q, want %q", https, name, got, value)
+			}
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"slices"
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
@@ -30,12 +31,20 @@ func OpenStore(ctx context.Context, c config.Store) (*store.DB, error) {
 	}
 	options := store.Options{Region: c.Region}
 	var db *store.DB
+	if url == "" {
+		err = makeData(c)
+	} else if !c.DatabasePlaintext {
+		err = postgres.CheckEncrypted(url)
+	}
+	if err == nil {
+		err = checkData(c)
+	}
+	if err != nil {
+		return nil, err
+	}
 	if url != "" {
 		db, err = postgres.Open(ctx, url, options)
 	} else {
-		if err := makeData(c); err != nil {
-			return nil, err
-		}
 		db, err = sqlite.Open(ctx, c.Path(databaseFile), options)
 	}
 	if err != nil {
@@ -52,14 +61,6 @@ func OpenStore(ctx context.Context, c config.Store) (*store.DB, error) {
 	return db, nil
 }
 
-// makeData makes the data folder, for its owner only.
-func makeData(c config.Store) error {
-	if err := os.MkdirAll(c.Data, 0o700); err != nil {
-		return errs.Wrap(errs.Invalid, err, "data folder")
-	}
-	return nil
-}
-
 // openBox loads the master key and makes sure that it is the deployment's.
 func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, error) {
 	path := c.MasterKeyFile
@@ -69,6 +70,9 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 		}
 		path = c.Path("master.key")
 	}
+	if err := checkKey(path); err != nil {
+		return nil, err
+	}
 	box, err := seal.Load(path)
 	if err != nil {
 		return nil, fmt.Errorf("master key: %w", err)
@@ -77,7 +81,17 @@ func openBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	if err != nil {
 		return nil, err
 	}
-	return sameKey(first, box, path)
+	return sameKey(ctx, db, first, box, path)
+}
+
+// checkKey returns an Invalid error when every user of the machine may read the master
+// key. Its group may, as secrets of systemd and Kubernetes are handed out.
+func checkKey(path string) error {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().Perm()&0o007 != 0 {
+		return errs.E(errs.Invalid, "the master key %s has mode %04o, so that every user of this machine may read it: run chmod o= %q", path, info.Mode().Perm(), path)
+	}
+	return nil // a missing one is made, or reported where it is read
 }
 
 // fingerprintName is what the database remembers the master key's fingerprint by.
@@ -90,6 +104,9 @@ func findBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	if path == "" {
 		path = c.Path("master.key")
 	}
+	if err := checkKey(path); err != nil {
+		return nil, err
+	}
 	box, err := seal.Read(path)
 	if errors.Is(err, fs.ErrNotExist) && c.MasterKeyFile == "" {
 		return nil, nil
@@ -101,13 +118,14 @@ func findBox(ctx context.Context, c config.Store, db *store.DB) (*seal.Box, erro
 	if err != nil {
 		return nil, err
 	}
-	return sameKey(first, box, path)
+	return sameKey(ctx, db, first, box, path)
 }
 
-// sameKey returns the box when its key is the deployment's.
-func sameKey(fingerprint string, box *seal.Box, path string) (*seal.Box, error) {
-	if fingerprint == box.Fingerprint() {
-		return box, nil
+// sameKey returns the box when the deployment's key is among its keys. What is derived
+// from keys stays what it was before the first rotation.
+func sameKey(ctx context.Context, db *store.DB, fingerprint string, box *seal.Box, path string) (*seal.Box, error) {
+	if slices.Contains(box.Fingerprints(), fingerprint) {
+		return box, recallRoot(ctx, db, box)
 	}
 	return nil, errs.E(errs.Invalid,
 		"the master key in %s is not the one that this database was made with: set master-key-file to the deployment's key", path)

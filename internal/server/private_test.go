@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 
@@ -21,12 +20,13 @@ import (
 	"merlon/internal/registry/registrytest"
 	"merlon/internal/run"
 	"merlon/internal/seal"
+	"merlon/internal/store/storetest"
 	"merlon/internal/tenant"
 )
 
 func TestMain(m *testing.M) {
 	registrytest.Init()
-	os.Exit(m.Run())
+	storetest.Main(m)
 }
 
 // A vault is the store with one credential, or none.

@@ -17,13 +17,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"merlon/internal/api"
+	"merlon/internal/audit"
 	"merlon/internal/config"
 	"merlon/internal/identity"
 	"merlon/internal/oidc"
 	"merlon/internal/remedy"
 	"merlon/internal/run"
 	"merlon/internal/target/ownership"
-	"merlon/internal/tenant"
 	"merlon/internal/worker"
 )
 
@@ -47,6 +47,14 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		return fmt.Errorf("listen: %w", err)
 	}
 	defer func() { _ = l.Close() }() // closed already when it was served
+	most, err := newLimits(c.Connections)
+	if err != nil {
+		return fmt.Errorf("limits of connections: %w", err)
+	}
+	networks, err := c.Proxies()
+	if err != nil {
+		return err
+	}
 	at := Addresses{}
 	at.BaseURL, at.AuthURL = c.Addresses(l.Addr())
 
@@ -66,7 +74,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 	if err != nil {
 		return err
 	}
-	calls, err := newListener(c.Dast, log)
+	calls, err := newListener(c.Dast, most.open/8, log)
 	if err != nil {
 		return err
 	}
@@ -80,20 +88,28 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		return err
 	}
 	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
-	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners}, log)
+	refusals := audit.NewRefusals(d.db.AppendAudit, d.db.Now)
+	d.db.MaxQueued = c.LimitQueuedScans
+	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners, refusals}, log)
 	if err != nil {
 		return err
 	}
+	handler = forwarded(proxies{networks, c.ProxyHeader}, shared(most, observe(log, handler)))
 
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return listen(ctx, l, handler, certificate{c.TLSCert, c.TLSKey}) })
+	g.Go(func() error {
+		return listen(ctx, newConnections(l, most, networks), handler, certificate{c.TLSCert, c.TLSKey})
+	})
 	g.Go(func() error { return work.Run(ctx) })
 	g.Go(func() error { courier.Run(ctx); return nil })
 	g.Go(func() error { desk.Run(ctx); return nil })
+	g.Go(func() error { redactStored(ctx, d, log); return nil })
 	g.Go(func() error { keepAdvisories(ctx, d.db, c, client, log); return nil })
 	g.Go(func() error { provider.Run(ctx, time.Hour); return nil })
+	g.Go(func() error { refusals.Run(ctx, reportTo(ctx, log)); return nil })
 	g.Go(func() error { service.Run(ctx, reportTo(ctx, log)); return nil })
-	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL, "region", c.Region)
+	log.InfoContext(ctx, "serving", "listen", l.Addr().String(), "base-url", at.BaseURL, "auth-url", at.AuthURL, "region", c.Region,
+		"connections", most.open, "connections-of-a-client", most.client, "sign-up", c.SignUp)
 	ready(at)
 	return ended(g.Wait())
 }
@@ -114,7 +130,7 @@ func RunWorker(ctx context.Context, c config.Worker) error {
 	if err != nil {
 		return err
 	}
-	calls, err := newListener(c.Dast, log)
+	calls, err := newListener(c.Dast, 0, log)
 	if err != nil {
 		return err
 	}
@@ -155,6 +171,7 @@ type parts struct {
 	images   images
 	desk     *remedy.Desk
 	owners   *ownership.Owners
+	refusals *audit.Refusals
 }
 
 // newIdentity returns who people are and the provider that says so to
@@ -165,7 +182,6 @@ func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger)
 	service := identity.New(identity.Options{
 		Store: d.db, Post: d.post(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now,
 		InvitedOnly: !c.SignUp, SessionLifetime: c.SessionLifetime, SessionIdle: c.SessionIdle,
-		Revoked: func(ctx context.Context, u tenant.UserID) error { return provider.Revoke(ctx, u) },
 	})
 	clients, err := confidentialClients(c.ClientsFile)
 	if err != nil {
@@ -177,7 +193,7 @@ func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger)
 			CLI: oidc.ClientApp{AppID: c.CLIAppID}, VSCode: oidc.ClientApp{AppID: c.VSCodeAppID},
 			IntelliJ: oidc.ClientApp{AppID: c.IntelliJAppID},
 		},
-		CLIIDs: c.CLIExtraAppID, Clients: clients, AccessLifetime: c.TokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
+		EditorExtensions: c.EditorExtension, CLIIDs: c.CLIExtraAppID, Clients: clients, AccessLifetime: c.TokenLifetime, CLILifetime: c.CLITokenLifetime, RefreshLifetime: c.RefreshLifetime, SignUp: true,
 		Box: d.box, Store: d.db, People: service, Now: d.db.Now, Log: log,
 	})
 	if err != nil {
@@ -192,17 +208,19 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 	if err != nil {
 		return nil, err
 	}
-	proxies, err := c.Proxies()
-	if err != nil {
-		return nil, err
-	}
 	cfg := api.Config{
 		Region:  api.Region{Name: c.Region, BaseURL: at.BaseURL, AuthURL: at.AuthURL},
 		Version: api.Version{Service: "merlon", Version: config.Version, Commit: config.Commit(), Environment: c.Environment, DeploymentEnv: c.Region},
 		Now:     p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
-		ClientApps:   clientApps(p.provider.ClientApps()),
-		Scopes:       p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
+		Refused:      p.refusals.Add,
+		Allow:        p.people.Allow,
+		Quotas: api.Quotas{
+			UserInvitations: c.LimitUserInvitations, OrganizationInvitations: c.LimitOrganizationInvitations,
+			AddressInvitations: c.LimitAddressInvitations, UserOrganizations: c.LimitUserOrganizations,
+		},
+		ClientApps: clientApps(p.provider.ClientApps()),
+		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
 		Analyses: Analyses(), Post: p.post(), Remedies: p.desk,
 		Requests: p.db, Box: p.box, Credentials: p.db, Targets: p.db, Owners: p.owners, Catalog: p.images.catalog, AWSPrincipal: c.AWSPrincipalARN, Images: p.images, Search: p.images.catalog,
 		Scans: run.New(run.Config{
@@ -221,9 +239,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		}
 		apiHandler.ServeHTTP(w, r)
 	})
-	h = secure(strings.HasPrefix(at.BaseURL, "https:"), h)
-	h = observe(log, h)
-	return forwarded(proxies, h), nil
+	return secure(strings.HasPrefix(at.BaseURL, "https:"), h), nil
 }
 
 // clientApps is the wire form of the provider's applications.

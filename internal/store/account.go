@@ -154,11 +154,11 @@ func (tx *Tx) ownAt(ctx context.Context, sc tenant.Scope, t tenant.TeamID, p ten
 	case t != "":
 		level = tenant.TeamLevel
 	default:
-		return sc.Permissions, level, nil
+		return sc.Roles, level, nil
 	}
 	own, err := scope(ctx, tx, sc.Actor, tenant.Target{Organization: sc.Organization, Team: t, Project: p})
 	if err != nil && !errs.Is(err, errs.NotFound) {
 		return 0, level, err
 	}
-	return own.Permissions, level, nil
+	return own.Roles, level, nil
 }

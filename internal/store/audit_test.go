@@ -36,9 +36,9 @@ func TestAuditChainsStayWholeUnderConcurrency(t *testing.T) {
 			}()
 		}
 		wg.Wait()
-		n, err := db.VerifyAudit(t.Context())
-		if err != nil || n != 3*writers*rounds {
-			t.Errorf("got %d records and %v, want %d and no error", n, err, 3*writers*rounds)
+		v, err := db.VerifyAudit(t.Context())
+		if err != nil || v.Records != 3*writers*rounds {
+			t.Errorf("got %+v and %v, want %d records and no error", v, err, 3*writers*rounds)
 		}
 	})
 }

@@ -28,14 +28,14 @@ func (db *DB) AddDevice(ctx context.Context, d oidcgrant.Device) (added bool, er
 	return added, err
 }
 
-const deviceColumns = "hash, user_hash, client_id, scopes, state, user_id, auth_time, poll_every, polled_at, created_at, expires_at, grant_id"
+const deviceColumns = "hash, user_hash, client_id, scopes, state, user_id, auth_time, poll_every, polled_at, created_at, expires_at, grant_id, session_id"
 
 func scanDevice(row *sql.Row) (oidcgrant.Device, error) {
 	var d oidcgrant.Device
 	var scopes string
 	var user sql.NullString
 	var authTime, every, polled, created, expires int64
-	err := row.Scan(&d.Hash, &d.UserHash, &d.ClientID, &scopes, &d.State, &user, &authTime, &every, &polled, &created, &expires, &d.GrantID)
+	err := row.Scan(&d.Hash, &d.UserHash, &d.ClientID, &scopes, &d.State, &user, &authTime, &every, &polled, &created, &expires, &d.GrantID, &d.SessionID)
 	d.Scopes, d.UserID, d.Interval = strings.Fields(scopes), tenant.UserID(user.String), time.Duration(every)*time.Millisecond
 	d.AuthTime, d.PolledAt, d.CreatedAt, d.ExpiresAt = fromMillis(authTime), fromMillis(polled), fromMillis(created), fromMillis(expires)
 	return d, err
@@ -49,11 +49,12 @@ func (db *DB) DeviceByUserCode(ctx context.Context, userHash string) (oidcgrant.
 }
 
 // PollDevice returns the device authorization whose device code has the hash, as
-// it was before, and records the poll. When it comes too soon after the last one
-// the interval grows by slower.
-func (db *DB) PollDevice(ctx context.Context, hash string, slower time.Duration) (d oidcgrant.Device, tooSoon bool, err error) {
+// it was before, and records the poll of the application that it belongs to; for
+// another one it is a NotFound error. When the poll comes too soon after the last
+// one the interval grows by slower.
+func (db *DB) PollDevice(ctx context.Context, hash, client string, slower time.Duration) (d oidcgrant.Device, tooSoon bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
-		d, err = scanDevice(tx.QueryRow(ctx, "SELECT "+deviceColumns+" FROM oidc_device WHERE hash = ?"+tx.db.Dialect.ForUpdate(), hash))
+		d, err = scanDevice(tx.QueryRow(ctx, "SELECT "+deviceColumns+" FROM oidc_device WHERE hash = ? AND client_id = ?"+tx.db.Dialect.ForUpdate(), hash, client))
 		if err != nil {
 			return notFound(err, "the device code")
 		}
@@ -73,8 +74,8 @@ func (db *DB) PollDevice(ctx context.Context, hash string, slower time.Duration)
 // authorization. It reports false when somebody decided before.
 func (db *DB) DecideDevice(ctx context.Context, d oidcgrant.Device, by tenant.Actor) (decided bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ?, user_id = ?, auth_time = ? WHERE hash = ? AND state = ? AND expires_at > ?",
-			string(d.State), string(by.UserID), millis(d.AuthTime), d.Hash, string(oidcgrant.Pending), millis(tx.Now))
+		n, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ?, user_id = ?, session_id = ?, auth_time = ? WHERE hash = ? AND state = ? AND expires_at > ?",
+			string(d.State), string(by.UserID), d.SessionID, millis(d.AuthTime), d.Hash, string(oidcgrant.Pending), millis(tx.Now))
 		if err != nil {
 			return fmt.Errorf("decide device authorization: %w", err)
 		}

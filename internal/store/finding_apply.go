@@ -294,6 +294,9 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 	if err := tx.putImage(ctx, sc, b); err != nil {
 		return err
 	}
+	if err := tx.putCoverage(ctx, b.Run, b.Last.Looked); err != nil {
+		return err
+	}
 	var rows [][]any
 	last := map[string]int{} // an analyzer has one row
 	for _, s := range b.Last.Statuses {
@@ -326,7 +329,7 @@ func (tx *Tx) endScan(ctx context.Context, sc tenant.Scope, b *triage.Batch) err
 // change is a difference in the numbers of a branch.
 type change struct {
 	counts         triage.Counts
-	opened, solved map[finding.Severity]int
+	opened, solved map[triage.Sort]int
 }
 
 // day is the number of a time's day since 1970, in UTC.
@@ -346,12 +349,15 @@ func (tx *Tx) count(ctx context.Context, sc tenant.Scope, branch string, c chang
 		return err
 	}
 	rows = nil
-	for _, s := range finding.Severities {
-		if c.opened[s] != 0 || c.solved[s] != 0 {
-			rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Severities, s), c.opened[s], c.solved[s]})
+	for _, a := range finding.Analyses {
+		for _, severity := range finding.Severities {
+			s := triage.Sort{Analysis: a, Severity: severity}
+			if c.opened[s] != 0 || c.solved[s] != 0 {
+				rows = append(rows, []any{string(sc.Project), branch, day(tx.Now), code(finding.Analyses, a), code(finding.Severities, severity), c.opened[s], c.solved[s]})
+			}
 		}
 	}
-	return tx.insertRows(ctx, "branch_day", "project_id, branch, day, severity, opened, solved",
-		` ON CONFLICT (project_id, branch, day, severity)
-		DO UPDATE SET opened = branch_day.opened + excluded.opened, solved = branch_day.solved + excluded.solved`, rows)
+	return tx.insertRows(ctx, "branch_daily", "project_id, branch, day, analysis, severity, opened, solved",
+		` ON CONFLICT (project_id, branch, day, analysis, severity)
+		DO UPDATE SET opened = branch_daily.opened + excluded.opened, solved = branch_daily.solved + excluded.solved`, rows)
 }

@@ -120,8 +120,8 @@ func (db *DB) readOccurrences(ctx context.Context, sc tenant.Scope, q triage.Gro
 		by = "f.rule_id, f.package"
 	}
 	rows, err := db.Query(ctx, `SELECT o.id, o.rule_id, o.package, o.path, o.start_line, o.end_line, o.status, o.severity, o.priority, o.cvss,
-		o.dependency, o.created_at, o.detail FROM (SELECT f.id, f.rule_id, f.package, f.path, f.start_line, f.end_line, f.status, f.severity,
-		f.priority, f.cvss, f.dependency, f.created_at, f.detail, f.closed,
+		o.dependency, o.created_at, o.language, o.detail FROM (SELECT f.id, f.rule_id, f.package, f.path, f.start_line, f.end_line, f.status, f.severity,
+		f.priority, f.cvss, f.dependency, f.created_at, f.language, f.detail, f.closed,
 		ROW_NUMBER() OVER (PARTITION BY `+by+` ORDER BY f.closed, f.severity, f.id) AS place FROM finding f WHERE `+w.text.String()+`) o
 		WHERE o.place <= ? ORDER BY o.closed, o.severity, o.id`, append(w.args, q.Occurrences)...)
 	return each(rows, err, func(rows *sql.Rows) error {
@@ -146,7 +146,7 @@ func scanOccurrence(rows *sql.Rows) (triage.Occurrence, error) {
 	var created int64
 	var rest sql.RawBytes
 	err := rows.Scan(&o.ID, &o.RuleID, &o.Package, &o.Path, &o.StartLine, &o.EndLine, &status, &severity, &priority, &cvss,
-		&dependency, &created, &rest)
+		&dependency, &created, &o.Language, &rest)
 	if err != nil {
 		return o, err
 	}

@@ -253,7 +253,7 @@ func (db *DB) CountFindings(ctx context.Context, sc tenant.Scope, f triage.Filte
 	if f.Nothing {
 		return 0, nil
 	}
-	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" || f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 {
+	if f.Language != "" || f.Search != "" || f.Fixable != nil || len(f.Origins) > 0 || f.RuleID != "" || f.Package != "" || f.Path != "" || f.Except != "" || f.Image != "" || len(f.Classes) > 0 || f.Place != "" || f.Proves != "" {
 		w := db.filter(sc, f)
 		err := db.QueryRow(ctx, "SELECT COUNT(*) FROM finding f WHERE "+w.text.String(), w.args...).Scan(&n)
 		if err != nil {
@@ -358,9 +358,9 @@ func (db *DB) readHistory(ctx context.Context, sc tenant.Scope, found []triage.F
 }
 
 // LastScan returns the newest scan of the scope's project, or nil.
-func (db *DB) LastScan(ctx context.Context, sc tenant.Scope) (*triage.LastScan, error) {
+func (db *DB) LastScan(ctx context.Context, sc tenant.Scope, branch string) (*triage.LastScan, error) {
 	rows, err := db.Query(ctx, `SELECT id, state, created_at, source FROM run WHERE project_id = ? AND organization_id = ?
-		ORDER BY created_at DESC, id DESC LIMIT 1`, ofProject(sc)...)
+		AND (branch = ? OR ? = '') ORDER BY created_at DESC, id DESC LIMIT 1`, append(ofProject(sc), branch, branch)...)
 	found, err := collect(rows, err, func(rows *sql.Rows) (s triage.LastScan, err error) {
 		var created int64
 		err = rows.Scan(&s.ID, &s.State, &created, &s.Source)

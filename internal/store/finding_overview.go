@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/project"
 	"merlon/internal/tenant"
 	"merlon/internal/triage"
 )
@@ -55,11 +57,26 @@ func (db *DB) newLens(ctx context.Context, sc tenant.Scope, f triage.OverviewFil
 	if source == "finding b" {
 		counted = "COUNT(*)"
 	}
+	l.args = append(l.args, w.args...)
 	l.text += "), cells AS (SELECT m.id, b.analysis, b.severity, b.status, " + counted + ` AS n FROM mine m
 		JOIN project_stats p ON p.project_id = m.id JOIN ` + source + " ON b.project_id = m.id WHERE " + w.text.String() +
-		" GROUP BY m.id, b.analysis, b.severity, b.status), counted AS (SELECT c.id, c.analysis, c.severity, c.status, c.n FROM cells c WHERE c.status IN (" + codes(triage.Statuses, f.Statuses) + ")) "
-	l.args = append(l.args, w.args...)
+		" GROUP BY m.id, b.analysis, b.severity, b.status), " + l.standings(f) + ", counted AS (SELECT c.id, c.analysis, c.severity, c.status, c.n FROM cells c WHERE c.status IN (" + codes(triage.Statuses, f.Statuses) + ")) "
 	return l, nil
+}
+
+// standings is the table stand: the risk of each project, of its reference branch or the
+// highest of the branches that the filter names.
+func (l *lens) standings(f triage.OverviewFilter) string {
+	if f.Branches == nil {
+		return "stand AS (SELECT p.project_id, p.risk_score, p.risk_level, p.branch FROM mine m JOIN project_stats p ON p.project_id = m.id)"
+	}
+	w := &where{}
+	w.and("b.status <= 2 AND (p.hidden >> (4 * (b.analysis - 1) + b.severity - 1)) & 1 = 0")
+	w.branches(l.db, "b.branch", f.Branches)
+	l.args = append(l.args, w.args...)
+	return `stand AS (SELECT r.project_id, MAX(r.score) AS risk_score, MIN(CASE WHEN r.score >= 80 THEN 1 WHEN r.score >= 50 THEN 2 WHEN r.score >= 20 THEN 3 ELSE 4 END) AS risk_level,
+		MIN(r.branch) AS branch FROM (SELECT b.project_id, b.branch, (CAST(SUM(b.risk) AS BIGINT) + 500) / 1000 AS score FROM mine m
+		JOIN project_stats p ON p.project_id = m.id JOIN branch_stats b ON b.project_id = m.id WHERE ` + w.text.String() + " GROUP BY b.project_id, b.branch) r GROUP BY r.project_id)"
 }
 
 // until is the end of a range, exclusive.
@@ -79,6 +96,16 @@ func (w *where) branches(db *DB, column string, names []string) {
 	}
 	in, arg := db.Dialect.In(column, names)
 	w.and(in, arg)
+}
+
+// days adds that a row d of branch_daily is of the days, that the filter selects it by
+// severity, analysis and branch, and that the settings of the project p show it.
+func (w *where) days(db *DB, f triage.OverviewFilter, days triage.Days) {
+	w.and("d.day >= ? AND d.day <= ?", day(days.First), day(days.Last))
+	w.and(dayShown("p"))
+	anyOf(w, "d.severity", finding.Severities, f.Severities)
+	anyOf(w, "d.analysis", finding.Analyses, f.Analyses)
+	w.branches(db, "d.branch", f.Branches)
 }
 
 // codes lists the numbers of values; 0, which nothing has, for none.
@@ -138,17 +165,21 @@ func (db *DB) ProjectSummaries(ctx context.Context, sc tenant.Scope, f triage.Ov
 	}
 	rows, err := l.query(ctx, `SELECT m.id, m.name, m.team_id, t.name, COALESCE(s.risk_level, 4) AS risk, COALESCE(c.critical, 0) AS critical,
 		COALESCE(c.high, 0), COALESCE(c.medium, 0), COALESCE(c.low, 0), COALESCE(c.total, 0) AS total, COALESCE(c.active, 0),
-		COALESCE(c.a1, 0), COALESCE(c.a2, 0), COALESCE(c.a3, 0), COALESCE(c.a4, 0), COALESCE(c.a5, 0), COALESCE(c.a6, 0), COALESCE(c.a7, 0), COALESCE(c.a8, 0)
-		FROM mine m JOIN team t ON t.id = m.team_id LEFT JOIN project_stats s ON s.project_id = m.id
+		COALESCE(c.a1, 0), COALESCE(c.a2, 0), COALESCE(c.a3, 0), COALESCE(c.a4, 0), COALESCE(c.a5, 0), COALESCE(c.a6, 0), COALESCE(c.a7, 0), COALESCE(c.a8, 0), p.settings
+		FROM mine m JOIN team t ON t.id = m.team_id JOIN project p ON p.id = m.id LEFT JOIN stand s ON s.project_id = m.id
 		LEFT JOIN (SELECT id, `+bySeverity+", CAST(COALESCE(SUM(CASE WHEN status <= 2 THEN n END), 0) AS BIGINT) AS active, "+
 		strings.Join(columns, ", ")+" FROM counted GROUP BY id) c ON c.id = m.id ORDER BY "+orderOf(p, "m.name")+", m.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
 	return collect(rows, err, func(rows *sql.Rows) (triage.ProjectSummary, error) {
 		s := triage.ProjectSummary{BySeverity: map[finding.Severity]int{}, ByAnalysis: map[finding.Analysis]int{}}
 		var risk int
+		var settings string
 		var n [4]int
 		var a [8]int
 		err := rows.Scan(&s.ID, &s.Name, &s.TeamID, &s.TeamName, &risk, &n[0], &n[1], &n[2], &n[3], &s.Total, &s.Active,
-			&a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &a[6], &a[7])
+			&a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &a[6], &a[7], &settings)
+		if err == nil {
+			err = json.Unmarshal([]byte(settings), &s.Settings)
+		}
 		for i, severity := range finding.Severities {
 			s.BySeverity[severity] = n[i]
 		}
@@ -181,7 +212,7 @@ func (db *DB) TeamSummaries(ctx context.Context, sc tenant.Scope, f triage.Overv
 		FROM (SELECT m.team_id, COUNT(*) AS projects, MIN(COALESCE(s.risk_level, 4)) AS risk,
 			COUNT(CASE WHEN s.risk_level = 1 THEN 1 END) AS r1, COUNT(CASE WHEN s.risk_level = 2 THEN 1 END) AS r2,
 			COUNT(CASE WHEN s.risk_level = 3 THEN 1 END) AS r3, COUNT(CASE WHEN COALESCE(s.risk_level, 4) = 4 THEN 1 END) AS r4
-			FROM mine m LEFT JOIN project_stats s ON s.project_id = m.id GROUP BY m.team_id) x
+			FROM mine m LEFT JOIN stand s ON s.project_id = m.id GROUP BY m.team_id) x
 		JOIN team t ON t.id = x.team_id
 		LEFT JOIN (SELECT m.team_id, `+bySeverity+` FROM counted k JOIN mine m ON m.id = k.id GROUP BY m.team_id) c ON c.team_id = t.id
 		ORDER BY `+orderOf(p, "t.name")+", t.id LIMIT ? OFFSET ?", p.Limit, p.Offset)
@@ -208,11 +239,9 @@ func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.Overvi
 		return nil, err
 	}
 	w := &where{}
-	w.and("d.day >= ? AND d.day <= ?", day(days.First), day(days.Last))
-	anyOf(w, "d.severity", finding.Severities, f.Severities)
-	w.branches(db, "d.branch", f.Branches)
+	w.days(db, f, days)
 	rows, err := l.query(ctx, `SELECT d.day, d.severity, CAST(SUM(d.opened) AS BIGINT), CAST(SUM(d.solved) AS BIGINT) FROM mine m
-		JOIN project_stats p ON p.project_id = m.id JOIN branch_day d ON d.project_id = m.id WHERE `+w.text.String()+
+		JOIN project_stats p ON p.project_id = m.id JOIN branch_daily d ON d.project_id = m.id WHERE `+w.text.String()+
 		" GROUP BY d.day, d.severity ORDER BY d.day, d.severity", w.args...)
 	return collect(rows, err, func(rows *sql.Rows) (c triage.DayCount, err error) {
 		var at int64
@@ -221,4 +250,33 @@ func (db *DB) OverviewDays(ctx context.Context, sc tenant.Scope, f triage.Overvi
 		c.Day, c.Severity = time.Unix(at*86400, 0).UTC(), value(finding.Severities, severity)
 		return c, err
 	})
+}
+
+// OverviewRisk returns how many of those projects were scanned, and the highest of their
+// risk scores.
+func (db *DB) OverviewRisk(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) (scanned int, score int64, err error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return 0, 0, err
+	}
+	rows, err := l.query(ctx, "SELECT COUNT(*), CAST(COALESCE(MAX(s.risk_score), 0) AS BIGINT) FROM stand s WHERE s.branch <> ''")
+	err = each(rows, err, func(rows *sql.Rows) error { return rows.Scan(&scanned, &score) })
+	return scanned, score, err
+}
+
+// OverviewCoverage counts those projects by analysis and coverage state; those of which
+// nothing is known are left out.
+func (db *DB) OverviewCoverage(ctx context.Context, sc tenant.Scope, f triage.OverviewFilter) ([]project.CoverageCount, error) {
+	l, err := db.newLens(ctx, sc, f)
+	if err != nil {
+		return nil, err
+	}
+	branches, args := "c.branch = mine.branch", []any{}
+	if f.Branches != nil {
+		in, arg := db.Dialect.In("c.branch", f.Branches)
+		branches, args = in, []any{arg}
+	}
+	query, old := db.countCoverage("(SELECT m.id AS project_id, m.team_id, "+ofReference+" AS branch FROM mine m LEFT JOIN project_stats s ON s.project_id = m.id)", branches)
+	rows, err := l.query(ctx, query, append([]any{old}, args...)...)
+	return collect(rows, err, scanCoverageCount)
 }

@@ -95,9 +95,9 @@ func TestFindingsAreTheirProjects(t *testing.T) {
 			}
 			analyses, err := db.AnalysisStandings(ctx, sc, ids)
 			empty("analyses", len(analyses), err)
-			days, err := db.DayCounts(ctx, sc, ids, []string{"main"}, triage.Days{Last: clock.Now()})
+			days, err := db.DayCounts(ctx, sc, ids, triage.OverviewFilter{Branches: []string{"main"}}, triage.Days{Last: clock.Now()})
 			empty("days", len(days), err)
-			scan, err := db.LastScan(ctx, sc)
+			scan, err := db.LastScan(ctx, sc, "")
 			if err != nil || scan != nil {
 				t.Errorf("%s: last scan: got %v, %v", name, scan, err)
 			}

@@ -125,7 +125,7 @@ func (db *DB) AnalysisStandings(ctx context.Context, sc tenant.Scope, ids []tena
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)
 		rows, err := db.Query(ctx, `SELECT p.project_id, s.analysis, s.at, s.source FROM project_stats p
-			JOIN branch_scan s ON s.project_id = p.project_id AND s.branch = p.branch
+			JOIN branch_coverage s ON s.project_id = p.project_id AND s.branch = p.branch AND s.at > 0
 			WHERE p.organization_id = ? AND `+in+" ORDER BY p.project_id, s.analysis, s.at DESC", string(sc.Organization), arg)
 		err = each(rows, err, func(rows *sql.Rows) error {
 			a := triage.AnalysisStanding{Open: map[finding.Severity]int{}}
@@ -171,22 +171,17 @@ func cell(analysis, severity, status, priority int) triage.Cell {
 }
 
 // DayCounts returns what branches gained and lost on the days, ordered by
-// project, day and severity; of the branches with the names, or with nil of the
-// reference branch of each project.
-func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, branches []string, days triage.Days) ([]triage.DayCount, error) {
+// project, day and severity, as the filter selects by branch, severity and analysis.
+func (db *DB) DayCounts(ctx context.Context, sc tenant.Scope, ids []tenant.ProjectID, f triage.OverviewFilter, days triage.Days) ([]triage.DayCount, error) {
 	out := []triage.DayCount{}
 	return out, inChunks(texts(ids), func(ids []string) error {
 		in, arg := db.Dialect.In("p.project_id", ids)
-		args := []any{string(sc.Organization), arg, day(days.First), day(days.Last)}
-		which := "d.branch = p.branch"
-		if branches != nil {
-			cond, list := db.Dialect.In("d.branch", branches)
-			which, args = cond, append(args, list)
-		}
+		w := &where{}
+		w.and("p.organization_id = ? AND "+in, string(sc.Organization), arg)
+		w.days(db, f, days)
 		rows, err := db.Query(ctx, `SELECT d.project_id, d.day, d.severity, CAST(SUM(d.opened) AS BIGINT), CAST(SUM(d.solved) AS BIGINT)
-			FROM project_stats p JOIN branch_day d ON d.project_id = p.project_id
-			WHERE p.organization_id = ? AND `+in+" AND d.day >= ? AND d.day <= ? AND "+which+`
-			GROUP BY d.project_id, d.day, d.severity ORDER BY d.project_id, d.day, d.severity`, args...)
+			FROM project_stats p JOIN branch_daily d ON d.project_id = p.project_id WHERE `+w.text.String()+`
+			GROUP BY d.project_id, d.day, d.severity ORDER BY d.project_id, d.day, d.severity`, w.args...)
 		return each(rows, err, func(rows *sql.Rows) error {
 			var c triage.DayCount
 			var at int64

@@ -16,6 +16,7 @@ import (
 const (
 	reasonCodeReplay    = "the authorization code was used twice"
 	reasonRefreshReplay = "a refresh token was used twice"
+	reasonSessionEnd    = "the session in which it was given was ended"
 )
 
 // codeMemory is how long a code is remembered after its end, to notice that it
@@ -26,9 +27,9 @@ const codeMemory = 24 * time.Hour
 func (db *DB) AddCode(ctx context.Context, c oidcgrant.Code) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		_, err := tx.Exec(ctx, `INSERT INTO oidc_code
-			(hash, user_id, client_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			c.Hash, string(c.UserID), c.ClientID, c.RedirectURI, c.Challenge, c.Nonce, strings.Join(c.Scopes, " "), c.Offline,
+			(hash, user_id, client_id, session_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			c.Hash, string(c.UserID), c.ClientID, c.SessionID, c.RedirectURI, c.Challenge, c.Nonce, strings.Join(c.Scopes, " "), c.Offline,
 			millis(c.AuthTime), millis(c.CreatedAt), millis(c.ExpiresAt))
 		if err != nil {
 			return fmt.Errorf("add authorization code: %w", err)
@@ -42,9 +43,9 @@ func (db *DB) Code(ctx context.Context, hash string) (oidcgrant.Code, error) {
 	c := oidcgrant.Code{Hash: hash}
 	var scopes string
 	var authTime, created, expires int64
-	err := db.QueryRow(ctx, `SELECT user_id, client_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at, grant_id
+	err := db.QueryRow(ctx, `SELECT user_id, client_id, session_id, redirect_uri, challenge, nonce, scopes, offline, auth_time, created_at, expires_at, grant_id
 		FROM oidc_code WHERE hash = ?`, hash).
-		Scan(&c.UserID, &c.ClientID, &c.RedirectURI, &c.Challenge, &c.Nonce, &scopes, &c.Offline, &authTime, &created, &expires, &c.GrantID)
+		Scan(&c.UserID, &c.ClientID, &c.SessionID, &c.RedirectURI, &c.Challenge, &c.Nonce, &scopes, &c.Offline, &authTime, &created, &expires, &c.GrantID)
 	if err != nil {
 		return oidcgrant.Code{}, db.classify(notFound(err, "the authorization code"))
 	}
@@ -54,9 +55,8 @@ func (db *DB) Code(ctx context.Context, hash string) (oidcgrant.Code, error) {
 }
 
 // RedeemCode exchanges a code for a grant. When the code was used before it
-// reports false, and what it gave then is revoked; tokens for it are refused
-// until the given time.
-func (db *DB) RedeemCode(ctx context.Context, hash string, t oidcgrant.Tokens, until time.Time) (fresh bool, err error) {
+// reports false, and what it gave then is revoked.
+func (db *DB) RedeemCode(ctx context.Context, hash string, t oidcgrant.Tokens) (fresh bool, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, "UPDATE oidc_code SET grant_id = ? WHERE hash = ? AND grant_id = ''", t.Grant.ID, hash)
 		if err != nil {
@@ -69,7 +69,7 @@ func (db *DB) RedeemCode(ctx context.Context, hash string, t oidcgrant.Tokens, u
 		if err := tx.QueryRow(ctx, "SELECT grant_id FROM oidc_code WHERE hash = ?", hash).Scan(&used); err != nil {
 			return notFound(err, "the authorization code")
 		}
-		return tx.revokeGrant(ctx, used, until, reasonCodeReplay)
+		return tx.revokeGrant(ctx, used, reasonCodeReplay)
 	})
 	return fresh, err
 }
@@ -77,9 +77,9 @@ func (db *DB) RedeemCode(ctx context.Context, hash string, t oidcgrant.Tokens, u
 // addGrant inserts a grant and its first refresh token.
 func (tx *Tx) addGrant(ctx context.Context, t oidcgrant.Tokens) error {
 	g := t.Grant
-	_, err := tx.Exec(ctx, `INSERT INTO oidc_grant (id, user_id, client_id, scopes, auth_time, created_at, expires_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		g.ID, string(g.UserID), g.ClientID, strings.Join(g.Scopes, " "), millis(g.AuthTime), millis(g.CreatedAt), millis(g.ExpiresAt))
+	_, err := tx.Exec(ctx, `INSERT INTO oidc_grant (id, user_id, client_id, session_id, scopes, auth_time, created_at, last_used_at, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		g.ID, string(g.UserID), g.ClientID, g.SessionID, strings.Join(g.Scopes, " "), millis(g.AuthTime), millis(g.CreatedAt), millis(g.LastUsedAt), millis(g.ExpiresAt))
 	if err != nil {
 		return fmt.Errorf("add grant: %w", err)
 	}
@@ -101,54 +101,84 @@ func (tx *Tx) addRefresh(ctx context.Context, r oidcgrant.Refresh) error {
 	return nil
 }
 
+const grantColumns = "g.id, g.user_id, g.client_id, g.session_id, g.scopes, g.auth_time, g.created_at, g.last_used_at, g.expires_at, g.revoked_at"
+
+// grantFields returns where to scan grantColumns to, and what to do afterwards.
+func grantFields(g *oidcgrant.Grant) ([]any, func()) {
+	var scopes string
+	var authTime, created, used, expires, revoked int64
+	return []any{&g.ID, &g.UserID, &g.ClientID, &g.SessionID, &scopes, &authTime, &created, &used, &expires, &revoked}, func() {
+		g.Scopes, g.AuthTime = strings.Fields(scopes), fromMillis(authTime)
+		g.CreatedAt, g.LastUsedAt, g.ExpiresAt, g.RevokedAt = fromMillis(created), fromMillis(used), fromMillis(expires), fromMillis(revoked)
+	}
+}
+
 // Refresh returns the refresh token with the hash, used or not, and its grant,
 // or a NotFound error.
 func (db *DB) Refresh(ctx context.Context, hash string) (oidcgrant.Tokens, error) {
 	r := oidcgrant.Refresh{Hash: hash}
 	var g oidcgrant.Grant
-	var scopes string
-	var created, expires, used, authTime, granted, ends, revoked int64
-	err := db.QueryRow(ctx, `SELECT r.created_at, r.expires_at, r.used_at,
-			g.id, g.user_id, g.client_id, g.scopes, g.auth_time, g.created_at, g.expires_at, g.revoked_at
-		FROM oidc_refresh r JOIN oidc_grant g ON g.id = r.grant_id WHERE r.hash = ?`, hash).
-		Scan(&created, &expires, &used, &g.ID, &g.UserID, &g.ClientID, &scopes, &authTime, &granted, &ends, &revoked)
+	var created, expires, used int64
+	fields, done := grantFields(&g)
+	err := db.QueryRow(ctx, "SELECT r.created_at, r.expires_at, r.used_at, "+grantColumns+
+		" FROM oidc_refresh r JOIN oidc_grant g ON g.id = r.grant_id WHERE r.hash = ?", hash).
+		Scan(append([]any{&created, &expires, &used}, fields...)...)
 	if err != nil {
 		return oidcgrant.Tokens{}, db.classify(notFound(err, "the refresh token"))
 	}
+	done()
 	r.GrantID, r.CreatedAt, r.ExpiresAt, r.UsedAt = g.ID, fromMillis(created), fromMillis(expires), fromMillis(used)
-	g.Scopes, g.AuthTime = strings.Fields(scopes), fromMillis(authTime)
-	g.CreatedAt, g.ExpiresAt, g.RevokedAt = fromMillis(granted), fromMillis(ends), fromMillis(revoked)
 	return oidcgrant.Tokens{Grant: g, Refresh: &r}, nil
 }
 
 // RotateRefresh exchanges a refresh token for the next one of its grant. When it
-// was used before, or the grant was revoked, it reports false and the grant is
-// revoked; tokens for it are refused until the given time.
-func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Refresh, until time.Time) (fresh bool, err error) {
+// was used within the window before, nothing changes: the caller knows the next
+// one. When it was used earlier the grant is revoked.
+func (db *DB) RotateRefresh(ctx context.Context, hash string, next oidcgrant.Refresh, window time.Duration) (outcome oidcgrant.Rotation, err error) {
 	err = db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, `UPDATE oidc_refresh SET used_at = ? WHERE hash = ? AND used_at = 0
-			AND EXISTS (SELECT 1 FROM oidc_grant g WHERE g.id = oidc_refresh.grant_id AND g.revoked_at = 0)`, millis(tx.Now), hash)
+		n, err := tx.Exec(ctx, `UPDATE oidc_refresh SET used_at = ? WHERE hash = ? AND used_at = 0 AND expires_at > ?
+			AND EXISTS (SELECT 1 FROM oidc_grant g WHERE g.id = oidc_refresh.grant_id AND g.revoked_at = 0)`,
+			millis(tx.Now), hash, millis(tx.Now))
 		if err != nil {
 			return fmt.Errorf("use refresh token: %w", err)
 		}
-		if fresh = n == 1; !fresh {
-			return tx.revokeGrant(ctx, next.GrantID, until, reasonRefreshReplay)
+		if n == 0 {
+			outcome, err = tx.repeatRefresh(ctx, hash, window)
+			return err
 		}
-		if _, err := tx.Exec(ctx, "UPDATE oidc_grant SET expires_at = ? WHERE id = ?", millis(next.ExpiresAt), next.GrantID); err != nil {
-			return fmt.Errorf("extend grant: %w", err)
+		outcome = oidcgrant.Rotated
+		if _, err := tx.Exec(ctx, "UPDATE oidc_grant SET last_used_at = ? WHERE id = ?", millis(tx.Now), next.GrantID); err != nil {
+			return fmt.Errorf("record use of grant: %w", err)
 		}
 		return tx.addRefresh(ctx, next)
 	})
-	return fresh, err
+	return outcome, err
 }
 
-// RevokeGrant revokes a grant; access tokens for it are refused until the given
-// time. The reason goes to the audit log.
-func (db *DB) RevokeGrant(ctx context.Context, id string, until time.Time, reason string) error {
-	return db.Tx(ctx, func(tx *Tx) error { return tx.revokeGrant(ctx, id, until, reason) })
+// repeatRefresh judges a refresh token that cannot be used up.
+func (tx *Tx) repeatRefresh(ctx context.Context, hash string, window time.Duration) (oidcgrant.Rotation, error) {
+	var id string
+	var used, revoked int64
+	err := tx.QueryRow(ctx, "SELECT g.id, r.used_at, g.revoked_at FROM oidc_refresh r JOIN oidc_grant g ON g.id = r.grant_id WHERE r.hash = ?", hash).
+		Scan(&id, &used, &revoked)
+	switch {
+	case err != nil:
+		return oidcgrant.Refused, notFound(err, "the refresh token")
+	case revoked != 0 || used == 0: // an unused one has expired
+		return oidcgrant.Refused, nil
+	case !tx.Now.After(fromMillis(used).Add(window)):
+		return oidcgrant.Repeated, nil
+	}
+	return oidcgrant.Refused, tx.revokeGrant(ctx, id, reasonRefreshReplay)
 }
 
-func (tx *Tx) revokeGrant(ctx context.Context, id string, until time.Time, reason string) error {
+// RevokeGrant revokes a grant with every token that was issued for it. The reason
+// goes to the audit log.
+func (db *DB) RevokeGrant(ctx context.Context, id, reason string) error {
+	return db.Tx(ctx, func(tx *Tx) error { return tx.revokeGrant(ctx, id, reason) })
+}
+
+func (tx *Tx) revokeGrant(ctx context.Context, id, reason string) error {
 	n, err := tx.Exec(ctx, "UPDATE oidc_grant SET revoked_at = ? WHERE id = ? AND revoked_at = 0", millis(tx.Now), id)
 	if err != nil {
 		return fmt.Errorf("revoke grant: %w", err)
@@ -156,67 +186,79 @@ func (tx *Tx) revokeGrant(ctx context.Context, id string, until time.Time, reaso
 	if n == 0 {
 		return nil // gone, or revoked before
 	}
-	if err := tx.revoke(ctx, id, until); err != nil {
-		return err
-	}
 	return tx.audit(ctx, audit.Event{Action: "grant.revoke", TargetKind: "grant", Target: id, Detail: map[string]any{"reason": reason}})
 }
 
-// RevokeUser revokes every grant of a user, after a change of the password.
-func (db *DB) RevokeUser(ctx context.Context, user tenant.UserID, until time.Time, reason string) error {
-	return db.Tx(ctx, func(tx *Tx) error {
-		rows, err := tx.Query(ctx, "SELECT id FROM oidc_grant WHERE user_id = ? AND revoked_at = 0 ORDER BY id", string(user))
-		ids, err := collect(rows, err, scanText)
-		if err != nil {
-			return fmt.Errorf("list grants: %w", err)
-		}
-		for _, id := range ids {
-			if err := tx.revokeGrant(ctx, id, until, reason); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// RevokeTokens refuses access tokens with one of the ids, or made for a grant or
-// session with one, until the given time.
-func (db *DB) RevokeTokens(ctx context.Context, until time.Time, ids ...string) error {
-	return db.Tx(ctx, func(tx *Tx) error {
-		for _, id := range ids {
-			if err := tx.revoke(ctx, id, until); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (tx *Tx) revoke(ctx context.Context, id string, until time.Time) error {
-	_, err := tx.Exec(ctx, `INSERT INTO oidc_revocation (id, expires_at) VALUES (?, ?)
-		ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE oidc_revocation.expires_at < excluded.expires_at`, id, millis(until))
+// revokeGrants revokes the grants that the condition selects.
+func (tx *Tx) revokeGrants(ctx context.Context, reason, where string, args ...any) error {
+	rows, err := tx.Query(ctx, "SELECT g.id FROM oidc_grant g WHERE g.revoked_at = 0 AND "+where+" ORDER BY g.id", args...)
+	ids, err := collect(rows, err, scanText)
 	if err != nil {
-		return fmt.Errorf("revoke tokens: %w", err)
+		return fmt.Errorf("list grants: %w", err)
+	}
+	for _, id := range ids {
+		if err := tx.revokeGrant(ctx, id, reason); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// Admit reports whether the user exists and is active, whether it is a service
-// account, and that neither the token nor what it was made for is revoked; with
-// since, also that the password was not changed after it. It is one look-up:
-// every request of the API makes it.
-func (db *DB) Admit(ctx context.Context, a oidcgrant.Admission) (active, service bool, err error) {
-	var revoked bool
-	var validFrom int64
+// ActiveGrants returns the grants of the user that give access now, latest use
+// first.
+func (db *DB) ActiveGrants(ctx context.Context, user tenant.UserID) ([]oidcgrant.Grant, error) {
+	rows, err := db.Query(ctx, "SELECT "+grantColumns+" FROM oidc_grant g WHERE g.user_id = ? AND g.revoked_at = 0 AND g.expires_at > ? ORDER BY g.last_used_at DESC, g.id",
+		string(user), millis(db.now()))
+	return collect(rows, err, func(rows *sql.Rows) (g oidcgrant.Grant, err error) {
+		fields, done := grantFields(&g)
+		err = rows.Scan(fields...)
+		done()
+		return g, err
+	})
+}
+
+// RevokeToken refuses the access token with the id until the given time.
+func (db *DB) RevokeToken(ctx context.Context, id string, until time.Time) error {
+	return db.Tx(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO oidc_revocation (id, expires_at) VALUES (?, ?)
+			ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at WHERE oidc_revocation.expires_at < excluded.expires_at`, id, millis(until))
+		if err != nil {
+			return fmt.Errorf("revoke token: %w", err)
+		}
+		return nil
+	})
+}
+
+// Admit reports whether the user exists and is active, that the token is not
+// revoked, and that what it was issued for is still there: the grant, the session,
+// or the personal access token. With since, also that the password was not changed
+// after it. It is one query: every request of the API makes it.
+func (db *DB) Admit(ctx context.Context, a oidcgrant.Admission) (who oidcgrant.Admitted, admitted bool, err error) {
+	var active, revoked, granted, signedIn bool
+	var validFrom, created, expires int64
+	var token, scopes, organizations, projects string
 	err = db.QueryRow(ctx, `SELECT u.disabled_at = 0, u.service_of IS NOT NULL, COALESCE(c.valid_from, 0),
-			EXISTS (SELECT 1 FROM oidc_revocation r WHERE r.id IN (?, ?))
-		FROM app_user u LEFT JOIN credential c ON c.user_id = u.id WHERE u.id = ?`, a.TokenID, a.MadeFor, string(a.User)).
-		Scan(&active, &service, &validFrom, &revoked)
+			EXISTS (SELECT 1 FROM oidc_revocation r WHERE r.id = ?),
+			EXISTS (SELECT 1 FROM oidc_grant g WHERE g.id = ? AND g.user_id = u.id AND g.revoked_at = 0),
+			EXISTS (SELECT 1 FROM session s WHERE s.id = ? AND s.user_id = u.id),
+			COALESCE(t.id, ''), COALESCE(t.scopes, ''), COALESCE(t.organizations, ''), COALESCE(t.projects, ''),
+			COALESCE(t.created_at, 0), COALESCE(t.expires_at, 0)
+		FROM app_user u LEFT JOIN credential c ON c.user_id = u.id
+			LEFT JOIN personal_access_token t ON t.id = ? AND t.user_id = u.id WHERE u.id = ?`,
+		a.TokenID, a.Grant, a.Session, a.PersonalToken, string(a.User)).
+		Scan(&active, &who.Service, &validFrom, &revoked, &granted, &signedIn, &token, &scopes, &organizations, &projects, &created, &expires)
 	if err != nil {
-		return false, false, db.classify(notFound(err, "the user"))
+		return oidcgrant.Admitted{}, false, db.classify(notFound(err, "the user"))
 	}
+	if a.PersonalToken != "" {
+		who.Limits = tenant.TokenLimits{
+			Scopes: readScopes(scopes), Organizations: split[tenant.OrganizationID](organizations), Projects: split[tenant.ProjectID](projects),
+			ExpiresAt: fromMillis(expires), Age: db.now().Sub(fromMillis(created)),
+		}
+	}
+	ended := a.Grant != "" && !granted || a.Session != "" && !signedIn || a.PersonalToken != token
 	stale := !a.Since.IsZero() && a.Since.Before(fromMillis(validFrom))
-	return active && !revoked && !stale, service, nil
+	return who, active && !revoked && !ended && !stale, nil
 }
 
 // CollectGrants removes what has ended: codes, grants with their refresh tokens,

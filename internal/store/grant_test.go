@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"merlon/internal/audit"
+	"merlon/internal/identity"
 	"testing"
 	"time"
 
@@ -38,7 +40,7 @@ func tokens(user tenant.UserID, id, refresh string) grant.Tokens {
 // admits fails the test unless tokens that were made for id are admitted, or not.
 func admits(t *testing.T, db *store.DB, user tenant.UserID, id string, want bool) {
 	t.Helper()
-	if got, _, err := db.Admit(t.Context(), grant.Admission{User: user, MadeFor: id}); err != nil || got != want {
+	if _, got, err := db.Admit(t.Context(), grant.Admission{User: user, Grant: id}); err != nil || got != want {
 		t.Errorf("admit %s: got %v, %v; want %v", id, got, err, want)
 	}
 }
@@ -55,71 +57,99 @@ func TestRedeemCode(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("code: %v (-want +got):\n%s", err, diff)
 		}
-		if fresh, err := db.RedeemCode(t.Context(), "h", tokens(user, "g1", "r1"), until); !fresh || err != nil {
+		if fresh, err := db.RedeemCode(t.Context(), "h", tokens(user, "g1", "r1")); !fresh || err != nil {
 			t.Fatalf("first time: %v, %v", fresh, err)
 		}
 		admits(t, db, user, "g1", true)
-		if fresh, err := db.RedeemCode(t.Context(), "h", tokens(user, "g2", "r2"), until); fresh || err != nil {
+		if fresh, err := db.RedeemCode(t.Context(), "h", tokens(user, "g2", "r2")); fresh || err != nil {
 			t.Errorf("second time: %v, %v", fresh, err)
 		}
 		admits(t, db, user, "g1", false)
 		if _, err := db.Refresh(t.Context(), "r2"); !errs.Is(err, errs.NotFound) {
 			t.Errorf("the second time left a refresh token: %v", err)
 		}
-		if _, err := db.RedeemCode(t.Context(), "x", tokens(user, "g3", "r3"), until); !errs.Is(err, errs.NotFound) {
+		if _, err := db.RedeemCode(t.Context(), "x", tokens(user, "g3", "r3")); !errs.Is(err, errs.NotFound) {
 			t.Errorf("unknown code: %v", err)
 		}
 	})
 }
 
 func TestRotateRefresh(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB, _ *storetest.Clock) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		user, until := grantUser(t, db), storetest.Start.Add(time.Hour)
 		if err := db.AddCode(t.Context(), grant.Code{Hash: "h", UserID: user}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.RedeemCode(t.Context(), "h", tokens(user, "g", "r1"), until); err != nil {
+		if _, err := db.RedeemCode(t.Context(), "h", tokens(user, "g", "r1")); err != nil {
 			t.Fatal(err)
 		}
 		next := func(hash string) grant.Refresh {
-			return grant.Refresh{Hash: hash, GrantID: "g", CreatedAt: storetest.Start, ExpiresAt: until.Add(time.Hour)}
+			return grant.Refresh{Hash: hash, GrantID: "g", CreatedAt: storetest.Start, ExpiresAt: until}
 		}
-		if fresh, err := db.RotateRefresh(t.Context(), "r1", next("r2"), until); !fresh || err != nil {
-			t.Fatalf("first time: %v, %v", fresh, err)
+		rotate := func(hash, to string, want grant.Rotation) {
+			t.Helper()
+			if got, err := db.RotateRefresh(t.Context(), hash, next(to), 30*time.Second); got != want || err != nil {
+				t.Errorf("rotate %s: got %v, %v; want %v", hash, got, err, want)
+			}
 		}
+		clock.Advance(time.Minute)
+		rotate("r1", "r2", grant.Rotated)
 		got, err := db.Refresh(t.Context(), "r2")
 		want := tokens(user, "g", "r2")
-		want.Refresh.ExpiresAt, want.Grant.ExpiresAt = until.Add(time.Hour), until.Add(time.Hour) // the grant lives as long as its last token
+		want.Grant.LastUsedAt = clock.Now() // its end does not move
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		if fresh, err := db.RotateRefresh(t.Context(), "r1", next("r3"), until); fresh || err != nil {
-			t.Errorf("second time: %v, %v", fresh, err)
+		clock.Advance(30 * time.Second)
+		rotate("r1", "r3", grant.Repeated)
+		admits(t, db, user, "g", true)
+		if _, err := db.Refresh(t.Context(), "r3"); !errs.Is(err, errs.NotFound) {
+			t.Errorf("repeating left a second successor: %v", err)
 		}
+		clock.Advance(time.Millisecond)
+		rotate("r1", "r3", grant.Refused)
 		admits(t, db, user, "g", false)
-		if fresh, err := db.RotateRefresh(t.Context(), "r2", next("r4"), until); fresh || err != nil {
-			t.Errorf("of a revoked grant: %v, %v", fresh, err)
-		}
+		rotate("r2", "r4", grant.Refused)
 	})
 }
 
-func TestRevokeUser(t *testing.T) {
+func TestEndAccess(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
 		user, until := grantUser(t, db), storetest.Start.Add(time.Hour)
 		for _, id := range []string{"g1", "g2"} {
 			if err := db.AddCode(t.Context(), grant.Code{Hash: "h" + id, UserID: user}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := db.RedeemCode(t.Context(), "h"+id, tokens(user, id, "r"+id), until); err != nil {
+			if _, err := db.RedeemCode(t.Context(), "h"+id, tokens(user, id, "r"+id)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := db.RevokeUser(t.Context(), "somebody else", until, "test"); err != nil {
+		event := audit.Event{Action: "user.end_access"}
+		if _, err := db.EndAccess(t.Context(), "somebody else", event); !errs.Is(err, errs.NotFound) {
 			t.Fatal(err)
 		}
 		admits(t, db, user, "g1", true)
-		if err := db.RevokeUser(t.Context(), user, until, "test"); err != nil {
+		// A code and a device that nobody has exchanged yet end too.
+		if err := db.AddCode(t.Context(), grant.Code{Hash: "h3", UserID: user}); err != nil {
 			t.Fatal(err)
+		}
+		device := grant.Device{Hash: "d", UserHash: "u", ClientID: "cli", State: grant.Pending, CreatedAt: storetest.Start, ExpiresAt: until}
+		if _, err := db.AddDevice(t.Context(), device); err != nil {
+			t.Fatal(err)
+		}
+		device.State = grant.Approved
+		if decided, err := db.DecideDevice(t.Context(), device, tenant.Actor{UserID: user}); !decided || err != nil {
+			t.Fatal(decided, err)
+		}
+		ended, err := db.EndAccess(t.Context(), user, event)
+		if diff := cmp.Diff(identity.Ended{Grants: 2}, ended); err != nil || diff != "" {
+			t.Fatalf("%v (-want +got):\n%s", err, diff)
+		}
+		if _, err := db.RedeemCode(t.Context(), "h3", tokens(user, "g3", "r3")); !errs.Is(err, errs.NotFound) {
+			t.Errorf("the code from before: %v", err)
+		}
+		if fresh, err := db.RedeemDevice(t.Context(), "d", tokens(user, "g4", "r4")); fresh || err != nil {
+			t.Errorf("the device from before: %v, %v", fresh, err)
 		}
 		admits(t, db, user, "g1", false)
 		admits(t, db, user, "g2", false)
@@ -128,7 +158,7 @@ func TestRevokeUser(t *testing.T) {
 		}
 		// A revocation that is made twice keeps the later end.
 		for _, end := range []time.Time{until, until.Add(-30 * time.Minute)} {
-			if err := db.RevokeTokens(t.Context(), end, "t"); err != nil {
+			if err := db.RevokeToken(t.Context(), "t", end); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -136,7 +166,9 @@ func TestRevokeUser(t *testing.T) {
 		if _, err := db.CollectGrants(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		admits(t, db, user, "t", false)
+		if _, got, err := db.Admit(t.Context(), grant.Admission{User: user, TokenID: "t"}); got || err != nil {
+			t.Errorf("a revoked token: %v, %v", got, err)
+		}
 	})
 }
 
@@ -192,7 +224,7 @@ func TestDevice(t *testing.T) {
 				t.Errorf("redeemed time %d: %v, %v", i, fresh, err)
 			}
 		}
-		if _, _, err := db.PollDevice(t.Context(), "x", 0); !errs.Is(err, errs.NotFound) {
+		if _, _, err := db.PollDevice(t.Context(), "x", "cli", 0); !errs.Is(err, errs.NotFound) {
 			t.Errorf("unknown: %v", err)
 		}
 		late := d

@@ -195,7 +195,7 @@ func (tx *Tx) dropImage(ctx context.Context, sc tenant.Scope, d droppedImage) (n
 	}
 	if others > 0 {
 		n, err = tx.endOrphans(ctx, sc, d)
-	} else {
+	} else if err = tx.forgetCoverage(ctx, sc, d.branch, imageSubject(d.repository)); err == nil {
 		n, err = tx.deleteRepository(ctx, sc, d)
 	}
 	if err != nil {
@@ -218,7 +218,7 @@ func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (
 	if err != nil {
 		return 0, err
 	}
-	c := change{counts: triage.Counts{}, solved: map[finding.Severity]int{}}
+	c := change{counts: triage.Counts{}, solved: map[triage.Sort]int{}}
 	var history [][]any
 	for _, f := range found {
 		after := f.cell
@@ -228,7 +228,7 @@ func (tx *Tx) endOrphans(ctx context.Context, sc tenant.Scope, d droppedImage) (
 			continue
 		}
 		if f.cell.Status.Active() {
-			c.solved[f.cell.Severity]++
+			c.solved[f.cell.Sort()]++
 		}
 		history = append(history, historyRow(sc, &triage.Change{
 			ID: triage.NewID(), Flaw: f.flaw, Finding: f.id, Kind: triage.StatusChange, Value: string(triage.Resolved), Previous: string(f.cell.Status),
@@ -261,11 +261,11 @@ func (tx *Tx) deleteRepository(ctx context.Context, sc tenant.Scope, d droppedIm
 	if err != nil {
 		return 0, err
 	}
-	c := change{counts: triage.Counts{}, solved: map[finding.Severity]int{}}
+	c := change{counts: triage.Counts{}, solved: map[triage.Sort]int{}}
 	for _, f := range found {
 		c.counts.Remove(f.cell, f.risk)
 		if f.cell.Status.Active() {
-			c.solved[f.cell.Severity]++
+			c.solved[f.cell.Sort()]++
 		}
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM finding WHERE "+which.text.String(), which.args...); err != nil {

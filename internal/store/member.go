@@ -157,7 +157,7 @@ func (tx *Tx) giving(ctx context.Context, sc tenant.Scope, id tenant.RoleID, at 
 	if err != nil {
 		return err
 	}
-	return covers(sc.Permissions, p, id)
+	return covers(sc.Roles, p, id)
 }
 
 // member returns somebody's membership.
@@ -190,7 +190,7 @@ func (tx *Tx) taking(ctx context.Context, m membership, sc tenant.Scope, of tena
 		return err
 	}
 	if of.UserID != sc.Actor.UserID {
-		if err := covers(sc.Permissions, p, of.Role); err != nil {
+		if err := covers(sc.Roles, p, of.Role); err != nil {
 			return err
 		}
 	}

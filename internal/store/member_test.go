@@ -108,7 +108,7 @@ func TestWritesReadPermissionsAgain(t *testing.T) {
 			"delete a project":       db.DeleteProject(t.Context(), inProject),
 			"create a team":          second2(db.CreateTeam(t.Context(), late, tenant.Team{Name: "U"})),
 			"update a team":          second2(db.UpdateTeam(t.Context(), second, func(t *tenant.Team) error { return fail(t) })),
-			"delete a team":          db.DeleteTeam(t.Context(), second),
+			"delete a team":          db.DeleteTeam(t.Context(), second, true),
 			"change an organization": second2(db.UpdateOrganization(t.Context(), late, tenant.OrgManage, func(o *tenant.Organization) error { return fail(o) })),
 			"delete an organization": db.DeleteOrganization(t.Context(), late),
 			"create a role":          second2(db.CreateRole(t.Context(), late, tenant.Role{Name: "R", Level: tenant.TeamLevel, Permissions: tenant.TeamRead})),

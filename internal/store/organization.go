@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
@@ -12,14 +13,14 @@ import (
 )
 
 const organizationColumns = `o.id, o.name, o.description, o.website, o.email, o.industry, o.country,
-	o.concurrent_scan_limit, o.billing, o.created_at, o.updated_at`
+	o.concurrent_scan_limit, o.max_token_days, o.billing, o.created_at, o.updated_at`
 
 func scanOrganization(row scanner) (tenant.Organization, error) {
 	var o tenant.Organization
 	var billing string
 	var created, updated int64
 	err := row.Scan(&o.ID, &o.Name, &o.Description, &o.Website, &o.Email, &o.Industry, &o.Country,
-		&o.ConcurrentScanLimit, &billing, &created, &updated)
+		&o.ConcurrentScanLimit, &o.MaxTokenDays, &billing, &created, &updated)
 	if err != nil {
 		return o, err
 	}
@@ -66,10 +67,12 @@ func (db *DB) CreateOrganization(ctx context.Context, actor tenant.Actor, o tena
 	return o, err
 }
 
-// Organizations returns the organizations that the actor is a member of, by name.
+// Organizations returns the organizations that the actor is a member of, by name:
+// those that the actor's token reaches.
 func (db *DB) Organizations(ctx context.Context, actor tenant.Actor) ([]tenant.Organization, error) {
-	rows, err := db.Query(ctx, "SELECT "+organizationColumns+" FROM organization o"+memberOf+" ORDER BY o.name, o.id", actor.UserID)
-	return collect(rows, err, func(rows *sql.Rows) (tenant.Organization, error) { return scanOrganization(rows) })
+	rows, err := db.Query(ctx, "SELECT "+organizationColumns+" FROM organization o"+memberOf+" ORDER BY o.name, o.id", actor.UserID, tokenAge(actor))
+	list, err := collect(rows, err, func(rows *sql.Rows) (tenant.Organization, error) { return scanOrganization(rows) })
+	return slices.DeleteFunc(list, func(o tenant.Organization) bool { return !actor.Limits.Reaches(o.ID) }), err
 }
 
 // Organization returns the scope's organization.
@@ -109,12 +112,12 @@ func (db *DB) UpdateOrganization(ctx context.Context, sc tenant.Scope, needs ten
 			return fmt.Errorf("write billing profile: %w", err)
 		}
 		if _, err := tx.Exec(ctx, `UPDATE organization SET name = ?, description = ?, website = ?, email = ?, industry = ?,
-			country = ?, concurrent_scan_limit = ?, billing = ?, updated_at = ? WHERE id = ?`,
+			country = ?, concurrent_scan_limit = ?, max_token_days = ?, billing = ?, updated_at = ? WHERE id = ?`,
 			o.Name, o.Description, o.Website, o.Email, o.Industry, o.Country, o.ConcurrentScanLimit,
-			string(billing), millis(tx.Now), o.ID); err != nil {
+			o.MaxTokenDays, string(billing), millis(tx.Now), o.ID); err != nil {
 			return fmt.Errorf("update organization: %w", err)
 		}
-		detail := map[string]any{"name": o.Name, "industry": o.Industry, "country": o.Country, "concurrentScanLimit": o.ConcurrentScanLimit}
+		detail := map[string]any{"name": o.Name, "industry": o.Industry, "country": o.Country, "concurrentScanLimit": o.ConcurrentScanLimit, "maxTokenLifetimeDays": o.MaxTokenDays}
 		action := "organization.update"
 		if o.Billing != before.Billing {
 			action, detail = "organization.update_billing", nil // an address is not for the log

@@ -3,8 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
@@ -87,5 +89,44 @@ func (db *DB) RecordListed(ctx context.Context, sc tenant.Scope, host string, en
 	return db.Tx(ctx, func(tx *Tx) error {
 		return tx.audit(ctx, audit.Event{Chain: sc.Organization, Action: "dast_allow.use", TargetKind: "host", Target: host,
 			Detail: map[string]any{"entries": entries, "project": sc.Project}}.By(sc.Actor))
+	})
+}
+
+// HostAddresses returns the addresses of the host that were recorded for the scope's
+// organization; none when it was never seen.
+func (db *DB) HostAddresses(ctx context.Context, sc tenant.Scope, host string) ([]netip.Addr, error) {
+	var text string
+	err := db.QueryRow(ctx, "SELECT addresses FROM host_address WHERE organization_id = ? AND host = ?", sc.Organization, host).Scan(&text)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, db.classify(fmt.Errorf("read the addresses of a host: %w", err))
+	}
+	var out []netip.Addr
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		return nil, fmt.Errorf("addresses of %s: %w", host, err)
+	}
+	return out, nil
+}
+
+// SaveHostAddresses records the addresses of the host. It needs project.update.
+func (db *DB) SaveHostAddresses(ctx context.Context, sc tenant.Scope, host string, seen []netip.Addr) error {
+	text, err := json.Marshal(seen)
+	if err != nil {
+		return fmt.Errorf("encode addresses: %w", err)
+	}
+	return db.Tx(ctx, func(tx *Tx) error {
+		sc, err := tx.admit(ctx, sc, tenant.ProjectUpdate)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO host_address (organization_id, host, addresses, seen_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (organization_id, host) DO UPDATE SET addresses = excluded.addresses, seen_at = excluded.seen_at`,
+			sc.Organization, host, string(text), millis(tx.Now))
+		if err != nil {
+			return fmt.Errorf("write the addresses of a host: %w", err)
+		}
+		return nil
 	})
 }

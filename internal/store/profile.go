@@ -11,12 +11,12 @@ import (
 // Memberships returns the organizations of a user by name, each with the teams
 // that the user is a member of.
 func (db *DB) Memberships(ctx context.Context, user tenant.UserID) ([]identity.Membership, error) {
-	rows, err := db.Query(ctx, `SELECT o.id, o.name, o.country, o.industry, m.role
+	rows, err := db.Query(ctx, `SELECT o.id, o.name, o.country, o.industry, o.max_token_days, m.role
 		FROM organization_member m JOIN organization o ON o.id = m.organization_id
 		WHERE m.user_id = ? ORDER BY o.name, o.id`, string(user))
 	list, err := collect(rows, err, func(rows *sql.Rows) (m identity.Membership, err error) {
 		m.Teams = []identity.TeamMembership{}
-		return m, rows.Scan(&m.Organization, &m.Name, &m.Country, &m.Industry, &m.Role)
+		return m, rows.Scan(&m.Organization, &m.Name, &m.Country, &m.Industry, &m.MaxTokenDays, &m.Role)
 	})
 	if err != nil {
 		return nil, err

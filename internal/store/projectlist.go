@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"merlon/internal/errs"
 	"merlon/internal/project"
 	"merlon/internal/tenant"
 )
@@ -116,6 +117,9 @@ func (db *DB) reads(ctx context.Context, sc tenant.Scope, at tenant.Level) (func
 // granted returns the projects of the scope's organization that the caller may
 // read because of a role for that project alone.
 func (db *DB) granted(ctx context.Context, sc tenant.Scope) (singleGrants, error) {
+	if sc.Actor.Limits.OnlyProjects() {
+		return db.limited(ctx, sc)
+	}
 	reads, err := db.reads(ctx, sc, tenant.ProjectLevel)
 	if err != nil {
 		return nil, err
@@ -139,6 +143,23 @@ func (db *DB) granted(ctx context.Context, sc tenant.Scope) (singleGrants, error
 	return grants, err
 }
 
+// limited returns the projects of the scope's organization that the caller may
+// read and the caller's token is limited to.
+func (db *DB) limited(ctx context.Context, sc tenant.Scope) (singleGrants, error) {
+	var grants singleGrants
+	for _, id := range sc.Actor.Limits.Projects {
+		one, err := scope(ctx, db, sc.Actor, tenant.Target{Organization: sc.Organization, Project: id})
+		if errs.Is(err, errs.NotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		grants = append(grants, projectGrant{project: string(id), team: one.Team})
+	}
+	return grants, nil
+}
+
 // A reach is what somebody may read of an organization's projects.
 type reach struct {
 	all    bool
@@ -151,6 +172,11 @@ type reach struct {
 // readable returns the reach of the scope's actor.
 func (db *DB) readable(ctx context.Context, sc tenant.Scope) (reach, error) {
 	r := reach{teams: []string{}}
+	if sc.Actor.Limits.OnlyProjects() {
+		limited, err := db.limited(ctx, sc)
+		r.single = limited.ids(func(projectGrant) bool { return true })
+		return r, err
+	}
 	if sc.Permissions&tenant.ProjectRead != 0 {
 		r.all = true
 		err := db.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(projects), 0) AS BIGINT) FROM team WHERE organization_id = ?", sc.Organization).Scan(&r.total)

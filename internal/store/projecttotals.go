@@ -67,6 +67,16 @@ func (db *DB) totals(ctx context.Context, sc tenant.Scope, r reach) (project.Tot
 	}
 }
 
+// Totals returns the numbers of all projects of the scope's organization that the caller
+// may read, which for many projects may be some seconds old.
+func (db *DB) Totals(ctx context.Context, sc tenant.Scope) (project.Totals, error) {
+	r, err := db.readable(ctx, sc)
+	if err != nil {
+		return project.Totals{}, fmt.Errorf("read what is readable: %w", db.classify(err))
+	}
+	return db.totals(ctx, sc, r)
+}
+
 // key names the reach: who reads the same projects shares the totals.
 func (r reach) key(sc tenant.Scope) string {
 	if r.all {
@@ -102,7 +112,9 @@ func (c *totalsCache) drop(key string, k *keptTotals) {
 }
 
 func (db *DB) addUp(ctx context.Context, sc tenant.Scope, r reach) (t project.Totals, err error) {
+	t.Projects = r.inTeam + len(r.single)
 	if r.all {
+		t.Projects = r.total
 		err = db.addTotals(ctx, &t, "project_stats s WHERE s.organization_id = ?", []any{sc.Organization})
 		return t, err
 	}
@@ -114,6 +126,13 @@ func (db *DB) addUp(ctx context.Context, sc tenant.Scope, r reach) (t project.To
 	return t, nil
 }
 
+// dayShown is the condition that the settings of a project, whose hidden severities
+// table has, show what a row d of branch_daily counts. Of days before they were counted by
+// analysis nothing is hidden.
+func dayShown(table string) string {
+	return "(d.analysis = 0 OR (" + table + ".hidden >> (4 * (d.analysis - 1) + d.severity - 1)) & 1 = 0)"
+}
+
 // addTotals adds the numbers of the rows of project_stats, named s in from.
 func (db *DB) addTotals(ctx context.Context, t *project.Totals, from string, args []any) error {
 	since := db.now().Add(-recent)
@@ -123,19 +142,26 @@ func (db *DB) addTotals(ctx context.Context, t *project.Totals, from string, arg
 		COUNT(CASE WHEN s.risk_level = ? THEN 1 END), COUNT(CASE WHEN s.risk_level = ? AND s.level_since >= ? THEN 1 END),
 		COUNT(CASE WHEN s.risk_level = ? THEN 1 END), COUNT(CASE WHEN s.risk_level = ? AND s.level_since >= ? THEN 1 END),
 		CAST(COALESCE(SUM(s.critical), 0) AS BIGINT), CAST(COALESCE(SUM(s.high), 0) AS BIGINT),
-		CAST(COALESCE(SUM(s.medium), 0) AS BIGINT), CAST(COALESCE(SUM(s.low), 0) AS BIGINT) FROM `+from,
+		CAST(COALESCE(SUM(s.medium), 0) AS BIGINT), CAST(COALESCE(SUM(s.low), 0) AS BIGINT),
+		COUNT(CASE WHEN s.branch <> '' THEN 1 END), CAST(COALESCE(MAX(s.risk_score), 0) AS BIGINT) FROM `+from,
 		append([]any{critical, critical, millis(since), high, high, millis(since)}, args...)...).
-		Scan(&n.CriticalRisk, &n.CriticalRiskRecent, &n.HighRisk, &n.HighRiskRecent, &n.Critical, &n.High, &n.Medium, &n.Low)
+		Scan(&n.CriticalRisk, &n.CriticalRiskRecent, &n.HighRisk, &n.HighRiskRecent, &n.Critical, &n.High, &n.Medium, &n.Low, &n.Scanned, &n.Risk)
 	if err != nil {
 		return fmt.Errorf("add up how projects stand: %w", db.classify(err))
 	}
 	err = db.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(d.opened), 0) AS BIGINT), CAST(COALESCE(SUM(d.solved), 0) AS BIGINT),
 		CAST(COALESCE(SUM(CASE WHEN d.day > ? THEN d.opened END), 0) AS BIGINT),
 		CAST(COALESCE(SUM(CASE WHEN d.day > ? THEN d.solved END), 0) AS BIGINT)
-		FROM branch_day d JOIN (SELECT s.project_id, s.branch FROM `+from+`) mine ON mine.project_id = d.project_id AND mine.branch = d.branch`,
+		FROM branch_daily d JOIN (SELECT s.project_id, s.branch, s.hidden FROM `+from+`) mine ON mine.project_id = d.project_id AND mine.branch = d.branch
+		WHERE `+dayShown("mine"),
 		append([]any{day(since), day(since)}, args...)...).Scan(&n.New, &n.Solved, &n.NewRecent, &n.SolvedRecent)
 	if err != nil {
 		return fmt.Errorf("add up what was found and solved: %w", db.classify(err))
+	}
+	query, old := db.countCoverage("(SELECT s.project_id, '' AS team_id, "+ofReference+" AS branch FROM "+from+")", "c.branch = mine.branch")
+	rows, err := db.Query(ctx, query, append([]any{old}, args...)...)
+	if n.Coverage, err = collect(rows, err, scanCoverageCount); err != nil {
+		return fmt.Errorf("add up what was looked at: %w", err)
 	}
 	t.Add(n)
 	return nil

@@ -18,9 +18,8 @@ func (db *DB) CreateRequest(ctx context.Context, r identity.Request, m mail.Queu
 		if r.User != "" {
 			user = string(r.User)
 		}
-		_, err := tx.Exec(ctx, `INSERT INTO one_time_token (token_hash, kind, email, user_id, password, first_name, last_name, created_at, expires_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, r.Hash, string(r.Kind), r.Email, user, r.Password, r.Names.FirstName, r.Names.LastName,
-			millis(r.CreatedAt), millis(r.ExpiresAt))
+		_, err := tx.Exec(ctx, `INSERT INTO one_time_token (token_hash, kind, email, user_id, created_at, expires_at)
+			VALUES (?, ?, ?, ?, ?, ?)`, r.Hash, string(r.Kind), r.Email, user, millis(r.CreatedAt), millis(r.ExpiresAt))
 		if err != nil {
 			return err
 		}
@@ -35,9 +34,9 @@ func (db *DB) CreateRequest(ctx context.Context, r identity.Request, m mail.Queu
 func (db *DB) RequestByHash(ctx context.Context, hash string, now time.Time) (identity.Request, error) {
 	r := identity.Request{Hash: hash}
 	var created, expires int64
-	err := db.QueryRow(ctx, `SELECT kind, email, COALESCE(user_id, ''), password, first_name, last_name, created_at, expires_at
+	err := db.QueryRow(ctx, `SELECT kind, email, COALESCE(user_id, ''), created_at, expires_at
 		FROM one_time_token WHERE token_hash = ? AND expires_at > ?`, hash, millis(now)).
-		Scan(&r.Kind, &r.Email, &r.User, &r.Password, &r.Names.FirstName, &r.Names.LastName, &created, &expires)
+		Scan(&r.Kind, &r.Email, &r.User, &created, &expires)
 	r.CreatedAt, r.ExpiresAt = fromMillis(created), fromMillis(expires)
 	return r, db.classify(notFound(err, "request"))
 }
@@ -51,22 +50,20 @@ func (db *DB) Invited(ctx context.Context, email string, now time.Time) (bool, e
 }
 
 // ConfirmSignUp uses up a sign-up, together with the others for the address, and
-// stores the user with the password of the sign-up. It returns a NotFound error
-// when it was used or has expired meanwhile, and a Conflict error when the
-// address has an account.
-func (db *DB) ConfirmSignUp(ctx context.Context, hash string, u identity.User, e audit.Event) error {
+// stores the user with the password. It returns a NotFound error when it was used
+// or has expired meanwhile, and a Conflict error when the address has an account.
+func (db *DB) ConfirmSignUp(ctx context.Context, hash string, u identity.User, password string, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		var password string
-		err := tx.QueryRow(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND email = ? AND kind = ? AND expires_at > ? RETURNING password",
-			hash, u.Email, string(identity.SignUpRequest), millis(tx.Now)).Scan(&password)
+		n, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND email = ? AND kind = ? AND expires_at > ?",
+			hash, u.Email, string(identity.SignUpRequest), millis(tx.Now))
+		if err == nil && n == 0 {
+			err = errs.E(errs.NotFound, "request not found")
+		}
 		if err != nil {
-			return notFound(err, "request")
+			return err
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE email = ? AND kind = ?", u.Email, string(identity.SignUpRequest)); err != nil {
 			return err
-		}
-		if password == "" {
-			return errs.E(errs.NotFound, "request not found")
 		}
 		if err := tx.createUser(ctx, u, password); err != nil {
 			return err

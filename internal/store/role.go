@@ -69,7 +69,7 @@ func composing(sc tenant.Scope, r tenant.Role) error {
 	case useless != 0:
 		return errs.E(errs.Invalid, "a role at the level %q cannot grant %v", r.Level, useless.Names())
 	}
-	return covers(sc.Permissions, r.Permissions, tenant.RoleID(r.Name))
+	return covers(sc.Roles, r.Permissions, tenant.RoleID(r.Name))
 }
 
 func (db *DB) roleName(err error, r tenant.Role) error {
@@ -118,7 +118,7 @@ func (tx *Tx) customRole(ctx context.Context, sc tenant.Scope, id tenant.RoleID)
 	if err != nil {
 		return r, notFound(err, "role")
 	}
-	return r, covers(sc.Permissions, r.Permissions, tenant.RoleID(r.Name))
+	return r, covers(sc.Roles, r.Permissions, tenant.RoleID(r.Name))
 }
 
 // DeleteRole removes a custom role of the scope's organization that nobody has

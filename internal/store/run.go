@@ -111,6 +111,9 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 		image, detail["image"] = string(text), r.Image.Reference
 	}
 	return db.Tx(ctx, func(tx *Tx) error {
+		if err := tx.mayQueue(ctx, sc); err != nil {
+			return err
+		}
 		target, id, err := tx.runTarget(ctx, r)
 		if err != nil {
 			return err
@@ -127,6 +130,29 @@ func (db *DB) CreateRun(ctx context.Context, sc tenant.Scope, r *run.Run) error 
 		}
 		return tx.audit(ctx, runEvent(r, "scan.start", detail).By(sc.Actor))
 	})
+}
+
+// queueWait is after how many seconds a client may ask again when too many scans wait.
+const queueWait = "60"
+
+// mayQueue returns a TooMany error when as many scans of the organization wait as
+// may.
+func (tx *Tx) mayQueue(ctx context.Context, sc tenant.Scope) error {
+	most := tx.db.MaxQueued
+	if most == 0 {
+		return nil
+	}
+	var waiting int
+	err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM run WHERE organization_id = ? AND state = 'queued'", string(sc.Organization)).Scan(&waiting)
+	if err != nil {
+		return fmt.Errorf("count waiting scans: %w", err)
+	}
+	if waiting >= most {
+		e := errs.E(errs.TooMany, "%d scans of the organization wait, which is as many as may: wait until some have run, or cancel them", waiting)
+		e.Members = map[string]string{"retryAfter": queueWait}
+		return e
+	}
+	return nil
 }
 
 // runEvent is an audit record about a run.
@@ -239,6 +265,11 @@ func (tx *Tx) endRun(ctx context.Context, e end) error {
 	}
 	if n == 0 {
 		return errs.E(errs.Conflict, "the scan has ended, or another worker has it")
+	}
+	if e.Failure != nil && e.Failure.Code != run.CodeCancelled {
+		if err := tx.failAnalyses(ctx, e.Run, e.Run.Analyses, e.Failure.Message); err != nil {
+			return err
+		}
 	}
 	if e.Run.Target == nil {
 		return nil

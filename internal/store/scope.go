@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"strings"
 
 	"merlon/internal/errs"
 	"merlon/internal/tenant"
@@ -44,11 +45,22 @@ func rolePermissions(id tenant.RoleID, at tenant.Level, level sql.NullString, pe
 }
 
 // memberOf joins the caller's membership in the organization of the row o: a
-// user who is not disabled, and for a service account only its own
-// organization. Who is no member of an organization has no role inside it.
+// user who is not disabled, and for a service account only its own organization,
+// with a token that is not too old for the organization. Who is no member of an
+// organization has no role inside it. It takes the user and tokenAge.
 const memberOf = `
 	JOIN organization_member m ON m.organization_id = o.id AND m.user_id = ?
-	JOIN app_user u ON u.id = m.user_id AND u.disabled_at = 0 AND COALESCE(u.service_of, o.id) = o.id`
+	JOIN app_user u ON u.id = m.user_id AND u.disabled_at = 0 AND COALESCE(u.service_of, o.id) = o.id
+		AND (o.max_token_days = 0 OR o.max_token_days * 86400000 > ?)`
+
+// tokenAge is the age of the actor's personal access token in milliseconds; 0 for
+// another kind of token.
+func tokenAge(actor tenant.Actor) int64 {
+	if actor.Limits == nil {
+		return 0
+	}
+	return actor.Limits.Age.Milliseconds()
+}
 
 // The queries of the roles that a user holds at a target. Each row repeats the
 // ids that the target truly belongs to.
@@ -89,14 +101,15 @@ const (
 // Scope returns what the actor may do with the target, in one round trip. An
 // organization is visible to its members, a team to those whose roles grant
 // team.read, a project to those whose roles grant project.read; everything else,
-// and a target whose parts do not belong together, is a NotFound error.
+// and a target whose parts do not belong together or that the actor's token does
+// not reach, is a NotFound error.
 func (db *DB) Scope(ctx context.Context, actor tenant.Actor, target tenant.Target) (tenant.Scope, error) {
 	sc, err := scope(ctx, db, actor, target)
 	return sc, db.classify(err)
 }
 
 func scope(ctx context.Context, q querier, actor tenant.Actor, target tenant.Target) (tenant.Scope, error) {
-	grants, err := grantsAt(ctx, q, actor.UserID, target)
+	grants, err := grantsAt(ctx, q, actor, target)
 	if err != nil {
 		return tenant.Scope{}, fmt.Errorf("read roles: %w", err)
 	}
@@ -104,38 +117,82 @@ func scope(ctx context.Context, q querier, actor tenant.Actor, target tenant.Tar
 	member := false
 	for _, g := range grants {
 		sc.Organization, sc.Team = g.organization, g.team
-		sc.Permissions |= g.permissions()
+		sc.Roles |= g.permissions()
 		member = member || g.level == tenant.OrganizationLevel
 	}
 	visible := member
 	kind := "organization"
 	switch {
 	case target.Project != "":
-		visible = visible && sc.Permissions&tenant.ProjectRead != 0
+		visible = visible && sc.Roles&tenant.ProjectRead != 0
 		kind = "project"
 	case target.Team != "":
-		visible = visible && sc.Permissions&tenant.TeamRead != 0
+		visible = visible && sc.Roles&tenant.TeamRead != 0
 		kind = "team"
 	}
 	if target.Organization != "" && target.Organization != sc.Organization ||
 		target.Team != "" && target.Team != sc.Team || !visible {
 		return tenant.Scope{}, errs.E(errs.NotFound, "%s not found", kind)
 	}
+	reached, err := limit(ctx, q, &sc)
+	if err == nil && !reached {
+		err = errs.E(errs.NotFound, "%s not found", kind)
+	}
+	if err != nil {
+		return tenant.Scope{}, err
+	}
 	return sc, nil
 }
 
-func grantsAt(ctx context.Context, q querier, user tenant.UserID, target tenant.Target) ([]grant, error) {
+// limit takes from the scope what the actor's token does not let through, and
+// reports whether the token reaches the target at all. A token that is limited to
+// projects reaches their teams and organization, to find the way to them.
+func limit(ctx context.Context, q querier, sc *tenant.Scope) (reached bool, err error) {
+	limits := sc.Actor.Limits
+	sc.Permissions = sc.Roles & limits.Permissions()
+	switch {
+	case !limits.Reaches(sc.Organization):
+		return false, nil
+	case !limits.OnlyProjects():
+		return true, nil
+	case sc.Project != "":
+		return limits.ReachesProject(sc.Project), nil
+	case sc.Team == "":
+		sc.Permissions &= tenant.OrgRead
+		return true, nil
+	}
+	sc.Permissions &= tenant.TeamRead
+	rows, err := q.Query(ctx, "SELECT p.id FROM project p WHERE p.team_id = ? AND p.id IN (?"+strings.Repeat(", ?", len(limits.Projects)-1)+")",
+		append([]any{sc.Team}, anys(limits.Projects)...)...)
+	found, err := collect(rows, err, scanText)
+	if err != nil {
+		return false, fmt.Errorf("look for the token's projects: %w", err)
+	}
+	return len(found) > 0, nil
+}
+
+// anys returns the values of a list as arguments of a query.
+func anys[T ~string](list []T) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = string(v)
+	}
+	return out
+}
+
+func grantsAt(ctx context.Context, q querier, actor tenant.Actor, target tenant.Target) ([]grant, error) {
 	var query string
 	var args []any
+	user, age := actor.UserID, tokenAge(actor)
 	switch {
 	case user == "":
 		return nil, nil
 	case target.Project != "":
-		query, args = projectGrants, []any{user, target.Project, user, target.Project, user, target.Project}
+		query, args = projectGrants, []any{user, age, target.Project, user, target.Project, user, target.Project}
 	case target.Team != "":
-		query, args = teamGrants, []any{user, target.Team, user, target.Team}
+		query, args = teamGrants, []any{user, age, target.Team, user, target.Team}
 	default:
-		query, args = organizationGrants, []any{user, target.Organization}
+		query, args = organizationGrants, []any{user, age, target.Organization}
 	}
 	rows, err := q.Query(ctx, query, args...)
 	return collect(rows, err, func(rows *sql.Rows) (g grant, err error) {

@@ -3,11 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/identity"
+	oidcgrant "merlon/internal/oidc/grant"
 	"merlon/internal/tenant"
 )
 
@@ -15,11 +17,24 @@ import (
 const originMemory = 30 * 24 * time.Hour
 
 // CreateSession stores a session, forgets the user's oldest ones beyond
-// identity.MaxSessions, and remembers the origin.
-func (db *DB) CreateSession(ctx context.Context, se identity.Session, hash, origin string, e audit.Event) error {
+// identity.MaxSessions, and remembers the origin. It returns an Unauthenticated
+// error when the password was changed or the user disabled since it was verified.
+func (db *DB) CreateSession(ctx context.Context, se identity.NewSession, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `INSERT INTO session (id, user_id, token_hash, auth_at, ip, user_agent, created_at, last_used_at, expires_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(se.ID), string(se.UserID), hash, millis(se.AuthTime), se.IP, se.UserAgent,
+		var password string
+		err := tx.QueryRow(ctx, "SELECT password FROM credential WHERE user_id = ?"+tx.db.Dialect.ForUpdate(), string(se.UserID)).Scan(&password)
+		if err != nil {
+			return notFound(err, "user")
+		}
+		var active bool
+		if err := tx.QueryRow(ctx, "SELECT disabled_at = 0 FROM app_user WHERE id = ?", string(se.UserID)).Scan(&active); err != nil {
+			return err
+		}
+		if password != se.Password || !active {
+			return errs.E(errs.Unauthenticated, "the password was changed a moment ago: sign in again")
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO session (id, user_id, token_hash, auth_at, ip, user_agent, created_at, last_used_at, expires_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, string(se.ID), string(se.UserID), se.Hash, millis(se.AuthTime), se.IP, se.UserAgent,
 			millis(se.CreatedAt), millis(se.LastUsedAt), millis(se.ExpiresAt))
 		if err != nil {
 			return err
@@ -30,7 +45,7 @@ func (db *DB) CreateSession(ctx context.Context, se identity.Session, hash, orig
 			return err
 		}
 		if _, err := tx.Exec(ctx, `INSERT INTO known_origin (user_id, origin, last_at) VALUES (?, ?, ?)
-			ON CONFLICT (user_id, origin) DO UPDATE SET last_at = excluded.last_at`, string(se.UserID), origin, millis(se.CreatedAt)); err != nil {
+			ON CONFLICT (user_id, origin) DO UPDATE SET last_at = excluded.last_at`, string(se.UserID), se.Origin, millis(se.CreatedAt)); err != nil {
 			return err
 		}
 		return tx.audit(ctx, e)
@@ -65,18 +80,48 @@ func (db *DB) Sessions(ctx context.Context, user tenant.UserID, live identity.Li
 	return collect(rows, err, func(rows *sql.Rows) (identity.Session, error) { return scanSession(rows.Scan) })
 }
 
-// EndSession removes a session of the user, or returns a NotFound error.
-func (db *DB) EndSession(ctx context.Context, user tenant.UserID, id identity.SessionID, e audit.Event) error {
+// EndSession removes a session of the user, or returns a NotFound error. The
+// grants that were given in it are revoked; with KeepOffline, only those that have no
+// refresh token.
+func (db *DB) EndSession(ctx context.Context, end identity.SessionEnd, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "DELETE FROM session WHERE id = ? AND user_id = ?", string(id), string(user))
+		n, err := tx.Exec(ctx, "DELETE FROM session WHERE id = ? AND user_id = ?", string(end.ID), string(end.User))
 		if err == nil && n == 0 {
 			err = errs.E(errs.NotFound, "session not found")
 		}
 		if err != nil {
 			return err
 		}
+		if err := tx.dropPending(ctx, end); err != nil {
+			return err
+		}
+		where := "g.session_id = ? AND g.user_id = ?"
+		if end.KeepOffline {
+			where += " AND NOT EXISTS (SELECT 1 FROM oidc_refresh r WHERE r.grant_id = g.id)"
+		}
+		if err := tx.revokeGrants(ctx, reasonSessionEnd, where, string(end.ID), string(end.User)); err != nil {
+			return err
+		}
 		return tx.audit(ctx, e)
 	})
+}
+
+// dropPending removes codes that were given in the session and not exchanged yet,
+// and denies device authorizations that were approved in it, unless offline access
+// stays.
+func (tx *Tx) dropPending(ctx context.Context, end identity.SessionEnd) error {
+	if end.KeepOffline {
+		return nil
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM oidc_code WHERE session_id = ? AND grant_id = ''", string(end.ID)); err != nil {
+		return fmt.Errorf("drop authorization codes: %w", err)
+	}
+	_, err := tx.Exec(ctx, "UPDATE oidc_device SET state = ? WHERE session_id = ? AND state = ?",
+		string(oidcgrant.Denied), string(end.ID), string(oidcgrant.Approved))
+	if err != nil {
+		return fmt.Errorf("deny device authorizations: %w", err)
+	}
+	return nil
 }
 
 // TouchSession records a use.

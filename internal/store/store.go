@@ -40,6 +40,11 @@ type Options struct {
 	Pool    *pgxpool.Pool // PostgreSQL only: the pool below Write and Read
 	Region  string        // of the deployment; new tenants' identifiers carry it
 	Now     func() time.Time
+	// AuditKey seals the audit log; nil in a process that has no master key. It is
+	// set before the DB is used.
+	AuditKey []byte
+	// MaxQueued is how many scans of one organization may wait; 0 for no limit.
+	MaxQueued int
 }
 
 // New returns a DB over an open database. Package sqlite or postgres calls it.

@@ -17,15 +17,21 @@ import (
 
 // This file keeps the running applications of projects.
 
-// maxTargets bounds those of a project.
-const maxTargets = 200
+// Limits of the targets of one project: their number, and the bytes of their sealed
+// texts together.
+const (
+	maxTargets     = 200
+	maxTargetBytes = 256 << 20
+)
 
-const targetColumns = "t.id, t.organization_id, t.project_id, t.name, t.environment, t.root, t.shown, t.kept, t.sealed, t.created_at, t.updated_at"
+// targetColumns leaves out the sealed text, which may have many megabytes: only
+// SealedTarget reads it.
+const targetColumns = "t.id, t.organization_id, t.project_id, t.name, t.environment, t.root, t.shown, t.kept, t.created_at, t.updated_at"
 
-func scanTarget(row scanner) (t target.Target, err error) {
+func scanTarget(row scanner, more ...any) (t target.Target, err error) {
 	var shown, kept string
 	var created, updated int64
-	err = row.Scan(&t.ID, &t.Organization, &t.Project, &t.Name, &t.Environment, &t.Root, &shown, &kept, &t.Sealed, &created, &updated)
+	err = row.Scan(append([]any{&t.ID, &t.Organization, &t.Project, &t.Name, &t.Environment, &t.Root, &shown, &kept, &created, &updated}, more...)...)
 	if err != nil {
 		return t, err
 	}
@@ -55,12 +61,8 @@ func (db *DB) CreateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 		if err != nil {
 			return err
 		}
-		var n int
-		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM target WHERE project_id = ?", sc.Project).Scan(&n); err != nil {
+		if err := tx.roomForTarget(ctx, sc, &t); err != nil {
 			return err
-		}
-		if n >= maxTargets {
-			return errs.E(errs.Conflict, "the project has %d targets, which is as many as one may have", n)
 		}
 		t.CreatedAt, t.UpdatedAt = tx.Now, tx.Now
 		shown, kept, err := targetTexts(&t)
@@ -85,6 +87,23 @@ func (tx *Tx) admitTarget(ctx context.Context, sc tenant.Scope, t *target.Target
 		err = errs.E(errs.NotFound, "project not found")
 	}
 	return sc, err
+}
+
+// roomForTarget returns a Conflict error when the project would exceed its limits with
+// the target.
+func (tx *Tx) roomForTarget(ctx context.Context, sc tenant.Scope, t *target.Target) error {
+	var others, bytes int64
+	err := tx.QueryRow(ctx, "SELECT COUNT(*), COALESCE(SUM(length(sealed)), 0) FROM target WHERE project_id = ? AND id <> ?", sc.Project, string(t.ID)).Scan(&others, &bytes)
+	if err != nil {
+		return fmt.Errorf("count the targets of a project: %w", err)
+	}
+	if others >= maxTargets {
+		return errs.E(errs.Conflict, "the project has %d targets, the most that a project may have", others)
+	}
+	if bytes+int64(len(t.Sealed)) > maxTargetBytes {
+		return errs.E(errs.Conflict, "the targets of the project would have more than %d MiB of descriptions and templates together", maxTargetBytes>>20)
+	}
+	return nil
 }
 
 func (tx *Tx) targetTaken(err error) error {
@@ -119,6 +138,9 @@ func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 		if err != nil {
 			return err
 		}
+		if err := tx.roomForTarget(ctx, sc, &t); err != nil {
+			return err
+		}
 		shown, kept, err := targetTexts(&t)
 		if err != nil {
 			return err
@@ -143,23 +165,43 @@ func (db *DB) UpdateTarget(ctx context.Context, sc tenant.Scope, t target.Target
 	return t, err
 }
 
-// Targets returns the targets of the scope's project by name.
-func (db *DB) Targets(ctx context.Context, sc tenant.Scope) ([]target.Target, error) {
-	rows, err := db.Query(ctx, "SELECT "+targetColumns+" FROM target t WHERE t.project_id = ? AND t.organization_id = ? ORDER BY t.name, t.id",
-		sc.Project, sc.Organization)
-	return collect(rows, err, scanTargetRow)
+// Targets returns one page of the targets of the scope's project by name, pages from 1,
+// and how many there are. They come without their sealed texts.
+func (db *DB) Targets(ctx context.Context, sc tenant.Scope, page, size int) ([]target.Target, int, error) {
+	const where = " FROM target t WHERE t.project_id = ? AND t.organization_id = ?"
+	var total int
+	if err := db.QueryRow(ctx, "SELECT COUNT(*)"+where, sc.Project, sc.Organization).Scan(&total); err != nil {
+		return nil, 0, db.classify(fmt.Errorf("count the targets of a project: %w", err))
+	}
+	rows, err := db.Query(ctx, "SELECT "+targetColumns+where+" ORDER BY t.name, t.id LIMIT ? OFFSET ?", sc.Project, sc.Organization, size, offset(page, size))
+	list, err := collect(rows, err, scanTargetRow)
+	return list, total, err
 }
 
-// Target returns a target of the scope's project, or a NotFound error.
+// Target returns a target of the scope's project without its sealed text, or a NotFound
+// error.
 func (db *DB) Target(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error) {
 	t, err := targetIn(ctx, db, sc, id)
 	return t, db.classify(err)
 }
 
+// SealedTarget returns a target of the scope's project with its sealed text, or a
+// NotFound error.
+func (db *DB) SealedTarget(ctx context.Context, sc tenant.Scope, id target.ID) (target.Target, error) {
+	var sealed []byte
+	t, err := scanTarget(targetRow(ctx, db, sc, id, targetColumns+", t.sealed"), &sealed)
+	t.Sealed = sealed
+	return t, db.classify(notFound(err, "target"))
+}
+
 func targetIn(ctx context.Context, q querier, sc tenant.Scope, id target.ID) (target.Target, error) {
-	t, err := scanTarget(q.QueryRow(ctx, "SELECT "+targetColumns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND t.organization_id = ?",
-		string(id), sc.Project, sc.Organization))
+	t, err := scanTarget(targetRow(ctx, q, sc, id, targetColumns))
 	return t, notFound(err, "target")
+}
+
+func targetRow(ctx context.Context, q querier, sc tenant.Scope, id target.ID, columns string) *sql.Row {
+	return q.QueryRow(ctx, "SELECT "+columns+" FROM target t WHERE t.id = ? AND t.project_id = ? AND t.organization_id = ?",
+		string(id), sc.Project, sc.Organization)
 }
 
 // DeleteTarget removes a target of the scope's project. Its findings stay; its runs that
@@ -176,6 +218,9 @@ func (db *DB) DeleteTarget(ctx context.Context, sc tenant.Scope, id target.ID) e
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM target WHERE id = ?", string(id)); err != nil {
 			return fmt.Errorf("delete a target: %w", err)
+		}
+		if err := tx.forgetCoverage(ctx, sc, "", targetSubject(string(id))); err != nil {
+			return err
 		}
 		rows, err := tx.Query(ctx, "SELECT id FROM run WHERE target_id = ? AND state IN ('queued', 'running') ORDER BY id", string(id))
 		runs, err := collect(rows, err, scanText)

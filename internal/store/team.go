@@ -4,8 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"merlon/internal/audit"
+	"merlon/internal/errs"
 	"merlon/internal/tenant"
 )
 
@@ -60,10 +62,10 @@ func team(ctx context.Context, q querier, sc tenant.Scope, lock string) (tenant.
 
 // Teams returns the teams of the scope's organization that the actor may see, by
 // name: all of them with team.read in the organization, otherwise those whose
-// own role grants it.
+// own role grants it; with a token that is limited to projects, only their teams.
 func (db *DB) Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error) {
 	query, args := "SELECT "+teamColumns+", '', NULL, NULL FROM team t WHERE t.organization_id = ? ORDER BY t.name, t.id", []any{sc.Organization}
-	all := sc.Permissions&tenant.TeamRead != 0
+	all := sc.Roles&tenant.TeamRead != 0
 	if !all {
 		query = "SELECT " + teamColumns + `, g.role, r.level, r.permissions
 			FROM team_member g CROSS JOIN team t
@@ -83,13 +85,26 @@ func (db *DB) Teams(ctx context.Context, sc tenant.Scope) ([]tenant.Team, error)
 		t, err := scanTeam(more{rows, []any{&id, &level, &permissions}})
 		return row{t, all || rolePermissions(id, tenant.TeamLevel, level, permissions)&tenant.TeamRead != 0}, err
 	})
+	if err != nil {
+		return nil, err
+	}
+	reached := func(tenant.TeamID) bool { return true }
+	if sc.Actor.Limits.OnlyProjects() {
+		limited, err := db.limited(ctx, sc)
+		if err != nil {
+			return nil, err
+		}
+		reached = func(id tenant.TeamID) bool {
+			return slices.ContainsFunc(limited, func(g projectGrant) bool { return g.team == id })
+		}
+	}
 	teams := []tenant.Team{}
 	for _, r := range found {
-		if r.visible {
+		if r.visible && reached(r.ID) {
 			teams = append(teams, r.Team)
 		}
 	}
-	return teams, err
+	return teams, nil
 }
 
 // more scans further columns at the end of a row.
@@ -126,9 +141,10 @@ func (db *DB) UpdateTeam(ctx context.Context, sc tenant.Scope, edit func(*tenant
 	return t, err
 }
 
-// DeleteTeam removes the scope's team with its projects and everything in them.
+// DeleteTeam removes the scope's team with its projects and everything in them. A
+// team with projects is a Conflict unless withProjects is set.
 // It needs org.teams.
-func (db *DB) DeleteTeam(ctx context.Context, sc tenant.Scope) error {
+func (db *DB) DeleteTeam(ctx context.Context, sc tenant.Scope, withProjects bool) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		sc, err := tx.admit(ctx, sc, tenant.OrgTeams)
 		if err != nil {
@@ -137,6 +153,14 @@ func (db *DB) DeleteTeam(ctx context.Context, sc tenant.Scope) error {
 		t, err := team(ctx, tx, sc, db.Dialect.ForUpdate())
 		if err != nil {
 			return err
+		}
+		var projects int
+		if err := tx.QueryRow(ctx, "SELECT COUNT(*) FROM project WHERE team_id = ?", t.ID).Scan(&projects); err != nil {
+			return fmt.Errorf("count projects of team: %w", err)
+		}
+		if projects > 0 && !withProjects {
+			return &errs.Error{Kind: errs.Conflict, Code: "team_has_projects", Message: fmt.Sprintf(
+				"the team has %d projects, which would be deleted with all their scans and findings: move them to another team, or send the request again with deleteProjects=true", projects)}
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM team WHERE id = ?", t.ID); err != nil {
 			return fmt.Errorf("delete team: %w", err)

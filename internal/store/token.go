@@ -3,17 +3,19 @@ package store
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/identity"
+	"merlon/internal/mail"
 	"merlon/internal/tenant"
 )
 
-// CreateToken stores a token. A name that the owner uses already is a Conflict
-// error, as is one token more than identity.MaxTokens; an owner that does not
-// exist is NotFound.
-func (db *DB) CreateToken(ctx context.Context, t identity.Token, hash string, e audit.Event) error {
+// CreateToken stores a token and queues the mail about it, if it has one. A name
+// that the owner uses already is a Conflict error, as is one token more than
+// identity.MaxTokens; an owner that does not exist is NotFound.
+func (db *DB) CreateToken(ctx context.Context, t identity.Token, hash string, m mail.Queued, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		var owner string
 		err := tx.QueryRow(ctx, "SELECT id FROM app_user WHERE id = ?"+tx.db.Dialect.ForUpdate(), string(t.Owner)).Scan(&owner)
@@ -27,10 +29,16 @@ func (db *DB) CreateToken(ctx context.Context, t identity.Token, hash string, e 
 		if n >= identity.MaxTokens {
 			return errs.E(errs.Conflict, "there are %d tokens, which is as many as one may have: delete one first", n)
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO personal_access_token (id, user_id, name, token_hash, created_at, expires_at, last_used_at)
-			VALUES (?, ?, ?, ?, ?, ?, 0)`, string(t.ID), owner, t.Name, hash, millis(t.CreatedAt), millis(t.ExpiresAt))
+		_, err = tx.Exec(ctx, `INSERT INTO personal_access_token (id, user_id, name, token_hash, scopes, organizations, projects, created_at, expires_at, last_used_at)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0)`, string(t.ID), owner, t.Name, hash, scopeText(t.Scopes), joined(t.Organizations), joined(t.Projects),
+			millis(t.CreatedAt), millis(t.ExpiresAt))
 		if err != nil {
 			return tx.tokenConflict(err, t.Name)
+		}
+		if m.ID != "" {
+			if err := tx.queueMail(ctx, m); err != nil {
+				return err
+			}
 		}
 		return tx.audit(ctx, e)
 	})
@@ -44,31 +52,67 @@ func (tx *Tx) tokenConflict(err error, name string) error {
 	return err
 }
 
-const tokenColumns = "t.id, t.user_id, t.name, t.created_at, t.expires_at, t.last_used_at"
+// scopeText is how the scopes of a token are kept: all of them as nothing, so that
+// they stay all when there are more.
+func scopeText(s tenant.TokenScopes) string {
+	if s == tenant.AllTokenScopes {
+		return ""
+	}
+	return strings.Join(s.Names(), " ")
+}
+
+// readScopes reads what scopeText wrote.
+func readScopes(text string) tenant.TokenScopes {
+	if text == "" {
+		return tenant.AllTokenScopes
+	}
+	return tenant.KnownTokenScopes(strings.Fields(text))
+}
+
+// joined and split keep a list of ids as text; no ids are nil.
+func joined[T ~string](ids []T) string {
+	text := make([]string, len(ids))
+	for i, id := range ids {
+		text[i] = string(id)
+	}
+	return strings.Join(text, " ")
+}
+
+func split[T ~string](text string) (ids []T) {
+	for _, id := range strings.Fields(text) {
+		ids = append(ids, T(id))
+	}
+	return ids
+}
+
+const tokenColumns = "t.id, t.user_id, t.name, t.scopes, t.organizations, t.projects, t.created_at, t.expires_at, t.last_used_at"
 
 // tokenFields returns where to scan tokenColumns to, and what to do afterwards.
 func tokenFields(t *identity.Token) ([]any, func()) {
 	var created, expires, used int64
-	return []any{&t.ID, &t.Owner, &t.Name, &created, &expires, &used}, func() {
+	var scopes, organizations, projects string
+	return []any{&t.ID, &t.Owner, &t.Name, &scopes, &organizations, &projects, &created, &expires, &used}, func() {
+		t.Scopes, t.Organizations, t.Projects = readScopes(scopes), split[tenant.OrganizationID](organizations), split[tenant.ProjectID](projects)
 		t.CreatedAt, t.ExpiresAt, t.LastUsedAt = fromMillis(created), fromMillis(expires), fromMillis(used)
 	}
 }
 
-// TokenByHash returns a token with its owner, or a NotFound error. It may have
-// expired, and the owner may be disabled.
-func (db *DB) TokenByHash(ctx context.Context, hash string) (identity.Token, identity.User, error) {
-	var t identity.Token
-	var u identity.User
+// TokenByHash returns a token with its owner, and whether it is too old for one of
+// the owner's organizations; or a NotFound error. It may have expired, and the
+// owner may be disabled.
+func (db *DB) TokenByHash(ctx context.Context, hash string) (t identity.Token, u identity.User, old bool, err error) {
 	fields, tokenDone := tokenFields(&t)
 	more, userDone := userFields(&u)
-	err := db.QueryRow(ctx, "SELECT "+tokenColumns+", "+userColumns+" FROM "+userTables+
-		" JOIN personal_access_token t ON t.user_id = u.id WHERE t.token_hash = ?", hash).Scan(append(fields, more...)...)
+	err = db.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM organization_member m JOIN organization o ON o.id = m.organization_id
+			WHERE m.user_id = t.user_id AND o.max_token_days > 0 AND t.created_at + o.max_token_days * 86400000 <= ?), `+
+		tokenColumns+", "+userColumns+" FROM "+userTables+" JOIN personal_access_token t ON t.user_id = u.id WHERE t.token_hash = ?",
+		millis(db.now()), hash).Scan(append(append([]any{&old}, fields...), more...)...)
 	if err != nil {
-		return identity.Token{}, identity.User{}, db.classify(notFound(err, "token"))
+		return identity.Token{}, identity.User{}, false, db.classify(notFound(err, "token"))
 	}
 	tokenDone()
 	userDone()
-	return t, u, nil
+	return t, u, old, nil
 }
 
 // Tokens returns the owner's tokens, oldest first.

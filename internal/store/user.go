@@ -3,10 +3,13 @@ package store
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"time"
 
 	"merlon/internal/audit"
 	"merlon/internal/errs"
 	"merlon/internal/identity"
+	oidcgrant "merlon/internal/oidc/grant"
 	"merlon/internal/tenant"
 )
 
@@ -77,47 +80,126 @@ func (tx *Tx) createUser(ctx context.Context, u identity.User, password string) 
 	return err
 }
 
-// UpdateUser stores the profile and DisabledAt. A disabled user's sessions end
-// and ValidFrom moves.
+// UpdateUser stores the profile. It does not touch disabled_at: a profile that was
+// read before the user was disabled must not enable the user again.
 func (db *DB) UpdateUser(ctx context.Context, u identity.User, e audit.Event) error {
 	return db.Tx(ctx, func(tx *Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE app_user SET first_name = ?, last_name = ?, picture = ?, notification = ?, onboarded = ?,
-			disabled_at = ?, updated_at = ? WHERE id = ?`,
-			u.FirstName, u.LastName, u.Picture, u.Notification, u.Onboarded, millis(u.DisabledAt), millis(u.UpdatedAt), string(u.ID))
+			updated_at = ? WHERE id = ?`,
+			u.FirstName, u.LastName, u.Picture, u.Notification, u.Onboarded, millis(u.UpdatedAt), string(u.ID))
 		if err == nil && n == 0 {
 			err = sql.ErrNoRows
 		}
 		if err != nil {
 			return notFound(err, "user")
 		}
-		if !u.DisabledAt.IsZero() {
-			if err := tx.endSignIns(ctx, u.ID, ""); err != nil {
-				return err
-			}
-		}
 		return tx.audit(ctx, e)
 	})
 }
 
-// endSignIns removes the user's sessions but the one to keep, which counts as
-// signed in anew, and moves valid_from.
-func (tx *Tx) endSignIns(ctx context.Context, user tenant.UserID, keep identity.SessionID) error {
-	if _, err := tx.Exec(ctx, "DELETE FROM session WHERE user_id = ? AND id <> ?", string(user), string(keep)); err != nil {
-		return err
-	}
-	now := millis(tx.Now)
-	if _, err := tx.Exec(ctx, "UPDATE session SET auth_at = ? WHERE user_id = ?", now, string(user)); err != nil {
-		return err
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO credential (user_id, password, valid_from) VALUES (?, '', ?)
-		ON CONFLICT (user_id) DO UPDATE SET valid_from = excluded.valid_from`, string(user), now)
-	return err
+// SetDisabled disables the user at a time, or enables the user when it is zero.
+// Disabling ends every session and grant.
+func (db *DB) SetDisabled(ctx context.Context, id tenant.UserID, at time.Time, e audit.Event) (ended identity.Ended, err error) {
+	err = db.Tx(ctx, func(tx *Tx) error {
+		ended = identity.Ended{}
+		n, err := tx.Exec(ctx, "UPDATE app_user SET disabled_at = ?, updated_at = ? WHERE id = ?", millis(at), millis(tx.Now), string(id))
+		if err == nil && n == 0 {
+			err = sql.ErrNoRows
+		}
+		if err != nil {
+			return notFound(err, "user")
+		}
+		if !at.IsZero() {
+			if ended, err = tx.endAccess(ctx, id, ""); err != nil {
+				return err
+			}
+			e.Detail = endedDetail(ended)
+		}
+		return tx.audit(ctx, e)
+	})
+	return ended, err
 }
 
-// SetPassword stores another password. A recovery that was used or has expired
-// meanwhile is a NotFound error.
-func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.Event) error {
-	return db.Tx(ctx, func(tx *Tx) error {
+// EndAccess ends every session and grant of the user and deletes the personal
+// access tokens.
+func (db *DB) EndAccess(ctx context.Context, user tenant.UserID, e audit.Event) (ended identity.Ended, err error) {
+	err = db.Tx(ctx, func(tx *Tx) error {
+		var id string
+		if err := tx.QueryRow(ctx, "SELECT id FROM app_user WHERE id = ?", string(user)).Scan(&id); err != nil {
+			return notFound(err, "user")
+		}
+		if ended, err = tx.endAccess(ctx, user, ""); err != nil {
+			return err
+		}
+		if ended.Tokens, err = tx.deleteTokens(ctx, user); err != nil {
+			return err
+		}
+		e.Detail = endedDetail(ended)
+		return tx.audit(ctx, e)
+	})
+	return ended, err
+}
+
+func endedDetail(n identity.Ended) map[string]any {
+	return map[string]any{"sessions": n.Sessions, "grants": n.Grants, "tokens": n.Tokens}
+}
+
+// endAccess moves valid_from and ends what was derived from sign-ins: sessions but
+// the one to keep, which counts as signed in anew, authorization codes, approved
+// devices, and grants with their refresh tokens. Access tokens end with the session
+// or grant that they were issued for (see Admit).
+//
+// The credential comes first: a sign-in that runs at the same time locks it too.
+// Codes and devices come before grants: whoever exchanges one at the same time has
+// either made the grant that is revoked here, or finds the code gone.
+func (tx *Tx) endAccess(ctx context.Context, user tenant.UserID, keep identity.SessionID) (n identity.Ended, err error) {
+	now := millis(tx.Now)
+	steps := []struct {
+		count *int64
+		query string
+		args  []any
+	}{
+		{nil, `INSERT INTO credential (user_id, password, valid_from) VALUES (?, '', ?)
+			ON CONFLICT (user_id) DO UPDATE SET valid_from = excluded.valid_from`, []any{string(user), now}},
+		{nil, "DELETE FROM oidc_code WHERE user_id = ? AND grant_id = ''", []any{string(user)}},
+		{nil, "UPDATE oidc_device SET state = ? WHERE user_id = ? AND state = ?", []any{string(oidcgrant.Denied), string(user), string(oidcgrant.Approved)}},
+		{&n.Sessions, "DELETE FROM session WHERE user_id = ? AND id <> ?", []any{string(user), string(keep)}},
+		{nil, "UPDATE session SET auth_at = ? WHERE user_id = ?", []any{now, string(user)}},
+		{&n.Grants, "UPDATE oidc_grant SET revoked_at = ? WHERE user_id = ? AND revoked_at = 0", []any{now, string(user)}},
+	}
+	for _, s := range steps {
+		rows, err := tx.Exec(ctx, s.query, s.args...)
+		if err != nil {
+			return n, fmt.Errorf("end the access of user %s: %w", user, err)
+		}
+		if s.count != nil {
+			*s.count = rows
+		}
+	}
+	return n, nil
+}
+
+// deleteTokens deletes the personal access tokens of the user, and what else
+// somebody who had the account may have left: agreements with applications, and
+// addresses that are not limited in guessing.
+func (tx *Tx) deleteTokens(ctx context.Context, user tenant.UserID) (int64, error) {
+	for _, table := range []string{"oidc_consent", "known_origin"} {
+		if _, err := tx.Exec(ctx, "DELETE FROM "+table+" WHERE user_id = ?", string(user)); err != nil {
+			return 0, fmt.Errorf("delete from %s: %w", table, err)
+		}
+	}
+	n, err := tx.Exec(ctx, "DELETE FROM personal_access_token WHERE user_id = ?", string(user))
+	if err != nil {
+		return 0, fmt.Errorf("delete tokens: %w", err)
+	}
+	return n, nil
+}
+
+// SetPassword stores another password and ends what was derived from the old one.
+// A recovery that was used or has expired meanwhile is a NotFound error.
+func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.Event) (ended identity.Ended, err error) {
+	err = db.Tx(ctx, func(tx *Tx) error {
+		ended = identity.Ended{}
 		if p.Request != "" {
 			n, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE token_hash = ? AND user_id = ? AND expires_at > ?",
 				p.Request, string(p.User), millis(tx.Now))
@@ -131,8 +213,13 @@ func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.E
 		if _, err := tx.Exec(ctx, "DELETE FROM one_time_token WHERE user_id = ?", string(p.User)); err != nil {
 			return err
 		}
-		if err := tx.endSignIns(ctx, p.User, p.Keep); err != nil {
+		if ended, err = tx.endAccess(ctx, p.User, p.Keep); err != nil {
 			return err
+		}
+		if p.Tokens {
+			if ended.Tokens, err = tx.deleteTokens(ctx, p.User); err != nil {
+				return err
+			}
 		}
 		if _, err := tx.Exec(ctx, "UPDATE credential SET password = ? WHERE user_id = ?", p.Password, string(p.User)); err != nil {
 			return err
@@ -140,8 +227,10 @@ func (db *DB) SetPassword(ctx context.Context, p identity.PasswordSet, e audit.E
 		if err := tx.queueMail(ctx, p.Mail); err != nil {
 			return err
 		}
+		e.Detail = endedDetail(ended)
 		return tx.audit(ctx, e)
 	})
+	return ended, err
 }
 
 // Rehash replaces the stored form of a password that stays the same, unless it

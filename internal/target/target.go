@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"merlon/internal/errs"
 	"merlon/internal/scan"
 	"merlon/internal/seal"
 	"merlon/internal/tenant"
@@ -42,7 +43,7 @@ type Target struct {
 	// Kept are the names of the secrets that are set, by identity; those of headers of
 	// the target stand under the empty name.
 	Kept map[string][]string
-	// Sealed is the whole target as JSON, sealed for its place.
+	// Sealed is the whole target as JSON, sealed for its place. Lists leave it empty.
 	Sealed    []byte
 	CreatedAt time.Time
 	UpdatedAt time.Time
@@ -54,15 +55,31 @@ func (t *Target) Seal(box *seal.Box, whole *scan.Target) error {
 	if err != nil {
 		return fmt.Errorf("encode a target: %w", err)
 	}
-	t.Sealed = box.Seal(text, t.label())
+	shown, kept := Shown(whole)
+	if err := small(&shown, kept); err != nil {
+		return err
+	}
+	t.Sealed = box.Seal(text, t.Label())
 	t.Root = whole.Root()
-	t.Shown, t.Kept = Shown(whole)
+	t.Shown, t.Kept = shown, kept
+	return nil
+}
+
+// small returns an Invalid error when what lists show of a target is too large.
+func small(shown *scan.Target, kept map[string][]string) error {
+	text, err := json.Marshal([]any{shown, kept})
+	if err != nil {
+		return fmt.Errorf("encode a target: %w", err)
+	}
+	if len(text) > maxShown {
+		return errs.E(errs.Invalid, "the target has %d KiB besides descriptions, templates and secrets; at most %d KiB are possible", len(text)>>10, maxShown>>10)
+	}
 	return nil
 }
 
 // Open returns the whole target, secrets included.
 func (t *Target) Open(box *seal.Box) (*scan.Target, error) {
-	text, err := box.Open(t.Sealed, t.label())
+	text, err := box.Open(t.Sealed, t.Label())
 	if err != nil {
 		return nil, fmt.Errorf("target %s: %w", t.ID, err)
 	}
@@ -74,7 +91,7 @@ func (t *Target) Open(box *seal.Box) (*scan.Target, error) {
 	return whole, nil
 }
 
-// label binds the sealed target to its place.
-func (t *Target) label() string {
+// Label binds the sealed target to its place.
+func (t *Target) Label() string {
 	return "target/" + string(t.Organization) + "/" + string(t.Project) + "/" + string(t.ID)
 }

@@ -68,6 +68,51 @@ func TestNothingSecretIsShown(t *testing.T) {
 	}
 }
 
+// TestWhatListsShowIsBounded refuses a target whose fields besides texts and secrets are
+// large: lists show them for a hundred targets at once.
+func TestWhatListsShowIsBounded(t *testing.T) {
+	box, err := seal.New(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*scan.Target){
+		"user": func(n *scan.Target) { n.Identities[0].Form.User = strings.Repeat("u", maxShown) },
+		"fields": func(n *scan.Target) {
+			n.Identities[0].Form.Fields = map[string]string{strings.Repeat("f", maxShown): "v"}
+		},
+		"seeds": func(n *scan.Target) {
+			n.Seeds = slices.Repeat([]string{"https://shop.example.org/" + strings.Repeat("s", 1900)}, 100)
+		},
+	} {
+		whole := everySecret()
+		change(whole)
+		if err := (&Target{}).Seal(box, whole); !errs.Is(err, errs.Invalid) {
+			t.Errorf("%s: got %v, want an invalid error", name, err)
+		}
+	}
+}
+
+// TestAddressesAreMasked shows addresses without their credentials, and takes them back
+// when the rest of the address stays.
+func TestAddressesAreMasked(t *testing.T) {
+	stored := everySecret()
+	stored.Seeds = []string{"/start?api_token=" + hidden + "20&page=1", "/plain?page=1"}
+	stored.Identities[0].Form.URL = "/login?key_token=" + hidden + "21"
+	shown, _ := Shown(stored)
+	if text, err := json.Marshal(shown); err != nil || bytes.Contains(text, []byte(hidden)) || shown.Seeds[1] != "/plain?page=1" || !strings.HasPrefix(shown.Seeds[0], "/start?api_token=[") {
+		t.Errorf("shown: %s, %v", text, err)
+	}
+	next := *clone(&shown)
+	if err := Merge(&next, stored); err != nil || next.Seeds[0] != stored.Seeds[0] || next.Identities[0].Form.URL != stored.Identities[0].Form.URL || next.Identities[0].Form.Password != hidden+"2" {
+		t.Errorf("merged %+v, %v", next.Seeds, err)
+	}
+	next = *clone(&shown)
+	next.Seeds[0] = strings.Replace(shown.Seeds[0], "/start", "https://evil.example.org/start", 1)
+	if err := Merge(&next, stored); err != nil || strings.Contains(next.Seeds[0], hidden) {
+		t.Errorf("a credential goes elsewhere: %s, %v", next.Seeds[0], err)
+	}
+}
+
 // TestMerge keeps secrets while they go where they went, and asks for them otherwise.
 func TestMerge(t *testing.T) {
 	stored := everySecret()

@@ -29,7 +29,9 @@ const (
 	maxTemplates    = 1000
 	maxSecret       = 64 << 10
 	// MaxTexts bounds the texts of descriptions and templates together, in bytes.
-	MaxTexts     = 16 << 20
+	MaxTexts = 16 << 20
+	// maxShown bounds what lists show of one target, in bytes of JSON.
+	maxShown     = 128 << 10
 	maxRate      = 1000
 	maxParallel  = 64
 	maxRequests  = 5_000_000

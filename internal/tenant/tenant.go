@@ -30,6 +30,7 @@ type Organization struct {
 	Industry            string
 	Country             string
 	ConcurrentScanLimit int // scans that may run at the same time; at least 1
+	MaxTokenDays        int // how old a personal access token may be; 0 for no limit
 	Billing             BillingProfile
 	CreatedAt           time.Time
 	UpdatedAt           time.Time
@@ -125,6 +126,9 @@ type Actor struct {
 	ClientID  string // the application the caller's token was made for
 	IP        string // for the audit log
 	UserAgent string // for the audit log
+	// Limits are those of the token by which the caller is authenticated; nil for the
+	// program's own work. The API refuses a caller without them.
+	Limits *TokenLimits
 }
 
 // A RequestKey is what a client calls a request, so that sending it twice does
@@ -159,12 +163,15 @@ type Scope struct {
 	Team         TeamID    // set for a team or a project
 	Project      ProjectID // set for a project
 	Permissions  Permissions
+	// Roles is what the actor's roles grant, where Permissions is what the actor's
+	// token lets through of it. It bounds the roles that the actor may give.
+	Roles Permissions
 }
 
 // System returns the scope of the program itself inside one project: the
 // worker's, never a request's.
 func System(org OrganizationID, team TeamID, project ProjectID) Scope {
-	return Scope{Organization: org, Team: team, Project: project, Permissions: AllPermissions}
+	return Scope{Organization: org, Team: team, Project: project, Permissions: AllPermissions, Roles: AllPermissions}
 }
 
 // Require returns an error that says which permission is missing, or nil.

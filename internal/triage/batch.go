@@ -98,6 +98,15 @@ type Cell struct {
 	Priority Priority
 }
 
+// A Sort is what days are counted by.
+type Sort struct {
+	Analysis finding.Analysis
+	Severity finding.Severity
+}
+
+// Sort returns what the days of the cell are counted by.
+func (c Cell) Sort() Sort { return Sort{c.Analysis, c.Severity} }
+
 // A Count is the number of findings in a cell and what they add to the risk
 // score, in thousandths; both may be negative in a difference.
 type Count struct {
@@ -152,8 +161,8 @@ type Batch struct {
 	// it holds no longer.
 	HeldFindings, HeldPackages, Freed []string
 	Counts                            Counts
-	Opened                            map[finding.Severity]int // new findings
-	Solved                            map[finding.Severity]int // resolved findings
+	Opened                            map[Sort]int // new findings
+	Solved                            map[Sort]int // resolved findings
 
 	Last *Last // set in the last batch of a scan
 }
@@ -161,6 +170,7 @@ type Batch struct {
 // Last is what the last batch of a scan says of the scan as a whole.
 type Last struct {
 	Statuses  []scan.Status
+	Looked    []Looked // what of the branch was looked at
 	Languages []string // empty to leave the project's
 	Image     *Image   // what was scanned; nil for source
 	Old       []string // images that are kept no longer
@@ -207,6 +217,6 @@ func (b *Batch) size() int {
 func newBatch(r *run.Run) *Batch {
 	return &Batch{
 		Run: r, Branch: r.Branch, Counts: Counts{}, Renamed: map[Digest]Digest{},
-		Opened: map[finding.Severity]int{}, Solved: map[finding.Severity]int{},
+		Opened: map[Sort]int{}, Solved: map[Sort]int{},
 	}
 }

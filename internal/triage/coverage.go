@@ -1,6 +1,7 @@
 package triage
 
 import (
+	"slices"
 	"strings"
 
 	"merlon/internal/finding"
@@ -20,6 +21,7 @@ type looked struct {
 	nothing  bool              // no claim can be made
 	not      places            // that it skipped
 	untried  map[string]places // by rule: where it did not look for what the rule finds
+	absent   []scan.PathKind   // kinds of paths that what was scanned shows none of
 	only     places            // where alone it looked, as far as is known; nil: everywhere else
 }
 
@@ -85,6 +87,20 @@ func (c coverage) saw(analyzer, path, rule string) bool {
 	return ran && l.saw(path, rule)
 }
 
+// without marks kinds of paths as absent from the scanned source.
+func (c coverage) without(kinds []scan.PathKind) {
+	for analyzer, l := range c {
+		l.absent = kinds
+		c[analyzer] = l
+	}
+}
+
+// leftOut reports whether the path is of a kind that what was scanned shows none of.
+func (l looked) leftOut(path string) bool {
+	kind, _ := scan.KindOfPath(path)
+	return kind != "" && l.root == "" && slices.Contains(l.absent, kind)
+}
+
 // sawAll reports whether analyzers of the analysis ran, and all of them looked at
 // the path.
 func (c coverage) sawAll(a finding.Analysis, path string) bool {
@@ -108,5 +124,5 @@ func below(path, root string) bool {
 }
 
 func (l looked) saw(path, rule string) bool {
-	return !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) && (l.only == nil || l.only[path])
+	return !l.leftOut(path) && !l.nothing && below(path, l.root) && !l.not.hold(path) && !l.untried[rule].hold(path) && (l.only == nil || l.only[path])
 }

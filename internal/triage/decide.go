@@ -3,8 +3,6 @@ package triage
 import (
 	"maps"
 	"slices"
-
-	"merlon/internal/finding"
 )
 
 // This file says what a person's decision does.
@@ -71,15 +69,15 @@ func Tally(changes []Consequence) map[string]Counts {
 	return out
 }
 
-// SolvedBy returns how many findings became resolved on each branch, by severity.
-func SolvedBy(changes []Consequence) map[string]map[finding.Severity]int {
-	out := map[string]map[finding.Severity]int{}
+// SolvedBy returns how many findings became resolved on each branch, by sort.
+func SolvedBy(changes []Consequence) map[string]map[Sort]int {
+	out := map[string]map[Sort]int{}
 	for _, c := range changes {
 		if c.Cell.Status == Resolved && c.Before.Status != Resolved {
 			if out[c.Branch] == nil {
-				out[c.Branch] = map[finding.Severity]int{}
+				out[c.Branch] = map[Sort]int{}
 			}
-			out[c.Branch][c.Cell.Severity]++
+			out[c.Branch][c.Cell.Sort()]++
 		}
 	}
 	return out

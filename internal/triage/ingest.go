@@ -55,7 +55,7 @@ func (t *Triage) Ingest(ctx context.Context, sc tenant.Scope, r *run.Run, open f
 		err := in.apply(ctx)
 		if err == nil {
 			return run.Outcome{
-				Statuses: report.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories, Changes: in.outcome(),
+				Statuses: in.statuses, Warnings: report.warnings(), Advisories: report.config.Advisories, Changes: in.outcome(),
 			}, nil
 		}
 		if !errors.Is(err, ErrOvertaken) {
@@ -75,15 +75,16 @@ type ingest struct {
 	open   func() (io.ReadCloser, error)
 	report *report // read only: it serves every try
 
-	branch  *Branch
-	known   []Known
-	byPlace map[Digest]int32 // into known
-	plan    []step           // by entry of the report
-	flaws   map[Digest]bool  // names of flaws on the branch
-	covered coverage
-	held    *Holdings       // of the images of the scanned one's repository; empty for source
-	rules   map[string]bool // names of rules that need not be written
-	seen    []bool          // by known: reported by this scan
+	branch   *Branch
+	known    []Known
+	byPlace  map[Digest]int32 // into known
+	plan     []step           // by entry of the report
+	flaws    map[Digest]bool  // names of flaws on the branch
+	covered  coverage
+	statuses []scan.Status   // of the report, with what the upload left out
+	held     *Holdings       // of the images of the scanned one's repository; empty for source
+	rules    map[string]bool // names of rules that need not be written
+	seen     []bool          // by known: reported by this scan
 
 	packages map[string]KnownPackage
 }
@@ -123,7 +124,7 @@ func (in *ingest) apply(ctx context.Context) error {
 	if err := in.removePackages(ctx, w); err != nil {
 		return err
 	}
-	w.batch.Last = &Last{Statuses: in.report.statuses, Languages: in.languages(), Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
+	w.batch.Last = &Last{Statuses: in.statuses, Looked: lookedAt(in.run, in.statuses), Languages: in.languages(), Image: in.image(), Old: in.held.Old, Operations: len(in.report.operations)}
 	return w.flush(ctx)
 }
 
@@ -133,6 +134,9 @@ func (in *ingest) read(ctx context.Context) (err error) {
 		return fmt.Errorf("read branch: %w", err)
 	}
 	in.covered = covers(in.report.statuses, in.report.operations, func(name string) string { return RuleID(in.sc.Organization, name) })
+	if in.run.Image == nil && in.run.Target == nil {
+		in.covered.without(in.report.config.Absent)
+	}
 	in.byPlace, in.flaws = map[Digest]int32{}, map[Digest]bool{}
 	err = in.Known(ctx, in.sc, in.run.Branch, func(k Known) error {
 		if len(in.known) == maxKnown {
@@ -147,6 +151,7 @@ func (in *ingest) read(ctx context.Context) (err error) {
 		return fmt.Errorf("read findings: %w", err)
 	}
 	in.seen = make([]bool, len(in.known))
+	in.statuses = in.withheld()
 	if err := in.readPackages(ctx); err != nil {
 		return err
 	}
@@ -385,6 +390,36 @@ func (in *ingest) writeGone(ctx context.Context, w *writer) error {
 		}
 	}
 	return nil
+}
+
+// maxWithheld bounds the places that a status names as left out of the upload.
+const maxWithheld = 20
+
+// withheld returns the statuses of the report, and says in them where active findings are
+// that the upload left out: they were not looked at, and stay open.
+func (in *ingest) withheld() []scan.Status {
+	out := slices.Clone(in.report.statuses)
+	for i := range out {
+		s := &out[i]
+		places := map[string]int{}
+		for _, k := range in.known {
+			if k.Analyzer == s.Analyzer && k.Cell.Status.Active() && !k.Gone && in.covered[s.Analyzer].leftOut(k.Path) {
+				_, part := scan.KindOfPath(k.Path)
+				places[part]++
+			}
+		}
+		for n, part := range slices.Sorted(maps.Keys(places)) {
+			if n == maxWithheld {
+				break
+			}
+			if s.State == scan.Succeeded {
+				s.State = scan.Degraded
+			}
+			s.Reasons = append(slices.Clip(s.Reasons), scan.Reason{Code: "not-uploaded", Path: part,
+				Message: fmt.Sprintf("not looked at: what was uploaded holds no paths of this kind; %d findings there stay open", places[part])})
+		}
+	}
+	return out
 }
 
 // readPackages loads the packages of the branch.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"merlon/internal/finding"
+	"merlon/internal/project"
 	"merlon/internal/tenant"
 )
 
@@ -39,6 +40,7 @@ type ProjectSummary struct {
 	ByAnalysis map[finding.Analysis]int
 	Total      int
 	Active     int
+	Settings   project.Settings
 }
 
 // A TeamSummary is how the projects of a team stand in an overview.

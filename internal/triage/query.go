@@ -208,6 +208,7 @@ type Occurrence struct {
 	CVSS      float64
 	Dev       bool
 	Transit   bool
+	Language  string
 	CreatedAt time.Time
 }
 

@@ -68,7 +68,7 @@ func (w *writer) resolve(k *Known) {
 	w.batch.Gone = append(w.batch.Gone, k.ID)
 	if k.Cell.Status != Resolved {
 		w.change(k, StatusChange, string(Resolved), string(k.Cell.Status), "the scan did not find it any more")
-		w.batch.Solved[k.Cell.Severity]++
+		w.batch.Solved[k.Cell.Sort()]++
 	}
 	cell := k.Cell
 	cell.Status = Resolved
@@ -187,7 +187,7 @@ func (d *differ) open(row *Row) {
 		row.Cell.Priority, row.Pinned = decided.Priority, true
 	}
 	d.w.batch.Counts.add(row.Cell, 1, row.Risk)
-	d.w.batch.Opened[row.Cell.Severity]++
+	d.w.batch.Opened[row.Cell.Sort()]++
 }
 
 // change brings a known finding to what the scan reports, and records what of it

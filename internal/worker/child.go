@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"merlon/internal/redact"
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
 	"merlon/internal/scan"
@@ -25,8 +26,10 @@ type child struct {
 	dir    string
 	tree   string
 	record string
-	live   *Target       // a running application that is scanned instead of the tree
-	limit  time.Duration // how long it may take
+	live   *Target // a running application that is scanned instead of the tree
+	// secrets are those of the running application.
+	secrets *redact.Set
+	limit   time.Duration // how long it may take
 }
 
 // Why a child's context ends, besides the worker's.
@@ -87,7 +90,7 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	rec.warnings = warnings
 	decoded := make(chan error, 1)
 	go func() {
-		err := scan.Decode(read, rec)
+		err := scan.Decode(read, c.redact(rec))
 		if err != nil && !errors.Is(err, scan.ErrIncomplete) {
 			stop(errMessages)
 		}
@@ -97,7 +100,7 @@ func (w *Worker) runChild(ctx context.Context, rec *recorder, c child) error {
 	}()
 	res, waitErr := p.Wait()
 	_ = write.Close() // never fails
-	return w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(), limit: c.limit})
+	return c.conceal(w.judge(ctx, ended{result: res, wait: waitErr, decode: <-decoded, complaints: complaints.String(), limit: c.limit}))
 }
 
 // spec says what the child may have.

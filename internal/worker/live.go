@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,6 +14,7 @@ import (
 
 	"merlon/internal/chromium"
 	"merlon/internal/errs"
+	"merlon/internal/redact"
 	"merlon/internal/run"
 	"merlon/internal/sandbox"
 	"merlon/internal/scan"
@@ -26,6 +28,8 @@ import (
 type Target struct {
 	Whole  *scan.Target // with its secrets
 	Resume []byte       // what an earlier attempt has kept
+	// Reasons are what of the target is not looked at.
+	Reasons []scan.Reason
 	// Dial makes the connections that the scan asks for, or refuses them.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Keep stores what the scan wants to find again.
@@ -55,8 +59,33 @@ func (w *Worker) live(ctx context.Context, rec *recorder, c child) error {
 	if err := os.Mkdir(c.tree, 0o700); err != nil { // the child's working folder, empty
 		return setback(err)
 	}
-	c.live, c.limit = t, w.LiveTime
+	rec.skipped = t.Reasons
+	c.live, c.limit, c.secrets = t, w.LiveTime, t.Whole.Secrets()
 	return w.record(ctx, rec, c)
+}
+
+// redact keeps the secrets of the target out of what is recorded. The child has done so
+// already, and knows more of them; but it reads what a hostile application answers.
+func (c *child) redact(h scan.Handler) scan.Handler {
+	if c.live == nil {
+		return h
+	}
+	return scan.Redact(h, c.secrets)
+}
+
+// conceal keeps them out of the reason why a scan failed, which is stored and logged.
+func (c *child) conceal(err error) error {
+	var f *run.Failure
+	var s *run.Setback
+	switch {
+	case c.live == nil || err == nil:
+		return err
+	case errors.As(err, &s):
+		return &run.Setback{Failure: redact.Copy(c.secrets, s.Failure), Err: c.secrets.Error(s.Err)}
+	case errors.As(err, &f):
+		return redact.Copy(c.secrets, f)
+	}
+	return c.secrets.Error(err)
 }
 
 // liveMargin is how long before the limit a scan ends by itself, with what it has.

@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -58,6 +59,7 @@ type Runner struct {
 	Records  map[string][]string // TXT records of the DNS, by name with a dot at the end
 
 	t        testing.TB
+	limited  sync.Map // of Limit
 	post     mail.Post
 	handler  http.Handler
 	document *Document
@@ -101,7 +103,10 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 		t.Fatal(err)
 	}
 	c.Owners = ownership.New(ownership.Owners{Store: db, Client: client, Key: box.Derive("ownership"), Now: clock.Now,
-		TXT: func(_ context.Context, name string) ([]string, error) { return r.Records[name], nil }})
+		TXT: func(_ context.Context, name string) ([]string, error) { return r.Records[name], nil },
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("198.51.100.7")}, nil
+		}})
 	blobs, err := blob.Open(t.Context(), "file://"+t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +117,7 @@ func New(t testing.TB, db *store.DB, clock *storetest.Clock, options ...func(*ap
 	r.Remedies = remedy.New(db, c.Log, clock.Now, uuid.NewString)
 	c.Remedies = r.Remedies
 	r.Identity = identity.New(identity.Options{Store: db, Post: r.post, Region: storetest.Region, AuthURL: AuthURL, Now: clock.Now})
-	c.Users, c.Tokens = r.Identity, r.Identity
+	c.Users, c.Tokens, c.Allow = r.Identity, r.Identity, r.Identity.Allow
 	for _, o := range options {
 		o(&c)
 	}
@@ -163,12 +168,35 @@ func (w testWriter) Write(p []byte) (int, error) {
 
 // authenticate takes the id of a user for that user's token.
 func (r *Runner) authenticate(ctx context.Context, token string) (tenant.Actor, error) {
-	a := tenant.Actor{UserID: tenant.UserID(token), ClientID: "test"}
+	token, limits := r.limits(token)
+	a := tenant.Actor{UserID: tenant.UserID(token), ClientID: "test", Limits: limits}
 	err := r.DB.QueryRow(ctx, "SELECT service_of IS NOT NULL FROM app_user WHERE id = ? AND disabled_at = 0", token).Scan(&a.Service)
 	if err != nil {
 		return tenant.Actor{}, errs.Wrap(errs.Unauthenticated, err, "the access token is not valid")
 	}
 	return a, nil
+}
+
+// Limit makes a bearer token of the person that lets through only so much.
+func (r *Runner) Limit(id tenant.UserID, l tenant.TokenLimits) tenant.UserID {
+	token := uuid.NewString()
+	r.limited.Store(token, limited{string(id), l})
+	return tenant.UserID(token)
+}
+
+// limited is what a bearer token of Limit stands for.
+type limited struct {
+	user   string
+	limits tenant.TokenLimits
+}
+
+// limits returns the user of a bearer token, and what the token lets through.
+func (r *Runner) limits(token string) (user string, l *tenant.TokenLimits) {
+	if v, ok := r.limited.Load(token); ok {
+		found := v.(limited)
+		return found.user, &found.limits
+	}
+	return token, &tenant.TokenLimits{Scopes: tenant.AllTokenScopes}
 }
 
 // Person makes a user with the first name and the address name@example.com.
@@ -269,13 +297,29 @@ func (c Caller) Do(method, path string, body any) *Answer {
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	w := httptest.NewRecorder()
-	c.r.handler.ServeHTTP(w, req)
-	a := &Answer{t: c.r.t, request: method + " " + path, Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
+	a := c.r.send(req)
 	if err := c.r.document.Check(method, req.URL.EscapedPath(), a.Status, a.Header, a.Body); err != nil {
 		c.r.t.Errorf("the answer is not what the OpenAPI document says: %v", err)
 	}
 	return a
+}
+
+// Raw requests an address, and does not check the response against the document: it may
+// be compressed, or say that nothing has changed.
+func (c Caller) Raw(path string) *Answer {
+	c.r.t.Helper()
+	req := httptest.NewRequestWithContext(c.r.t.Context(), "GET", BaseURL+path, nil)
+	for name, values := range c.header {
+		req.Header[name] = values
+	}
+	req.Header.Set("Authorization", "Bearer "+c.token)
+	return c.r.send(req)
+}
+
+func (r *Runner) send(req *http.Request) *Answer {
+	w := httptest.NewRecorder()
+	r.handler.ServeHTTP(w, req)
+	return &Answer{t: r.t, request: req.Method + " " + req.URL.RequestURI(), Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
 }
 
 func (r *Runner) reader(body any) io.Reader {

@@ -22,14 +22,26 @@ func Hash(secret string) string {
 // A Grant is the access that a user gave to an application. Everything that was
 // issued for it falls when it is revoked.
 type Grant struct {
-	ID        string
+	ID         string
+	UserID     tenant.UserID
+	ClientID   string
+	SessionID  string // the browser session in which it was given
+	Scopes     []string
+	AuthTime   time.Time // when the user proved to be that user
+	CreatedAt  time.Time
+	LastUsedAt time.Time // when tokens were last issued for it
+	ExpiresAt  time.Time // nothing that was issued for it lives longer; it never moves
+	RevokedAt  time.Time // zero while it holds
+}
+
+// A Consent is what a user agreed to let an application do. It is asked about
+// again when the application asks for more.
+type Consent struct {
 	UserID    tenant.UserID
 	ClientID  string
 	Scopes    []string
-	AuthTime  time.Time // when the user proved to be that user
-	CreatedAt time.Time
-	ExpiresAt time.Time // nothing that was issued for it lives longer
-	RevokedAt time.Time // zero while it holds
+	CreatedAt time.Time // when it was given last
+	IP        string    // of the browser, for the audit log
 }
 
 // A Code is an authorization code: it is exchanged once.
@@ -37,6 +49,7 @@ type Code struct {
 	Hash        string // of the code
 	UserID      tenant.UserID
 	ClientID    string
+	SessionID   string // the browser session in which it was given
 	RedirectURI string
 	Challenge   string // PKCE S256 (RFC 7636)
 	Nonce       string
@@ -48,8 +61,8 @@ type Code struct {
 	GrantID     string // set once it was exchanged
 }
 
-// A Refresh is a refresh token: it is exchanged once, for the next one of its
-// grant. Using it again revokes the grant.
+// A Refresh is a refresh token: it is exchanged for the next one of its grant.
+// Using it again soon gives the same one, using it later revokes the grant.
 type Refresh struct {
 	Hash      string
 	GrantID   string
@@ -57,6 +70,15 @@ type Refresh struct {
 	ExpiresAt time.Time
 	UsedAt    time.Time // zero while it can be used
 }
+
+// A Rotation is what became of a refresh token that was presented.
+type Rotation uint8
+
+const (
+	Refused  Rotation = iota // expired or revoked, or used too long ago: then the grant is revoked now
+	Rotated                  // it is used up, its successor is stored
+	Repeated                 // it was used a moment ago, its successor was stored then
+)
 
 // A DeviceState is where a device authorization stands.
 type DeviceState string
@@ -77,6 +99,7 @@ type Device struct {
 	Scopes    []string
 	State     DeviceState
 	UserID    tenant.UserID // who decided
+	SessionID string        // the browser session in which it was decided
 	AuthTime  time.Time
 	Interval  time.Duration // between two polls
 	PolledAt  time.Time
@@ -101,9 +124,19 @@ func (k Key) Label() string { return "oidc signing key " + k.ID }
 // An Admission asks whether something that was issued to a user still counts.
 type Admission struct {
 	User    tenant.UserID
-	TokenID string    // of the access token; may be empty
-	MadeFor string    // the grant or session it was made for; may be empty
-	Since   time.Time // when it was derived from a sign-in; zero when it was not
+	TokenID string // of the access token; may be empty
+	Grant   string // the grant it was made for; may be empty
+	Session string // the browser session it was made for; may be empty
+	// PersonalToken is the personal access token that it was exchanged for; may be
+	// empty.
+	PersonalToken string
+	Since         time.Time // when it was derived from a sign-in; zero when it was not
+}
+
+// An Admitted says who somebody is whose token was admitted.
+type Admitted struct {
+	Service bool               // a service account
+	Limits  tenant.TokenLimits // of the personal access token, if it is one
 }
 
 // Tokens is what an exchange puts on record: the grant, and the refresh token

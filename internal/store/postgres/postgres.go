@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	"merlon/internal/errs"
 	"merlon/internal/store"
 )
 
@@ -32,10 +35,9 @@ const migrationLock = 0x6d65726c6f6e
 
 // Open connects to the database of the URL and brings its schema up to date.
 func Open(ctx context.Context, url string, o store.Options) (*store.DB, error) {
-	cfg, err := pgxpool.ParseConfig(url)
+	cfg, err := parse(url)
 	if err != nil {
-		// The driver's error repeats the URL, which may hold a password.
-		return nil, errors.New("the database URL cannot be read: expected postgres://user:password@host:port/name")
+		return nil, err
 	}
 	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
 		cfg.ConnConfig.RuntimeParams["application_name"] = "merlon"
@@ -52,6 +54,65 @@ func Open(ctx context.Context, url string, o store.Options) (*store.DB, error) {
 	}
 	o.Dialect, o.Write, o.Read, o.Pool = dialect{}, db, db, pool
 	return store.New(o), nil
+}
+
+// parse reads a database URL, or a list of keywords and values, together with the
+// variables of libpq that complete it.
+func parse(url string) (*pgxpool.Config, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// The driver's error repeats the URL, which may hold a password.
+		return nil, errs.E(errs.Invalid, "the database URL cannot be read: expected postgres://user:password@host:port/name")
+	}
+	return cfg, nil
+}
+
+// ways lists the ways in which the driver tries to connect, one after the other.
+func ways(cfg *pgxpool.Config) []*pgconn.FallbackConfig {
+	c := cfg.ConnConfig
+	first := &pgconn.FallbackConfig{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}
+	return append([]*pgconn.FallbackConfig{first}, c.Fallbacks...)
+}
+
+// CheckEncrypted returns an Invalid error when a connection to the database of the URL
+// could leave this machine without TLS.
+func CheckEncrypted(url string) error {
+	cfg, err := parse(url)
+	if err != nil {
+		return err
+	}
+	for _, way := range ways(cfg) {
+		if way.TLSConfig == nil && !local(way.Host, way.Port) {
+			return errs.E(errs.Invalid, "the connection to the database at %s could go without TLS: "+
+				"add sslmode=verify-full to the database URL, with sslrootcert=FILE for an authority of your own, or set database-plaintext", way.Host)
+		}
+	}
+	return nil
+}
+
+// local reports whether the host is this machine.
+func local(host string, port uint16) bool {
+	if network, _ := pgconn.NetworkAddress(host, port); network == "unix" {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+}
+
+// Addresses returns the addresses, host:port, of the database of a URL.
+func Addresses(url string) []string {
+	cfg, err := parse(url)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, way := range ways(cfg) {
+		at := net.JoinHostPort(way.Host, strconv.Itoa(int(way.Port)))
+		if network, _ := pgconn.NetworkAddress(way.Host, way.Port); network == "tcp" && !slices.Contains(out, at) {
+			out = append(out, at)
+		}
+	}
+	return out
 }
 
 // migrate applies what is missing, one process at a time.

@@ -30,6 +30,9 @@ var migrations embed.FS
 // Open opens the database file, makes it when it is not there, and brings its
 // schema up to date. Several processes may have the file open at once.
 func Open(ctx context.Context, path string, o store.Options) (*store.DB, error) {
+	if err := makeFile(path); err != nil {
+		return nil, fmt.Errorf("make %s: %w", path, err)
+	}
 	write, err := connect(path, 1)
 	if err != nil {
 		return nil, err
@@ -43,6 +46,20 @@ func Open(ctx context.Context, path string, o store.Options) (*store.DB, error) 
 	}
 	o.Dialect, o.Write, o.Read = dialect{}, write, read
 	return store.New(o), nil
+}
+
+// makeFile makes the database file for its owner only: SQLite would let everybody read it,
+// and its companions take over the mode. A file that is there is not opened, because closing
+// it would release the locks that connections of this process have on it.
+func makeFile(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // connect opens a pool of at most n connections. Transactions take the write

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -27,10 +29,27 @@ var limits = outbound.Limits{Body: 1 << 20, Time: 15 * time.Second, Redirects: -
 
 // look returns nil when the token stands at the place, a Conflict error when something
 // else does, and any other error when nobody can tell.
-func (o *Owners) look(ctx context.Context, p Place) error {
+//
+// Seen are the addresses of the host that go with it: the one that served the token, or
+// for a record in the DNS those that the host has now.
+func (o *Owners) look(ctx context.Context, p Place, host string) (seen []netip.Addr, err error) {
 	if p.Method == DNS {
-		return o.lookInDNS(ctx, p)
+		if err := o.lookInDNS(ctx, p); err != nil {
+			return nil, err
+		}
+		return o.Resolve(ctx, host)
 	}
+	trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		if at, err := netip.ParseAddrPort(info.Conn.RemoteAddr().String()); err == nil {
+			seen = []netip.Addr{at.Addr().Unmap()}
+		}
+	}}
+	err = o.lookAt(httptrace.WithClientTrace(ctx, trace), p)
+	return seen, err
+}
+
+// lookAt looks at an address of the web.
+func (o *Owners) lookAt(ctx context.Context, p Place) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.Where, nil)
 	if err != nil {
 		return errs.Wrap(errs.Invalid, err, "%s is no address", p.Where)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -24,12 +25,17 @@ type Owners struct {
 	Key    []byte           // that tokens are made with
 	Now    func() time.Time
 	TXT    func(ctx context.Context, name string) ([]string, error) // nil: the system's resolver
+	// Resolve returns the addresses of a host; nil: those that Client finds.
+	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 }
 
 // New returns Owners.
 func New(o Owners) *Owners {
 	if o.TXT == nil {
 		o.TXT = net.DefaultResolver.LookupTXT
+	}
+	if o.Resolve == nil {
+		o.Resolve = o.Client.Addresses
 	}
 	return &o
 }
@@ -108,10 +114,12 @@ func (o *Owners) verify(ctx context.Context, sc tenant.Scope, origin target.Orig
 		if m != "" && p.Method != m {
 			continue
 		}
-		err := o.look(ctx, p)
+		seen, err := o.look(ctx, p, origin.Host)
 		if err == nil {
-			_, err = o.Store.SaveProof(ctx, sc, Proof{Subject: p.Subject, Method: p.Method})
-			return err
+			if _, err = o.Store.SaveProof(ctx, sc, Proof{Subject: p.Subject, Method: p.Method}); err != nil || p.Method != DNS {
+				return err
+			}
+			return o.Store.SaveHostAddresses(ctx, sc, origin.Host, seen)
 		}
 		var known *errs.Error
 		if !errors.As(err, &known) || known.Kind == errs.Internal {
@@ -130,6 +138,8 @@ type Grounds struct {
 	Origin target.Origin
 	Proof  *Proof   // nil when it is listed
 	Listed []string // entries of the administrator's list; connections are held to them
+	// Addresses are those at which ownership was seen; connections are held to them.
+	Addresses []netip.Addr
 }
 
 // Admit looks again whether the organization controls every origin that the target
@@ -164,21 +174,69 @@ func (o *Owners) admit(ctx context.Context, sc tenant.Scope, s *Standing) (Groun
 			continue
 		}
 		at := slices.IndexFunc(s.Places, func(at Place) bool { return at.Method == p.Method && at.Subject == p.Subject })
-		err := o.look(ctx, s.Places[at])
+		seen, err := o.look(ctx, s.Places[at], s.Origin.Host)
+		if err == nil && p.Method == DNS {
+			seen, err = o.stays(ctx, sc, s, seen)
+		}
 		if err == nil {
 			p, err = o.Store.SaveProof(ctx, sc, p)
-			return Grounds{Origin: s.Origin, Proof: &p}, err
+			return Grounds{Origin: s.Origin, Proof: &p, Addresses: seen}, err
 		}
 		var known *errs.Error
 		if !errors.As(err, &known) || known.Kind == errs.Internal {
 			return Grounds{}, err
 		}
 		why = known.Message
-		if errs.Is(err, errs.Conflict) {
+		if errs.Is(err, errs.Conflict) && !errors.Is(err, errElsewhere) {
 			if err := o.Store.DropProof(ctx, sc, p); err != nil {
 				return Grounds{}, err
 			}
 		}
 	}
 	return Grounds{}, errs.E(errs.Forbidden, "%s may not be attacked: %s. Verify the target's ownership, or scan it with the profile passive", s.Origin.URL(), why)
+}
+
+// errElsewhere says that a host leads to other addresses than before.
+var errElsewhere = errors.New("the host leads elsewhere")
+
+// stays returns the addresses of a host whose ownership a record in the DNS shows, as far as
+// they may be attacked. Whoever writes the record also says where the name leads, so it
+// proves nothing about the machines there. Addresses in the networks that were recorded
+// when a person verified the host stay; for any other, the token has to be there as well.
+func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []netip.Addr) ([]netip.Addr, error) {
+	before, err := o.Store.HostAddresses(ctx, sc, s.Origin.Host)
+	if err != nil {
+		return nil, err
+	}
+	if len(before) == 0 { // verified for a domain above it, or by an earlier version
+		return now, o.Store.SaveHostAddresses(ctx, sc, s.Origin.Host, now)
+	}
+	var known []netip.Addr
+	for _, ip := range now {
+		if slices.ContainsFunc(before, func(b netip.Addr) bool { return network(b) == network(ip) }) {
+			known = append(known, ip)
+		}
+	}
+	if len(known) > 0 {
+		return known, nil
+	}
+	for _, p := range s.Places {
+		if p.Method == DNS {
+			continue
+		}
+		if seen, err := o.look(ctx, p, s.Origin.Host); err == nil {
+			return seen, nil
+		}
+	}
+	return nil, errs.Wrap(errs.Conflict, errElsewhere, "%s leads to other addresses than when its ownership was shown, and the token is not published there: verify it again, or publish the token as a file where the addresses change often", s.Origin.Host)
+}
+
+// network is the part of an address that machines of one operator usually share.
+func network(ip netip.Addr) netip.Prefix {
+	bits := 24
+	if ip.Is6() {
+		bits = 48
+	}
+	p, _ := ip.Prefix(bits) // an address has as many
+	return p
 }

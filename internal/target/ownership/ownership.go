@@ -131,6 +131,11 @@ type Store interface {
 	SaveProof(ctx context.Context, sc tenant.Scope, p Proof) (Proof, error)
 	// DropProof records that a token is not there any more.
 	DropProof(ctx context.Context, sc tenant.Scope, p Proof) error
+	// HostAddresses returns the addresses that the host had when its ownership was shown by
+	// a record in the DNS; none when that was not recorded.
+	HostAddresses(ctx context.Context, sc tenant.Scope, host string) ([]netip.Addr, error)
+	// SaveHostAddresses records the addresses of the host, in the place of earlier ones.
+	SaveHostAddresses(ctx context.Context, sc tenant.Scope, host string, seen []netip.Addr) error
 	// RecordListed records in the audit log that entries of the administrator's list
 	// let a scan attack a host.
 	RecordListed(ctx context.Context, sc tenant.Scope, host string, entries []string) error

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -29,6 +30,16 @@ type memory struct {
 	now    time.Time
 	proofs map[string]Proof
 	told   []string
+	hosts  map[string][]netip.Addr
+}
+
+func (m *memory) HostAddresses(_ context.Context, sc tenant.Scope, host string) ([]netip.Addr, error) {
+	return m.hosts[string(sc.Organization)+" "+host], nil
+}
+
+func (m *memory) SaveHostAddresses(_ context.Context, sc tenant.Scope, host string, seen []netip.Addr) error {
+	m.hosts[string(sc.Organization)+" "+host] = seen
+	return nil
 }
 
 func name(sc tenant.Scope, p Proof) string {
@@ -84,8 +95,14 @@ func newOwners(t *testing.T, records txt, allow ...string) (*Owners, *memory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &memory{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), proofs: map[string]Proof{}}
-	return New(Owners{Store: m, Client: client, Key: key, Now: func() time.Time { return m.now }, TXT: records.look}), m
+	m := &memory{now: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), proofs: map[string]Proof{}, hosts: map[string][]netip.Addr{}}
+	resolve := func(_ context.Context, host string) ([]netip.Addr, error) {
+		if ip, err := netip.ParseAddr(host); err == nil {
+			return []netip.Addr{ip}, nil
+		}
+		return []netip.Addr{netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("2001:db8::7")}, nil
+	}
+	return New(Owners{Store: m, Client: client, Key: key, Now: func() time.Time { return m.now }, TXT: records.look, Resolve: resolve}), m
 }
 
 func origin(t *testing.T, address string) target.Origin {
@@ -191,7 +208,7 @@ func TestLook(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			serve = tt.serve
-			err := o.look(t.Context(), tt.place)
+			_, err := o.look(t.Context(), tt.place, "shop.example.org")
 			if tt.want == 0 && err != nil || tt.want != 0 && !errs.Is(err, tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
@@ -200,7 +217,7 @@ func TestLook(t *testing.T) {
 	// Without the administrator's word, a private address is not even asked.
 	closed, _ := newOwners(t, nil)
 	serve = write("%s", file.Value)
-	if err := closed.look(t.Context(), file); !outbound.Refused(err) {
+	if _, err := closed.look(t.Context(), file, "127.0.0.1"); !outbound.Refused(err) {
 		t.Errorf("a private address: %v", err)
 	}
 }
@@ -312,6 +329,77 @@ func TestListed(t *testing.T) {
 	for _, address := range []string{"http://10.0.0.1/", "http://169.254.169.254/", "http://192.0.2.1/"} {
 		if _, err := o.Admit(t.Context(), sc, &scan.Target{URL: address}); !errs.Is(err, errs.Forbidden) {
 			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestAddressesArePinned attacks a host where it was when its ownership was shown.
+func TestAddressesArePinned(t *testing.T) {
+	server := httptest.NewServer(nil)
+	defer server.Close()
+	records := txt{}
+	o, m := newOwners(t, records, "127.0.0.1")
+	var now []netip.Addr
+	o.Resolve = func(context.Context, string) ([]netip.Addr, error) { return now, nil }
+	at := func(texts ...string) []netip.Addr {
+		var out []netip.Addr
+		for _, text := range texts {
+			out = append(out, netip.MustParseAddr(text))
+		}
+		return out
+	}
+	shop := &scan.Target{URL: "https://shop.example.org/"}
+	for _, p := range Places(key, sc.Organization, origin(t, shop.URL)) {
+		if p.Method == DNS {
+			records[p.Where+"."] = p.Value
+		}
+	}
+	now = at("198.51.100.7", "2001:db8:1::7")
+	if _, err := o.Verify(t.Context(), sc, shop, DNS); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what      string
+		now, want []netip.Addr // none: refused
+	}{
+		{"the same", at("198.51.100.7", "2001:db8:1::7"), at("198.51.100.7", "2001:db8:1::7")},
+		{"a balancer's next address", at("198.51.100.90"), at("198.51.100.90")},
+		{"one elsewhere beside it", at("203.0.113.1", "2001:db8:1:2::9"), at("2001:db8:1:2::9")},
+		{"elsewhere", at("203.0.113.1"), nil},
+		{"nowhere", nil, nil},
+	} {
+		now = c.now
+		g, err := o.Admit(t.Context(), sc, shop)
+		switch {
+		case c.want == nil && (!errs.Is(err, errs.Forbidden) || len(c.now) > 0 && !strings.Contains(err.Error(), "verify it again") || strings.Contains(err.Error(), "203.0")):
+			t.Errorf("%s: %v", c.what, err)
+		case c.want != nil && (err != nil || !slices.Equal(g[0].Addresses, c.want)):
+			t.Errorf("%s: %+v, %v", c.what, g, err)
+		}
+	}
+	if len(m.proofs) != 1 {
+		t.Error("the proof is lost: the record is still there")
+	}
+	now = at("203.0.113.1")
+	if _, err := o.Verify(t.Context(), sc, shop, DNS); err != nil {
+		t.Fatal(err)
+	}
+	if g, err := o.Admit(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now) {
+		t.Errorf("verified again: %+v, %v", g, err)
+	}
+
+	// A token that is served shows the address that served it.
+	near := origin(t, server.URL)
+	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for _, p := range Places(key, sc.Organization, near) {
+			if p.Method == File {
+				_, _ = fmt.Fprint(w, p.Value)
+			}
+		}
+	})
+	for _, p := range Places(key, sc.Organization, near) {
+		if seen, err := o.look(t.Context(), p, near.Host); p.Method == File && (err != nil || !slices.Equal(seen, at("127.0.0.1"))) {
+			t.Errorf("served by %v, %v", seen, err)
 		}
 	}
 }

@@ -1,0 +1,446 @@
+package api_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/finding"
+	"merlon/internal/triage"
+)
+
+// This file compares every number that the API shows with the list that it stands for.
+
+// row is a finding as lists show it.
+type row struct {
+	ID, Branch, Language, Path, Message, CreatedAt string
+	CurrentState, CurrentSeverity, CurrentPriority string
+	VulnerabilityType                              string
+	AutofixRecords                                 []struct{ HasFixAvailable bool }
+	Metadata                                       struct{ CVE string }
+}
+
+func (r row) active() bool { return r.CurrentState == "to_verify" || r.CurrentState == "confirmed" }
+
+// rows lists every finding of an analysis that the query selects, page by page.
+func (w *world) rows(proj string, analysis finding.Analysis, query url.Values) []row {
+	w.t.Helper()
+	var out []row
+	query = cloned(query)
+	query.Set("limit", "7")
+	for page := 1; ; page++ {
+		query.Set("page", fmt.Sprint(page))
+		var got struct {
+			Total, TotalPages int
+			Vulnerabilities   []row
+		}
+		w.as("administrator").Get(proj + "/results/" + string(analysis) + "?" + query.Encode()).Want(200).Into(&got)
+		out = append(out, got.Vulnerabilities...)
+		if page >= got.TotalPages {
+			if len(out) != got.Total {
+				w.t.Errorf("%s?%s: the list has %d rows and says %d", analysis, query.Encode(), len(out), got.Total)
+			}
+			return out
+		}
+	}
+}
+
+func cloned(q url.Values) url.Values {
+	out := url.Values{}
+	for k, v := range q {
+		out[k] = slices.Clone(v)
+	}
+	return out
+}
+
+// all lists the findings of every analysis.
+func (w *world) all(proj string, query url.Values) []row {
+	w.t.Helper()
+	var out []row
+	for _, a := range finding.Analyses {
+		out = append(out, w.rows(proj, a, query)...)
+	}
+	return out
+}
+
+// tally counts rows by what a function says of them; rows of which it says nothing are
+// left out.
+func tally(rows []row, by func(row) string) map[string]int {
+	out := map[string]int{}
+	for _, r := range rows {
+		if k := by(r); k != "" {
+			out[k]++
+		}
+	}
+	return out
+}
+
+// counts reads a list of elements with a name and a count; zeros are left out.
+func counts(list []map[string]any, name string) map[string]int {
+	out := map[string]int{}
+	for _, e := range list {
+		if n := int(e["count"].(float64)); n != 0 {
+			out[fmt.Sprint(e[name])] += n
+		}
+	}
+	return out
+}
+
+func (w *world) same(what string, want, got any) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("%s (-list +number):\n%s", what, diff)
+	}
+}
+
+// randomScan reports random findings of some analyses.
+func randomScan(r *rand.Rand, branch string) *scanned {
+	s := &scanned{}
+	for range 4 + r.IntN(10) {
+		n := r.IntN(25)
+		analysis := finding.Analyses[[]int{0, 0, 0, 2, 3, 4}[n%6]]
+		s.code(analysis, finding.Severities[n%4], fmt.Sprintf("r%d", n%5), fmt.Sprintf("src/%s/F%d.java", branch, n), n+1)
+		if n%3 == 0 {
+			s.findings[len(s.findings)-1].Language = "python"
+		}
+	}
+	for range r.IntN(5) {
+		s.vulnerable(fmt.Sprintf("CVE-2026-%d", r.IntN(4)), fmt.Sprintf("pad%d", r.IntN(3)), "1.0.0", finding.Direct)
+		if f := s.findings[len(s.findings)-1]; r.IntN(2) == 0 {
+			f.Package.Upgrade = ""
+		}
+	}
+	return s
+}
+
+// TestNumbersAgree makes random projects and compares.
+func TestNumbersAgree(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		r := rand.New(rand.NewPCG(18, 3))
+		admin := w.as("administrator")
+		second := "/project/" + admin.Post(w.team+"/project", map[string]any{"name": "Second"}).Want(201).Text("id")
+		admin.Post(w.team+"/project", map[string]any{"name": "Never"}).Want(201)
+		projects := []string{w.proj, second}
+		for range 7 {
+			for _, p := range projects {
+				w.in(p).scan([]string{"main", "main", "topic"}[r.IntN(3)], randomScan(r, "b"))
+			}
+			w.Clock.Advance(20 * 3600 * 1e9)
+			for _, f := range w.all(projects[r.IntN(2)], nil) {
+				if r.IntN(4) == 0 {
+					status := triage.Statuses[r.IntN(4)]
+					admin.Patch("/project/"+strings.Split(w.projectOf(f.ID), "/")[0]+"/results/"+f.ID, map[string]any{"status": status}).Want(200)
+				}
+			}
+		}
+		admin.Patch(second, map[string]any{"sastSeverities": []string{"critical", "low"}}).Want(200)
+		for _, p := range projects {
+			w.checkProject(p)
+		}
+		w.checkOrganization(projects)
+	})
+}
+
+// in returns the world with another project.
+func (w *world) in(proj string) *world {
+	other := *w
+	other.proj = proj
+	return &other
+}
+
+// projectOf returns the project of a finding.
+func (w *world) projectOf(id string) (project string) {
+	w.t.Helper()
+	if err := w.DB.QueryRow(w.t.Context(), "SELECT project_id FROM finding WHERE id = ?", id).Scan(&project); err != nil {
+		w.t.Fatal(err)
+	}
+	return project
+}
+
+// filters are queries that every list takes.
+func filters() []url.Values {
+	out := []url.Values{{}}
+	for name, values := range map[string][]string{
+		"severity": {"critical", "high,low"}, "status": {"to_verify", "resolved,ignored"}, "priority": {"urgent", "normal,low"},
+		"language": {"java", "python"}, "branch": {"main", "topic", "nowhere"}, "searchQuery": {"F1", "r2", "CVE-2026-1"}, "hasAutofix": {"true", "false"},
+	} {
+		for _, v := range values {
+			out = append(out, url.Values{name: {v}})
+		}
+	}
+	return append(out, url.Values{"severity": {"critical,medium"}, "branch": {"main"}, "language": {"java"}, "status": {"to_verify"}},
+		url.Values{"searchQuery": {"src"}, "branch": {"topic"}, "severity": {"high"}})
+}
+
+// checkProject compares the numbers of a project.
+func (w *world) checkProject(proj string) {
+	w.t.Helper()
+	everything := w.all(proj, nil)
+	if len(everything) < 20 {
+		w.t.Fatalf("only %d findings were made", len(everything))
+	}
+	for _, q := range filters() {
+		what := proj + "?" + q.Encode()
+		listed := w.all(proj, q)
+		w.same(what+": rows", tally(everything, func(r row) string { return matching(r, q) }), tally(listed, func(r row) string { return r.ID }))
+		for _, a := range []finding.Analysis{finding.SAST, finding.IaC, finding.Secret, finding.CICD, finding.SCA} {
+			w.checkGroups(proj, a, q)
+		}
+		// vulnCountByType counts the branch, whatever else is filtered.
+		var list struct{ VulnCountByType map[string]int }
+		w.as("administrator").Get(proj + "/results/sast?" + q.Encode()).Want(200).Into(&list)
+		byType := tally(everything, func(r row) string {
+			if b := q.Get("branch"); b != "" && b != r.Branch {
+				return ""
+			}
+			return r.VulnerabilityType
+		})
+		for _, a := range finding.Analyses {
+			byType[string(a)] += 0
+		}
+		w.same(what+": vulnCountByType", byType, list.VulnCountByType)
+	}
+	for _, branches := range []string{"", "main", "topic", "main,topic", "nowhere"} {
+		w.checkOverview(proj, branches)
+	}
+}
+
+// matching returns the id of a row that the query selects, or nothing. Of a search only
+// the list knows: it is checked against what the row shows.
+func matching(r row, q url.Values) string {
+	in := func(name, have string) bool {
+		v := q.Get(name)
+		return v == "" || slices.Contains(strings.Split(v, ","), have)
+	}
+	fix := fmt.Sprint(len(r.AutofixRecords) > 0)
+	if !in("severity", r.CurrentSeverity) || !in("status", r.CurrentState) || !in("priority", r.CurrentPriority) || !in("language", r.Language) ||
+		!in("branch", r.Branch) || !in("hasAutofix", fix) {
+		return ""
+	}
+	if s := strings.ToLower(q.Get("searchQuery")); s != "" && !strings.Contains(strings.ToLower(r.Path+" "+r.Message), s) && !strings.HasPrefix(s, "cve-") {
+		return ""
+	} else if strings.HasPrefix(s, "cve-") && !strings.Contains(strings.ToLower(r.Metadata.CVE), s) {
+		return ""
+	}
+	return r.ID
+}
+
+// checkGroups compares groups with the list.
+func (w *world) checkGroups(proj string, a finding.Analysis, q url.Values) {
+	w.t.Helper()
+	q = cloned(q)
+	listed := w.rows(proj, a, q)
+	q.Set("perPage", "100")
+	var got struct {
+		Total, TotalOccurrences int
+		GroupedVulnerabilities  []struct {
+			OccurrenceCount   int
+			SeverityBreakdown map[string]int
+			Language          *string
+			Occurrences       []row
+		}
+	}
+	w.as("administrator").Get(proj + "/results/" + string(a) + "/grouped?" + q.Encode()).Want(200).Into(&got)
+	bySeverity, ids, total := map[string]int{}, map[string]int{}, 0
+	for _, g := range got.GroupedVulnerabilities {
+		total += g.OccurrenceCount
+		for s, n := range g.SeverityBreakdown {
+			if n > 0 {
+				bySeverity[s] += n
+			}
+		}
+		for _, o := range g.Occurrences {
+			ids[o.ID]++
+		}
+		if g.OccurrenceCount != len(g.Occurrences) {
+			w.t.Errorf("a group counts %d and lists %d", g.OccurrenceCount, len(g.Occurrences))
+		}
+		if g.Language == nil || *g.Language == "" {
+			w.t.Errorf("%s: a group without a language", a)
+		}
+	}
+	what := proj + " groups of " + string(a) + "?" + q.Encode()
+	w.same(what+": ids", tally(listed, func(r row) string { return r.ID }), ids)
+	w.same(what+": severities", tally(listed, func(r row) string { return r.CurrentSeverity }), bySeverity)
+	w.same(what+": totals", []int{len(listed), len(listed), len(got.GroupedVulnerabilities)}, []int{total, got.TotalOccurrences, got.Total})
+}
+
+// overviewNumbers are what tests read of overviews.
+type overviewNumbers struct {
+	TotalBySeverity, TotalByState, TotalByAnalysisType, VulnerabilitiesOverTime []map[string]any
+	RiskScore                                                                   *float64
+	RiskLevel                                                                   *string
+	Coverage                                                                    []struct {
+		Analysis, Branch, State string
+		Open                    *int
+	}
+}
+
+func (w *world) checkOverview(proj, branches string) {
+	w.t.Helper()
+	var o overviewNumbers
+	w.as("administrator").Get(proj + "/results/overview?branches=" + branches).Want(200).Into(&o)
+	names := strings.Split(branches, ",")
+	if branches == "" {
+		names = []string{"main"}
+	}
+	rows := slices.DeleteFunc(w.all(proj, nil), func(r row) bool { return !slices.Contains(names, r.Branch) })
+	w.compareOverview(proj+" overview of "+branches, rows, o)
+	for _, c := range o.Coverage {
+		open := 0
+		for _, r := range rows {
+			if r.active() && r.VulnerabilityType == c.Analysis && r.Branch == c.Branch {
+				open++
+			}
+		}
+		switch {
+		case branches == "nowhere" && (c.State != "never" || c.Open != nil):
+			w.t.Errorf("unknown branch: %s is %s with %v open", c.Analysis, c.State, c.Open)
+		case branches != "nowhere" && (c.State != "complete" && c.State != "stale" || c.Open == nil || *c.Open != open):
+			w.t.Errorf("%s of %s is %s with %v open, the list has %d", c.Analysis, c.Branch, c.State, c.Open, open)
+		}
+	}
+	if branches == "nowhere" && (*o.RiskScore != 0 || *o.RiskLevel != "low") {
+		w.t.Errorf("the risk of an unknown branch is %v, %v", *o.RiskScore, *o.RiskLevel)
+	}
+}
+
+func (w *world) compareOverview(what string, rows []row, o overviewNumbers) {
+	w.t.Helper()
+	w.same(what+": severities", tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) }), counts(o.TotalBySeverity, "severity"))
+	w.same(what+": states", tally(rows, func(r row) string { return r.CurrentState }), counts(o.TotalByState, "state"))
+	w.same(what+": analyses", tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) }), counts(o.TotalByAnalysisType, "analysisType"))
+	w.same(what+": days", tally(rows, func(r row) string { return r.CreatedAt[:10] + " " + r.CurrentSeverity }), days(o.VulnerabilitiesOverTime))
+}
+
+func days(list []map[string]any) map[string]int {
+	out := map[string]int{}
+	for _, e := range list {
+		out[fmt.Sprint(e["date"], " ", e["severity"])] += int(e["count"].(float64))
+	}
+	return out
+}
+
+func ifActive(r row, text string) string {
+	if r.active() {
+		return text
+	}
+	return ""
+}
+
+// checkOrganization compares the numbers of all projects with the lists of each.
+func (w *world) checkOrganization(projects []string) {
+	w.t.Helper()
+	for _, q := range []url.Values{
+		{}, {"severityFilter": {"CRITICAL,LOW"}}, {"analysisTypes": {"SAST"}}, {"analysisTypes": {"SCA,SECRET"}}, {"branches": {"topic"}}, {"branches": {"nowhere"}},
+		{"analysisTypes": {"IAC"}, "severityFilter": {"HIGH"}, "branches": {"main,topic"}},
+	} {
+		query := cloned(q)
+		query.Set("trendPeriodDays", "365")
+		var o struct {
+			overviewNumbers
+			TotalProjects, NewIssues, CriticalIssues int
+			ProjectsSummary                          []struct {
+				ProjectID, RiskLevel               string
+				TotalVulnerabilities               int
+				SASTCount, SCACount, IaCCount      int
+				SecretCount, CICDCount, DASTCount  *int
+				CriticalCount, HighCount, LowCount int
+			}
+			TeamsSummary []struct{ TotalVulnerabilities, ProjectCount int }
+		}
+		w.as("administrator").Get(w.org + "/results/overview?" + query.Encode()).Want(200).Into(&o)
+		var all []row
+		byProject := map[string][]row{}
+		for _, p := range projects {
+			for _, r := range w.all(p, nil) {
+				if !selected(r, q) {
+					continue
+				}
+				all = append(all, r)
+				byProject[strings.TrimPrefix(p, "/project/")] = append(byProject[strings.TrimPrefix(p, "/project/")], r)
+			}
+		}
+		what := "organization?" + q.Encode()
+		w.compareOverview(what, all, o.overviewNumbers)
+		active := tally(all, func(r row) string { return ifActive(r, "n") })["n"]
+		w.same(what+": total", []int{active, len(all), 3}, []int{o.TeamsSummary[0].TotalVulnerabilities, o.NewIssues, o.TotalProjects})
+		for _, p := range o.ProjectsSummary {
+			rows := byProject[p.ProjectID]
+			by := tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) })
+			severity := tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) })
+			w.same(what+": project "+p.ProjectID, []int{by["sast"], by["sca"], by["iac"], severity["critical"], severity["high"], severity["low"]},
+				[]int{p.SASTCount, p.SCACount, p.IaCCount, p.CriticalCount, p.HighCount, p.LowCount})
+			scanned := slices.Contains(projects, "/project/"+p.ProjectID) && q.Get("branches") != "nowhere"
+			if (p.SecretCount != nil) != scanned || scanned && *p.SecretCount != by["secret"] {
+				w.t.Errorf("%s: project %s counts %v secrets, the list %d", what, p.ProjectID, p.SecretCount, by["secret"])
+			}
+			if q.Get("branches") == "nowhere" && p.RiskLevel != "low" {
+				w.t.Errorf("%s: project %s has the risk %s", what, p.ProjectID, p.RiskLevel)
+			}
+		}
+	}
+	w.checkProjectRows(projects)
+}
+
+func selected(r row, q url.Values) bool {
+	in := func(name, have, otherwise string) bool {
+		v := q.Get(name)
+		if v == "" {
+			v = otherwise
+		}
+		return v == "" || slices.Contains(strings.Split(strings.ToLower(v), ","), have)
+	}
+	return in("severityFilter", r.CurrentSeverity, "") && in("analysisTypes", r.VulnerabilityType, "") && in("branches", r.Branch, "main")
+}
+
+// checkProjectRows compares the rows of the list of projects.
+func (w *world) checkProjectRows(projects []string) {
+	w.t.Helper()
+	var list struct {
+		MainStatistics map[string]any
+		Projects       []struct {
+			ProjectID   string
+			RiskScore   float64
+			IssuesCount map[string]int
+			Coverage    []struct {
+				Analysis, State string
+				Open            *int
+			}
+		}
+	}
+	w.as("administrator").Get(w.org + "/projects").Want(200).Into(&list)
+	total := map[string]int{}
+	for _, p := range list.Projects {
+		var rows []row
+		if slices.Contains(projects, "/project/"+p.ProjectID) {
+			rows = w.all("/project/"+p.ProjectID, url.Values{"branch": {"main"}})
+		}
+		by := map[string]int{"critical": 0, "high": 0, "medium": 0, "low": 0}
+		for s, n := range tally(rows, func(r row) string { return ifActive(r, r.CurrentSeverity) }) {
+			by[s] = n
+			total[s+"Issues"] += n
+		}
+		w.same("project row "+p.ProjectID, by, p.IssuesCount)
+		var detail, overview struct{ RiskScore float64 }
+		w.as("administrator").Get("/project/" + p.ProjectID).Want(200).Into(&detail)
+		w.as("administrator").Get("/project/" + p.ProjectID + "/results/overview").Want(200).Into(&overview)
+		w.same("risk of "+p.ProjectID, []float64{p.RiskScore, p.RiskScore}, []float64{detail.RiskScore, overview.RiskScore})
+		for _, c := range p.Coverage {
+			n := tally(rows, func(r row) string { return ifActive(r, r.VulnerabilityType) })[c.Analysis]
+			if never := c.State == "never"; never != (c.Open == nil) || never != (rows == nil) || !never && *c.Open != n {
+				w.t.Errorf("project %s: %s is %s with %v open, the list has %d", p.ProjectID, c.Analysis, c.State, c.Open, n)
+			}
+		}
+	}
+	for name, n := range total {
+		if list.MainStatistics[name] != float64(n) {
+			w.t.Errorf("%s is %v, the lists have %d", name, list.MainStatistics[name], n)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package api
+
+import (
+	"context"
+	"net/http"
+
+	"merlon/internal/errs"
+	"merlon/internal/identity"
+	"merlon/internal/tenant"
+)
+
+// This file holds what is done about callers who ask for what they may not have,
+// or too often.
+
+// refused tells the audit log of a request that was not admitted, or that the
+// handler found a permission to be missing for. A request without any token is
+// none of somebody who tries one.
+func (a *API) refused(r route, sc tenant.Scope, presented bool, err error) {
+	if a.Refused == nil {
+		return
+	}
+	kind := errs.KindOf(err)
+	switch {
+	case kind == errs.Unauthenticated && presented:
+		a.Refused("", sc.Actor, r.id, http.StatusUnauthorized)
+	case kind == errs.Forbidden:
+		a.Refused(sc.Organization, sc.Actor, r.id, http.StatusForbidden)
+	case kind == errs.NotFound && sc.Actor.UserID != "" && sc.Organization == "" && r.method != http.MethodGet:
+		// The caller names something that exists for others, or for nobody.
+		a.Refused("", sc.Actor, r.id, http.StatusNotFound)
+	}
+}
+
+// Quotas bound what one caller makes others receive or store. Each is per 24 hours;
+// 0 is no limit.
+type Quotas struct {
+	UserInvitations         int // invitations by one user
+	OrganizationInvitations int // invitations into one organization
+	AddressInvitations      int // invitations to one address, by anybody
+	UserOrganizations       int // organizations that one user makes
+}
+
+// allow counts one hit for each name and key whose limit is set.
+func (a *API) allow(ctx context.Context, by tenant.Actor, quotas ...quota) error {
+	if a.Allow == nil {
+		return nil
+	}
+	var hits []identity.Hit
+	for _, q := range quotas {
+		if q.most > 0 {
+			hits = append(hits, identity.Limit{Max: q.most, Window: identity.QuotaWindow}.Hit(q.name, q.key))
+		}
+	}
+	if len(hits) == 0 {
+		return nil
+	}
+	return a.Allow(ctx, by, hits...)
+}
+
+// A quota is one limit and what it counts.
+type quota struct {
+	name, key string
+	most      int
+}

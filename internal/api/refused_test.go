@@ -1,0 +1,95 @@
+package api_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"merlon/internal/api"
+	"merlon/internal/api/apitest"
+	"merlon/internal/store"
+	"merlon/internal/store/storetest"
+	"merlon/internal/tenant"
+)
+
+// TestRefusedRequestsAreReported checks which refusals go to the audit log, and to
+// whose chain.
+func TestRefusedRequestsAreReported(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		var got []string
+		names := map[string]string{"": "-"}
+		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) {
+			c.Refused = func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int) {
+				got = append(got, fmt.Sprint(names[string(chain)], " ", names[string(by.UserID)], " ", operation, " ", status))
+			}
+		}), "")
+		for name, id := range w.who {
+			names[string(id)] = name
+		}
+		names[w.org[len("/organization/"):]] = "org"
+		got = nil
+		w.as("developer").Delete(w.team, nil).Want(403)       // a permission is missing
+		w.as("stranger").Delete(w.team, nil).Want(404)        // invisible: somebody tries
+		w.as("stranger").Get(w.proj).Want(404)                // invisible, and nothing would change
+		w.As("nobody").Get("/user/profile").Want(401)         // a token that is not valid
+		w.as("administrator").Get("/user/profile").Want(200)  // nothing is refused
+		w.as("manager").Post(w.org+"/invite", map[string]any{ // the handler refuses
+			"email": "x@example.com", "role": "administrator"}).Want(403)
+		want := []string{
+			"org developer deleteTeam 403", "- stranger deleteTeam 404", "- - getUserProfile 401", "org manager invite 403",
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestQuotas checks what one user makes others receive or store in a day.
+func TestQuotas(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		r := apitest.New(t, db, clock, func(c *api.Config) {
+			c.Quotas = api.Quotas{UserInvitations: 3, OrganizationInvitations: 4, AddressInvitations: 2, UserOrganizations: 3}
+		})
+		ada, bob := r.Person("Ada"), r.Person("Bob")
+		var orgs []string
+		for range 3 {
+			orgs = append(orgs, "/organization/"+r.As(ada).Post("/organization", newOrganization).Want(201).Text("organizationId"))
+		}
+		refused := r.As(ada).Post("/organization", newOrganization).Want(429)
+		if refused.Header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		r.As(bob).Post("/organization", newOrganization).Want(201) // another user's are counted apart
+		invite := func(org, email string, status int) {
+			t.Helper()
+			r.As(ada).Post(org+"/invite", map[string]any{"email": email, "role": "member"}).Want(status)
+		}
+		invite(orgs[0], "x@example.com", 201)
+		invite(orgs[1], "x@example.com", 201)
+		invite(orgs[2], "x@example.com", 429) // the address has had enough, whatever the organization
+		invite(orgs[2], "y@example.com", 201)
+		invite(orgs[2], "z@example.com", 429) // the user has sent enough
+		clock.Advance(48 * time.Hour)
+		invite(orgs[2], "z@example.com", 201)
+	})
+}
+
+// TestQueuedScansAreBounded checks how many scans of one organization wait.
+func TestQueuedScansAreBounded(t *testing.T) {
+	eachWorld(t, func(t *testing.T, w *world) {
+		w.DB.MaxQueued = 2
+		start := func(status int) *apitest.Answer {
+			t.Helper()
+			return w.as("developer").Post(w.proj+"/scan/start", map[string]any{"branch": "main"}).Want(status)
+		}
+		first := start(200).Text("scanId")
+		start(200)
+		if a := start(429); a.Header.Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		w.as("developer").Post(w.proj+"/scan/"+first+"/cancel", nil).Want(200)
+		start(200)
+	})
+}

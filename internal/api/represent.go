@@ -1,0 +1,159 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+
+	"github.com/go-chi/chi/v5/middleware"
+	"github.com/klauspost/compress/zstd"
+)
+
+// This file is how responses travel: compressed, and not at all when the client has them.
+
+// compressed are the content types of responses that are compressed.
+var compressed = []string{"application/json", ndjson, sarifType, cycloneType, spdxType, vexType}
+
+// compress compresses responses for clients that take it (RFC 9110, section 12.5.3).
+// Nothing that a response holds is both secret and mixed with what somebody else can
+// choose, so that its length tells nothing.
+func compress(next http.Handler) http.Handler {
+	c := middleware.NewCompressor(5, compressed...)
+	c.SetEncoder("zstd", func(w io.Writer, _ int) io.Writer {
+		// A megabyte is the least window that every decoder must have (RFC 8878, section
+		// 3.1.1.1.2, names eight).
+		e, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20), zstd.WithLowerEncoderMem(true))
+		if err != nil {
+			panic("api: zstd refuses its own options: " + err.Error())
+		}
+		return e
+	})
+	return c.Handler(next)
+}
+
+// maxTagged bounds a response that is held back for its entity tag, in bytes.
+const maxTagged = 4 << 20
+
+// validate gives the JSON responses to reads of organizations, teams and projects an
+// entity tag, and responds with 304 when the client names it (RFC 9110, section 13.1.2).
+// The tag is weak: it is the same for every content coding.
+func validate(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead || !validated(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		t := &tagger{ResponseWriter: w, request: r}
+		next.ServeHTTP(t, r)
+		t.end()
+	})
+}
+
+// validated reports whether responses of the address may be kept by the client. Others,
+// such as tokens, are not to be stored anywhere.
+func validated(path string) bool {
+	for _, prefix := range []string{"/organization", "/team/", "/project/", "/projects/"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// A tagger holds a response back until its tag is known. Anything but a whole JSON
+// response of moderate size is passed on as it comes.
+type tagger struct {
+	http.ResponseWriter
+	request *http.Request
+	status  int
+	body    bytes.Buffer
+	direct  bool
+}
+
+// WriteHeader decides whether the response is held back.
+func (t *tagger) WriteHeader(status int) {
+	if t.status != 0 {
+		return
+	}
+	t.status = status
+	kind, _, err := mime.ParseMediaType(t.Header().Get("Content-Type"))
+	if status != http.StatusOK || err != nil || kind != "application/json" || t.Header().Get("Content-Disposition") != "" {
+		t.pass()
+	}
+}
+
+// Write keeps or passes on a part of the body.
+func (t *tagger) Write(b []byte) (int, error) {
+	if t.status == 0 {
+		t.WriteHeader(http.StatusOK)
+	}
+	if !t.direct && t.body.Len()+len(b) > maxTagged {
+		t.pass()
+	}
+	if t.direct {
+		return t.ResponseWriter.Write(b)
+	}
+	return t.body.Write(b)
+}
+
+// pass sends what was held back, and holds nothing back from here on.
+func (t *tagger) pass() {
+	if t.direct {
+		return
+	}
+	t.direct = true
+	t.ResponseWriter.WriteHeader(t.status)
+	if t.body.Len() > 0 {
+		_, _ = t.ResponseWriter.Write(t.body.Bytes()) // the next write fails as well
+	}
+}
+
+// Flush sends what is there.
+func (t *tagger) Flush() {
+	if t.status == 0 {
+		t.WriteHeader(http.StatusOK)
+	}
+	t.pass()
+	_ = http.NewResponseController(t.ResponseWriter).Flush() // the client may be gone
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (t *tagger) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// end sends the response with its tag, or 304.
+func (t *tagger) end() {
+	if t.direct || t.status == 0 {
+		return
+	}
+	sum := sha256.Sum256(t.body.Bytes())
+	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+	h := t.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "private, no-cache") // the client may keep it, and asks before it is used
+	h.Add("Vary", "Authorization")
+	t.direct = true
+	if names(t.request.Header.Values("If-None-Match"), tag) {
+		h.Del("Content-Type")
+		h.Del("Content-Length")
+		t.ResponseWriter.WriteHeader(http.StatusNotModified)
+		return
+	}
+	t.ResponseWriter.WriteHeader(t.status)
+	_, _ = t.ResponseWriter.Write(t.body.Bytes()) // the client may be gone
+}
+
+// names reports whether a list of entity tags names the tag, by weak comparison.
+func names(lists []string, tag string) bool {
+	for _, list := range lists {
+		for one := range strings.SplitSeq(list, ",") {
+			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}

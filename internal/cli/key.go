@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"merlon/internal/config"
+	"merlon/internal/server"
+)
+
+// keyCommand groups what works on the master key.
+type keyCommand struct {
+	Add    keyAddCommand    `cmd:"" help:"Put a new key into the file, which does not seal yet. Copy the file to the other machines before merlon admin key rotate."`
+	Rotate keyRotateCommand `cmd:"" help:"Seal with a new key from now on, and seal everything again."`
+	Reseal keyResealCommand `cmd:"" help:"Seal again what is sealed under an old key."`
+	Drop   keyDropCommand   `cmd:"" help:"Remove the old keys from the file, when nothing is sealed under them."`
+}
+
+type keyAddCommand struct {
+	config.Store `embed:""`
+}
+
+type keyRotateCommand struct {
+	config.Store `embed:""`
+}
+
+type keyResealCommand struct {
+	config.Store `embed:""`
+}
+
+type keyDropCommand struct {
+	config.Store `embed:""`
+}
+
+// Run adds a key.
+func (c keyAddCommand) Run(ctx context.Context, host Host) error {
+	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+		return said(host, "added a key", r.Add())
+	})
+}
+
+// Run rotates the key.
+func (c keyRotateCommand) Run(ctx context.Context, host Host) error {
+	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+		n, err := r.Rotate(ctx)
+		return said(host, fmt.Sprintf("a new key seals; %d texts were sealed again. Old keys still open: remove them with merlon admin key drop", n), err)
+	})
+}
+
+// Run seals again.
+func (c keyResealCommand) Run(ctx context.Context, host Host) error {
+	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+		n, err := r.Reseal(ctx)
+		return said(host, fmt.Sprintf("%d texts were sealed again", n), err)
+	})
+}
+
+// Run removes old keys.
+func (c keyDropCommand) Run(ctx context.Context, host Host) error {
+	return rotation(ctx, c.Store, func(r *server.Rotation) error {
+		return said(host, "removed the old keys", r.Drop(ctx))
+	})
+}
+
+func rotation(ctx context.Context, c config.Store, do func(*server.Rotation) error) error {
+	r, err := server.OpenRotation(ctx, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(r), r.Close())
+}
+
+// said prints the text unless there is an error.
+func said(host Host, text string, err error) error {
+	if err == nil {
+		_, err = fmt.Fprintln(host.Stdout, text)
+	}
+	return err
+}

@@ -1,0 +1,153 @@
+package server
+
+import (
+	"io"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// This file gives requests deadlines that move with their progress, and bounds those of
+// one client.
+
+// paced cuts off clients that send the body of a request, or take the response, too
+// slowly. An upload or an export may take any time while it moves.
+func paced(most limits, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if r.ProtoMajor == 2 {
+			// The windows of a stream may be closed while the connection moves.
+			w = &pacedWriter{ResponseWriter: w, limits: most, control: control}
+		}
+		if r.Body != nil && r.Body != http.NoBody {
+			conn, _ := r.Context().Value(connectionKey{}).(*connection)
+			body := &pacedBody{ReadCloser: r.Body, limits: most, control: control, conn: conn}
+			body.allow(most.first)
+			r.Body = body
+			defer body.finish()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// A pacedBody sets a deadline for each read of a body.
+type pacedBody struct {
+	io.ReadCloser
+	limits
+	control *http.ResponseController
+	conn    *connection // nil in tests
+	bytes   int64
+	waited  time.Duration
+	ended   bool
+}
+
+// allow sets when the next read fails; after the end there is no deadline.
+func (b *pacedBody) allow(d time.Duration) {
+	at := time.Time{}
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = b.control.SetReadDeadline(at) // a connection without deadlines is one of a test
+}
+
+// Read implements io.Reader.
+func (b *pacedBody) Read(p []byte) (int, error) {
+	if b.ended {
+		return b.ReadCloser.Read(p)
+	}
+	if b.conn != nil {
+		defer b.conn.wait()()
+	}
+	b.allow(b.patience(b.bytes, b.waited))
+	began := time.Now()
+	n, err := b.ReadCloser.Read(p)
+	b.waited += time.Since(began)
+	b.bytes += int64(n)
+	if err == io.EOF {
+		b.ended = true
+		b.allow(0) // from now on the server watches whether the client goes away
+	}
+	return n, err
+}
+
+// leftover is how long the server may read what a handler left of a body.
+const leftover = 5 * time.Second
+
+func (b *pacedBody) finish() {
+	if !b.ended {
+		b.allow(min(leftover, b.first))
+	}
+}
+
+// A pacedWriter sets a deadline for each step of a response.
+type pacedWriter struct {
+	http.ResponseWriter
+	limits
+	control *http.ResponseController
+	bytes   int64
+	waited  time.Duration
+}
+
+// Write implements io.Writer.
+func (w *pacedWriter) Write(p []byte) (int, error) {
+	total := 0
+	for {
+		step := p[total:min(total+writeStep, len(p))]
+		began := time.Now()
+		_ = w.control.SetWriteDeadline(began.Add(w.patience(w.bytes, w.waited))) // HTTP/2 has deadlines
+		n, err := w.ResponseWriter.Write(step)
+		w.waited += time.Since(began)
+		w.bytes += int64(n)
+		total += n
+		if err != nil || total == len(p) {
+			return total, err
+		}
+	}
+}
+
+// Unwrap gives http.ResponseController the writer below.
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// crowd counts the requests of each client that are being answered.
+type crowd struct {
+	most int
+	mu   sync.Mutex
+	by   map[netip.Addr]int
+}
+
+// shared refuses requests of a client that has too many already: behind a proxy, or over
+// HTTP/2, many share one connection. The client is what forwarded found.
+func shared(most limits, next http.Handler) http.Handler {
+	c := &crowd{most: most.client, by: map[netip.Addr]int{}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		client := addressOf(r.RemoteAddr)
+		if !c.enter(client) {
+			w.Header().Set("Retry-After", "1")
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_, _ = io.WriteString(w, `{"status":429,"statusCode":429,"title":"Too Many Requests","message":"this address has too many requests at once"}`+"\n") // the client may be gone
+			return
+		}
+		defer c.leave(client)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (c *crowd) enter(a netip.Addr) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by[a] >= c.most {
+		return false
+	}
+	c.by[a]++
+	return true
+}
+
+func (c *crowd) leave(a netip.Addr) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by[a]--; c.by[a] <= 0 {
+		delete(c.by, a)
+	}
+}
