@@ -55,7 +55,7 @@ bench-supply: build
 
 ## bench-dast: measure dynamic analysis on the vulnerable applications in TARGETS,
 ## as root; more options of test/dast in DAST, such as -only dvwa -peers wapiti.
-## -only hostile needs no TARGETS
+## -only hostile and -only ordinary need no TARGETS
 bench-dast: build
 	go run ./test/dast -targets '$(TARGETS)' $(DAST)
 

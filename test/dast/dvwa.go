@@ -79,7 +79,7 @@ func (b *bench) attackDVWA(ctx context.Context, level string) (*scan, error) {
 		return nil, err
 	}
 	defer s.stop()
-	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Seeds: []string{s.base() + "/index.php"},
+	return b.scan(ctx, s, run{command: "dast", name: "dvwa-" + level, plan: plan{URL: s.base() + "/", Profile: "full", Seeds: []string{s.base() + "/index.php"},
 		Exclude:    []string{"*logout*", "/setup.php*", "/security.php*", "/vulnerabilities/captcha/*", "*view_source*", "*view_help*", "/instructions.php*"},
 		Identities: []any{s.user("admin", "password", 2), s.user("gordonb", "abc123", 1)}}})
 }

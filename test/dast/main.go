@@ -70,6 +70,7 @@ var measures = []table.Measure[*bench]{
 	{Name: "dvga", Run: dvga},
 	{Name: "juiceshop", Run: juiceShop},
 	{Name: "hostile", Run: hostileTargets},
+	{Name: "ordinary", Run: ordinary},
 }
 
 // measure does what the arguments say.
@@ -82,7 +83,7 @@ func measure(ctx context.Context, args []string, stdout io.Writer) error {
 }
 
 // own are the measures whose targets this program serves itself.
-var own = []string{"hostile"}
+var own = []string{"hostile", "ordinary"}
 
 // parse reads the options, checks the folders and makes paths absolute, because
 // programs are run in other folders.
@@ -96,7 +97,7 @@ func parse(args []string) (*bench, []table.Measure[*bench], error) {
 	flags.StringVar(&b.browser, "browser", "auto", "for merlon's --browser")
 	flags.StringVar(&only, "only", "", "measures to run, with commas between: "+table.Names(measures))
 	flags.StringVar(&peers, "peers", "", "other scanners to run on WAVSEP, with commas between: "+peerNames())
-	flags.StringVar(&cases, "cases", "", "of WAVSEP's sections, the Benchmark's categories and the hostile applications, those whose name the expression matches")
+	flags.StringVar(&cases, "cases", "", "of WAVSEP's sections, the Benchmark's categories, the hostile and the ordinary applications, those whose name the expression matches")
 	flags.IntVar(&b.parallel, "parallel", 4, "hostile applications at once")
 	flags.DurationVar(&b.timeout, "timeout", time.Hour, "for one run of a program, which is killed then")
 	flags.DurationVar(&b.time, "time", 0, "for merlon's --time, after which a scan ends with what it has; without it nine tenths of -timeout, and merlon's own for hostile applications")

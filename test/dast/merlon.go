@@ -21,6 +21,7 @@ import (
 // A plan is the file that merlon's option --target takes.
 type plan struct {
 	URL          string      `json:"url"`
+	Profile      string      `json:"profile,omitempty"` // empty: standard
 	Exclude      []string    `json:"exclude,omitempty"`
 	Seeds        []string    `json:"seeds,omitempty"`
 	Headers      []header    `json:"headers,omitempty"`

@@ -1,0 +1,15 @@
+#!/bin/bash
+# Runs one function of an application: run.sh APPLICATION FUNCTION, with DIR and PORT in the
+# environment. "vars" prints what the measure needs to know: AUTH is the
+# identity as JSON of an application whose sign-in is no form (LOGIN, USER, PASSWORD).
+set -u
+app=$1 what=$2
+AUTH=
+. "$(dirname "$0")/$app.sh"
+BASE="http://127.0.0.1:${PORT:-0}"
+if [ "$what" = vars ]; then
+  printf '%s\n' "$NEEDS" "$LOGIN" "$USER" "$PASSWORD" "$VOLATILE" "${AUTH:-}"
+  exit
+fi
+export USER PASSWORD BASE
+"$what"
