@@ -429,6 +429,17 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 		return err
 	}
 	e.privates[k.maker] = mine.private
+	restore := func() error { // an earlier test may have removed the object; nil: it cannot be created again
+		if mine == nil || !mine.gone {
+			return nil
+		}
+		why := mine.private
+		if mine, _, err = e.make(k, owner); mine == nil || err != nil {
+			return err
+		}
+		mine.private = why
+		return nil
+	}
 	var failed error
 	for _, f := range []func() error{
 		func() error { return e.foreign(k, mine, own, stranger) },
@@ -436,20 +447,14 @@ func (e *examination) kind(k *kind, owner, stranger *User) error {
 		func() error { return e.referred(mine, k.parameter, stranger) },
 		func() error { return e.retargeted(k, mine, stranger) },
 		func() error {
-			if why := mine.private; mine.gone {
-				if mine, _, err = e.make(k, owner); mine == nil || err != nil {
-					return err
-				}
-				mine.private = why
+			if err := restore(); mine == nil || err != nil {
+				return err
 			}
 			return e.acted(k, mine, stranger)
 		},
 		func() error {
-			if why := mine.private; mine.gone {
-				if mine, _, err = e.make(k, owner); mine == nil || err != nil {
-					return err
-				}
-				mine.private = why
+			if err := restore(); mine == nil || err != nil {
+				return err
 			}
 			return e.changed(k, mine, stranger)
 		},

@@ -36,7 +36,7 @@ func (f *form) chooser(r *message.Request) *chooser {
 	var list *html.Node
 	for _, n := range f.controls {
 		switch kind := strings.ToLower(attribute(n, "type")); {
-		case slices.ContainsFunc(strings.Fields(inner(n)+" "+attribute(n, "value")), site.Removes) && submits(n):
+		case slices.ContainsFunc(strings.Fields(Text(n)+" "+attribute(n, "value")), site.Removes) && submits(n):
 			return nil
 		case attribute(n, "name") == "", n.Data == "button", kind == "submit", kind == "image", kind == "hidden", kind == "button", kind == "reset":
 		case n.Data == "select" && list == nil:
@@ -56,9 +56,9 @@ func (f *form) chooser(r *message.Request) *chooser {
 		}
 		value, ok := lookup(o, "value")
 		if !ok {
-			value = strings.TrimSpace(inner(o))
+			value = strings.TrimSpace(Text(o))
 		}
-		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices && !site.Dangerous(inner(o)) && !site.Removal(inner(o)) && !site.Removal(value) {
+		if value != "" && value != chosen && !slices.Contains(c.left, value) && len(c.left) < maxChoices && !site.Dangerous(Text(o)) && !site.Removal(Text(o)) && !site.Removal(value) {
 			c.left = append(c.left, value)
 		}
 	}

@@ -228,7 +228,7 @@ func (f *form) label(button *html.Node) string {
 	if button == nil {
 		return ""
 	}
-	return cmp.Or(strings.TrimSpace(inner(button)), attribute(button, "value"), attribute(button, "title"), attribute(button, "aria-label"))
+	return cmp.Or(strings.TrimSpace(Text(button)), attribute(button, "value"), attribute(button, "title"), attribute(button, "aria-label"))
 }
 
 // retype puts the place before the names.
@@ -281,7 +281,7 @@ func (f *form) fill(button *html.Node, with filling) filled {
 			value = option(n)
 			types[name] = "choice"
 		case n.Data == "textarea":
-			if value = strings.TrimSpace(inner(n)); value != "" {
+			if value = strings.TrimSpace(Text(n)); value != "" {
 				typed++
 				shown = append(shown, name)
 			} else {
@@ -408,9 +408,9 @@ func option(n *html.Node) string {
 		}
 		value, ok := lookup(o, "value")
 		if !ok {
-			value = strings.TrimSpace(inner(o))
+			value = strings.TrimSpace(Text(o))
 		}
-		if site.Removal(value) || site.Removal(inner(o)) {
+		if site.Removal(value) || site.Removal(Text(o)) {
 			continue
 		}
 		if _, on := lookup(o, "selected"); on && selected == "" {
@@ -426,7 +426,8 @@ func option(n *html.Node) string {
 	return firstValue
 }
 
-func inner(n *html.Node) string {
+// Text returns the text inside an element.
+func Text(n *html.Node) string {
 	var b strings.Builder
 	for d := range n.Descendants() {
 		if d.Type == html.TextNode {

@@ -112,7 +112,7 @@ func (v *Visit) gone(ctx context.Context, where *message.Request) bool {
 func (v *Visit) named(resp *message.Response) []*message.Request {
 	var out []*message.Request
 	for n := range resp.Document().Descendants() {
-		if n.Type != html.ElementNode || n.Data != "a" || !strings.Contains(text(n), v.Values.Mark()) {
+		if n.Type != html.ElementNode || n.Data != "a" || !strings.Contains(crawl.Text(n), v.Values.Mark()) {
 			continue
 		}
 		for _, a := range n.Attr {
@@ -126,17 +126,6 @@ func (v *Visit) named(resp *message.Response) []*message.Request {
 		}
 	}
 	return out
-}
-
-// text is what an element shows.
-func text(n *html.Node) string {
-	var b strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			b.WriteString(d.Data)
-		}
-	}
-	return b.String()
 }
 
 // removePage removes the object of a page by what the page offers for that.
