@@ -16,6 +16,7 @@ import (
 
 	"github.com/ccojocar/zxcvbn-go"
 	"github.com/ccojocar/zxcvbn-go/matching"
+	"github.com/trustelem/zxcvbn/frequency"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 
@@ -64,10 +65,11 @@ func checkPassword(password string, context ...string) error {
 		return invalid(at, "the password needs at least %d different characters", minDifferent)
 	}
 	context = contextWords(context)
-	known := slices.Concat(context, moreWords)
+	// The order is how often a word is chosen, and zxcvbn judges by it.
+	known := slices.Concat(context, moreWords, frequency.FrequencyLists["passwords"])
 	judged := strings.ToLower(firstRunes(unrepeated(norm.NFKC.String(password)), maxJudged))
 	undressed := undress.Replace(judged)
-	for _, form := range []string{judged, undressed} {
+	for _, form := range slices.Compact([]string{judged, undressed}) {
 		// Its own matcher for substitutions takes seconds for 64 characters.
 		if zxcvbn.PasswordStrength(form, known, matching.FilterL33tMatcher).Entropy >= minEntropy {
 			continue
