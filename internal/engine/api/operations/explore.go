@@ -64,6 +64,9 @@ func (e *examination) explore(ctx context.Context) error {
 			}
 		}
 	}
+	if err := e.useKeys(ctx, order); err != nil {
+		return err
+	}
 	for _, c := range order {
 		e.offer(c)
 	}
@@ -219,6 +222,7 @@ func (e *examination) ask(ctx context.Context, c *call) error {
 // keep records an answer when it is better than what is known.
 func (e *examination) keep(c *call, r *message.Request, resp *message.Response) {
 	e.store.learn(c.operation, resp)
+	e.learnKeys(resp)
 	if c.answer != nil && rankOf(c.answer) >= rankOf(resp) {
 		return
 	}

@@ -160,7 +160,7 @@ func (e *examination) read(text []byte, where, service string) error {
 	}
 	known := map[string]bool{}
 	for _, c := range e.calls {
-		known[key(c.operation)] = true
+		known[identify(c.operation)] = true
 	}
 	base := e.Scope.Base()
 	operations := slices.Clone(api.Operations)
@@ -171,11 +171,11 @@ func (e *examination) read(text []byte, where, service string) error {
 		if o.Call != nil && o.Path == "" {
 			e.place(o, service)
 		}
-		if known[key(o)] || len(e.calls) == visit.MaxOperations {
+		if known[identify(o)] || len(e.calls) == visit.MaxOperations {
 			continue
 		}
-		known[key(o)] = true
-		e.calls = append(e.calls, &call{operation: o, origin: origin, seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
+		known[identify(o)] = true
+		e.calls = append(e.calls, &call{operation: o, origin: origin, schemes: api.Schemes, seen: finding.Operation{Method: o.Method, URL: o.Address(base), ID: o.ID, Origin: origin,
 			Outcome: finding.NotReached, Reason: "it was not asked", Parameters: parameters(o)}})
 	}
 	return nil
@@ -243,8 +243,8 @@ func (e *examination) endpoints() []*graphql.Endpoint {
 	return out
 }
 
-// key tells operations apart: of a collection, one address may be asked in several ways.
-func key(o *describe.Operation) string {
+// identify tells operations apart: of a collection, one address may be asked in several ways.
+func identify(o *describe.Operation) string {
 	if o.Call != nil {
 		return o.ID
 	}

@@ -40,14 +40,17 @@ type examination struct {
 	header  string        // that the descriptions put tokens into; empty: Authorization
 	joined  *authz.User   // that the scan has registered and explores as; nil: none
 	others  []*authz.User // the identities beside the first that are signed in
+	keys    []key         // that responses have handed out, see keys.go
+	opens   []place       // where the session sends one of them
 }
 
 // A call is an operation with what became of it.
 type call struct {
 	operation *describe.Operation
 	origin    string
-	request   *message.Request  // the best one, or the last without an answer; nil: none could be made
-	answer    *message.Response // to it; nil: none
+	schemes   map[string]describe.Scheme // of its description
+	request   *message.Request           // the best one, or the last without an answer; nil: none could be made
+	answer    *message.Response          // to it; nil: none
 	seen      finding.Operation
 	created   bool // its path names an object that the scan has made
 	late      bool // no answer came in time

@@ -309,6 +309,11 @@ func (e *examination) carriers() []string {
 	if e.joined != nil && e.header != "" {
 		out = append(out, strings.ToLower(e.header))
 	}
+	for _, p := range e.opens {
+		if p.in == "header" {
+			out = append(out, strings.ToLower(p.name))
+		}
+	}
 	return out
 }
 

@@ -52,6 +52,7 @@ type Session struct {
 	jar    *cookiejar.Jar
 	names  map[string]bool // of cookies that the target has set
 	header []scan.Header
+	handed []Credential // by the application; they outlive a sign-in
 	lost   bool
 	ever   bool      // it was signed in once
 	signs  int       // sign-ins
@@ -234,6 +235,11 @@ func (s *Session) add(req *http.Request) {
 	for _, h := range s.header {
 		if own && req.Header.Get(h.Name) == "" {
 			req.Header.Set(h.Name, h.Value)
+		}
+	}
+	if own {
+		for _, c := range s.handed {
+			c.add(req)
 		}
 	}
 	sent := map[string]bool{}

@@ -1,0 +1,188 @@
+package operations
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/session"
+	"merlon/internal/engine/dast/traffic"
+	"merlon/internal/lazyregexp"
+	"merlon/internal/scan"
+)
+
+// This file uses keys that the API hands out: an operation that wants one is refused until
+// it is sent where the description, or the refusal, says.
+
+// A key is a text of a response whose name says that it is a credential.
+type key struct{ name, value string }
+
+// A place is where a credential is sent.
+type place struct{ in, name, prefix string }
+
+const (
+	maxKeys     = 20 // that are kept
+	maxKeyTries = 12 // requests that find out which key opens what
+	minKey      = 8  // bytes
+	maxKey      = 4096
+)
+
+// keyNames are names of members, written plainly, that hold a key or a token. Those for
+// another use than being shown with a request are not among them: of a refresh, against
+// forgery, of a page of a list.
+var keyNames = lazyregexp.New(`^(x|my|new|your)?(api|app|application|access|auth|bearer|client|consumer|developer|integration|partner|personal|secret|service|user|session|id)*(key|token|jwt)(value)?$`)
+
+// learnKeys keeps the keys of a response. What stands in a list of several objects may be
+// others' and is left alone.
+func (e *examination) learnKeys(resp *message.Response) {
+	if resp.Status < 300 && resp.IsData() {
+		looked := 0
+		e.walkKeys(message.DecodeJSON(resp.Body), 0, &looked)
+	}
+}
+
+func (e *examination) walkKeys(v any, depth int, looked *int) {
+	if *looked++; depth > maxDepth || *looked > maxLooked || len(e.keys) >= maxKeys {
+		return
+	}
+	switch v := v.(type) {
+	case []any:
+		if len(v) == 1 {
+			e.walkKeys(v[0], depth+1, looked)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			text, is := v[name].(string)
+			switch {
+			case !is:
+				e.walkKeys(v[name], depth+1, looked)
+			case len(text) >= minKey && len(text) <= maxKey && !strings.ContainsAny(text, " \t\r\n") && keyNames.MatchString(plain(name)):
+				one := key{name, text}
+				if !slices.ContainsFunc(e.keys, func(k key) bool { return k.value == text }) {
+					e.keys = append(e.keys, one)
+				}
+			}
+		}
+	}
+}
+
+// named are names of headers and parameters for keys in the text of a refusal.
+var (
+	namedHeader = lazyregexp.New(`(?i)\bX-(?:[a-z0-9]+-)*(?:key|token)\b|\b(?:[a-z0-9]+-)*(?:api-?key|access-token|auth-token)\b`)
+	namedQuery  = lazyregexp.New(`(?i)query[\w ]{0,20}[\s:"'` + "`" + `=]+([a-z_-]*(?:key|token))\b|\?([a-z_-]*(?:key|token))=`)
+)
+
+// places are where an operation that was refused wants a credential: the schemes of its
+// description, a header that the description names like a key, and what the refusal says.
+func (c *call) places() []place {
+	var out []place
+	add := func(p place) {
+		if !slices.ContainsFunc(out, func(q place) bool { return q.in == p.in && strings.EqualFold(q.name, p.name) }) {
+			out = append(out, p)
+		}
+	}
+	bearer := place{"header", "Authorization", "Bearer "}
+	for _, r := range c.operation.Security {
+		for _, need := range r {
+			switch s := c.schemes[need.Scheme]; {
+			case s.Type == "apiKey" && s.Name != "" && slices.Contains([]string{"header", "query", "cookie"}, s.In):
+				add(place{in: s.In, name: s.Name})
+			case s.Type == "http" && strings.EqualFold(s.Scheme, "bearer"), s.Type == "oauth2", s.Type == "openIdConnect":
+				add(bearer)
+			}
+		}
+	}
+	for _, p := range c.operation.Parameters {
+		if p.In == "header" && keyNames.MatchString(plain(p.Name)) {
+			add(place{in: p.In, name: p.Name})
+		}
+	}
+	challenge := c.answer.Header.Get("WWW-Authenticate")
+	if scheme, _, _ := strings.Cut(challenge, " "); strings.EqualFold(scheme, "bearer") {
+		add(bearer)
+	}
+	text := challenge + "\n" + c.answer.Text()[:min(len(c.answer.Text()), maxKey)]
+	for _, name := range namedHeader.FindAllString(text, 3) {
+		add(place{in: "header", name: name})
+	}
+	for _, m := range namedQuery.FindAllStringSubmatch(text, 3) {
+		add(place{in: "query", name: cmp.Or(m[1], m[2])})
+	}
+	return out
+}
+
+// wanting reports whether an operation was refused for want of a credential.
+func wanting(c *call) bool {
+	return c.answer != nil && c.operation.Call == nil && (c.answer.Status == http.StatusUnauthorized || c.answer.Status == http.StatusForbidden)
+}
+
+// useKeys sends the keys that responses have handed out where refused operations want one.
+// One that is accepted belongs to the session from then on, and what was refused is asked
+// again. Nothing is sent where nothing was refused or no key was handed out.
+func (e *examination) useKeys(ctx context.Context, order []*call) error {
+	if len(e.keys) == 0 || !e.Target.Profile.Allows(scan.Safe) {
+		return nil
+	}
+	tried, tries := map[string]int{}, 0
+	for _, c := range order {
+		if !wanting(c) {
+			continue
+		}
+		for _, p := range c.places() {
+			for _, k := range e.keys {
+				// One operation may refuse a good key for want of rights.
+				id := p.in + " " + strings.ToLower(p.name) + " " + k.value
+				if tries == maxKeyTries || tried[id] == 2 || e.As.Sends(p.in, p.name) {
+					continue
+				}
+				tried[id]++
+				tries++
+				opened, err := e.tryKey(ctx, c, p, k)
+				if err != nil {
+					return err
+				}
+				if opened {
+					break
+				}
+			}
+		}
+	}
+	if len(e.opens) == 0 {
+		return nil
+	}
+	for _, c := range order {
+		if wanting(c) {
+			if err := e.ask(ctx, c); traffic.Over(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// tryKey asks an operation that was refused with a key, and gives the key to the session
+// when it is refused no more.
+func (e *examination) tryKey(ctx context.Context, c *call, p place, k key) (bool, error) {
+	e.Secrets.Add(k.name, k.value)
+	credential := session.Credential{In: p.in, Name: p.name, Value: p.prefix + k.value}
+	e.Secrets.Add(p.name, credential.Value)
+	resp, err := e.Client.Send(ctx, credential.On(c.request), e.As)
+	c.seen.Requests++
+	if err != nil {
+		if traffic.Over(err) {
+			return false, err
+		}
+		return false, nil
+	}
+	if resp.Status == http.StatusUnauthorized || resp.Status == http.StatusForbidden || resp.Status >= 500 || resp.Status == http.StatusTooManyRequests {
+		return false, nil
+	}
+	e.As.Give(credential)
+	e.opens = append(e.opens, p)
+	e.Progress(40, "a key that the API handed out ("+k.name+") opens operations that want "+p.name)
+	return true, nil
+}
