@@ -38,6 +38,9 @@ type Config struct {
 	// Refused is told of requests that were refused for want of a valid token or a
 	// permission, for the audit log; nil for nobody.
 	Refused func(chain tenant.OrganizationID, by tenant.Actor, operation string, status int)
+	// Missed is told of reads of a target that the caller does not see, whether it is
+	// there or not; nil for nobody.
+	Missed func(by tenant.Actor, operation string, target tenant.Target)
 	// Allow counts what a caller may do only so often, or returns a TooMany error; nil
 	// for no limits.
 	Allow func(ctx context.Context, by tenant.Actor, hits ...identity.Hit) error

@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 
 	"merlon/internal/api"
 	"merlon/internal/api/apitest"
+	"merlon/internal/audit"
 	"merlon/internal/store"
 	"merlon/internal/store/storetest"
 	"merlon/internal/tenant"
@@ -32,7 +36,6 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 		got = nil
 		w.as("developer").Delete(w.team, nil).Want(403)       // a permission is missing
 		w.as("stranger").Delete(w.team, nil).Want(404)        // invisible: somebody tries
-		w.as("stranger").Get(w.proj).Want(404)                // invisible, and nothing would change
 		w.As("nobody").Get("/user/profile").Want(401)         // a token that is not valid
 		w.as("administrator").Get("/user/profile").Want(200)  // nothing is refused
 		w.as("manager").Post(w.org+"/invite", map[string]any{ // the handler refuses
@@ -45,6 +48,75 @@ func TestRefusedRequestsAreReported(t *testing.T) {
 		}
 	})
 }
+
+// TestRefusedReads reads what is hidden, and what is not there: both answers are the same,
+// and only the first is recorded, for a member in the chain of the organization.
+func TestRefusedReads(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		refusals := audit.NewRefusals(db, clock.Now)
+		missed := 0
+		w := populate(t, apitest.New(t, db, clock, func(c *api.Config) {
+			c.Refused = refusals.Add
+			c.Missed = func(by tenant.Actor, operation string, target tenant.Target) {
+				missed++
+				refusals.AddMissed(by, operation, target)
+			}
+		}), "")
+		const absent = "/00000000-0000-4000-8000-000000000000"
+		answers := map[string]bool{}
+		for _, path := range []string{w.proj, "/project" + absent, w.proj, "/project" + absent, "/project" + absent} {
+			_, id, _ := strings.Cut(path[1:], "/")
+			answer := timestamp.ReplaceAllString(string(w.as("stranger").Get(path).Want(404).Body), "")
+			answers[strings.ReplaceAll(answer, id, "ID")] = true
+		}
+		w.as("stranger").Get(w.org).Want(404)
+		w.as("stranger").Get("/organization" + absent).Want(404)
+		w.as("member").Get(w.proj).Want(404) // a member of the organization without a role there
+		w.as("administrator").Get(w.proj).Want(200)
+		if missed != 8 || len(answers) != 1 {
+			t.Errorf("%d reads are looked at, and there are %d answers: %v", missed, len(answers), answers)
+		}
+		if err := refusals.Write(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		org := tenant.OrganizationID(w.org[len("/organization/"):])
+		for chain, want := range map[tenant.OrganizationID]string{
+			"":  "stranger getOrganization 404 1, stranger getProject 404 2",
+			org: "member getProject 404 1",
+		} {
+			rows, err := db.Query(t.Context(), "SELECT actor, target, detail FROM audit_event WHERE chain = ? AND action = 'request.refuse' ORDER BY target", string(chain))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for rows.Next() {
+				var actor, target, detail string
+				if err := rows.Scan(&actor, &target, &detail); err != nil {
+					t.Fatal(err)
+				}
+				var d struct{ Status, Count int }
+				if err := json.Unmarshal([]byte(detail), &d); err != nil {
+					t.Fatal(err)
+				}
+				for name, id := range w.who {
+					if string(id) == actor {
+						actor = name
+					}
+				}
+				got = append(got, fmt.Sprint(actor, " ", target, " ", d.Status, " ", d.Count))
+			}
+			if err := rows.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Join(got, ", ") != want {
+				t.Errorf("in the chain %q: got %q, want %q", chain, got, want)
+			}
+		}
+	})
+}
+
+// timestamp is what differs between two equal problems.
+var timestamp = regexp.MustCompile(`"timestamp":"[^"]*",`)
 
 // TestQuotas checks what one user makes others receive or store in a day.
 func TestQuotas(t *testing.T) {

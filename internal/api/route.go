@@ -249,13 +249,14 @@ func (a *API) admit(ctx huma.Context, r route) (tenant.Scope, error) {
 		return tenant.Scope{Actor: actor}, err
 	}
 	if err := r.rule.admitsToken(actor); err != nil {
-		return tenant.Scope{}, err
+		return tenant.Scope{Actor: actor}, err
 	}
 	if r.rule.access == signedIn {
 		return tenant.Scope{Actor: actor}, nil
 	}
 	sc, err := a.Scopes.Scope(ctx.Context(), actor, target)
 	if err != nil {
+		a.missed(r, actor, target, err)
 		return tenant.Scope{Actor: actor}, err
 	}
 	return sc, r.rule.admits(sc)

@@ -2,6 +2,11 @@ package audit
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,8 +16,9 @@ import (
 // How many kinds of refusals one process keeps apart between two writes. What is
 // beyond is counted together, so that nobody fills the log by being refused.
 const (
-	maxKnownRefusals   = 100 // of callers who are known
-	maxUnknownRefusals = 20  // of callers who are not
+	maxKnownRefusals   = 100  // of callers who are known
+	maxUnknownRefusals = 20   // of callers who are not
+	maxMissedReads     = 1000 // of which it is looked up whether they are refusals
 )
 
 // refusalInterval is how often refusals are written.
@@ -22,13 +28,24 @@ const refusalInterval = time.Minute
 // minute: those of the same caller, address, operation and status as one record
 // with their number. It is safe for concurrent use.
 type Refusals struct {
-	append func(context.Context, []Event) error
-	now    func() time.Time
+	log RefusalLog
+	now func() time.Time
 
 	mu    sync.Mutex
-	kinds map[refusal]*tally
-	order []refusal // as they came
-	count [2]int    // of kinds: unknown callers, known ones
+	kinds *tallies
+	// Reads of what the caller does not see. Whether there is such a thing is looked up
+	// when they are written, and not while the caller waits, who could measure it.
+	missed map[missedRead]*tally
+	beyond *tally // those for which there was no room
+}
+
+// A RefusalLog is where refusals are written.
+type RefusalLog interface {
+	AppendAudit(ctx context.Context, events []Event) error
+	// HiddenChain reports whether the target is there, and in whose chain it belongs that the
+	// user does not see it: in that of its organization for a member, else in the
+	// deployment's.
+	HiddenChain(ctx context.Context, user tenant.UserID, target tenant.Target) (chain tenant.OrganizationID, there bool, err error)
 }
 
 // A refusal is what is counted together.
@@ -41,14 +58,68 @@ type refusal struct {
 	status    int
 }
 
+// refusalOf returns what a refusal is counted as.
+func refusalOf(by tenant.Actor, operation string, status int) refusal {
+	return refusal{actor: by.UserID, client: text(by.ClientID), ip: text(by.IP), operation: operation, status: status}
+}
+
+// A missedRead is a read of something that the caller does not see.
+type missedRead struct {
+	refusal
+	target tenant.Target
+}
+
 type tally struct {
 	n           int64
 	first, last time.Time
 }
 
-// NewRefusals returns an empty collection that writes with append.
-func NewRefusals(append func(context.Context, []Event) error, now func() time.Time) *Refusals {
-	return &Refusals{append: append, now: now, kinds: map[refusal]*tally{}}
+// count adds the hits of another tally.
+func (t *tally) count(o tally) {
+	if t.n == 0 || o.first.Before(t.first) {
+		t.first = o.first
+	}
+	if o.last.After(t.last) {
+		t.last = o.last
+	}
+	t.n += o.n
+}
+
+// tallies count refusals by their kinds, of which there are only so many.
+type tallies struct {
+	kinds map[refusal]*tally
+	order []refusal // as they came
+	count [2]int    // of kinds: unknown callers, known ones
+}
+
+func newTallies() *tallies { return &tallies{kinds: map[refusal]*tally{}} }
+
+func (s *tallies) add(k refusal, n tally) {
+	if s.kinds[k] == nil {
+		known, most := 0, maxUnknownRefusals
+		if k.actor != "" {
+			known, most = 1, maxKnownRefusals
+		}
+		if s.count[known] >= most {
+			k = others(k.status)
+		} else {
+			s.count[known]++
+		}
+	}
+	t := s.kinds[k]
+	if t == nil {
+		t = &tally{}
+		s.kinds[k], s.order = t, append(s.order, k)
+	}
+	t.count(n)
+}
+
+// others is what refusals are counted as for which there is no room, of whoever it was.
+func others(status int) refusal { return refusal{operation: "others", status: status} }
+
+// NewRefusals returns an empty collection that writes to the log.
+func NewRefusals(log RefusalLog, now func() time.Time) *Refusals {
+	return &Refusals{log: log, now: now, kinds: newTallies(), missed: map[missedRead]*tally{}, beyond: &tally{}}
 }
 
 // Add counts a refused request: the operation that was refused to the actor with
@@ -57,45 +128,77 @@ func NewRefusals(append func(context.Context, []Event) error, now func() time.Ti
 func (r *Refusals) Add(chain tenant.OrganizationID, by tenant.Actor, operation string, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	k := refusal{chain, by.UserID, text(by.ClientID), text(by.IP), operation, status}
-	if r.kinds[k] == nil {
-		known, most := 0, maxUnknownRefusals
-		if by.UserID != "" {
-			known, most = 1, maxKnownRefusals
-		}
-		if r.count[known] >= most {
-			k = refusal{operation: "others", status: status} // of whoever it was
-		} else {
-			r.count[known]++
-		}
+	k := refusalOf(by, operation, status)
+	k.chain = chain
+	r.kinds.add(k, r.once())
+}
+
+// AddMissed counts a read of a target that the actor does not see, and that may not be
+// there at all: then it is no refusal, and will not be written. When the reads of a
+// minute name too many targets, the rest is counted together.
+func (r *Refusals) AddMissed(by tenant.Actor, operation string, target tenant.Target) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	k := missedRead{refusalOf(by, operation, http.StatusNotFound), target}
+	t := r.missed[k]
+	switch {
+	case t != nil:
+	case len(r.missed) < maxMissedReads:
+		t = &tally{}
+		r.missed[k] = t
+	default:
+		t = r.beyond
 	}
-	t := r.kinds[k]
-	if t == nil {
-		t = &tally{first: r.now()}
-		r.kinds[k], r.order = t, append(r.order, k)
-	}
-	t.n++
-	t.last = r.now()
+	t.count(r.once())
+}
+
+// once is a tally of one hit at this moment.
+func (r *Refusals) once() tally {
+	now := r.now()
+	return tally{1, now, now}
 }
 
 // Write writes what was collected.
 func (r *Refusals) Write(ctx context.Context) error {
 	r.mu.Lock()
-	kinds, order := r.kinds, r.order
-	r.kinds, r.order, r.count = map[refusal]*tally{}, nil, [2]int{}
+	s, missed, beyond := r.kinds, r.missed, r.beyond
+	r.kinds, r.missed, r.beyond = newTallies(), map[missedRead]*tally{}, &tally{}
 	r.mu.Unlock()
-	events := make([]Event, 0, len(order))
-	for _, k := range order {
-		t := kinds[k]
+	failed := r.resolve(ctx, s, missed)
+	if beyond.n > 0 {
+		s.add(others(http.StatusNotFound), *beyond)
+	}
+	events := make([]Event, 0, len(s.order))
+	for _, k := range s.order {
+		t := s.kinds[k]
 		events = append(events, Event{
 			Chain: k.chain, Actor: k.actor, Client: k.client, IP: k.ip, Action: "request.refuse", TargetKind: "operation", Target: k.operation,
 			Detail: map[string]any{"status": k.status, "count": t.n, "first": t.first.UTC().Format(TimeFormat), "last": t.last.UTC().Format(TimeFormat)},
 		})
 	}
 	if len(events) == 0 {
-		return nil
+		return failed
 	}
-	return r.append(ctx, events)
+	return errors.Join(failed, r.log.AppendAudit(ctx, events))
+}
+
+// resolve adds the missed reads of targets that are there, in the order of their time.
+func (r *Refusals) resolve(ctx context.Context, s *tallies, missed map[missedRead]*tally) error {
+	var failed error
+	byTime := func(a, b missedRead) int { return missed[a].first.Compare(missed[b].first) }
+	for _, k := range slices.SortedFunc(maps.Keys(missed), byTime) {
+		chain, there, err := r.log.HiddenChain(ctx, k.actor, k.target)
+		if err != nil {
+			failed = fmt.Errorf("look for what was asked for: %w", err)
+			continue
+		}
+		if there {
+			of := k.refusal
+			of.chain = chain
+			s.add(of, *missed[k])
+		}
+	}
+	return failed
 }
 
 // Run writes once a minute, and a last time when ctx ends. Failures are told to

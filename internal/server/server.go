@@ -88,7 +88,7 @@ func Run(ctx context.Context, c config.Server, ready func(Addresses)) error {
 		return err
 	}
 	desk := remedy.New(d.db, log, d.db.Now, uuid.NewString)
-	refusals := audit.NewRefusals(d.db.AppendAudit, d.db.Now)
+	refusals := audit.NewRefusals(d.db, d.db.Now)
 	d.db.MaxQueued = c.LimitQueuedScans
 	handler, err := newHandler(c, at, parts{d, service, provider, work, held, desk, owners, refusals}, log)
 	if err != nil {
@@ -214,6 +214,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Now:     p.db.Now, Log: log,
 		Authenticate: p.provider.Authenticate,
 		Refused:      p.refusals.Add,
+		Missed:       p.refusals.AddMissed,
 		Allow:        p.people.Allow,
 		Quotas: api.Quotas{
 			UserInvitations: c.LimitUserInvitations, OrganizationInvitations: c.LimitOrganizationInvitations,

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -147,4 +148,26 @@ func (db *DB) ExportAudit(ctx context.Context, chain tenant.OrganizationID, afte
 			return nil
 		}
 	}
+}
+
+// HiddenChain reports whether there is such a target, and whose chain tells that the user
+// was refused it: that of its organization for a member, else the deployment's.
+func (db *DB) HiddenChain(ctx context.Context, user tenant.UserID, target tenant.Target) (chain tenant.OrganizationID, there bool, err error) {
+	of, id := "SELECT organization_id FROM project WHERE id = ?", string(target.Project)
+	switch {
+	case id != "":
+	case target.Team != "":
+		of, id = "SELECT organization_id FROM team WHERE id = ?", string(target.Team)
+	default:
+		of, id = "SELECT id FROM organization WHERE id = ?", string(target.Organization)
+	}
+	err = db.QueryRow(ctx, "SELECT COALESCE((SELECT m.organization_id FROM organization_member m WHERE m.organization_id = o.id AND m.user_id = ?), '') FROM organization o WHERE o.id = ("+of+")",
+		user, id).Scan(&chain)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, db.classify(fmt.Errorf("look for the target of a request: %w", err))
+	}
+	return chain, true, nil
 }
