@@ -315,8 +315,12 @@ func types(r *message.Request, pointer string, s *describe.Schema, v any, depth 
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
+			at := pointer + "/" + message.EscapePointer(name)
 			if p := s.Property(name); p != nil {
-				types(r, pointer+"/"+message.EscapePointer(name), Flat(p), below, depth+1)
+				types(r, at, Flat(p), below, depth+1)
+			} else if s.Additional != nil && len(s.Properties) == 0 {
+				r.Types[string(message.InJSONName)+":"+at] = message.Free
+				types(r, at, Flat(s.Additional), below, depth+1)
 			}
 		}
 	case []any:

@@ -230,6 +230,9 @@ func fits(s *describe.Schema, v any) bool {
 	return false
 }
 
+// freeName is the name of the member of an object whose names clients choose.
+const freeName = "label"
+
 func (m *maker) object(s *describe.Schema, depth int) any {
 	out := map[string]any{}
 	for _, p := range s.Properties {
@@ -242,6 +245,9 @@ func (m *maker) object(s *describe.Schema, depth int) any {
 			continue
 		}
 		out[p.Name] = m.value(p.Name, p.Schema, depth+1)
+	}
+	if s.Additional != nil && len(s.Properties) == 0 && depth < maxDepth && !m.full() {
+		out[freeName] = m.value(freeName, s.Additional, depth+1)
 	}
 	return out
 }

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/effect"
@@ -523,7 +524,7 @@ func (r *Run) values(ctx context.Context, op *operation, slow bool) error {
 	if err := r.points(ctx, op, all, slow, kept); err != nil {
 		return err
 	}
-	return r.points(ctx, op, e.Request.Names(), slow, func(at message.Point) bool {
+	return r.points(ctx, op, op.names(), slow, func(at message.Point) bool {
 		return limited && r.Keeper.Spares(e.Request, at) || op.reads(at) || own && r.spoils(at)
 	})
 }
@@ -558,7 +559,61 @@ func (r *Run) repeated(req *message.Request, at message.Point, slow bool) bool {
 
 // values are the places of the values that names belong to.
 var values = map[message.In]message.In{message.InQueryName: message.InQuery, message.InFormName: message.InForm,
-	message.InCookieName: message.InCookie, message.InHeaderName: message.InHeader}
+	message.InCookieName: message.InCookie, message.InHeaderName: message.InHeader, message.InJSONName: message.InJSON}
+
+// names are the names of parameters that are attacked, among them one of a member of JSON where
+// the answer speaks of it elsewhere than as the name of a member.
+func (op *operation) names() []message.Point {
+	list := op.entry.Request.Names()
+	if op.answer == nil || slices.ContainsFunc(list, func(at message.Point) bool { return at.In == message.InJSONName }) {
+		return list
+	}
+	said := spoken(op.answer)
+	for _, at := range op.entry.Request.Members() {
+		if len(at.Value) >= minSpoken && slices.Contains(said, strings.ToLower(at.Value)) {
+			return append(list, at)
+		}
+	}
+	return list
+}
+
+// minSpoken is the length of a name that is looked for in answers: shorter ones are words of
+// many pages.
+const minSpoken = 4
+
+// spoken are the words of the texts of an answer, in small letters, without names of members.
+func spoken(resp *message.Response) []string {
+	var text strings.Builder
+	if document := message.DecodeJSON(resp.Body); document != nil {
+		texts(document, 0, &text)
+	} else {
+		text.WriteString(resp.Text())
+	}
+	return strings.FieldsFunc(strings.ToLower(text.String()), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) && c != '_' && c != '-' })
+}
+
+// texts collects the texts of a document.
+func texts(v any, depth int, into *strings.Builder) {
+	switch v := v.(type) {
+	case string:
+		into.WriteString(v + "\n")
+	case []any:
+		for _, below := range v {
+			if depth < maxTexts {
+				texts(below, depth+1, into)
+			}
+		}
+	case map[string]any:
+		for _, below := range v {
+			if depth < maxTexts {
+				texts(below, depth+1, into)
+			}
+		}
+	}
+}
+
+// maxTexts bounds the depth of a document whose texts are read.
+const maxTexts = 20
 
 // reads reports whether the value that the name belongs to is known to be read.
 func (op *operation) reads(name message.Point) bool {

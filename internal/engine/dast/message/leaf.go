@@ -25,6 +25,9 @@ type leaf struct {
 	value      string // decoded
 	kind       string // JSON
 	start, end int    // bytes of the encoded value
+	member     string // JSON: the name in front of it
+	nameStart  int    // JSON: bytes of the encoded name
+	nameEnd    int    // 0: there is none
 	attribute  bool   // XML
 }
 
@@ -33,7 +36,7 @@ type leaf struct {
 func jsonLeaves(text []byte) []leaf {
 	w := &jsonWalk{dec: json.NewDecoder(bytes.NewReader(text)), text: text}
 	w.dec.UseNumber()
-	w.value("", 0)
+	w.value("", 0, leaf{})
 	return w.leaves
 }
 
@@ -43,15 +46,15 @@ type jsonWalk struct {
 	leaves []leaf
 }
 
-// value reads the next value and reports whether the text goes on.
-func (w *jsonWalk) value(pointer string, depth int) bool {
+// value reads the next value, which has the name of l, and reports whether the text goes on.
+func (w *jsonWalk) value(pointer string, depth int, l leaf) bool {
 	before := int(w.dec.InputOffset())
 	token, err := w.dec.Token()
 	if err != nil || depth > maxDepth || len(w.leaves) == maxValues {
 		return false
 	}
-	l := leaf{pointer: pointer, end: int(w.dec.InputOffset())}
-	l.start = before + bytes.IndexFunc(w.text[before:l.end], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
+	l.pointer, l.end = pointer, int(w.dec.InputOffset())
+	l.start = w.begin(before, l.end)
 	switch v := token.(type) {
 	case json.Delim:
 		return w.container(v, pointer, depth)
@@ -71,18 +74,26 @@ func (w *jsonWalk) value(pointer string, depth int) bool {
 	return true
 }
 
+// begin is where a token begins that ends at the offset.
+func (w *jsonWalk) begin(before, end int) int {
+	return before + bytes.IndexFunc(w.text[before:end], func(c rune) bool { return !strings.ContainsRune(" \t\r\n,:", c) })
+}
+
 // container reads the members of an object or array that was opened.
 func (w *jsonWalk) container(open json.Delim, pointer string, depth int) bool {
 	for i := 0; w.dec.More(); i++ {
-		name := itoa(i)
+		name, l := itoa(i), leaf{}
 		if open == '{' {
+			before := int(w.dec.InputOffset())
 			key, err := w.dec.Token()
 			if err != nil {
 				return false
 			}
-			name = EscapePointer(key.(string)) // a decoder accepts no other key
+			l.member = key.(string) // a decoder accepts no other key
+			name, l.nameEnd = EscapePointer(l.member), int(w.dec.InputOffset())
+			l.nameStart = w.begin(before, l.nameEnd)
 		}
-		if !w.value(pointer+"/"+name, depth+1) {
+		if !w.value(pointer+"/"+name, depth+1, l) {
 			return false
 		}
 	}
@@ -143,6 +154,16 @@ func setJSON(text []byte, p Point, value []byte) []byte {
 		return text
 	}
 	return out
+}
+
+// setMember replaces the name of the member at the point.
+func setMember(text []byte, p Point, name string) []byte {
+	for _, l := range jsonLeaves(text) {
+		if l.pointer == p.Name && l.nameEnd > 0 {
+			return splice(text, l.nameStart, l.nameEnd, quoteJSON(name))
+		}
+	}
+	return text
 }
 
 func splice(text []byte, start, end int, value []byte) []byte {

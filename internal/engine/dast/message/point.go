@@ -27,6 +27,7 @@ const (
 	InQueryName  In = "query-name"
 	InFormName   In = "form-name"
 	InCookieName In = "cookie-name"
+	InJSONName   In = "json-name" // of a member of JSON; Name is the pointer to it
 )
 
 // A Point is a place in a request where a value can be put.
@@ -45,6 +46,11 @@ type Point struct {
 // another operation, so that it is no point.
 const Constant = "constant"
 
+// Free is the type of the name of a member of JSON that clients choose, or that the
+// application is seen to read. Those of other members are no points: what reads a document
+// into a structure leaves out names that it does not know.
+const Free = "free"
+
 // Key names the point in an operation: "query:id", "json:/user/name", and, for a value within
 // another one, "cookie:user (base 64)".
 func (p Point) Key() string {
@@ -56,7 +62,7 @@ func (p Point) Key() string {
 
 // Names reports whether the point is the name of a parameter.
 func (p Point) Names() bool {
-	return p.In == InQueryName || p.In == InFormName || p.In == InCookieName || p.In == InHeaderName
+	return p.In == InQueryName || p.In == InFormName || p.In == InCookieName || p.In == InHeaderName || p.In == InJSONName
 }
 
 // Points returns the values of the request that can be replaced: query, body, path
@@ -150,6 +156,29 @@ func (r *Request) Names() []Point {
 	for i, p := range r.Header {
 		if Attackable(p.Name) {
 			out = append(out, Point{In: InHeaderName, Name: p.Name, Index: i, Value: p.Name})
+		}
+	}
+	for _, at := range r.Members() {
+		if at.Type == Free { // one stands for all: they go the same way
+			out = append(out, at)
+			break
+		}
+	}
+	return out
+}
+
+// Members returns the names of the members of a JSON body that hold a text, a number or the
+// like, each once.
+func (r *Request) Members() []Point {
+	if r.Body.Kind != JSON {
+		return nil
+	}
+	var out []Point
+	for i, l := range jsonLeaves(r.Body.Text) {
+		at := Point{In: InJSONName, Name: l.pointer, Index: i, Value: l.member}
+		at.Type = r.Types[at.Key()]
+		if l.nameEnd > 0 && at.Type != Constant && r.Types[string(InJSON)+":"+l.pointer] != "password" {
+			out = append(out, at)
 		}
 	}
 	return out
@@ -246,6 +275,8 @@ func (r *Request) With(p Point, value string) *Request {
 		c.setSegment(p, value)
 	case InJSON:
 		c.Body.Text = setJSON(r.Body.Text, p, quoteJSON(value))
+	case InJSONName:
+		c.Body.Text = setMember(r.Body.Text, p, value)
 	case InXML:
 		c.Body.Text = setXML(r.Body.Text, p, value)
 	}

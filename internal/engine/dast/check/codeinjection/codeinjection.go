@@ -34,7 +34,7 @@ var Check = &attack.Check{ID: "codeinjection", Rules: []*finding.Rule{rule, byEr
 
 func wants(p message.Point) bool {
 	switch p.In {
-	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName:
+	case message.InFileName, message.InHeaderName, message.InCookieName, message.InQueryName, message.InFormName, message.InJSONName:
 		return false
 	}
 	return p.Type != "boolean" && p.Type != "null"

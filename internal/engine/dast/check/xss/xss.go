@@ -11,6 +11,7 @@ package xss
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"merlon/internal/engine/dast/attack"
@@ -46,8 +47,18 @@ var content = &finding.Rule{
 }
 
 // Check is the check.
-var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Point: point, Request: others, Stored: held,
+var Check = &attack.Check{ID: "xss", Rules: []*finding.Rule{reflected, stored, content}, Profile: scan.Safe, Wants: wants, Point: point, Request: others, Stored: held,
 	Elsewhere: []*finding.Rule{stored}, Scripted: []*finding.Rule{stored}}
+
+// wants chooses values, and names of members that clients choose: other names are looked at
+// together, see others.
+func wants(p message.Point) bool {
+	switch p.In {
+	case message.InQuery, message.InForm, message.InMultipart, message.InJSON, message.InXML, message.InPath, message.InJSONName:
+		return true
+	}
+	return false
+}
 
 // point looks at a value.
 func point(p *attack.Probe) error {
@@ -153,7 +164,7 @@ func others(t *attack.Trial) error {
 			values = append(values, p)
 		}
 	}
-	names = t.Request.Names()
+	names = slices.DeleteFunc(t.Request.Names(), func(p message.Point) bool { return p.In == message.InJSONName })
 	names = names[:min(len(names), 20)]
 	always := []message.Point{message.HeaderPoint("Referer"), message.HeaderPoint("User-Agent")}
 	if len(values) == 0 {
