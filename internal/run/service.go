@@ -124,7 +124,7 @@ func (s *Service) StartWith(ctx context.Context, sc tenant.Scope, in Start, arch
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.receive(ctx, started.Run.ID, archive); err != nil {
+	if err := s.receive(ctx, started.Run.ID, archive, -1); err != nil {
 		// Nobody has the address of this run: it would wait for nothing.
 		f := &Failure{Message: "the upload failed: " + message(err), Code: CodeBadUpload, Category: CategoryAPI}
 		if endErr := s.Uploads.AbandonRun(context.WithoutCancel(ctx), started.Run.ID, f); endErr != nil {

@@ -34,6 +34,8 @@ type world struct {
 	blobs    map[string]string
 	ended    *Failure
 	woken    int
+	room     int64   // bytes that an upload may take up; 0 for no limit
+	touched  []int64 // bytes that uploads took up
 }
 
 func (w *world) RunProject(context.Context, tenant.Scope) (project.Project, error) {
@@ -50,7 +52,13 @@ func (w *world) BeginUpload(_ context.Context, id ID, _ string) error {
 	}
 	return nil
 }
-func (w *world) TouchUpload(context.Context, string) error { return nil }
+func (w *world) TouchUpload(_ context.Context, _ string, bytes int64) error {
+	if w.room > 0 && bytes > w.room {
+		return NoRoom(0, w.room)
+	}
+	w.touched = append(w.touched, bytes)
+	return nil
+}
 func (w *world) FinishUpload(_ context.Context, _ ID, key string, _ int64) error {
 	w.finished = key
 	return nil
@@ -177,6 +185,35 @@ func TestUploadRefused(t *testing.T) {
 		}
 		if w.ended == nil || w.ended.Code != CodeBadUpload || !strings.Contains(w.ended.Message, c.text) {
 			t.Errorf("%s: the run ended with %+v", name, w.ended)
+		}
+	}
+}
+
+// An upload for which there is no room ends its run, before anything is read when its
+// length is known. One of unknown length takes room in steps, never less than it has sent.
+func TestUploadWithoutRoom(t *testing.T) {
+	body := archive + strings.Repeat("x", 5<<20)
+	for name, size := range map[string]int64{"known length": int64(len(body)), "unknown length": -1} {
+		w, s := newWorld(finding.SCA)
+		w.room = 3 << 20
+		sent := strings.NewReader(body)
+		err := s.Upload(t.Context(), token(t, s), sent, size)
+		if !errs.Is(err, errs.TooLarge) || !strings.Contains(err.Error(), "no room") || len(w.blobs) != 0 {
+			t.Errorf("%s: got %v, %d blobs", name, err, len(w.blobs))
+		}
+		if w.ended == nil || w.ended.Code != CodeBadUpload {
+			t.Errorf("%s: the run ended with %+v", name, w.ended)
+		}
+		if read := len(body) - sent.Len(); size > 0 && read > 8 {
+			t.Errorf("%s: %d bytes were read", name, read)
+		}
+		w, s = newWorld(finding.SCA)
+		w.room = 20 << 20
+		if err := s.Upload(t.Context(), token(t, s), strings.NewReader(body), size); err != nil {
+			t.Errorf("%s: with room: %v", name, err)
+		}
+		if last := w.touched[len(w.touched)-1]; last < int64(len(body)) || size > 0 && last != size {
+			t.Errorf("%s: %d bytes take up %v", name, len(body), w.touched)
 		}
 	}
 }

@@ -45,8 +45,9 @@ type Uploads interface {
 	// NotFound when there is no such run, Gone when it has its upload already,
 	// Conflict when it has ended.
 	BeginUpload(ctx context.Context, id ID, key string) error
-	// TouchUpload records that the upload is alive.
-	TouchUpload(ctx context.Context, key string) error
+	// TouchUpload records that the upload is alive and takes up so many bytes: NoRoom
+	// when its organization may not store that many.
+	TouchUpload(ctx context.Context, key string, bytes int64) error
 	// FinishUpload makes the upload the run's archive; errors as BeginUpload.
 	FinishUpload(ctx context.Context, id ID, key string, size int64) error
 	// ForgetUpload records that nothing is stored under the key.
@@ -75,7 +76,7 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 	if size > MaxUpload {
 		err = tooLarge(nil)
 	} else {
-		err = s.receive(ctx, id, archive)
+		err = s.receive(ctx, id, archive, size)
 	}
 	var refused *errs.Error
 	if !errors.As(err, &refused) || refused.Code != codeRefused {
@@ -92,7 +93,7 @@ func (s *Service) Upload(ctx context.Context, token string, archive io.Reader, s
 // good.
 const codeRefused = "upload_refused"
 
-func refuse(kind errs.Kind, format string, args ...any) error {
+func refuse(kind errs.Kind, format string, args ...any) *errs.Error {
 	e := errs.E(kind, format, args...)
 	e.Code = codeRefused
 	return e
@@ -104,12 +105,24 @@ func tooLarge(cause error) error {
 	return e
 }
 
-func (s *Service) receive(ctx context.Context, id ID, archive io.Reader) error {
+// NoRoom is the error of an upload that would make an organization store more bytes than
+// it may, beside the present ones.
+func NoRoom(present, most int64) error {
+	e := refuse(errs.TooLarge, "the organization has no room for this upload: its other scans that wait or run keep %d MiB of the %d MiB that it may store: start the scan again when some have ended", present>>20, most>>20)
+	e.Members = map[string]string{"retryAfter": roomWait}
+	return e
+}
+
+// roomWait is after how many seconds a client may start again when there was no room.
+const roomWait = "60"
+
+// receive takes an archive; size is its length in bytes, -1 when unknown.
+func (s *Service) receive(ctx context.Context, id ID, archive io.Reader, size int64) error {
 	key := "uploads/" + string(id) + "/" + uuid.NewString()
 	if err := s.Uploads.BeginUpload(ctx, id, key); err != nil {
 		return err
 	}
-	err := s.put(ctx, id, key, archive)
+	err := s.put(ctx, id, key, archive, size)
 	if err == nil {
 		s.Wake()
 		return nil
@@ -126,14 +139,22 @@ func (s *Service) receive(ctx context.Context, id ID, archive io.Reader) error {
 	return err
 }
 
-func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader) error {
+func (s *Service) put(ctx context.Context, id ID, key string, archive io.Reader, size int64) error {
 	zip, err := checkZip(archive)
 	if err != nil {
 		return err
 	}
-	alive := &touching{Reader: zip, last: time.Now(), touch: func() error { return s.Uploads.TouchUpload(ctx, key) }}
-	size, _, err := s.Blobs.Put(ctx, key, alive, MaxUpload)
+	alive := &touching{Reader: zip, last: time.Now(), touch: func(bytes int64) error { return s.Uploads.TouchUpload(ctx, key, bytes) }}
+	if size > 0 {
+		if err := alive.take(size); err != nil {
+			return err
+		}
+	}
+	size, _, err = s.Blobs.Put(ctx, key, alive, MaxUpload)
 	if err != nil {
+		if alive.refused != nil {
+			return alive.refused
+		}
 		if alive.err != nil && !errs.Is(err, errs.TooLarge) {
 			return errs.Wrap(errs.Invalid, alive.err, "the upload was cut: send it again to the same address")
 		}
@@ -173,27 +194,47 @@ func checkZip(r io.Reader) (io.Reader, error) {
 	return nil, refuse(errs.Invalid, "the upload is not a zip archive: it does not begin with a zip signature")
 }
 
-// touching is a Reader that says every now and then that it is being read, and
-// remembers an error of its source.
+// touching is a Reader that says every now and then that it is being read, says how many
+// bytes that will take up before it hands them out, and remembers an error of its source.
 type touching struct {
 	io.Reader
-	last  time.Time // of the system's clock: real time passes here
-	touch func() error
-	err   error
+	last    time.Time // of the system's clock: real time passes here
+	touch   func(bytes int64) error
+	read    int64
+	taken   int64 // bytes that were told
+	err     error
+	refused error // of touch
 }
+
+// maxAhead bounds how many bytes an upload of unknown length takes in advance.
+const maxAhead = 64 << 20
 
 func (t *touching) Read(p []byte) (int, error) {
 	n, err := t.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		t.err = err
 	}
-	if time.Since(t.last) >= touchEvery {
-		t.last = time.Now()
-		if touchErr := t.touch(); touchErr != nil && err == nil {
+	t.read += int64(n)
+	bytes := t.taken
+	if t.read > t.taken {
+		bytes = t.read + min(max(t.read, 1<<20), maxAhead)
+	}
+	if bytes > t.taken || time.Since(t.last) >= touchEvery {
+		if touchErr := t.take(bytes); touchErr != nil {
 			return n, touchErr
 		}
 	}
 	return n, err
+}
+
+// take says that the bytes are taken up.
+func (t *touching) take(bytes int64) error {
+	t.last = time.Now()
+	t.refused = t.touch(bytes)
+	if t.refused == nil {
+		t.taken = bytes
+	}
+	return t.refused
 }
 
 // message is what of an error may be told.

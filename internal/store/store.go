@@ -45,6 +45,9 @@ type Options struct {
 	AuditKey []byte
 	// MaxQueued is how many scans of one organization may wait; 0 for no limit.
 	MaxQueued int
+	// MaxStored is how many bytes of uploads one organization may keep in blob storage;
+	// 0 for no limit.
+	MaxStored int64
 }
 
 // New returns a DB over an open database. Package sqlite or postgres calls it.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"merlon/internal/errs"
@@ -18,7 +19,8 @@ func (db *DB) BeginUpload(ctx context.Context, id run.ID, key string) error {
 		if err := tx.awaitsUpload(ctx, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, "INSERT INTO upload (blob_key, run_id, touched_at) VALUES (?, ?, ?)", key, id, millis(tx.Now))
+		_, err := tx.Exec(ctx, "INSERT INTO upload (blob_key, run_id, touched_at, organization_id) SELECT ?, id, ?, organization_id FROM run WHERE id = ?",
+			key, millis(tx.Now), id)
 		return err
 	})
 }
@@ -40,15 +42,46 @@ func (tx *Tx) awaitsUpload(ctx context.Context, id run.ID) error {
 	return nil
 }
 
-// TouchUpload records that an upload is alive.
-func (db *DB) TouchUpload(ctx context.Context, key string) error {
+// TouchUpload records that an upload is alive and takes up so many bytes. When its
+// organization may not store that many, that is a TooLarge error, and nothing changes.
+func (db *DB) TouchUpload(ctx context.Context, key string, bytes int64) error {
 	return db.Tx(ctx, func(tx *Tx) error {
-		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), key)
+		if err := tx.mayStore(ctx, key, bytes); err != nil {
+			return err
+		}
+		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), bytes, key)
 		if err == nil && n == 0 {
 			err = errs.E(errs.Conflict, "the upload was given up")
 		}
 		return err
 	})
+}
+
+// mayStore returns a TooLarge error when the organization of the upload may not store so
+// many bytes under the key, beside what it stores. The lock lets two uploads of an
+// organization not both take its last room.
+func (tx *Tx) mayStore(ctx context.Context, key string, bytes int64) error {
+	most := tx.db.MaxStored
+	if most == 0 {
+		return nil
+	}
+	var id string
+	err := tx.QueryRow(ctx, "SELECT o.id FROM organization o WHERE o.id = (SELECT u.organization_id FROM upload u WHERE u.blob_key = ?)"+tx.db.Dialect.ForUpdate(), key).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return errs.E(errs.Conflict, "the upload was given up")
+	}
+	if err != nil {
+		return fmt.Errorf("lock an organization: %w", err)
+	}
+	var others int64
+	err = tx.QueryRow(ctx, "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) FROM upload WHERE organization_id = ? AND blob_key <> ?", id, key).Scan(&others)
+	if err != nil {
+		return fmt.Errorf("sum up stored bytes: %w", err)
+	}
+	if others+bytes > most {
+		return run.NoRoom(others, most)
+	}
+	return nil
 }
 
 // FinishUpload makes a whole upload the archive of its run, which may now be
@@ -58,7 +91,7 @@ func (db *DB) FinishUpload(ctx context.Context, id run.ID, key string, size int6
 		if err := tx.awaitsUpload(ctx, id); err != nil {
 			return err
 		}
-		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), key)
+		n, err := tx.Exec(ctx, "UPDATE upload SET touched_at = ?, bytes = ? WHERE blob_key = ? AND touched_at > 0", millis(tx.Now), size, key)
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,10 @@
 package store_test
 
 import (
+	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +21,7 @@ func TestUploadIsUsedOnce(t *testing.T) {
 		// Two uploads at once: the first whole one counts.
 		db.must(db.BeginUpload(ctx, id, "a"))
 		db.must(db.BeginUpload(ctx, id, "b"))
-		db.must(db.TouchUpload(ctx, "a"))
+		db.must(db.TouchUpload(ctx, "a", 1))
 		db.must(db.FinishUpload(ctx, id, "b", 5))
 		if err := db.FinishUpload(ctx, id, "a", 6); !errs.Is(err, errs.Gone) {
 			t.Errorf("the second end: got %v, want gone", err)
@@ -50,6 +53,68 @@ func TestCutUploadLeavesTheAddressGood(t *testing.T) {
 	})
 }
 
+// TestStoredBytesAreBounded lets an organization store as much as it may: one upload
+// more is refused until another one is gone, and other organizations are not affected.
+func TestStoredBytesAreBounded(t *testing.T) {
+	eachRuns(t, func(t *testing.T, db runs) {
+		ctx := t.Context()
+		db.MaxStored = 100
+		sc, other := db.organization(1), db.organization(1)
+		one, two, foreign := db.start(sc, "a"), db.start(sc, "b"), db.start(other, "a")
+		touch := func(key string, bytes int64, fits bool) {
+			t.Helper()
+			if err := db.TouchUpload(ctx, key, bytes); fits != (err == nil) || !fits && !errs.Is(err, errs.TooLarge) {
+				t.Errorf("%s with %d bytes: got %v", key, bytes, err)
+			}
+		}
+		db.must(db.BeginUpload(ctx, one, "one"))
+		db.must(db.BeginUpload(ctx, two, "two"))
+		db.must(db.BeginUpload(ctx, foreign, "foreign"))
+		touch("one", 60, true)
+		touch("two", 41, false)
+		touch("foreign", 100, true)
+		touch("one", 90, true) // its own earlier bytes are not counted twice
+		touch("two", 11, false)
+		db.must(db.FinishUpload(ctx, one, "one", 50)) // it was shorter than it took in advance
+		touch("two", 50, true)
+		touch("two", 51, false)
+		db.must(db.ForgetUpload(ctx, "one"))
+		touch("two", 100, true)
+		db.MaxStored = 0
+		touch("two", 1000, true)
+	})
+}
+
+// TestLastRoomIsTakenOnce has many uploads ask for the last room at the same time.
+func TestLastRoomIsTakenOnce(t *testing.T) {
+	eachRuns(t, func(t *testing.T, db runs) {
+		ctx := t.Context()
+		db.MaxStored = 30
+		sc := db.organization(1)
+		const uploads = 8
+		for i := range uploads {
+			db.must(db.BeginUpload(ctx, db.start(sc, fmt.Sprint("b", i)), fmt.Sprint("k", i)))
+		}
+		var all sync.WaitGroup
+		var fit atomic.Int64
+		for i := range uploads {
+			all.Go(func() {
+				err := db.TouchUpload(ctx, fmt.Sprint("k", i), 10)
+				switch {
+				case err == nil:
+					fit.Add(1)
+				case !errs.Is(err, errs.TooLarge):
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if fit.Load() != 3 {
+			t.Errorf("%d uploads of 10 bytes found room among 30", fit.Load())
+		}
+	})
+}
+
 func TestExpireRuns(t *testing.T) {
 	eachRuns(t, func(t *testing.T, db runs) {
 		ctx := t.Context()
@@ -74,7 +139,7 @@ func TestExpireRuns(t *testing.T) {
 		}
 		// The upload that began in time goes on, and then stops without a word.
 		db.clock.Advance(9 * time.Minute)
-		db.must(db.TouchUpload(ctx, "k"))
+		db.must(db.TouchUpload(ctx, "k", 1))
 		db.clock.Advance(9 * time.Minute)
 		expire(0)
 		db.clock.Advance(2 * time.Minute)
