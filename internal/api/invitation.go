@@ -71,6 +71,7 @@ func (a *API) invite(ctx context.Context, sc tenant.Scope, in *invite) (*invitat
 		quota{"invitation-user", string(sc.Actor.UserID), a.Quotas.UserInvitations},
 		quota{"invitation-organization", string(sc.Organization), a.Quotas.OrganizationInvitations},
 		quota{"invitation-address", email, a.Quotas.AddressInvitations},
+		quota{identity.MailRecipient, email, a.Quotas.AddressMails},
 	); err != nil {
 		return nil, err
 	}

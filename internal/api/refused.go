@@ -46,6 +46,7 @@ type Quotas struct {
 	OrganizationInvitations int // invitations into one organization
 	AddressInvitations      int // invitations to one address, by anybody
 	UserOrganizations       int // organizations that one user makes
+	AddressMails            int // mails to one address that others can ask for, invitations among them
 }
 
 // allow counts one hit for each name and key whose limit is set.

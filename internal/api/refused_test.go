@@ -148,6 +148,22 @@ func TestQuotas(t *testing.T) {
 	})
 }
 
+// TestInvitationsCountAsMails checks that invitations count among the mails to an
+// address, also where their own limit allows more.
+func TestInvitationsCountAsMails(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB, clock *storetest.Clock) {
+		r := apitest.New(t, db, clock, func(c *api.Config) { c.Quotas = api.Quotas{AddressMails: 2} })
+		ada := r.Person("Ada")
+		for i, status := range []int{201, 201, 429} {
+			org := "/organization/" + r.As(ada).Post("/organization", newOrganization).Want(201).Text("organizationId")
+			a := r.As(ada).Post(org+"/invite", map[string]any{"email": "X@example.com", "role": "member"}).Want(status)
+			if i == 2 && a.Header.Get("Retry-After") == "" {
+				t.Error("no Retry-After")
+			}
+		}
+	})
+}
+
 // TestQueuedScansAreBounded checks how many scans of one organization wait.
 func TestQueuedScansAreBounded(t *testing.T) {
 	eachWorld(t, func(t *testing.T, w *world) {

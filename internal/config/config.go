@@ -134,6 +134,8 @@ type Limits struct {
 	LimitOrganizationInvitations int `default:"300" placeholder:"N" group:"Limits" help:"Most invitations into one organization in 24 hours."`
 	LimitAddressInvitations      int `default:"10" placeholder:"N" group:"Limits" help:"Most invitations to one e-mail address in 24 hours, from all senders together."`
 	LimitUserOrganizations       int `default:"20" placeholder:"N" group:"Limits" help:"Most organizations that one user creates in 24 hours."`
+	LimitAddressMails            int `default:"50" placeholder:"N" group:"Limits" help:"Most mails to one e-mail address in 24 hours that others can ask for: sign-up, recovery, invitations."`
+	LimitUserTokens              int `default:"200" placeholder:"N" group:"Limits" help:"Most personal access tokens that one user creates in 24 hours: a mail tells of each."`
 	LimitQueuedScans             int `default:"500" placeholder:"N" group:"Limits" help:"Most scans of one organization that wait at the same time."`
 
 	LimitOrganizationBytes int64 `default:"51200" placeholder:"MIB" group:"Limits" help:"Most bytes of uploads that are stored for one organization at the same time, in MiB. An upload is deleted when its scan has ended."`

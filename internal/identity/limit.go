@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"math"
 	"net/netip"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -40,7 +41,15 @@ type Limits struct {
 	Link          Limit // wrong links from mails, per address
 	Password      Limit // wrong present passwords at a change, per account
 	Exchange      Limit // refused personal access tokens, per address
+
+	// Quotas, which the operator sets. With a Max of 0 there is no limit.
+	MailRecipient Limit // mails to one e-mail address that others can ask for
+	TokenMail     Limit // mails about new personal access tokens, per owner
 }
+
+// MailRecipient is the name of the limit of mails to one address: invitations count
+// under it as well.
+const MailRecipient = "mail-recipient"
 
 // QuotaWindow is over what time quotas count what a user makes.
 const QuotaWindow = 24 * time.Hour
@@ -55,6 +64,8 @@ var DefaultLimits = Limits{
 	Link:          Limit{30, 15 * time.Minute},
 	Password:      Limit{10, 15 * time.Minute},
 	Exchange:      Limit{60, time.Minute},
+	MailRecipient: Limit{50, QuotaWindow},
+	TokenMail:     Limit{200, QuotaWindow},
 }
 
 // A Hit is one count under a key.
@@ -161,9 +172,14 @@ func newLimiter(store Guard, r *recorder, now func() time.Time) *Limiter {
 }
 
 // Allow counts the hits, or returns a TooMany error with the member retryAfter
-// (seconds) when one of them is beyond its limit; nothing is counted then.
+// (seconds) when one of them is beyond its limit; nothing is counted then. Hits of
+// a limit whose Max is 0 are not counted.
 func (l *Limiter) Allow(ctx context.Context, o Origin, hits ...Hit) error {
 	now := l.now()
+	hits = slices.DeleteFunc(slices.Clone(hits), func(h Hit) bool { return h.Limit.Max == 0 })
+	if len(hits) == 0 {
+		return nil
+	}
 	for i := range hits {
 		if hits[i].At.IsZero() {
 			hits[i].At = now

@@ -1,6 +1,7 @@
 package identity_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"merlon/internal/errs"
 	"merlon/internal/identity"
 	"merlon/internal/store"
+	"merlon/internal/tenant"
 )
 
 func TestBeyond(t *testing.T) {
@@ -190,6 +192,52 @@ func TestMailsAreLimited(t *testing.T) {
 	})
 }
 
+// TestMailsToOneAddressAreLimited counts all mails to an address that others can ask for,
+// from wherever they ask, for a day.
+func TestMailsToOneAddressAreLimited(t *testing.T) {
+	limits := identity.DefaultLimits
+	limits.MailRecipient.Max = 3
+	eachWith(t, limits, func(t *testing.T, w *world) {
+		from := func(i int) identity.Origin { return identity.Origin{IP: fmt.Sprint("198.51.100.", i)} }
+		ok(t, "sign up", w.SignUp(t.Context(), "ada@example.com", from(1)))
+		ok(t, "recovery", w.StartRecovery(t.Context(), "Ada@example.com", from(2)))
+		w.clock.Advance(2 * time.Hour) // beyond the window of the other limits
+		invitation := identity.Limit{Max: 3, Window: identity.QuotaWindow}.Hit(identity.MailRecipient, "ada@example.com")
+		ok(t, "invitation", w.Allow(t.Context(), tenant.Actor{UserID: "u"}, invitation))
+		err := w.StartRecovery(t.Context(), "ada@example.com", from(3))
+		want(t, "one more", err, errs.TooMany)
+		var e *errs.Error
+		if !errors.As(err, &e) || e.Members["retryAfter"] == "" {
+			t.Errorf("%v says nothing of when to try again", err)
+		}
+		ok(t, "to another address", w.StartRecovery(t.Context(), "bob@example.com", from(3)))
+		w.clock.Advance(48 * time.Hour)
+		ok(t, "two days later", w.StartRecovery(t.Context(), "ada@example.com", from(3)))
+	})
+}
+
+// TestTokenMailsAreLimited lets an owner make so many tokens a day, whatever mails
+// others send to the address; 0 is no limit.
+func TestTokenMailsAreLimited(t *testing.T) {
+	limits := identity.DefaultLimits
+	limits.TokenMail.Max, limits.MailRecipient.Max = 2, 1
+	eachWith(t, limits, func(t *testing.T, w *world) {
+		ada := w.user("ada@example.com")
+		make := func(s *identity.Service, u identity.User, name string) error {
+			_, _, err := s.CreateToken(t.Context(), tenant.Actor{UserID: u.ID}, identity.NewToken{Owner: u.ID, Name: name})
+			return err
+		}
+		ok(t, "the first", make(w.Service, ada, "one"))
+		ok(t, "the second, by another process", make(w.process(limits), ada, "two"))
+		want(t, "the third", make(w.Service, ada, "three"), errs.TooMany)
+		none := limits
+		none.TokenMail.Max = 0
+		ok(t, "without a limit", make(w.process(none), ada, "four"))
+		w.clock.Advance(48 * time.Hour)
+		ok(t, "two days later", make(w.Service, ada, "five"))
+	})
+}
+
 func TestLinksAreLimited(t *testing.T) {
 	limits := identity.DefaultLimits
 	limits.Link.Max = 2
@@ -253,7 +301,8 @@ func TestSweep(t *testing.T) {
 		ok(t, "use", err)
 		w.clock.Advance(90 * time.Minute)
 		ok(t, "sweep", w.sweep())
-		if diff := cmp.Diff(map[string]int{"session": 1, "one_time_token": 0, "rate_window": 0, "known_origin": 1, "credential": 1}, count()); diff != "" {
+		// The mail of the recovery still counts for the day.
+		if diff := cmp.Diff(map[string]int{"session": 1, "one_time_token": 0, "rate_window": 1, "known_origin": 1, "credential": 1}, count()); diff != "" {
 			t.Errorf("after three hours (-want +got):\n%s", diff)
 		}
 		w.clock.Advance(30 * 24 * time.Hour)

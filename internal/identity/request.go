@@ -210,7 +210,7 @@ func (s *Service) setPassword(ctx context.Context, u User, password string, set 
 // allowMail counts a mail that somebody asks for.
 func (s *Service) allowMail(ctx context.Context, o Origin, email string) error {
 	return s.limiter.Allow(ctx, o, s.hit(s.Limits.MailAccount, "mail-account", email),
-		s.hit(s.Limits.MailAddress, "mail-address", o.Address()))
+		s.hit(s.Limits.MailAddress, "mail-address", o.Address()), s.hit(s.Limits.MailRecipient, MailRecipient, email))
 }
 
 // request stores a request together with its mail.

@@ -179,8 +179,10 @@ type parts struct {
 // application's grants when all of a person's sessions end.
 func newIdentity(c config.Server, at Addresses, d *deployment, log *slog.Logger) (*identity.Service, *oidc.Provider, error) {
 	var provider *oidc.Provider
+	limits := identity.DefaultLimits
+	limits.MailRecipient.Max, limits.TokenMail.Max = c.LimitAddressMails, c.LimitUserTokens
 	service := identity.New(identity.Options{
-		Store: d.db, Post: d.post(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now,
+		Store: d.db, Post: d.post(), Region: c.Region, AuthURL: at.AuthURL, Now: d.db.Now, Limits: limits,
 		InvitedOnly: !c.SignUp, SessionLifetime: c.SessionLifetime, SessionIdle: c.SessionIdle,
 	})
 	clients, err := confidentialClients(c.ClientsFile)
@@ -218,7 +220,7 @@ func newHandler(c config.Server, at Addresses, p parts, log *slog.Logger) (http.
 		Allow:        p.people.Allow,
 		Quotas: api.Quotas{
 			UserInvitations: c.LimitUserInvitations, OrganizationInvitations: c.LimitOrganizationInvitations,
-			AddressInvitations: c.LimitAddressInvitations, UserOrganizations: c.LimitUserOrganizations,
+			AddressInvitations: c.LimitAddressInvitations, UserOrganizations: c.LimitUserOrganizations, AddressMails: c.LimitAddressMails,
 		},
 		ClientApps: clientApps(p.provider.ClientApps()),
 		Scopes:     p.db, Tenancy: p.db, Stats: p.db, Results: p.db, Numbers: p.db, Overviews: p.db, Users: p.people, Tokens: p.people,
