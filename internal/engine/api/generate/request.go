@@ -108,7 +108,7 @@ func (in *Input) Request(base *url.URL, origin string) (*message.Request, error)
 	if path == "" {
 		path = "/"
 	}
-	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID, Origin: origin, Types: map[string]string{}}
+	r := &message.Request{Method: o.Method, Scheme: base.Scheme, Host: base.Host, Path: path, Template: path, ID: o.ID, Origin: origin, Types: map[string]string{}, Choices: map[string][]string{}}
 	if o.Call != nil { // all operations have one address
 		r.Template += "#" + o.ID
 		r.Types["json:/query"] = message.Constant
@@ -157,6 +157,24 @@ func parameter(r *message.Request, p *describe.Parameter, v any) {
 	}
 	if t := typeOf(s); t != "" {
 		r.Types[p.In+":"+p.Name] = t
+	}
+	if p.In == "query" {
+		choose(r, p.In+":"+p.Name, s, v)
+	}
+}
+
+// maxListed bounds the values of a list that are kept.
+const maxListed = 8
+
+// choose notes the other values of a parameter of which the description lists all.
+func choose(r *message.Request, key string, s *describe.Schema, v any) {
+	for _, other := range s.Enum {
+		switch other.(type) {
+		case string, int64, float64:
+			if plain(other) != plain(v) && len(r.Choices[key]) < maxListed {
+				r.Choices[key] = append(r.Choices[key], plain(other))
+			}
+		}
 	}
 }
 
@@ -304,6 +322,7 @@ func field(r *message.Request, kind message.BodyKind, name string, s *describe.S
 	if t := typeOf(s); t != "" {
 		r.Types[string(kind)+":"+name] = t
 	}
+	choose(r, string(kind)+":"+name, s, v)
 	return []message.Param{p}
 }
 
@@ -331,6 +350,7 @@ func types(r *message.Request, pointer string, s *describe.Schema, v any, depth 
 		if t := typeOf(s); t != "" {
 			r.Types["json:"+pointer] = t
 		}
+		choose(r, "json:"+pointer, s, v)
 	}
 }
 

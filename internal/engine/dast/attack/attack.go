@@ -502,6 +502,11 @@ func (r *Run) checks(ctx context.Context, op *operation, slow bool) error {
 	if err := r.extra(ctx, op, slow); err != nil {
 		return err
 	}
+	if !slow {
+		if err := r.branches(ctx, op); err != nil {
+			return err
+		}
+	}
 	return r.harvest(ctx, false)
 }
 

@@ -2,6 +2,7 @@ package crawl
 
 import (
 	"cmp"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -200,13 +201,14 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 		return nil
 	}
 	filled := f.fill(button, filling{values: f.values, of: r.Place(), stores: method == "post"})
-	r.Types, r.Label, r.Shown = filled.types, f.label(button), filled.shown
+	r.Types, r.Label, r.Shown, r.Choices = filled.types, f.label(button), filled.shown, filled.choices
 	if method != "post" {
 		if method == "dialog" {
 			return nil
 		}
 		r.Query = filled.params
 		retype(r.Types, message.InQuery)
+		retype(r.Choices, message.InQuery)
 		return r
 	}
 	r.Method = http.MethodPost
@@ -214,8 +216,10 @@ func (f *form) request(base *url.URL, button *html.Node) *message.Request {
 	if strings.Contains(enctype, "multipart") || filled.file {
 		r.Body.Kind = message.Multipart
 		retype(r.Types, message.InMultipart)
+		retype(r.Choices, message.InMultipart)
 	} else {
 		retype(r.Types, message.InForm)
+		retype(r.Choices, message.InForm)
 	}
 	return r
 }
@@ -232,12 +236,49 @@ func (f *form) label(button *html.Node) string {
 }
 
 // retype puts the place before the names.
-func retype(types map[string]string, in message.In) {
-	for name, t := range types {
+func retype[T any](types map[string]T, in message.In) {
+	for _, name := range slices.Collect(maps.Keys(types)) {
+		types[string(in)+":"+name] = types[name]
 		delete(types, name)
-		types[string(in)+":"+name] = t
 	}
 }
+
+// choices are, by the names of lists and of groups of radio buttons, the values beside the one
+// that is chosen.
+func (f *form) choices(params []message.Param) map[string][]string {
+	chosen, out := map[string]string{}, map[string][]string{}
+	for _, p := range params {
+		chosen[p.Name] = p.Value
+	}
+	add := func(name, value, text string) {
+		usual, sent := chosen[name]
+		if sent && value != "" && value != usual && len(out[name]) < maxListed && !slices.Contains(out[name], value) && !site.Dangerous(text) && !site.Removal(text) && !site.Removal(value) {
+			out[name] = append(out[name], value)
+		}
+	}
+	for _, n := range f.controls {
+		name := attribute(n, "name")
+		switch _, off := lookup(n, "disabled"); {
+		case off || name == "":
+		case n.Data == "select":
+			for o := range n.Descendants() {
+				if o.Type == html.ElementNode && o.Data == "option" {
+					value, ok := lookup(o, "value")
+					if !ok {
+						value = strings.TrimSpace(Text(o))
+					}
+					add(name, value, Text(o))
+				}
+			}
+		case n.Data == "input" && strings.EqualFold(attribute(n, "type"), "radio"):
+			add(name, attribute(n, "value"), "")
+		}
+	}
+	return out
+}
+
+// maxListed bounds the values of a list that are kept.
+const maxListed = 8
 
 // A filling says how a form is filled in.
 type filling struct {
@@ -248,10 +289,11 @@ type filling struct {
 
 // filled is a form that is filled in.
 type filled struct {
-	params []message.Param
-	types  map[string]string // of the fields
-	shown  []string          // fields that a user may change, with the values of the page
-	file   bool
+	params  []message.Param
+	types   map[string]string   // of the fields
+	choices map[string][]string // of lists, see message.Request.Choices
+	shown   []string            // fields that a user may change, with the values of the page
+	file    bool
 }
 
 // fill returns what the form sends.
@@ -334,7 +376,7 @@ func (f *form) fill(button *html.Node, with filling) filled {
 		params = leavePasswords(params, types, typed)
 	}
 	keepPassword(params, types)
-	return filled{params: params, types: types, shown: shown, file: file}
+	return filled{params: params, types: types, choices: f.choices(params), shown: shown, file: file}
 }
 
 // checked returns, by name, the controls of a type that the page has ticked.

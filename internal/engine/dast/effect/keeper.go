@@ -163,6 +163,14 @@ func (k *Keeper) Exhausted(r *message.Request) bool {
 	return op != nil && op.created > 0 && op.created+op.browser >= k.most()
 }
 
+// Creates reports whether the operation of a request was seen to create something.
+func (k *Keeper) Creates(r *message.Request) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	op := k.by[key(r)]
+	return op != nil && op.created+op.browser > 0
+}
+
 // Spares reports whether a point is not attacked below the profile full: fields that say what
 // somebody may do, and of an operation on an object of the scan what may name another one.
 func (k *Keeper) Spares(r *message.Request, at message.Point) bool {

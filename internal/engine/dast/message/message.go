@@ -47,6 +47,9 @@ type Request struct {
 	// Types says of a point, by Point.Key, what it takes: "integer", "number",
 	// "boolean", "file", "password", "email", "url", …, or Constant. Missing ones are unknown.
 	Types map[string]string
+	// Choices are, by Point.Key, the other values of a parameter of which the page or the
+	// description lists all.
+	Choices map[string][]string
 	// Referer is the page that the request was found on.
 	Referer string
 	// Guest says that it is sent by somebody who has not signed in, whoever the scan is.
