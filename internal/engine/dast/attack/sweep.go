@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"merlon/internal/engine/dast/crawl"
 	"merlon/internal/engine/dast/message"
 	"merlon/internal/engine/dast/site"
 	"merlon/internal/engine/dast/traffic"
@@ -40,8 +41,9 @@ func (r *Run) sweep(ctx context.Context) error {
 		readers = append(readers, o.As)
 	}
 	for _, reader := range readers {
-		asked := 0
-		for _, e := range entries {
+		asked, theirs, leads := 0, entries, newLeads(r, entries)
+		for i := 0; i < len(theirs); i++ {
+			e := theirs[i]
 			if e.Withheld || e.Request.Method != http.MethodGet || site.Never(e.Request) != "" {
 				continue
 			}
@@ -55,6 +57,9 @@ func (r *Run) sweep(ctx context.Context) error {
 					return ended
 				}
 				continue
+			}
+			if reader != nil {
+				theirs = append(slices.Clip(theirs), leads.follow(resp)...)
 			}
 			page := maphash.String(r.answers.hash(), resp.Text())
 			if barren[page] {
@@ -71,6 +76,48 @@ func (r *Run) sweep(ctx context.Context) error {
 		}
 	}
 	return r.made(ctx, planted, lists, seen)
+}
+
+// leads are links that only a further identity is shown, such as an administrator.
+type leads struct {
+	run   *Run
+	times map[string]int // pages by shape
+}
+
+// maxLike bounds the pages of one shape that are asked for because a further identity was shown
+// links to them.
+const maxLike = 5
+
+// newLeads knows the operations that the identity that attacks has found.
+func newLeads(r *Run, entries []site.Entry) *leads {
+	l := &leads{run: r, times: map[string]int{}}
+	for _, e := range entries {
+		l.times[site.Shape(e.Request)] = maxLike
+	}
+	return l
+}
+
+// follow returns the pages that an answer links to and that were not asked for: those that only
+// read, since whoever may do more may do more harm.
+func (l *leads) follow(resp *message.Response) []site.Entry {
+	if !resp.IsHTML() || resp.Status >= http.StatusBadRequest {
+		return nil
+	}
+	var out []site.Entry
+	seen := map[string]bool{}
+	for _, req := range crawl.Read(resp).Requests {
+		shape := site.Shape(req)
+		switch {
+		case req.Method != http.MethodGet || req.Origin != "link" || req.Guest || seen[req.Address()] || l.times[shape] >= maxLike,
+			l.run.Scope.Allows(req) != nil, site.Never(req) != "", site.Removes(req.Path), l.run.Keeper.Judge(req, "") != message.Reads:
+			continue
+		}
+		req.Effect = message.Reads
+		seen[req.Address()] = true
+		l.times[shape]++
+		out = append(out, site.Entry{Request: req})
+	}
+	return out
 }
 
 // keeps is 1 for an operation that something was left at.
