@@ -98,13 +98,16 @@ func (s *Service) Allow(ctx context.Context, by tenant.Actor, hits ...Hit) error
 }
 
 // Address returns what the origin's IP address is counted as. Whoever has an IPv6
-// address has all of its /64.
+// address has all of its /64, and whoever is on this machine has all of 127.0.0.0/8.
 func (o Origin) Address() string {
 	a, err := netip.ParseAddr(o.IP)
 	if err != nil {
 		return o.IP
 	}
 	a = a.Unmap().WithZone("")
+	if a.IsLoopback() {
+		return "127.0.0.1"
+	}
 	if a.Is4() {
 		return a.String()
 	}

@@ -80,7 +80,7 @@ func TestWaitIsTrue(t *testing.T) {
 func TestOriginAddress(t *testing.T) {
 	for ip, want := range map[string]string{
 		"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
-		"fe80::1%eth0": "fe80::/64", "nonsense": "nonsense", "": "",
+		"fe80::1%eth0": "fe80::/64", "127.0.0.1": "127.0.0.1", "127.8.9.1": "127.0.0.1", "::1": "127.0.0.1", "::ffff:127.0.0.2": "127.0.0.1", "nonsense": "nonsense", "": "",
 	} {
 		if got := (identity.Origin{IP: ip}).Address(); got != want {
 			t.Errorf("%s counts as %s, want %s", ip, got, want)

@@ -110,13 +110,13 @@ var (
 )
 
 // machine returns the address that stands for the machine behind an address: all of
-// 127.0.0.0/8, ::1 and their wrapped forms are this one.
-func machine(ip netip.Addr) netip.Addr {
+// 127.0.0.0/8, ::1, this machine's own addresses and the wrapped forms of these are one.
+func machine(ip netip.Addr, own []netip.Addr) netip.Addr {
 	ip = ip.Unmap()
 	if inner, ok := embedded(ip); ok && !ip.IsLoopback() {
 		ip = inner
 	}
-	if ip.IsLoopback() {
+	if ip.IsLoopback() || slices.Contains(own, ip) {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
 	}
 	return ip

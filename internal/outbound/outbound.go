@@ -360,7 +360,11 @@ func (c *Client) connect(ctx context.Context, network, address string, guard fun
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
-	closed := c.closedTo(ctx, address)
+	own, err := c.own()
+	if err != nil {
+		return nil, errs.Wrap(errs.Unavailable, err, "cannot tell the addresses of this machine")
+	}
+	closed := c.closedTo(ctx, address, own)
 	d := net.Dialer{Timeout: connectTime, Resolver: c.resolver}
 	d.Control = func(_, resolved string, _ syscall.RawConn) error {
 		ap, err := netip.ParseAddrPort(resolved)
@@ -368,7 +372,7 @@ func (c *Client) connect(ctx context.Context, network, address string, guard fun
 			return fmt.Errorf("connect to %s: %w", host, err)
 		}
 		ip := ap.Addr().Unmap()
-		if slices.Contains(closed, netip.AddrPortFrom(machine(ip), ap.Port())) {
+		if slices.Contains(closed, netip.AddrPortFrom(machine(ip, own), ap.Port())) {
 			e := errs.E(errs.Forbidden, "%s is refused: it is a part of this service", address)
 			e.Code = CodeRefused
 			return e
@@ -379,7 +383,7 @@ func (c *Client) connect(ctx context.Context, network, address string, guard fun
 }
 
 // closedTo returns the closed addresses that have the port of the address.
-func (c *Client) closedTo(ctx context.Context, address string) []netip.AddrPort {
+func (c *Client) closedTo(ctx context.Context, address string, own []netip.Addr) []netip.AddrPort {
 	_, port, err := net.SplitHostPort(address)
 	var out []netip.AddrPort
 	for _, closed := range c.closed {
@@ -393,7 +397,7 @@ func (c *Client) closedTo(ctx context.Context, address string) []netip.AddrPort 
 			continue // what has no address is reached by nobody
 		}
 		for _, ip := range ips {
-			out = append(out, netip.AddrPortFrom(machine(ip), uint16(number)))
+			out = append(out, netip.AddrPortFrom(machine(ip, own), uint16(number)))
 		}
 	}
 	return out

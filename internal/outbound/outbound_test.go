@@ -518,6 +518,14 @@ func TestDial(t *testing.T) {
 		_, err = open(Options{Allow: []string{"127.0.0.0/8", "::1", "::/0"}, Closed: []string{at}}).Dial(t.Context(), "tcp", net.JoinHostPort(form, port[1:]))
 		wantRefused(t, err, "part of this service")
 	}
+	// So are its own addresses, whichever of them a part of the service was named by.
+	lan := netip.MustParseAddr("192.0.2.77")
+	for _, c := range []struct{ closed, asked string }{{lan.String(), "127.0.0.1"}, {"127.0.0.1", lan.String()}} {
+		client := open(Options{Allow: []string{"127.0.0.0/8", lan.String()}, Closed: []string{net.JoinHostPort(c.closed, port[1:])}})
+		client.own = func() ([]netip.Addr, error) { return []netip.Addr{lan}, nil }
+		_, err = client.Dial(t.Context(), "tcp", net.JoinHostPort(c.asked, port[1:]))
+		wantRefused(t, err, "part of this service")
+	}
 	_, err = open(Options{Own: []string{"outer.example"}}).Dial(t.Context(), "tcp", "outer.example:80")
 	wantRefused(t, err, "this service")
 

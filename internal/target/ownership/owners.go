@@ -231,8 +231,14 @@ func (o *Owners) stays(ctx context.Context, sc tenant.Scope, s *Standing, now []
 	return nil, errs.Wrap(errs.Conflict, errElsewhere, "%s leads to other addresses than when its ownership was shown, and the token is not published there: verify it again, or publish the token as a file where the addresses change often", s.Origin.Host)
 }
 
+// loopback is one machine: the one that scans.
+var loopback = netip.MustParsePrefix("127.0.0.0/8")
+
 // network is the part of an address that machines of one operator usually share.
 func network(ip netip.Addr) netip.Prefix {
+	if ip.IsLoopback() {
+		return loopback
+	}
 	bits := 24
 	if ip.Is6() {
 		bits = 48

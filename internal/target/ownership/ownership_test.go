@@ -388,6 +388,16 @@ func TestAddressesArePinned(t *testing.T) {
 		t.Errorf("verified again: %+v, %v", g, err)
 	}
 
+	// This machine is one, wherever in 127.0.0.0/8 or at ::1 the name leads.
+	now = at("127.0.0.1")
+	if _, err := o.Verify(t.Context(), sc, shop, DNS); err != nil {
+		t.Fatal(err)
+	}
+	now = at("127.200.0.9", "::1", "203.0.113.1")
+	if g, err := o.Admit(t.Context(), sc, shop); err != nil || !slices.Equal(g[0].Addresses, now[:2]) {
+		t.Errorf("this machine: %+v, %v", g, err)
+	}
+
 	// A token that is served shows the address that served it.
 	near := origin(t, server.URL)
 	server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
