@@ -7,6 +7,7 @@ package crawl
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -60,7 +61,8 @@ type Result struct {
 	Sockets []string           // addresses of WebSockets, at most maxSockets
 	Routes  []string           // that script shows in the browser, in the order of finding
 	Pages   []*message.Request // that answered with a page, in the order of asking
-	left    int                // that found no room
+	left    leftOut            // that found no room
+	cut     leftOut            // that were to be asked when the scan ended
 	crumbs  bool               // so did cookies
 }
 
@@ -205,6 +207,7 @@ func (c *Crawler) work(ctx context.Context) {
 				err := c.ask(ctx, it)
 				c.done()
 				if traffic.Over(err) {
+					c.unasked(it)
 					c.end(err)
 				}
 			}
@@ -218,9 +221,17 @@ func (c *Crawler) Unread() []scan.Reason { return c.gaps.Take("unreadable", true
 
 // limits says what was left out.
 func (c *Crawler) limits() {
-	if c.result.left > 0 {
-		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true, Message: plural(c.result.left, "page was", "pages were") + " not asked: the crawl is limited"})
-		c.result.left = 0
+	if c.result.left.n > 0 {
+		c.Degrade(scan.Reason{Code: "too-many-pages", Beyond: true, Message: plural(c.result.left.n, "page was", "pages were") + " not asked: the crawl is limited: " + c.result.left.list()})
+		c.result.left = leftOut{}
+	}
+	if c.result.cut.n > 0 {
+		code := "unavailable"
+		if c.stopped == nil || errors.Is(c.stopped, context.DeadlineExceeded) {
+			code = "timeout"
+		}
+		c.Degrade(scan.Reason{Code: code, Beyond: true, Message: plural(c.result.cut.n, "page was", "pages were") + " found and not asked before the scan ended: " + c.result.cut.list()})
+		c.result.cut = leftOut{}
 	}
 	if c.result.crumbs {
 		c.Degrade(scan.Reason{Code: "too-many-parameters", Message: fmt.Sprintf("the target sets too many cookies: the first %d were attacked", maxCrumbs)})
@@ -255,11 +266,13 @@ func (c *Crawler) next() (item, bool) {
 		c.ready.Wait()
 	}
 	for len(c.queue) > 0 && c.queue[0].on != nil && *c.queue[0].on > maxSame {
-		c.result.left++ // what the page names is most likely the page
+		c.result.left.add(c.queue[0].r) // what the page names is most likely the page
 		c.queue = c.queue[1:]
 	}
 	if len(c.queue) == 0 || c.stopped != nil || !c.Until.IsZero() && time.Now().After(c.Until) {
-		c.result.left += len(c.queue)
+		for _, it := range c.queue {
+			c.result.cut.addNew(it)
+		}
 		c.queue = nil
 		c.ready.Broadcast()
 		return item{}, false
@@ -310,7 +323,7 @@ func (c *Crawler) push(it item) {
 	if c.shapes[shape] == 0 {
 		if taken, covered := c.kinds.Take(r); !taken {
 			if !covered {
-				c.result.left++
+				c.result.left.add(r)
 			}
 			c.shapes[shape] = maxPerShape
 			return
@@ -322,7 +335,7 @@ func (c *Crawler) push(it item) {
 	}
 	if c.shapes[shape] >= maxPerShape+c.room[shape] || len(c.seen) > c.Pages || len(r.Query) == 0 && c.folders[folder] >= maxPerPlace {
 		if c.shapes[shape] == 0 {
-			c.result.left++
+			c.result.left.add(r)
 		}
 		return
 	}

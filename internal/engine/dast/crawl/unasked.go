@@ -1,0 +1,51 @@
+package crawl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/dast/message"
+	"merlon/internal/engine/dast/site"
+)
+
+// This file names the pages that were found and not asked for.
+
+// leftOut counts pages, and names the first of them.
+type leftOut struct {
+	n     int
+	names []string
+}
+
+// maxNamed bounds the pages that a reason names.
+const maxNamed = 30
+
+func (l *leftOut) add(r *message.Request) {
+	l.n++
+	if name := r.Method + " " + site.PathShape(r); len(l.names) < maxNamed && !slices.Contains(l.names, name) {
+		l.names = append(l.names, name)
+	}
+}
+
+// addNew adds the page of an item, unless it was asked for before in another way.
+func (l *leftOut) addNew(it item) {
+	if it.of == nil && !it.again {
+		l.add(it.r)
+	}
+}
+
+// list names the pages, "GET /path".
+func (l *leftOut) list() string {
+	text := strings.Join(l.names, ", ")
+	if l.n > len(l.names) {
+		text += fmt.Sprintf(" (%d in all)", l.n)
+	}
+	return text
+}
+
+// unasked records that the end of the scan has cut off the request of an item.
+func (c *Crawler) unasked(it item) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.result.cut.addNew(it)
+}
