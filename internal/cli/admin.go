@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
+	"strings"
 
 	"merlon/internal/config"
+	"merlon/internal/errs"
 	"merlon/internal/server"
 )
 
@@ -23,13 +26,23 @@ type bootstrapCommand struct {
 	Organization string `required:"" placeholder:"NAME" help:"Name of the organization."`
 	Team         string `required:"" placeholder:"NAME" help:"Name of the team."`
 	Project      string `required:"" placeholder:"NAME" help:"Name of the project."`
+	PasswordFile string `type:"path" placeholder:"FILE" help:"File that holds the administrator's password. Default: a random one, which is printed."`
 	Format       string `default:"table" enum:"table,json" help:"Form of the output: table or json."`
 }
 
-// Run prints what was made. It is the only time that the password and the token
-// can be read.
+// Run prints what was made. It is the only time that the token can be read, and the
+// password, unless the operator has chosen it.
 func (c bootstrapCommand) Run(ctx context.Context, host Host) error {
 	b := server.Bootstrap{Email: c.Email, Organization: c.Organization, Team: c.Team, Project: c.Project}
+	if c.PasswordFile != "" {
+		text, err := os.ReadFile(c.PasswordFile)
+		if err != nil {
+			return fmt.Errorf("password-file: %w", err)
+		}
+		if b.Password = strings.TrimRight(string(text), "\r\n"); b.Password == "" {
+			return errs.E(errs.Invalid, "password-file %s is empty", c.PasswordFile)
+		}
+	}
 	made, err := b.Run(ctx, c.Store)
 	if err != nil {
 		return err
@@ -38,6 +51,9 @@ func (c bootstrapCommand) Run(ctx context.Context, host Host) error {
 		enc := json.NewEncoder(host.Stdout)
 		enc.SetIndent("", "  ")
 		return enc.Encode(made)
+	}
+	if made.Password == "" {
+		made.Password = "as in " + c.PasswordFile
 	}
 	_, err = fmt.Fprintf(host.Stdout, `organization           %s
 team                   %s

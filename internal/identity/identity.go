@@ -160,24 +160,33 @@ func (s *Service) User(ctx context.Context, id tenant.UserID) (User, error) {
 // the user is called as the address begins. An address that has an account is a
 // Conflict error.
 func (s *Service) Provision(ctx context.Context, email string, n Names) (User, string, error) {
+	password := newPassword()
+	u, err := s.ProvisionWith(ctx, email, n, password)
+	return u, password, err
+}
+
+// ProvisionWith does the same with a password that the operator has chosen; one that is
+// too easy to guess is an Invalid error.
+func (s *Service) ProvisionWith(ctx context.Context, email string, n Names, password string) (User, error) {
 	email, err := NormalizeEmail(email)
 	if err != nil {
-		return User{}, "", err
+		return User{}, err
 	}
 	if n.FirstName == "" {
 		n.FirstName, _, _ = strings.Cut(email, "@")
 	}
 	if n, err = n.clean(); err != nil {
-		return User{}, "", err
+		return User{}, err
 	}
-	password := newPassword()
+	if err := checkPassword(password, s.AuthURL, email, n.FirstName, n.LastName); err != nil {
+		return User{}, err
+	}
 	hash, err := s.hasher.hash(ctx, password)
 	if err != nil {
-		return User{}, "", err
+		return User{}, err
 	}
 	u := s.newUser(email, n)
-	err = s.Store.CreateUser(ctx, u, hash, audit.Event{Action: "user.provision", TargetKind: "user", Target: string(u.ID)})
-	return u, password, err
+	return u, s.Store.CreateUser(ctx, u, hash, audit.Event{Action: "user.provision", TargetKind: "user", Target: string(u.ID)})
 }
 
 // newUser returns a user that is not stored yet.

@@ -17,17 +17,18 @@ type Bootstrap struct {
 	Organization string
 	Team         string
 	Project      string
+	Password     string // that the operator has chosen; empty for a random one
 }
 
 // Bootstrapped is what a Bootstrap made. Password and token can be read nowhere
-// else.
+// else; a password that the operator has chosen is left out.
 type Bootstrapped struct {
 	OrganizationID      tenant.OrganizationID `json:"organizationId"`
 	TeamID              tenant.TeamID         `json:"teamId"`
 	ProjectID           tenant.ProjectID      `json:"projectId"`
 	UserID              tenant.UserID         `json:"userId"`
 	Email               string                `json:"email"`
-	Password            string                `json:"password"`
+	Password            string                `json:"password,omitempty"`
 	PersonalAccessToken string                `json:"personalAccessToken"`
 }
 
@@ -41,7 +42,7 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 	}
 	defer func() { _ = db.Close() }() // everything is committed by then
 	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
-	user, password, err := service.Provision(ctx, b.Email, identity.Names{FirstName: "Administrator"})
+	user, password, err := b.provision(ctx, service)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +77,16 @@ func (b Bootstrap) Run(ctx context.Context, c config.Store) (*Bootstrapped, erro
 		OrganizationID: org.ID, TeamID: team.ID, ProjectID: p.ID, UserID: user.ID,
 		Email: user.Email, Password: password, PersonalAccessToken: token,
 	}, nil
+}
+
+// provision makes the administrator, and returns the password that was made.
+func (b Bootstrap) provision(ctx context.Context, service *identity.Service) (identity.User, string, error) {
+	names := identity.Names{FirstName: "Administrator"}
+	if b.Password == "" {
+		return service.Provision(ctx, b.Email, names)
+	}
+	user, err := service.ProvisionWith(ctx, b.Email, names, b.Password)
+	return user, "", err
 }
 
 // Analyses are those that this build has an analyzer for, in the order in which

@@ -6,6 +6,7 @@ import (
 
 	"merlon/internal/config"
 	"merlon/internal/errs"
+	"merlon/internal/identity"
 )
 
 func TestBootstrapMakesATenantOnce(t *testing.T) {
@@ -23,6 +24,30 @@ func TestBootstrapMakesATenantOnce(t *testing.T) {
 	}
 	if _, err := (Bootstrap{Email: "nobody"}).Run(t.Context(), c); !errs.Is(err, errs.Invalid) {
 		t.Errorf("not an address: %v, want an invalid error", err)
+	}
+}
+
+// TestBootstrapTakesAPassword lets the operator choose the first password, unless it is
+// easy to guess.
+func TestBootstrapTakesAPassword(t *testing.T) {
+	c := config.Store{Data: filepath.Join(t.TempDir(), "data"), Region: "test"}
+	b := Bootstrap{Email: "ada@example.org", Organization: "Org", Team: "Team", Project: "Project", Password: "Administrator2026"}
+	if _, err := b.Run(t.Context(), c); !errs.Is(err, errs.Invalid) {
+		t.Errorf("a weak password: %v, want an invalid error", err)
+	}
+	b.Password = "four rusty trombones"
+	made, err := b.Run(t.Context(), c)
+	if err != nil || made.Password != "" || made.PersonalAccessToken == "" {
+		t.Fatalf("made %+v, %v", made, err)
+	}
+	db, err := OpenKeyed(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }() // nothing is written
+	service := identity.New(identity.Options{Store: db, Region: db.Region, Now: db.Now})
+	if _, err := service.SignIn(t.Context(), identity.Credentials{Email: b.Email, Password: b.Password, IP: "192.0.2.1"}); err != nil {
+		t.Errorf("sign in: %v", err)
 	}
 }
 
