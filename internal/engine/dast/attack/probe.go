@@ -373,6 +373,10 @@ func (t *Trial) Flaw(f Flaw) {
 	if again {
 		return
 	}
+	if f.Cause == "" && f.Place == "" && t.shared(&f) {
+		f.Cause = strings.TrimSpace("query " + f.Point.Name + " of every page of " + op.Base() + " " + f.Key)
+		live.Proof = append(live.Proof, "A page that is not known to take the parameter shows it in the same way: what reads it is shared.")
+	}
 	answers, notes := f.Answers, f.Notes
 	if n := len(answers); n > maxExchanges {
 		answers = answers[n-maxExchanges:]
