@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -68,8 +69,9 @@ func (o *output) open() error {
 	if o.direct = err == nil && !info.Mode().IsRegular(); o.direct {
 		o.file, err = os.OpenFile(o.path, os.O_WRONLY, 0)
 	} else {
-		name := filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s.%d.tmp", filepath.Base(o.path), os.Getpid()))
-		o.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+		// Nobody can guess the name: a scanned repository may hold links beside the report (CWE-59).
+		name := filepath.Join(filepath.Dir(o.path), fmt.Sprintf(".%s.%s.tmp", filepath.Base(o.path), rand.Text()))
+		o.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", o.path, err)
