@@ -303,13 +303,11 @@ func TestHowScansEnd(t *testing.T) {
 		{"incomplete", files("incomplete"), run.Failed, run.CodeIncomplete, "before every analyzer had ended"},
 		{"garbage", files("garbage"), run.Failed, run.CodeIncomplete, "cannot be read"},
 		{"late failure", files("late failure"), run.Failed, run.CodeCrashed, "exit code 9"},
-		{"hang", files("hang"), run.Failed, run.CodeTimeLimit, "longer than 5s"},
 		{"memory", files("memory"), run.Failed, run.CodeMemory, "more memory"},
 		{"not an archive", []byte("PK\x03\x04 and nothing more"), run.Failed, run.CodeArchive, "the archive was refused"},
 		{"truncated", files("well")[:120], run.Failed, run.CodeArchive, "the archive was refused"},
 	}
 	each(t, func(t *testing.T, b *bench) {
-		b.config.TimeLimit = 5 * time.Second
 		b.config.Limits = sandbox.Limits{Memory: 512 << 20}
 		stop := b.start()
 		ids := make([]run.ID, len(tests))
@@ -329,6 +327,19 @@ func TestHowScansEnd(t *testing.T) {
 		stop()
 		if len(b.ingested) != 2 { // degraded, all failed
 			t.Errorf("%d scans were handed to triage, want 2", len(b.ingested))
+		}
+		b.scratchIsEmpty()
+	})
+}
+
+func TestScanEndsAtItsTimeLimit(t *testing.T) {
+	each(t, func(t *testing.T, b *bench) {
+		b.config.TimeLimit = time.Second // the child waits for a minute
+		stop := b.start()
+		r := b.await(b.ready("main", archive(t, map[string]string{"a.go": "package a", "behave": "hang"})), "ended", ended)
+		stop()
+		if r.State != run.Failed || r.Failure == nil || r.Failure.Code != run.CodeTimeLimit || !strings.Contains(r.Failure.Message, "longer than 1s") {
+			t.Errorf("ended as %s with %+v", r.State, r.Failure)
 		}
 		b.scratchIsEmpty()
 	})
