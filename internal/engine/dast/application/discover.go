@@ -104,6 +104,7 @@ func (e *examination) explore(ctx context.Context, known *crawl.Result) ([]*mess
 			if o.Request == nil || o.Foreign || e.Scope.Allows(o.Request) != nil {
 				return
 			}
+			e.Keeper.Judge(o.Request, "") // what a form shows tells what it does
 			r := e.anonymous(o.Request.Clone())
 			r.Origin = "browser"
 			mu.Lock()

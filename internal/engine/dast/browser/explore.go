@@ -591,8 +591,8 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 		return
 	}
 	var pairs []struct {
-		Name, Value  string
-		File, Secret bool
+		Name, Value, Kind string
+		File, Shown       bool
 	}
 	if err := e.p.Eval(ctx, e.p.ours("pairs", f.Index), &pairs); err != nil {
 		return
@@ -615,12 +615,13 @@ func (e *explorer) form(ctx context.Context, f *formed, page string) {
 	default:
 		r.Method, r.Body = http.MethodPost, message.Body{Kind: message.Form, Params: params}
 	}
+	r.Label, r.Types = f.Label, map[string]string{}
 	for _, p := range pairs {
-		if p.Secret {
-			if r.Types == nil {
-				r.Types = map[string]string{}
-			}
-			r.Types[string(in)+":"+p.Name] = "password"
+		if p.Kind != "" {
+			r.Types[string(in)+":"+p.Name] = p.Kind
+		}
+		if p.Shown {
+			r.Shown = append(r.Shown, p.Name)
 		}
 	}
 	e.tell(Observation{Kind: "form", Request: r, Page: page, Foreign: !e.b.o.Within(r)}, site.Shape(r))

@@ -2,10 +2,13 @@ package browser
 
 import (
 	"io"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"merlon/internal/engine/dast/invent"
@@ -184,6 +187,53 @@ func TestExploreAccount(t *testing.T) {
 	}
 	if names := form.Names(); len(names) != 1 || names[0].Name != "nickname" {
 		t.Errorf("the names of passwords are points: %v", names)
+	}
+}
+
+// TestExploreSettings tells what a form shows, and leaves choices as they stand.
+func TestExploreSettings(t *testing.T) {
+	var sent atomic.Pointer[string]
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", html(`<!doctype html><body><form action=/save method=post><input name=title><input type=hidden name=id value=7><textarea name=about></textarea>
+<input type=checkbox name=open><input type=checkbox name=mail checked><input type=checkbox name=terms><input type=radio name=size value=s><input type=radio name=size value=m checked>
+<select name=color><option>red<option selected>blue</select><button name=do value=keep>Save</button></form>
+<script>document.querySelector("[name=title]").value = "Kept"</script></body>`))
+	mux.HandleFunc("/save", func(_ http.ResponseWriter, r *http.Request) {
+		if err := r.ParseForm(); err == nil {
+			text := r.PostForm.Encode()
+			sent.Store(&text)
+		}
+	})
+	w := newWorld(t, mux)
+	var mu sync.Mutex
+	var form *message.Request
+	if _, err := w.Explore(t.Context(), Exploration{Seeds: []string{w.server.URL + "/"}, Submit: true, Found: func(o Observation) {
+		mu.Lock()
+		defer mu.Unlock()
+		if o.Kind == "form" && form == nil {
+			form = o.Request
+		}
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if form == nil || sent.Load() == nil {
+		t.Fatalf("form %v, sent %v", form, sent.Load())
+	}
+	content, _ := form.Content()
+	for what, text := range map[string]string{"told": string(content), "sent": *sent.Load()} {
+		got, err := url.ParseQuery(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Get("title") != "Kept" || got.Get("about") == "" || got.Has("open") || got.Get("mail") != "on" || got.Get("terms") != "on" || got.Get("size") != "m" || got.Get("color") != "blue" || got.Get("id") != "7" {
+			t.Errorf("%s: %s", what, text)
+		}
+	}
+	types := map[string]string{"form:id": "hidden", "form:mail": "choice", "form:terms": "choice", "form:size": "choice", "form:color": "choice", "form:do": "button"}
+	if !maps.Equal(form.Types, types) || !slices.Equal(form.Shown, []string{"title"}) {
+		t.Errorf("types %v, shown %v", form.Types, form.Shown)
 	}
 }
 

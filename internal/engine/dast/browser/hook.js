@@ -230,7 +230,9 @@
     for (const type of ["pointerup", "mouseup"]) fire(element, type, {button: 0});
     if (element.click) element.click(); else fire(element, "click");
   };
+  const written = new WeakSet(); // fields with a value of the scan
   const write = (element, value) => {
+    written.add(element);
     try { element.focus?.({preventScroll: true}); } catch {}
     if (element.isContentEditable) {
       element.textContent = value;
@@ -326,11 +328,20 @@
   };
   const fields = (root) => [...root.querySelectorAll("input, textarea, select, [contenteditable=true], [contenteditable='']")];
   const fillable = (element) => !/^(hidden|submit|button|image|reset|file)$/.test((element.type || "").toLowerCase()) && !element.readOnly && !element.disabled;
+  // Whether a choice stays as it stands: a box may give rights, or switch something on.
+  const chosen = (element) => {
+    switch (element.type) {
+      case "checkbox": return !element.required && !/agree|accept|terms|consent|tos$|privacy|agb|datenschutz|conditions/i.test(element.name || element.id || "");
+      case "radio": return !!element.form?.querySelector(`input[type=radio][name="${CSS.escape(element.name)}"]:checked`);
+    }
+    return element.tagName === "SELECT" && element.value !== "";
+  };
   const fillAll = (root, values) => {
     const radios = new Set();
     for (const element of fields(root).slice(0, 200)) {
       if (!fillable(element)) continue;
       if (element.type === "radio") { if (radios.has(element.name)) continue; radios.add(element.name); }
+      if (chosen(element)) continue;
       const given = values && (values[element.name] ?? values[element.id]);
       write(element, given ?? plausible(element));
     }
@@ -455,14 +466,22 @@
     for (const field of fields(element).slice(0, 500)) {
       if (!field.name || field.disabled || /^(button|reset|image)$/.test(field.type)) continue;
       if (field.type === "submit") continue;
+      if (/^(checkbox|radio)$/.test(field.type) && !field.checked && chosen(field)) continue;
       if (field.type === "radio") { if (radios.has(field.name)) continue; radios.add(field.name); }
-      const value = field.type === "file" ? "" : field.type === "hidden" || /^(checkbox|radio)$/.test(field.type) ? field.value || "on" : plausible(field);
-      out.push({name: short(field.name, 500), value: short(value, 2000), file: field.type === "file", secret: field.type === "password"});
+      const value = field.type === "file" ? "" : field.type === "hidden" || /^(checkbox|radio)$/.test(field.type) ? field.value || "on" : chosen(field) ? field.value : plausible(field);
+      out.push({name: short(field.name, 500), value: short(value, 2000), file: field.type === "file", kind: kindOf(field), shown: shows(field)});
     }
     const button = submitButton(element);
-    if (button?.name) out.push({name: short(button.name, 500), value: short(button.value || "", 2000), file: false});
+    if (button?.name) out.push({name: short(button.name, 500), value: short(button.value || "", 2000), file: false, kind: "button"});
     return out;
   };
+  // What a field is to a user who fills the form in.
+  const kindOf = (field) => {
+    if (field.tagName === "SELECT" || /^(checkbox|radio)$/.test(field.type)) return "choice";
+    return {range: "number"}[field.type] || (/^(hidden|password|number|email|url|date|tel|file)$/.test(field.type) ? field.type : "");
+  };
+  // Whether the page has filled in a field that a user may change.
+  const shows = (field) => (field.tagName === "TEXTAREA" || /^(text|email|tel|url|number|date|time|color)$/.test(field.type)) && !!(field.defaultValue || !written.has(field) && field.value).trim();
 
   // The forms as scripts have left them.
   const filled = () => [...document.forms].slice(0, 50).map((form) => fields(form).filter((e) => e.name).slice(0, 200).map((e) =>

@@ -446,7 +446,7 @@ func (c *Crawler) ask(ctx context.Context, it item) error {
 		return nil
 	}
 	if there || resp.Status != http.StatusOK { // otherwise it was read where it is, and its relative addresses lead nowhere
-		found := read(resp, c.Values)
+		found := ReadWith(resp, c.Values)
 		c.want(it, resp, found)
 		c.take(found, resp, it.depth+1, on)
 		if resp.IsHTML() && resp.Unparsed() != nil {

@@ -32,10 +32,10 @@ type Found struct {
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // Read returns everything that an answer leads to.
-func Read(resp *message.Response) *Found { return read(resp, nil) }
+func Read(resp *message.Response) *Found { return ReadWith(resp, nil) }
 
-// read is Read with the values that the scan types into fields.
-func read(resp *message.Response, values *invent.Values) *Found {
+// ReadWith is Read with the values that the scan types into fields.
+func ReadWith(resp *message.Response, values *invent.Values) *Found {
 	r := &reader{values: values, base: resp.Request.URL(), found: &Found{choosers: map[*message.Request]*chooser{}}}
 	r.headers(resp.Header)
 	media := resp.MediaType()

@@ -202,7 +202,7 @@ func TestKeeperBoundsWhatIsCreated(t *testing.T) {
 }
 
 func TestKeeperCountsWhatIsTaken(t *testing.T) {
-	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	k := NewKeeper(scan.Standard, false, "merlon-abcdef")
 	for name, c := range map[string]struct {
 		resp func(*message.Request) *message.Response
 		want bool
@@ -276,5 +276,78 @@ func TestKeeperBoundsWhatIsChanged(t *testing.T) {
 	}
 	if r.Effect != message.Owned || sent != MaxCreated || len(k.Created()) > 0 {
 		t.Errorf("it %s, %d were sent, listed %v", r.Effect, sent, k.Created())
+	}
+}
+
+// What a browser sends does not say what its form showed: the keeper has seen the form.
+func TestKeeperKnowsTheFormsOfABrowser(t *testing.T) {
+	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	edit := post("/about", "Go", "nickname=jane")
+	sent := post("/about", "", "nickname")
+	sent.Origin, sent.Types = "browser", nil
+	if err := k.Browse(sent); err != nil {
+		t.Errorf("before the form was seen: %v", err)
+	}
+	if e := k.Judge(edit, ""); e != message.Changes {
+		t.Fatalf("the form %s", e)
+	}
+	if err := k.Browse(sent); err == nil {
+		t.Error("a browser may send a form that changes what it shows")
+	}
+	other := post("/notes", "", "nickname")
+	other.Origin = "browser"
+	if err := k.Browse(other); err != nil {
+		t.Errorf("another address: %v", err)
+	}
+}
+
+// What a browser alone may have created is listed, too.
+func TestCreatedListsWhatABrowserSent(t *testing.T) {
+	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	r := post("/notes", "", "title")
+	r.Origin = "browser"
+	if err := k.Browse(r); err != nil {
+		t.Fatal(err)
+	}
+	made := k.Created()
+	if len(made) != 1 || made[0].Count != 1 || len(made[0].Objects) != 1 || made[0].Objects[0].Mark != "merlon-abcdef" || made[0].Objects[0].Reason == "" {
+		t.Errorf("listed: %+v", made)
+	}
+}
+
+// Programs that choose by the query what to do take a form's address without its fields as
+// well. The page of a form is no such address.
+func TestKeeperKnowsTheAddressesOfForms(t *testing.T) {
+	k := NewKeeper(scan.Standard, true, "merlon-abcdef")
+	rename := post("/db.php?action=table_rename&table=note&confirm=1", "Rename", "newname=note")
+	rename.Referer = "http://a.example/db.php?action=table_rename&table=note"
+	edit := post("/db.php?page=edit&table=note", "Update", "about=note")
+	edit.Referer = edit.Address()
+	for _, r := range []*message.Request{rename, edit} {
+		if e := k.Judge(r, ""); !e.Restricted() {
+			t.Fatalf("the form %s", e)
+		}
+	}
+	for address, want := range map[string]message.Effect{
+		"/db.php?confirm=1&action=table_rename&table=note": message.Changes,
+		"/db.php?action=table_rename&table=note":           message.Reads,
+		"/db.php?page=edit&table=note":                     message.Reads,
+	} {
+		if e := k.Judge(get(address), ""); e != want {
+			t.Errorf("%s %s", address, e)
+		}
+	}
+}
+
+// A scan that is signed in makes no account by a sign-up form, not even as a guest: its
+// application may tell administrators by mail.
+func TestKeeperSignsNobodyUp(t *testing.T) {
+	for signed, want := range map[bool]message.Effect{true: message.Messages, false: message.Creates} {
+		k := NewKeeper(scan.Standard, signed, "merlon-abcdef")
+		r := post("/account/register", "Submit", "login", "mail", "password:password=x")
+		r.Guest = true
+		if e := k.Judge(r, ""); e != want {
+			t.Errorf("signed in %v: it %s", signed, e)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,6 +34,7 @@ type Keeper struct {
 	final   bool // see Final
 	by      map[string]*operation
 	order   []*operation
+	forms   map[string]message.Effect // restricted, of forms, by key and by address
 }
 
 // operation is what is known of one that may create objects.
@@ -50,15 +52,49 @@ type operation struct {
 // NewKeeper returns the keeper of a scan that acts as a user (signed) or as nobody, with the
 // mark of its values.
 func NewKeeper(profile scan.Profile, signed bool, mark string) *Keeper {
-	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{}}
+	return &Keeper{profile: profile, signed: signed, mark: mark, by: map[string]*operation{}, forms: map[string]message.Effect{}}
 }
 
-// Judge is the effect of a request: the one that is noted in it, else what it says itself.
+// Judge is the effect of a request: the one that is noted in it, else what it says itself. A
+// request that a browser sends does not say what its form showed: it has the effect that the
+// form was seen to have. So has a request for the address alone that such a form is sent to,
+// unless it is the page of the form.
 func (k *Keeper) Judge(r *message.Request, about string) message.Effect {
 	if k == nil || r.Effect != "" {
 		return r.Effect
 	}
-	return Of(Subject{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
+	e := Of(Subject{Request: r, Signed: k.signed && !r.Guest, Mark: k.mark, About: about})
+	if k.signed && e == message.Creates && (r.Body.Kind == message.Form || r.Body.Kind == message.Multipart) && registers(r) {
+		e = message.Messages // who has an account needs no other one, and each is told to administrators
+	}
+	form := strings.HasPrefix(r.Origin, "form") && e.Restricted()
+	if !form && e.Restricted() {
+		return e
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case form:
+		k.forms[key(r)] = e
+		if r.Method == http.MethodPost && len(r.Query) > 0 && r.Referer != r.Address() {
+			k.forms[address(r)] = e
+		}
+	case !changing(r.Method):
+		return cmp.Or(k.forms[address(r)], e)
+	case r.Origin == "browser":
+		return cmp.Or(k.forms[key(r)], e)
+	}
+	return e
+}
+
+// address names what a form is sent to, by which some programs choose what to do whatever the
+// method is: to ask for it without the fields of the form sends them empty.
+func address(r *message.Request) string {
+	query := slices.Clone(r.Query)
+	slices.SortFunc(query, func(a, b message.Param) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value))
+	})
+	return r.Base() + r.Path + "?" + message.EncodeQuery(query)
 }
 
 // Refuses says why a request is not sent, whatever was created already; empty: it may be.
@@ -294,6 +330,9 @@ func accepted(resp *message.Response) (created bool, where string) {
 		if err != nil || r.Host != resp.Request.Host || entrance(to) && !entrance(resp.Request.URL()) && !registers(resp.Request) {
 			return false, ""
 		}
+		if entrance(to) {
+			return true, "" // a page for everybody, not that of the account
+		}
 		return true, r.Address()
 	}
 	switch {
@@ -374,12 +413,12 @@ func (k *Keeper) Created() []Made {
 	defer k.mu.Unlock()
 	var out []Made
 	for _, op := range k.order {
-		if op.created == 0 {
+		if op.created+op.browser == 0 {
 			continue
 		}
 		list := slices.Clone(op.list)
 		for range min(op.browser, maxListed-len(list)) {
-			list = append(list, finding.Created{})
+			list = append(list, finding.Created{Reason: "a browser sent the request: its response was not seen"})
 		}
 		for i := range list {
 			list[i].Mark = k.mark

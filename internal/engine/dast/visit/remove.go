@@ -135,7 +135,7 @@ func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
 	if len(id) == 0 || resp == nil || !strings.Contains(resp.Text(), v.Values.Mark()) {
 		return false
 	}
-	for _, r := range offered(resp) {
+	for _, r := range v.offered(resp) {
 		if v.Scope.Allows(r) != nil || site.Ends(r) || !slices.Equal(identifiers(r), id) || !removes(r) {
 			continue
 		}
@@ -149,8 +149,8 @@ func (v *Visit) removePage(ctx context.Context, page *message.Request) bool {
 // offered are the requests of a page, also those of links that a script of the framework sends
 // by another method (data-method): as a form with the method in a field and with the token of
 // the page's head.
-func offered(resp *message.Response) []*message.Request {
-	out := crawl.Read(resp).Requests
+func (v *Visit) offered(resp *message.Response) []*message.Request {
+	out := crawl.ReadWith(resp, v.Values).Requests
 	attribute := func(n *html.Node, name string) string {
 		i := slices.IndexFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 		if i < 0 {
@@ -194,7 +194,7 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 	if !answer.IsHTML() || !strings.Contains(answer.Text(), v.Values.Mark()) {
 		return false
 	}
-	for _, f := range crawl.Read(answer).Requests {
+	for _, f := range crawl.ReadWith(answer, v.Values).Requests {
 		if f.Method != http.MethodPost || v.Scope.Allows(f) != nil || site.Ends(f) || !same(f) || !removes(f) && f.Place() != r.Place() {
 			continue
 		}
@@ -209,7 +209,7 @@ func (v *Visit) ask(ctx context.Context, page *message.Response, r *message.Requ
 // removeNamed removes an object that a list shows by what the list offers for that, if it names
 // the object by a name with the mark of the scan, and nothing else.
 func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried map[string]bool) bool {
-	for _, r := range offered(list) {
+	for _, r := range v.offered(list) {
 		name := v.name(r)
 		if name == "" || tried[r.Address()] || len(tried) >= maxRemoved || v.Scope.Allows(r) != nil || site.Ends(r) || !removes(r) {
 			continue
@@ -217,7 +217,7 @@ func (v *Visit) removeNamed(ctx context.Context, list *message.Response, tried m
 		tried[r.Address()] = true
 		gone := func() bool {
 			now := v.look(ctx, list.Request)
-			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.Read(now).Requests, func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
+			return now != nil && now.Status < 300 && !slices.ContainsFunc(crawl.ReadWith(now, v.Values).Requests, func(o *message.Request) bool { return o.Place() == r.Place() && v.name(o) == name })
 		}
 		if v.ask(ctx, list, r, func(f *message.Request) bool { return v.name(f) == name }, gone) {
 			return true
@@ -266,8 +266,8 @@ func removes(r *message.Request) bool {
 	return slices.ContainsFunc(strings.Split(r.Path, "/"), site.Removes) || slices.ContainsFunc(r.Query, func(p message.Param) bool { return site.Removes(p.Value) || site.Removes(p.Name) })
 }
 
-// identifiers are the values of an address that name an object: segments of the path, and
-// values of the query and of hidden fields that are numbers.
+// identifiers are the values of a request that name an object: segments of the path and values
+// of the query, or where there are none, values of hidden fields.
 func identifiers(r *message.Request) []string {
 	var out []string
 	shape := strings.Split(site.PathShape(r), "/")
@@ -278,6 +278,15 @@ func identifiers(r *message.Request) []string {
 	}
 	for _, p := range r.Query {
 		if message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") {
+			out = append(out, p.Value)
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for _, p := range r.Body.Params {
+		hidden := r.Types["form:"+p.Name] == "hidden" || r.Types["multipart:"+p.Name] == "hidden"
+		if hidden && message.Identifier(p.Value) && strings.HasSuffix(strings.ToLower(p.Name), "id") && !slices.Contains(out, p.Value) {
 			out = append(out, p.Value)
 		}
 	}
