@@ -24,7 +24,9 @@ import (
 // packages of the system, runs as a user without rights in a network of its own, and is
 // scanned signed in as its administrator with the default profile. What it stores is dumped
 // before and after: lines may only be added, and have to hold the mark of an object that the
-// report lists, but for what the application writes with every visit (VOLATILE). The network
+// report lists, but for what the application adds with every visit (VOLATILE). No line may be
+// lost or changed, but for what every visit changes, such as the time of the last sign-in
+// (CHANGING). The network
 // has no way out: the kernel counts each connection and datagram that looks for one.
 
 // ordinaries are the applications, scripts in the folder ordinary.
@@ -138,11 +140,12 @@ func (b *bench) scanOrdinary(ctx context.Context, name string) (*ordinaryResult,
 	got := &ordinaryResult{Application: name, Packets: a.packets() - packets}
 	_, smoke := a.run("smoke")
 	got.Smoke = smoke == nil
-	return got, got.judge(report, string(before), string(after), vars[4])
+	return got, got.judge(report, string(before), string(after), vars[4], vars[6])
 }
 
-// judge reads the report, and compares the dumps.
-func (o *ordinaryResult) judge(file, before, after, volatile string) error {
+// judge reads the report, and compares the dumps. Lines that match volatile may be added, and
+// lines that match changing may be lost.
+func (o *ordinaryResult) judge(file, before, after, volatile, changing string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
@@ -184,18 +187,22 @@ func (o *ordinaryResult) judge(file, before, after, volatile string) error {
 			}
 		}
 	}
-	ignored, err := regexp.Compile(volatile)
+	addable, err := regexp.Compile(volatile)
+	if err != nil {
+		return err
+	}
+	losable, err := regexp.Compile(cmp.Or(changing, "^$")) // no line is empty
 	if err != nil {
 		return err
 	}
 	old, now := counted(before), counted(after)
 	for line, n := range old {
-		if now[line] < n && !ignored.MatchString(line) {
+		if now[line] < n && !losable.MatchString(line) {
 			o.Harm = append(o.Harm, "- "+line)
 		}
 	}
 	for line, n := range now {
-		if old[line] >= n || ignored.MatchString(line) {
+		if old[line] >= n || addable.MatchString(line) {
 			continue
 		}
 		listed := false
@@ -228,7 +235,7 @@ func startOrdinary(ctx context.Context, name string) (*ordinaryApp, []string, er
 	}
 	out, err := exec.Command(script, name, "vars").Output()
 	vars := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err != nil || len(vars) != 6 {
+	if err != nil || len(vars) != 7 {
 		return nil, nil, fmt.Errorf("%s %s vars: %w", script, name, err)
 	}
 	for _, need := range strings.Fields(vars[0]) {

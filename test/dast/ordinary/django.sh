@@ -2,6 +2,7 @@
 # and one more table.
 NEEDS="python3 sqlite3"
 LOGIN=/admin/login/ USER=ann PASSWORD=ann-Secret-7
+CHANGING='^INSERT INTO sqlite_sequence|^INSERT INTO django_session|last_login'
 VOLATILE='^(INSERT INTO django_session|INSERT INTO sqlite_sequence|INSERT INTO django_admin_log)|last_login'
 setup() {
   mkdir -p "$DIR/app"; cd "$DIR/app"; python3 -m django startproject site . 2>/dev/null || python3 /usr/bin/django-admin startproject ordinary .

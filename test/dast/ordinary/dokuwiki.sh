@@ -2,6 +2,7 @@
 # Its mails are recorded, and compared like its files.
 NEEDS="/usr/share/dokuwiki/doku.php php"
 LOGIN='/doku.php?id=start&do=login' USER=ann PASSWORD=ann-Secret-7
+CHANGING='data/(cache|tmp|locks|index|log)|\.indexed'
 VOLATILE='(data/cache|data/tmp|data/locks|data/index|/_dummy|data/log|\.changes|data/meta/_|\.indexed|\.meta:|usermanager|sessions)'
 setup() {
   cp -rL /usr/share/dokuwiki "$DIR/app" 2>/dev/null; cd "$DIR/app"; rm -rf conf data lib/plugins lib/tpl

@@ -1,6 +1,7 @@
 # MediaWiki (Debian package mediawiki) with SQLite.
 NEEDS="/usr/share/mediawiki/index.php php sqlite3"
 LOGIN='/index.php?title=Special:UserLogin' USER=Ann PASSWORD=ann-Secret-77
+CHANGING='^INSERT INTO (sqlite_sequence|objectcache|module_deps|l10n_cache|site_stats|job)|user_touched'
 VOLATILE='^INSERT INTO (objectcache|l10n_cache|module_deps|job|sqlite_sequence|searchindex|querycache|site_stats|updatelog|recentchanges|watchlist|log_search|user_newtalk)|user_touched|page_touched|sessions'
 setup() {
   cp -rL /usr/share/mediawiki "$DIR/app" 2>/dev/null; cd "$DIR/app"; rm -f LocalSettings.php; mkdir -p "$DIR/db" "$DIR/sessions" "$DIR/cache"; rm -rf mw-config images; mkdir -p images cache; cp -rL /var/lib/mediawiki/mw-config . 2>/dev/null || true

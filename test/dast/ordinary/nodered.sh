@@ -3,6 +3,7 @@
 NEEDS="/opt/node-red/node_modules/node-red/red.js node"
 LOGIN=/ USER=ann PASSWORD=ann-Secret-7
 AUTH='{"name":"administrator","json":{"url":"/auth/token","body":{"client_id":"node-red-editor","grant_type":"password","scope":"*","username":"ann","password":"ann-Secret-7"},"token":"/access_token"},"marker":{"url":"/settings/user","status":200}}'
+CHANGING='^\.sessions'
 VOLATILE='^\.sessions|\.config\.runtime'
 setup() {
   mkdir -p "$DIR/data"; hash=$(cd /opt/node-red/node_modules/node-red && PASSWORD="$PASSWORD" node -e 'console.log(require("bcryptjs").hashSync(process.env.PASSWORD, 8))')

@@ -4,6 +4,7 @@
 NEEDS="base sqlite3"
 LOGIN=/_/ USER=ann@merlon.example PASSWORD=ann-Secret-77
 AUTH='{"name":"administrator","json":{"url":"/api/collections/_superusers/auth-with-password","body":{"identity":"ann@merlon.example","password":"ann-Secret-77"},"token":"/token"},"marker":{"url":"/api/collections","status":200}}'
+CHANGING='^INSERT INTO "?sqlite_'
 VOLATILE='^INSERT INTO "?(sqlite_|_authOrigins|_logs)|^PRAGMA|^ANALYZE'
 setup() { mkdir -p "$DIR/data" "$DIR/public"; base superuser upsert "$USER" "$PASSWORD" --dir "$DIR/data" --automigrate=false > "$DIR/install.log" 2>&1; }
 serve() { cd "$DIR" && exec base serve --http "127.0.0.1:$PORT" --dir "$DIR/data" --publicDir "$DIR/public" --automigrate=false; }

@@ -3,6 +3,7 @@
 NEEDS="/usr/share/redmine/config.ru /usr/bin/ruby3.1 sqlite3"
 LOGIN=/login USER=admin PASSWORD=ann-Secret-7
 # Preferences of a user are made when a page first reads them, and who writes news watches them.
+CHANGING='^INSERT INTO sqlite_sequence'
 VOLATILE='^INSERT INTO "?(sqlite_|tokens|user_preferences)|^INSERT INTO watchers VALUES\([0-9]+,.News.'
 setup() {
   cp -rL /usr/share/redmine "$DIR/app" 2>/dev/null; cd "$DIR/app"; rm -rf Gemfile.lock instances config/database.yml; mkdir -p instances/default/config files tmp log tmp/pids
@@ -25,5 +26,5 @@ P
 }
 serve() { cd "$DIR/app" && RAILS_ENV=production RAILS_SERVE_STATIC_FILES=1 exec ruby3.1 bin/rails server -u webrick -b 127.0.0.1 -p "$PORT"; }
 ready() { curl -s -o /dev/null "$BASE/projects/kept"; }
-dump() { sqlite3 -cmd ".timeout 30000" "$DIR/redmine.db" .dump | sed -E "/^INSERT INTO users /s/'20[0-9-]+ [0-9:.]+'|NULL/time/g"; (cd "$DIR/app/files" && find . -type f | sort); sed -n 's/^\(To\|Cc\|Bcc\): /mail to &/p' "$DIR/mails"; }
+dump() { sqlite3 -cmd ".timeout 30000" "$DIR/redmine.db" ".backup '$DIR/copy.db'"; sqlite3 "$DIR/copy.db" "UPDATE users SET last_login_on = NULL, updated_on = created_on; UPDATE tokens SET updated_on = created_on;" .dump; (cd "$DIR/app/files" && find . -type f | sort); sed -n 's/^\(To\|Cc\|Bcc\): /mail to &/p' "$DIR/mails"; }
 smoke() { curl -s "$BASE/projects/kept/wiki" | grep -q "Kept page" && curl -s "$BASE/issues/1" | grep -q "Kept issue 0"; }

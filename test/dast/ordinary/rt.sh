@@ -2,9 +2,11 @@
 # rights, in Perl with SQLite. Its mails are recorded, and compared like its database.
 NEEDS="/usr/share/request-tracker5/libexec/rt-server /usr/sbin/rt-setup-database-5 sqlite3"
 LOGIN=/NoAuth/Login.html USER=root PASSWORD=ann-Secret-7
-# Rows that say who did what when, and groups and links of each ticket, are derived of tickets; a
-# page that offers a feed makes the token of its reader, and pages are remembered as visited.
-VOLATILE='^INSERT INTO "?(sessions|sqlite_|Transactions|Principals|CachedGroupMembers|GroupMembers|ObjectScrips|Links)|RT::Ticket-Role|RecentlyViewedTickets|ContentHistory|^INSERT INTO Users VALUES\([0-9]+,.root.'
+# Rows that say who did what when, and groups and links of each ticket, are derived of tickets; pages
+# are remembered as visited. A page that offers a feed makes the token of its reader, which is
+# not dumped.
+VOLATILE='^INSERT INTO "?(sessions|sqlite_|Transactions|Principals|CachedGroupMembers|GroupMembers|ObjectScrips|Links)|RT::Ticket-Role|RecentlyViewedTickets|ContentHistory'
+CHANGING='RecentlyViewedTickets|^INSERT INTO (sqlite_sequence|sessions)'
 settings() {
   export RT_SITE_CONFIG_DIR="$DIR/conf.d" RT_SITE_CONFIG="$DIR/RT_SiteConfig.pm"
 }
@@ -24,5 +26,5 @@ P
 serve() { settings; exec /usr/share/request-tracker5/libexec/rt-server --port "$PORT" --host 127.0.0.1; }
 sign_in() { curl -s -L -c "$DIR/jar" -b "$DIR/jar" -o "$DIR/page" -e "$BASE/" "$BASE/NoAuth/Login.html" -d "user=$USER" -d "pass=$PASSWORD"; }
 ready() { sign_in; curl -s -L -b "$DIR/jar" -o "$DIR/page" -e "$BASE/" "$BASE/Ticket/Create.html" -d id=new -d Queue=1 -d Status=new -d "Subject=Kept ticket" -d "Content=Text of Ann" -d SubmitTicket=Create; }
-dump() { sqlite3 -cmd ".timeout 30000" "$DIR/data/rt.db" .dump; sed -n 's/^\(To\|Cc\|Bcc\): /mail to &/p' "$DIR/mails"; }
+dump() { sqlite3 -cmd ".timeout 30000" "$DIR/data/rt.db" ".backup '$DIR/copy.db'"; sqlite3 "$DIR/copy.db" "UPDATE Users SET AuthToken = NULL, LastUpdated = NULL, LastUpdatedBy = 0;" .dump; sed -n 's/^\(To\|Cc\|Bcc\): /mail to &/p' "$DIR/mails"; }
 smoke() { sign_in; curl -s -b "$DIR/jar" -e "$BASE/" "$BASE/Ticket/Display.html?id=1" | grep -q "Kept ticket"; }

@@ -2,6 +2,7 @@
 # files.
 NEEDS="/usr/share/shaarli/index.php php"
 LOGIN=/login USER=ann PASSWORD=ann-Secret-7
+CHANGING='(pagecache|cache|tmp|history\.php)'
 VOLATILE='(pagecache|cache|tmp|history\.php|ipbans\.php|lastupdatecheck|log\.txt|sessions?)'
 setup() {
   cp -rL /usr/share/shaarli "$DIR/app"; cd "$DIR/app"
