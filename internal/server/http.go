@@ -20,7 +20,7 @@ const drain = 20 * time.Second
 // listen answers requests until ctx ends, then lets the running ones finish.
 func listen(ctx context.Context, l *connections, h http.Handler, tls certificate) error {
 	srv := &http.Server{
-		Handler: paced(l.limits, h),
+		Handler: endDoubtful(paced(l.limits, h)),
 		// Bodies and responses have deadlines that move (pace.go). Headers must come at once.
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -47,6 +47,21 @@ func listen(ctx context.Context, l *connections, h http.Handler, tls certificate
 		return errors.Join(fmt.Errorf("requests did not end in %s: %w", drain, err), srv.Close())
 	}
 	return nil
+}
+
+// endDoubtful closes the connection after a request whose end a proxy may have judged
+// otherwise: a body in chunks, which Content-Length may have contradicted, and any body of
+// HTTP/1.0, where Transfer-Encoding has no meaning. net/http removes the header that loses,
+// so that the contradiction itself cannot be seen here (RFC 9112, sections 6.1 and 6.3).
+func endDoubtful(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		chunked := r.ProtoMajor == 1 && len(r.TransferEncoding) > 0
+		old := r.ProtoMajor == 1 && r.ProtoMinor == 0 && r.ContentLength != 0
+		if chunked || old {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // certificate names the files of a certificate; empty means plain HTTP.

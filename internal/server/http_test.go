@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"io"
@@ -96,6 +97,61 @@ func TestEveryResponseIsGuarded(t *testing.T) {
 			if got := rec.Header().Get(name); got != value {
 				t.Errorf("https %v: %s %q, want %q", https, name, got, value)
 			}
+		}
+	}
+}
+
+// What follows a body whose end is in doubt is not answered as a request: for a proxy it may
+// have been part of the body.
+func TestDoubtfulBodiesEndTheConnection(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.URL.Path) })
+	go func() { served <- listen(ctx, newConnections(l, someLimits(), nil), h, certificate{}) }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+	const next = "GET /smuggled HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+	for name, c := range map[string]struct {
+		request string
+		second  bool // is answered
+	}{
+		"length":             {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab", true},
+		"length and chunks":  {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
+		"folded":             {"POST /first HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", false},
+		"chunks in HTTP/1.0": {"POST /first HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", false},
+	} {
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, c.request+next); err != nil {
+			t.Fatal(err)
+		}
+		responses := bufio.NewReader(conn)
+		var paths []string
+		for {
+			res, err := http.ReadResponse(responses, nil)
+			if err != nil {
+				break
+			}
+			b, _ := io.ReadAll(res.Body)
+			paths = append(paths, string(b))
+		}
+		_ = conn.Close()
+		want := "/first"
+		if c.second {
+			want += " /smuggled"
+		}
+		if got := strings.Join(paths, " "); got != want {
+			t.Errorf("%s: answered %q, want %q", name, got, want)
 		}
 	}
 }
