@@ -9,6 +9,18 @@ import (
 // The manual of rules is a transcript, too.
 func TestRulesTranscript(t *testing.T) { replayTranscript(t, "testdata/rules.txt") }
 
+// Rules of one's own are rules of source code: to name that analysis is no contradiction.
+func TestOnlyRules(t *testing.T) {
+	plant(t)
+	fault := `this build has no model of sinks of the kind "sqll"` // the rules were read
+	for analyses, want := range map[string]string{"sast": fault, "sast,sca": "--analyses may name sast alone"} {
+		code, out, errOut := transcript(t, nil, "scan", "clean", "--rules", "kinds", "--only-rules", "--analyses", analyses)
+		if code != ExitFailed && code != ExitUsage || !strings.Contains(out+errOut, want) {
+			t.Errorf("%s: exit %d:\n%s%s", analyses, code, out, errOut)
+		}
+	}
+}
+
 // A scan with rules that have a fault fails, and names file and line.
 func TestScanRulesFault(t *testing.T) {
 	plant(t)

@@ -92,8 +92,11 @@ func (c *scanCommand) Run(ctx context.Context, host Host) error {
 		return err
 	}
 	if c.OnlyRules {
-		if len(c.Rules) == 0 || len(analyses) > 0 {
-			return errs.E(errs.Invalid, "--only-rules needs --rules, and analyses source code only: leave --analyses out")
+		if len(c.Rules) == 0 {
+			return errs.E(errs.Invalid, "--only-rules needs --rules")
+		}
+		if slices.ContainsFunc(analyses, func(a finding.Analysis) bool { return a != finding.SAST }) {
+			return errs.E(errs.Invalid, "--only-rules analyses source code only: --analyses may name sast alone")
 		}
 		analyses = []finding.Analysis{finding.SAST}
 	}
