@@ -19,7 +19,7 @@ func rule(id, name string, severity finding.Severity, confidence finding.Confide
 
 // Rules are the rules by the last part of their ids.
 var Rules = map[string]*finding.Rule{
-	"array-limit": rule("array-limit", "Array without a limit", finding.Low, finding.Likely, [3]string{
+	"array-limit": rule("array-limit", "Array without maxItems", finding.Low, finding.Likely, [3]string{
 		"A description allows arrays of any length.",
 		"A client that sends millions of items, or makes the server answer with as many, takes its memory and its time; a validator that is generated from the description lets them pass.",
 		"Set `maxItems` to the most that the operation can handle, and page long answers.",
@@ -29,22 +29,22 @@ var Rules = map[string]*finding.Rule{
 		"Negotiate hands tickets of the network's sign-in to whoever offers the service, and OAuth 1.0 has known weaknesses and no maintained libraries.",
 		"Use OAuth 2, OpenID Connect, or bearer tokens that are short-lived.",
 	}, "CWE-1390", "API2:2023"),
-	"define-error-responses-401": rule("define-error-responses-401", "Answer 401 is not described", finding.Low, finding.Likely, [3]string{
+	"define-error-responses-401": rule("define-error-responses-401", "Undocumented 401 response", finding.Low, finding.Likely, [3]string{
 		"An operation does not describe what it answers to a client that is not signed in.",
 		"Who builds on the description, or tests by it, cannot tell a refused request from a fault, and a gateway that validates answers lets errors with internal details pass.",
 		"Describe the answer 401 (or `4XX` or `default`) with the schema of its body.",
 	}, "CWE-1059", "API8:2023"),
-	"define-error-responses-429": rule("define-error-responses-429", "Answer 429 is not described", finding.Low, finding.Likely, [3]string{
+	"define-error-responses-429": rule("define-error-responses-429", "Undocumented 429 response", finding.Low, finding.Likely, [3]string{
 		"An operation does not describe what it answers to a client that asks too often.",
 		"That points to an operation without a limit of requests: it can be used to guess passwords, to copy all data, or to take the server's resources.",
 		"Limit requests by client and by user, and describe the answer 429 (or `4XX` or `default`) with its schema and the header `Retry-After`.",
 	}, "CWE-770", "API4:2023"),
-	"define-error-responses-500": rule("define-error-responses-500", "Answer 500 is not described", finding.Low, finding.Likely, [3]string{
+	"define-error-responses-500": rule("define-error-responses-500", "Undocumented 500 response", finding.Low, finding.Likely, [3]string{
 		"An operation does not describe what it answers when it fails.",
 		"Errors that nobody has designed tend to hold stack traces, queries and versions.",
 		"Describe the answer 500 (or `5XX` or `default`) with a schema that holds no internals.",
 	}, "CWE-1059", "API8:2023"),
-	"define-error-validation": rule("define-error-validation", "Answer to invalid input is not described", finding.Low, finding.Likely, [3]string{
+	"define-error-validation": rule("define-error-validation", "Undocumented validation error response", finding.Low, finding.Likely, [3]string{
 		"An operation that takes input does not describe what it answers when the input is not valid.",
 		"That points to input which nobody validates, or to errors with internal details.",
 		"Validate input against the schema, and describe the answer 400, 422 or `4XX` (or `default`) with its schema.",
@@ -54,22 +54,22 @@ var Rules = map[string]*finding.Rule{
 		"Each side of the API picks its own size: numbers that do not fit are cut or wrap around, which checks of amounts and identifiers do not expect.",
 		"Set `format` to `int32` or `int64`.",
 	}, "CWE-190", "API4:2023"),
-	"integer-limit": rule("integer-limit", "Integer without limits", finding.Low, finding.Likely, [3]string{
+	"integer-limit": rule("integer-limit", "Integer without minimum and maximum", finding.Low, finding.Likely, [3]string{
 		"An integer has no minimum or no maximum.",
 		"Negative or huge numbers of items, pages or bytes take the server's resources or turn its arithmetic around.",
 		"Set `minimum` and `maximum` to what the operation can handle.",
 	}, "CWE-1284", "API4:2023"),
-	"jwt-best-practices": rule("jwt-best-practices", "Best practices for tokens are not declared", finding.Low, finding.Uncertain, [3]string{
+	"jwt-best-practices": rule("jwt-best-practices", "JWT best practices (RFC 8725) not declared", finding.Low, finding.Uncertain, [3]string{
 		"A security scheme with JSON Web Tokens or OAuth 2 does not say that it follows RFC 8725.",
 		"Tokens whose algorithm, issuer and audience are not checked can be forged, or used at another service.",
 		"Follow RFC 8725 when checking tokens, and say so in the `description` of the scheme: name \"RFC8725\".",
 	}, "CWE-347", "API2:2023"),
-	"no-api-keys-in-url": rule("no-api-keys-in-url", "API key in the address", finding.Medium, finding.Certain, [3]string{
+	"no-api-keys-in-url": rule("no-api-keys-in-url", "API key in the URL", finding.Medium, finding.Certain, [3]string{
 		"A security scheme sends the API key as a part of the address.",
 		"Addresses are kept in logs, histories and caches, and go to other sites in the header Referer.",
 		"Send the key in a header.",
 	}, "CWE-598", "API2:2023"),
-	"no-credentials-in-url": rule("no-credentials-in-url", "Credential in the address", finding.Medium, finding.Likely, [3]string{
+	"no-credentials-in-url": rule("no-credentials-in-url", "Credential in the URL", finding.Medium, finding.Likely, [3]string{
 		"A parameter of the path or the query carries a password, a secret or a token.",
 		"Addresses are kept in logs, histories and caches, and go to other sites in the header Referer.",
 		"Send credentials in a header, or in the body of a POST request.",
@@ -79,47 +79,47 @@ var Rules = map[string]*finding.Rule{
 		"The password itself goes over the wire with each request; it does not expire, and no second factor protects it.",
 		"Use OAuth 2, OpenID Connect, or tokens that expire.",
 	}, "CWE-522", "API2:2023"),
-	"no-numeric-ids": rule("no-numeric-ids", "Identifier that can be guessed", finding.Low, finding.Likely, [3]string{
+	"no-numeric-ids": rule("no-numeric-ids", "Predictable numeric identifier", finding.Low, finding.Likely, [3]string{
 		"An object is named in the path by a number.",
 		"Who knows one number knows the next. Where a check of ownership is missing, all objects can be read one after the other.",
 		"Use random identifiers such as UUIDs, and check on every request whether the user may see the object.",
 	}, "CWE-639", "API1:2023"),
-	"protection-global-safe": rule("protection-global-safe", "Reading operation without sign-in", finding.Low, finding.Uncertain, [3]string{
+	"protection-global-safe": rule("protection-global-safe", "Read operation without authentication", finding.Low, finding.Uncertain, [3]string{
 		"An operation that reads has no security requirement, and the document has none either.",
 		"Whoever knows the address can read what it answers. It may be meant for the public; then the description should say so.",
 		"Set `security` for the document or the operation; for what is public, `security: []`.",
 	}, "CWE-306", "API2:2023"),
-	"protection-global-unsafe": rule("protection-global-unsafe", "Changing operation without sign-in", finding.High, finding.Likely, [3]string{
+	"protection-global-unsafe": rule("protection-global-unsafe", "Write operation without authentication", finding.High, finding.Likely, [3]string{
 		"An operation that changes something has no security requirement, and the document has none either.",
 		"Whoever knows the address can create, change or delete data.",
 		"Set `security` for the document or the operation.",
 	}, "CWE-306", "API2:2023"),
-	"protection-global-unsafe-strict": rule("protection-global-unsafe-strict", "Changing operation with sign-in switched off", finding.Medium, finding.Likely, [3]string{
+	"protection-global-unsafe-strict": rule("protection-global-unsafe-strict", "Write operation with authentication disabled", finding.Medium, finding.Likely, [3]string{
 		"An operation that changes something has an empty security requirement, so that nobody needs to sign in.",
 		"Whoever knows the address can create, change or delete data. Signing in itself has to be open; other operations rarely.",
 		"Name a security scheme in `security`, without the empty alternative `{}`. Where the operation has to be open, limit how often it may be asked.",
 	}, "CWE-306", "API2:2023"),
-	"rate-limit": rule("rate-limit", "Rate limit is not described", finding.Low, finding.Uncertain, [3]string{
+	"rate-limit": rule("rate-limit", "Undocumented rate limit", finding.Low, finding.Uncertain, [3]string{
 		"No answer of an operation tells a limit of requests.",
 		"That points to an operation without a limit: it can be used to guess passwords, to copy all data, or to take the server's resources.",
 		"Limit requests, and describe the header `RateLimit` (or `RateLimit-Limit`, `X-RateLimit-Limit`) in the answers.",
 	}, "CWE-770", "API4:2023"),
-	"rate-limit-retry-after": rule("rate-limit-retry-after", "Answer 429 without Retry-After", finding.Low, finding.Certain, [3]string{
+	"rate-limit-retry-after": rule("rate-limit-retry-after", "429 response without Retry-After", finding.Low, finding.Certain, [3]string{
 		"The answer 429 does not tell when the client may ask again.",
 		"Clients that do not know ask at once, which keeps the server at its limit.",
 		"Describe and send the header `Retry-After`.",
 	}, "CWE-770", "API4:2023"),
-	"security-hosts-https": rule("security-hosts-https", "Server without encryption", finding.Medium, finding.Certain, [3]string{
+	"security-hosts-https": rule("security-hosts-https", "Server URL without HTTPS", finding.Medium, finding.Certain, [3]string{
 		"The API is offered by HTTP without TLS.",
 		"Whoever is on the way reads and changes requests, with the credentials in them.",
 		"Offer the API by HTTPS only, and name only such servers.",
 	}, "CWE-319", "API8:2023"),
-	"string-limit": rule("string-limit", "String without a limit", finding.Low, finding.Likely, [3]string{
+	"string-limit": rule("string-limit", "String without maxLength", finding.Low, finding.Likely, [3]string{
 		"A string has no maximum length.",
 		"Long texts take the server's memory and storage, and make slow what searches in them.",
 		"Set `maxLength`, `enum` or `const`.",
 	}, "CWE-770", "API4:2023"),
-	"string-restricted": rule("string-restricted", "String of any content", finding.Low, finding.Likely, [3]string{
+	"string-restricted": rule("string-restricted", "String without format, pattern or enum", finding.Low, finding.Likely, [3]string{
 		"A string has neither a format nor a pattern nor a list of values.",
 		"Validators that are generated from the description let any text pass, also one that is an attack on what is behind.",
 		"Set `format`, `pattern`, `enum` or `const`.",

@@ -15,17 +15,17 @@ func rule(id, name string, severity finding.Severity, texts [3]string, class [2]
 }
 
 var (
-	missingAuthentication = rule("missing-authentication", "Operation answers without sign-in", finding.High, [3]string{
+	missingAuthentication = rule("missing-authentication", "Missing authentication", finding.High, [3]string{
 		"An operation whose description requires a sign-in answers without one.",
 		"Whoever knows the address can use it.",
 		"Check the sign-in in one place before all operations, and name the open ones there, instead of checking in each operation.",
 	}, [2]string{"CWE-306", "API2:2023"})
-	serverError = rule("server-error", "Invalid input makes the operation fail", finding.Low, [3]string{
+	serverError = rule("server-error", "Server error on invalid input", finding.Low, [3]string{
 		"Input that the description does not allow is not refused but makes the operation fail.",
 		"What fails was not expected by who wrote it: such places are where injections and crashes begin, and error pages show internals.",
 		"Validate input against the description before it is used, and answer 400 or 422.",
 	}, [2]string{"CWE-20", "API8:2023"})
-	pageSize = rule("page-size-without-limit", "Pages of a list have no limit", finding.Medium, [3]string{
+	pageSize = rule("page-size-without-limit", "Unrestricted page size", finding.Medium, [3]string{
 		"A list answers with as many objects as the client asks for.",
 		"One request takes the memory and the time of thousands, in the application and in its database, and copies all that there is.",
 		"Set a largest size of a page, answer that much or refuse what asks for more, and describe it as `maximum`.",
@@ -39,32 +39,32 @@ var (
 
 // ruleOf are the rules of answers that are not what the description says.
 var ruleOf = map[conform.Kind]*finding.Rule{
-	conform.Failure: rule("failure", "Operation fails", finding.Low, [3]string{
+	conform.Failure: rule("failure", "Server error", finding.Low, [3]string{
 		"An operation answers a request that its description allows with an error of the server.",
 		"It cannot be used, and nobody has designed what it answers.",
 		"Find the cause in the log of the application.",
 	}, [2]string{"CWE-755", "API8:2023"}),
-	conform.Status: rule("undescribed-status", "Status is not described", finding.Low, [3]string{
+	conform.Status: rule("undescribed-status", "Undocumented response status", finding.Low, [3]string{
 		"An operation answers with a status that its description does not foresee.",
 		"Clients and gateways that go by the description do not handle it, and nobody has said what its body may hold.",
 		"Describe the answer, or change it.",
 	}, [2]string{"CWE-1059", "API9:2023"}),
-	conform.MediaType: rule("undescribed-media-type", "Media type is not described", finding.Low, [3]string{
+	conform.MediaType: rule("undescribed-media-type", "Undocumented response media type", finding.Low, [3]string{
 		"An operation answers with another media type than its description has.",
 		"Pages of errors of frameworks answer so, and a browser may run what was meant as data.",
 		"Answer errors in the described form, and send the right Content-Type.",
 	}, [2]string{"CWE-436", "API8:2023"}),
-	conform.Body: rule("body-breaks-schema", "Body breaks its schema", finding.Low, [3]string{
+	conform.Body: rule("body-breaks-schema", "Response violates its schema", finding.Low, [3]string{
 		"The body of an answer is not what its schema says.",
 		"Clients break, and what checks answers by the schema cannot be switched on.",
 		"Correct the schema or the answer, and test answers against the description.",
 	}, [2]string{"CWE-1059", "API9:2023"}),
-	conform.Property: rule("undescribed-property", "Answer has properties that are not described", finding.Low, [3]string{
+	conform.Property: rule("undescribed-property", "Undocumented response property (excessive data exposure)", finding.Low, [3]string{
 		"An answer has properties that its schema does not name, or that are only to be written.",
 		"Objects that are answered as they are stored show more than was meant to be shown.",
 		"Answer types of their own, with the properties that are described.",
 	}, [2]string{"CWE-213", "API3:2023"}),
-	conform.Credential: rule("credential-in-answer", "Answer holds credentials", finding.High, [3]string{
+	conform.Credential: rule("credential-in-answer", "Credentials in the response", finding.High, [3]string{
 		"An answer holds properties that are named as passwords or secrets, with values.",
 		"Who may read the answer, or a log or cache on the way, has the credentials.",
 		"Leave credentials and their hashes out of all answers.",

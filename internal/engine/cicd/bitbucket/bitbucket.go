@@ -41,7 +41,7 @@ var Analyzer = &scan.Analyzer{
 
 // Rules are the rules of Bitbucket Pipelines.
 var Rules = rule.New("cicd/bitbucket", "yaml", pipeline.Texts(
-	rule.Text{ID: "self-hosted-runner", Name: "Own runner for pull requests", Severity: finding.Medium, Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
+	rule.Text{ID: "self-hosted-runner", Name: "Self-hosted runner for pull requests", Severity: finding.Medium, Confidence: finding.Likely, CWE: "CWE-668", Risk: "CICD-SEC-7",
 		What: "A step of a pull request's pipeline runs on a machine of your own.",
 		Why:  "Whoever opens the pull request chooses what runs there; what one run leaves behind the next one finds.",
 		Fix:  "Run pull requests on the hosted runners, or on fresh machines in a network of their own."},

@@ -43,7 +43,7 @@ func match(p string) bool {
 
 // Rules are the rules of CircleCI.
 var Rules = rule.New("cicd/circleci", "yaml", pipeline.Texts(
-	rule.Text{ID: "context-in-open-job", Name: "Secrets for every branch", Severity: finding.Low, Confidence: finding.Uncertain, CWE: "CWE-272", Risk: "CICD-SEC-5",
+	rule.Text{ID: "context-in-open-job", Name: "Secrets available to every branch", Severity: finding.Low, Confidence: finding.Uncertain, CWE: "CWE-272", Risk: "CICD-SEC-5",
 		What: "A job with a context of secrets runs on every branch, and nothing holds it.",
 		Why:  "Whoever may push a branch changes what the job does, with the secrets. Where secrets are passed to builds of forks, strangers do.",
 		Fix:  "Limit the job with `filters:` to protected branches, or let an approval job go before it, and restrict the context."},

@@ -11,12 +11,12 @@ import (
 // and keys by their first line.
 
 var textRules = map[string]*finding.Rule{
-	"address": addressClass.rule("address-with-password", "Password in an address", "An address of a database, a queue, a mail server or a site holds the name and password of its user."),
+	"address": addressClass.rule("address-with-password", "Credentials in a URL", "An address of a database, a queue, a mail server or a site holds the name and password of its user."),
 	"jdbc":    addressClass.rule("connection-string", "Password in a connection string", "A connection string names the server, the user and the password."),
 	"ppk":     keyClass.rule("putty-private-key", "PuTTY private key", "A private key in PuTTY's format, without a passphrase."),
 	"locked":  lockedClass.rule("encrypted-private-key", "Encrypted private key", "A private key that is encrypted with a passphrase."),
 	"openvpn": keyClass.rule("openvpn-static-key", "OpenVPN static key", "The key that all ends of a tunnel share."),
-	"state":   tokenClass.rule("tor-service-key", "Key of an onion service", "The key by which an onion service is known."),
+	"state":   tokenClass.rule("tor-service-key", "Tor onion service key", "The key by which an onion service is known."),
 }
 
 // connections looks at the whole text.

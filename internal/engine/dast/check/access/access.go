@@ -18,7 +18,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/access/hidden-page", Analysis: finding.DAST, Name: "Page that is only hidden from a user",
+	ID: "dast/access/hidden-page", Analysis: finding.DAST, Name: "Forced browsing: missing access control on a page",
 	ShortDescription: "A user gets what only another one, who may do more, is shown.",
 	Description: "The application shows the way to a page to some users only, and answers everybody who is signed in and asks for it. " +
 		"Addresses are guessed, remembered by browsers and told by scripts; hiding them protects nothing.",

@@ -26,14 +26,14 @@ const prevent = "Encrypt with an authenticated mode (AES-GCM, ChaCha20-Poly1305)
 
 var (
 	keystream = &finding.Rule{
-		ID: "dast/cipher/keystream", Analysis: finding.DAST, Name: "Texts encrypted by the same stream of bytes",
+		ID: "dast/cipher/keystream", Analysis: finding.DAST, Name: "Keystream reuse",
 		ShortDescription: "Whoever may have one text encrypted can read and write all others.",
 		Description: "The application combines every text with the same bytes (XOR with a key, or a stream cipher with a nonce that is used again). " +
 			"One text that is known together with its ciphertext gives these bytes away, and with them everything else.",
 		HowToPrevent: prevent, CWE: []string{"CWE-327", "CWE-323"}, OWASP: []string{"A02:2021"}, Severity: finding.High, Confidence: finding.Certain,
 	}
 	blocks = &finding.Rule{
-		ID: "dast/cipher/blocks", Analysis: finding.DAST, Name: "Blocks encrypted each by itself",
+		ID: "dast/cipher/blocks", Analysis: finding.DAST, Name: "ECB mode",
 		ShortDescription: "Equal blocks of a text are equal in the ciphertext, and can be moved about.",
 		Description: "The application encrypts with a block cipher in a mode (ECB) that makes equal blocks of equal ones. The ciphertext shows what repeats, " +
 			"blocks can be cut out and put elsewhere, and where the attacker chooses a part of the text he reads what stands behind it.",

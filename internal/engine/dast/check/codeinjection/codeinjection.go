@@ -26,7 +26,7 @@ func newRule(id, name, short string) *finding.Rule {
 
 var (
 	rule    = newRule("evaluation", "Code injection", "A parameter is evaluated as a program on the server.")
-	byError = newRule("error", "Code injection (errors)", "A parameter is evaluated as a program on the server; what it computes is not shown.")
+	byError = newRule("error", "Code injection (error-based)", "A parameter is evaluated as a program on the server; what it computes is not shown.")
 )
 
 // Check is the check.

@@ -25,9 +25,9 @@ func newRule(id, name, short string) *finding.Rule {
 }
 
 var (
-	byOutput = newRule("output", "Command injection", "A parameter is run as a command; its output is shown.")
-	byTime   = newRule("time", "Command injection (time)", "A parameter is run as a command: it decides how long the answer takes.")
-	byCall   = newRule("callback", "Command injection (callback)", "A parameter is run as a command: it calls a listener.")
+	byOutput = newRule("output", "OS command injection", "A parameter is run as a command; its output is shown.")
+	byTime   = newRule("time", "OS command injection (time-based)", "A parameter is run as a command: it decides how long the answer takes.")
+	byCall   = newRule("callback", "OS command injection (out-of-band)", "A parameter is run as a command: it calls a listener.")
 )
 
 // Check is the check by output, Slow that by time and by calls.

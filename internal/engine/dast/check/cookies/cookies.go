@@ -16,7 +16,7 @@ import (
 
 var (
 	notSecure = &finding.Rule{
-		ID: "dast/cookies/not-secure", Analysis: finding.DAST, Name: "Cookie without Secure",
+		ID: "dast/cookies/not-secure", Analysis: finding.DAST, Name: "Cookie without Secure attribute",
 		ShortDescription: "A cookie is also sent without encryption.",
 		Description: "The answer sets a cookie without the attribute Secure. Browsers then send it with requests that are not encrypted as well, " +
 			"where everybody on the way reads it: one picture of the address http:// on any page is enough.",
@@ -24,7 +24,7 @@ var (
 		CWE:          []string{"CWE-614"}, OWASP: []string{"A05:2021"}, Severity: finding.Low, Confidence: finding.Certain,
 	}
 	readable = &finding.Rule{
-		ID: "dast/cookies/not-http-only", Analysis: finding.DAST, Name: "Session cookie without HttpOnly",
+		ID: "dast/cookies/not-http-only", Analysis: finding.DAST, Name: "Session cookie without HttpOnly attribute",
 		ShortDescription: "Script of the page can read the cookie of the session.",
 		Description: "The cookie that names the session is set without the attribute HttpOnly. Any script that gets into a page reads it, " +
 			"and whoever has it is signed in as the user, also after the page is closed.",

@@ -16,7 +16,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/cors/any-origin", Analysis: finding.DAST, Name: "Other sites may read answers with a user's session",
+	ID: "dast/cors/any-origin", Analysis: finding.DAST, Name: "CORS misconfiguration with credentials",
 	ShortDescription: "The server allows origins that it does not know to read answers, with credentials.",
 	Description: "The answer allows an origin that is not the application's to read it (Access-Control-Allow-Origin), with cookies (Access-Control-Allow-Credentials). " +
 		"A page of that origin reads what the application shows to a user who is signed in, such as his data and tokens against forgery.",

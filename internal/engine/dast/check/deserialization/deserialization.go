@@ -26,9 +26,9 @@ func newRule(id, name, short string, severity finding.Severity, confidence findi
 }
 
 var (
-	read   = newRule("read", "Deserialization of objects of the request", "A parameter is read as an object of the program.", finding.High, finding.Certain)
-	called = newRule("callback", "Deserialization of objects of the request (callback)", "A parameter is read as an object of the program: it calls a listener.", finding.Critical, finding.Certain)
-	shown  = newRule("indicator", "Object of the program in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
+	read   = newRule("read", "Deserialization of untrusted data", "A parameter is read as an object of the program.", finding.High, finding.Certain)
+	called = newRule("callback", "Deserialization of untrusted data (out-of-band)", "A parameter is read as an object of the program: it calls a listener.", finding.Critical, finding.Certain)
+	shown  = newRule("indicator", "Serialized object in a parameter", "A parameter holds an object of the program.", finding.Low, finding.Likely)
 )
 
 // Check is the check, Calls that by a listener; the indicator alone sends nothing.

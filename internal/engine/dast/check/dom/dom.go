@@ -22,7 +22,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "Cross-site scripting by the page's own script",
+	ID: "dast/xss/dom", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS)",
 	ShortDescription: "A script of the page executes text that somebody else chooses.",
 	Description: "The page's own script takes a text from its address, from the name of its window, from the page that led to it or from a message of another window, and executes it or writes it as markup. " +
 		"Whoever opens a prepared link runs the attacker's script in the application's name. The server may never see the text, so no filter there helps.",
@@ -32,7 +32,7 @@ var rule = &finding.Rule{
 }
 
 var kept = &finding.Rule{
-	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "A page's script executes what the browser keeps",
+	ID: "dast/xss/dom-storage", Analysis: finding.DAST, Name: "DOM-based cross-site scripting (XSS) through browser storage",
 	ShortDescription: "A script of the page executes a cookie or an entry of the browser's storage.",
 	Description: "The page's own script takes a text from a cookie, or from the local or session storage, and executes it or writes it as markup. Nobody else can write there by himself: " +
 		"it takes another flaw, of this application or for cookies of one beside it in the domain, or a moment at the device. What was written once then runs on every visit, also after that flaw is mended.",

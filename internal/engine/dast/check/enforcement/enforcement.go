@@ -23,7 +23,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/enforcement/client-side", Analysis: finding.DAST, Name: "Protection that the page's own script computes",
+	ID: "dast/enforcement/client-side", Analysis: finding.DAST, Name: "Client-side enforcement of server-side security",
 	ShortDescription: "The server checks a form by a token that everybody's browser makes of it.",
 	Description: "A hidden field is to show that the form is as the application wants it, and the server refuses the form without the right one. " +
 		"The script of the page computes it from the form's own values, with nothing that the user does not have: whoever sends other values computes it for these.",

@@ -17,7 +17,7 @@ import (
 )
 
 var program = &finding.Rule{
-	ID: "dast/evaluation/program", Analysis: finding.DAST, Name: "Code injection (callback)",
+	ID: "dast/evaluation/program", Analysis: finding.DAST, Name: "Code injection (out-of-band)",
 	ShortDescription: "A parameter is evaluated as a program: it calls a listener.",
 	Description: "The application gives a value of the request to a function that runs text as a program (`eval` and its kin). Nothing of it is shown, but whoever sends the request runs his own program with the rights " +
 		"of the application: he takes over the server.",
@@ -26,7 +26,7 @@ var program = &finding.Rule{
 }
 
 var template = &finding.Rule{
-	ID: "dast/evaluation/template", Analysis: finding.DAST, Name: "Template injection (callback)",
+	ID: "dast/evaluation/template", Analysis: finding.DAST, Name: "Server-side template injection (out-of-band)",
 	ShortDescription: "A parameter is evaluated as a template: it calls a listener.",
 	Description: "The application makes a template of a value of the request, such as the text of a mail, and does not show what comes out. Most languages of templates reach objects of the program: " +
 		"whoever sends the request takes over the server.",

@@ -12,7 +12,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/headerinjection/response", Analysis: finding.DAST, Name: "Header injection",
+	ID: "dast/headerinjection/response", Analysis: finding.DAST, Name: "HTTP response header injection",
 	ShortDescription: "A parameter ends a header of the answer and begins another one.",
 	Description: "The application writes a value of the request into a header of its answer, line ends included. A link then makes the answer carry headers, and a body, of an attacker's choice: " +
 		"cookies that fix a session, script of his own, pages that poison a cache.",

@@ -17,27 +17,27 @@ import (
 
 var (
 	transport = rule("no-hsts", "CWE-319", text{
-		title: "Encryption is not insisted on", short: "The site does not tell browsers to use HTTPS alone.",
+		title: "Missing HSTS header", short: "The site does not tell browsers to use HTTPS alone.",
 		description: "Pages are served over HTTPS without the header Strict-Transport-Security. A browser that is given an address with http:// asks without encryption first, and somebody on the way can keep it there.",
 		prevent:     "Send Strict-Transport-Security: max-age=31536000; includeSubDomains with every answer over HTTPS.",
 	})
 	noPolicy = rule("no-content-policy", "CWE-693", text{
-		title: "No policy for content", short: "Pages do not restrict which script runs in them.",
+		title: "Missing Content Security Policy", short: "Pages do not restrict which script runs in them.",
 		description: "Pages have no Content-Security-Policy. Script that gets into a page by a flaw runs without a second barrier.",
 		prevent:     "Send a Content-Security-Policy that allows script by nonce or hash, sets object-src 'none' and base-uri 'none'; try it with Content-Security-Policy-Report-Only first.",
 	})
 	weakPolicy = rule("weak-content-policy", "CWE-693", text{
-		title: "The policy for content lets any script run", short: "The policy for content has a hole that takes its protection away.",
+		title: "Weak Content Security Policy", short: "The policy for content has a hole that takes its protection away.",
 		description: "The Content-Security-Policy of a page lets script in the page itself run, or script from anywhere. It does not stop script that gets into the page by a flaw.",
 		prevent:     "Allow script by nonce or hash, with 'strict-dynamic', instead of 'unsafe-inline', wildcards and whole schemes.",
 	})
 	sniffing = rule("no-nosniff", "CWE-693", text{
-		title: "Types of content are guessed", short: "Browsers may take an answer for another type than it has.",
+		title: "Missing X-Content-Type-Options header", short: "Browsers may take an answer for another type than it has.",
 		description: "Answers have no X-Content-Type-Options: nosniff. A browser may then run as script or show as a page what the application serves as something else, such as a file of a user.",
 		prevent:     "Send X-Content-Type-Options: nosniff with every answer, and the right Content-Type.",
 	})
 	framing = rule("clickjacking", "CWE-1021", text{
-		title: "Pages can be framed by other sites", short: "Another site can lay the page under its own and borrow clicks.",
+		title: "Missing clickjacking protection", short: "Another site can lay the page under its own and borrow clicks.",
 		description: "A page with a form can be shown in a frame of another site: neither frame-ancestors of Content-Security-Policy nor X-Frame-Options forbids it. A user who clicks there acts here.",
 		prevent:     "Send Content-Security-Policy: frame-ancestors 'self', and X-Frame-Options: SAMEORIGIN for old browsers. Cookies with SameSite=Lax are not sent in such frames.",
 	})

@@ -19,7 +19,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/hostheader/links", Analysis: finding.DAST, Name: "Links are made of the host of the request",
+	ID: "dast/hostheader/links", Analysis: finding.DAST, Name: "Host header injection",
 	ShortDescription: "The host that a request names becomes the host of links and redirects.",
 	Description: "The application makes absolute addresses of the header Host, or of one that proxies send, without comparing it with its own names. In mail for a forgotten password the link then leads to " +
 		"a host of the attacker, with the token in it; in pages that a cache keeps, everybody's links do.",

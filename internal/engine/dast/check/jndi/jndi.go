@@ -14,7 +14,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/jndi/lookup", Analysis: finding.DAST, Name: "Look-up of a text of the request",
+	ID: "dast/jndi/lookup", Analysis: finding.DAST, Name: "JNDI injection",
 	ShortDescription: "A text of the request is looked up by JNDI.",
 	Description: "The application expands expressions in texts that come with the request, most often when it writes them to its log with an old Log4j 2. Whoever sends the request makes the server load " +
 		"objects from his own one, and so run programs, or learns its environment and secrets by the names that it looks up.",

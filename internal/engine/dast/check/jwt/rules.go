@@ -15,22 +15,22 @@ func rule(id, name, cwe string, severity finding.Severity, texts [3]string) *fin
 }
 
 var (
-	unverified = rule("forged-token", "Forged token is accepted", "CWE-347", finding.Critical, [3]string{
+	unverified = rule("forged-token", "Forged JWT accepted", "CWE-347", finding.Critical, [3]string{
 		"A token that nobody has signed who may do so is accepted.",
 		"Anybody can write a token for any user and role.",
 		"Verify each token with a library, with the one algorithm and the keys that the configuration names, whatever the header of the token says, before any claim is read.",
 	})
-	weakKey = rule("weak-key", "Tokens are signed with a weak key", "CWE-1391", finding.Critical, [3]string{
+	weakKey = rule("weak-key", "JWT signed with a weak key", "CWE-1391", finding.Critical, [3]string{
 		"The key that signs tokens is a common word.",
 		"Whoever has one token can find the key, and sign tokens for any user and role.",
 		"Use a random key of at least 256 bits from a secret store, and replace the one that is used now.",
 	})
-	noExpiry = rule("no-expiry", "Token does not expire", "CWE-613", finding.Low, [3]string{
+	noExpiry = rule("no-expiry", "JWT without expiration", "CWE-613", finding.Low, [3]string{
 		"The token of a session does not say when it ends.",
 		"Whoever gets hold of one, from a log or a lost device, is the user until the key is replaced.",
 		"Give tokens an end (exp) minutes or hours away, and renew them by a token that can be revoked.",
 	})
-	expired = rule("expired-token", "Expired token is accepted", "CWE-613", finding.Medium, [3]string{
+	expired = rule("expired-token", "Expired JWT accepted", "CWE-613", finding.Medium, [3]string{
 		"A token is accepted after its end.",
 		"Tokens that were stolen, or that users have signed out of, count for ever.",
 		"Verify exp with the signature; libraries do so unless they are told not to.",

@@ -18,7 +18,7 @@ import (
 )
 
 var known = &finding.Rule{
-	ID: "dast/libraries/vulnerable", Analysis: finding.DAST, Name: "A library of script with known flaws",
+	ID: "dast/libraries/vulnerable", Analysis: finding.DAST, Name: "Vulnerable JavaScript library",
 	ShortDescription: "A page loads a library in a version of which flaws are known.",
 	Description: "The page loads a library of script in a version for which vulnerabilities are published. Whether the application uses the flawed part was not tried; " +
 		"where it does, whoever knows the publication has the way in.",

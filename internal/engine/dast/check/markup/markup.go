@@ -14,7 +14,7 @@ import (
 )
 
 var script = &finding.Rule{
-	ID: "dast/markup/script", Analysis: finding.DAST, Name: "Stored scripting out of sight",
+	ID: "dast/markup/script", Analysis: finding.DAST, Name: "Blind stored cross-site scripting (XSS)",
 	ShortDescription: "A script of a parameter is loaded where others, or a program of the server, open it.",
 	Description: "The application keeps a value of the request and shows it as a part of a page that the scan does not see, such as one of an administrator, or gives it to a program that makes a document of it. " +
 		"Whoever sends the request runs script there, in the name of who looks at it.",
@@ -23,7 +23,7 @@ var script = &finding.Rule{
 }
 
 var fetched = &finding.Rule{
-	ID: "dast/markup/fetched", Analysis: finding.DAST, Name: "Markup makes the server send requests",
+	ID: "dast/markup/fetched", Analysis: finding.DAST, Name: "Server-side request forgery (SSRF) through HTML rendering",
 	ShortDescription: "A parameter's markup is rendered on the server, which asks for what it names.",
 	Description: "The application gives a value of the request to a program that renders it, such as one that makes a PDF, and the program asks for the pictures and pages that it names. " +
 		"Whoever sends the request reaches, through the server, what only the server reaches, and often its files.",

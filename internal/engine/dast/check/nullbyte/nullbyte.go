@@ -16,7 +16,7 @@ import (
 	"merlon/internal/scan"
 )
 
-var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte in the name of a file",
+var rule = &finding.Rule{ID: "dast/nullbyte/file-type", Analysis: finding.DAST, Name: "Null byte injection in a file name",
 	ShortDescription: "A null byte gets around the check of the type of a file.",
 	Description: "The application refuses files by the end of their names, and cuts the name at a null byte when it opens the file: `backup.sql%00.txt` passes as a text and opens `backup.sql`. " +
 		"Whoever knows or guesses a name reads files that are refused.",

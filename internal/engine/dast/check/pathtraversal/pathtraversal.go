@@ -33,7 +33,7 @@ func newRule(id, name, short string, severity finding.Severity) *finding.Rule {
 
 var (
 	byContent = newRule("read", "Path traversal", "A parameter names a file to read, outside of its folder too.", finding.High)
-	byFolder  = newRule("folder", "Path traversal (existence of files)", "A parameter is part of the path of a file, and leads out of its folder.", finding.Medium)
+	byFolder  = newRule("folder", "Path traversal (file existence)", "A parameter is part of the path of a file, and leads out of its folder.", finding.Medium)
 	byInclude = inclusion()
 )
 

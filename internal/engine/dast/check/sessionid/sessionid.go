@@ -20,7 +20,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/sessionid/predictable", Analysis: finding.DAST, Name: "Predictable identifier of a session",
+	ID: "dast/sessionid/predictable", Analysis: finding.DAST, Name: "Predictable session identifier",
 	ShortDescription: "The next identifier or token can be computed from those before.",
 	Description: "The application makes a value that stands for a session, or that proves something, from a counter or from the time. " +
 		"Whoever has got one himself computes those of others, and is taken for them.",

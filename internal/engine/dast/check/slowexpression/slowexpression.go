@@ -19,7 +19,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/slowexpression/exponential", Analysis: finding.DAST, Name: "Regular expression takes exponential time",
+	ID: "dast/slowexpression/exponential", Analysis: finding.DAST, Name: "Regular expression denial of service (ReDoS)",
 	ShortDescription: "A value makes a regular expression take exponential time.",
 	Description: "An expression with nested repetition tries every way of dividing a value that almost matches. Each character more doubles the time: " +
 		"one request with forty characters keeps a processor busy for hours, and a few of them the whole application.",

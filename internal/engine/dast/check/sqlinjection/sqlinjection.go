@@ -34,9 +34,9 @@ func newRule(id, name, short string) *finding.Rule {
 }
 
 var (
-	byError   = newRule("error", "SQL injection (errors)", "A parameter is part of a SQL statement: it can break and repair the statement.")
-	byBoolean = newRule("boolean", "SQL injection (conditions)", "A parameter is part of a SQL statement: conditions in it are evaluated.")
-	byTime    = newRule("time", "SQL injection (time)", "A parameter is part of a SQL statement: it decides how long the statement takes.")
+	byError   = newRule("error", "SQL injection (error-based)", "A parameter is part of a SQL statement: it can break and repair the statement.")
+	byBoolean = newRule("boolean", "SQL injection (boolean-based blind)", "A parameter is part of a SQL statement: conditions in it are evaluated.")
+	byTime    = newRule("time", "SQL injection (time-based blind)", "A parameter is part of a SQL statement: it decides how long the statement takes.")
 )
 
 // Check is the check by errors and conditions.

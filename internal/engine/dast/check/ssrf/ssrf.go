@@ -23,7 +23,7 @@ var inclusion = &finding.Rule{
 }
 
 var rule = &finding.Rule{
-	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery",
+	ID: "dast/ssrf/request", Analysis: finding.DAST, Name: "Server-side request forgery (SSRF)",
 	ShortDescription: "A parameter names an address that the server asks.",
 	Description: "The application asks an address that the request names. Whoever sends the request reaches, through the server, what only the server reaches: internal services without a sign-in, " +
 		"the service for metadata of a cloud with its credentials, other ports of the machine.",

@@ -25,8 +25,8 @@ func newRule(id, name, short string) *finding.Rule {
 }
 
 var (
-	rule    = newRule("expression", "Template injection", "A parameter is evaluated as a template or an expression on the server.")
-	byError = newRule("error", "Template injection (errors)", "A parameter is evaluated as a template on the server; what it computes is not shown.")
+	rule    = newRule("expression", "Server-side template injection", "A parameter is evaluated as a template or an expression on the server.")
+	byError = newRule("error", "Server-side template injection (error-based)", "A parameter is evaluated as a template on the server; what it computes is not shown.")
 )
 
 // Check is the check.

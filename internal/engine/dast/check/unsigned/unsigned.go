@@ -29,9 +29,9 @@ func newRule(id, name, short, what string, cwe ...string) *finding.Rule {
 }
 
 var (
-	sessionRule = newRule("session", "Session that anybody can write", "A cookie says who somebody is, and nobody has signed it.",
+	sessionRule = newRule("session", "Unsigned session cookie", "A cookie says who somebody is, and nobody has signed it.",
 		"The session is kept in a cookie as a text. The application takes a changed one as it takes its own: whoever writes another name, number or role into it is taken for that.", "CWE-565", "CWE-345", "CWE-784")
-	stateRule = newRule("viewstate", "State of a form without a code", "A changed state of a form (ViewState) is accepted.",
+	stateRule = newRule("viewstate", "ViewState without MAC", "A changed state of a form (ViewState) is accepted.",
 		"The state of a page of ASP.NET comes back with the form, and is read though it was changed: its code (MAC) is not checked. Whoever changes it changes what the page holds; "+
 			"since the reader of such states makes objects of it, he can make it run commands on the server.", "CWE-642", "CWE-502", "CWE-345")
 )

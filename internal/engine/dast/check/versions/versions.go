@@ -20,7 +20,7 @@ import (
 )
 
 var rule = &finding.Rule{
-	ID: "dast/versions/secrets", Analysis: finding.DAST, Name: "Older version of an interface gives secrets away",
+	ID: "dast/versions/secrets", Analysis: finding.DAST, Name: "Old API version exposes secrets",
 	ShortDescription: "A version that nobody uses any more answers with secrets that the newer one has left out.",
 	Description: "The application still answers at the address of an older version of the interface. That answers with properties, such as passwords or their digests, " +
 		"that the newer version has taken out of its answers.",

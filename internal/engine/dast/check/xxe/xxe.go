@@ -25,8 +25,8 @@ func newRule(id, name, short, cwe string, severity finding.Severity) *finding.Ru
 }
 
 var (
-	external = newRule("external", "XML external entities", "The parser of a body in XML reads external entities.", "CWE-611", finding.High)
-	internal = newRule("internal", "XML entities are expanded", "The parser of a body in XML expands entities of the document.", "CWE-776", finding.Low)
+	external = newRule("external", "XML external entity (XXE) injection", "The parser of a body in XML reads external entities.", "CWE-611", finding.High)
+	internal = newRule("internal", "XML entity expansion", "The parser of a body in XML expands entities of the document.", "CWE-776", finding.Low)
 )
 
 // Check is the check.

@@ -8,7 +8,7 @@ locals {
 
 resource "aws_kms_key" "logs" {
   description         = "logs"
-  enable_key_rotation = var.rotate # want "aws_kms_key.logs: Key is never rotated"
+  enable_key_rotation = var.rotate # want "aws_kms_key.logs: KMS key rotation is disabled"
 }
 
 resource "aws_security_group" "shell" {

@@ -3,5 +3,5 @@ variable "rotate" {
 }
 
 resource "aws_kms_key" "k" {
-  enable_key_rotation = var.rotate # want "module.key.aws_kms_key.k: Key is never rotated"
+  enable_key_rotation = var.rotate # want "module.key.aws_kms_key.k: KMS key rotation is disabled"
 }
