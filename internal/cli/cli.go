@@ -53,7 +53,7 @@ type commands struct {
 	Fix        fixCommand        `cmd:"" help:"Upgrade packages with known vulnerabilities: show the changes, or write them."`
 	Login      loginCommand      `cmd:"" help:"Sign in to a server."`
 	Logout     logoutCommand     `cmd:"" help:"Sign out of a server."`
-	Rules      rulesCommand      `cmd:"" help:"Validate and test rules of source code analysis."`
+	Rules      rulesCommand      `cmd:"" help:"List the rules of this build; validate and test your own."`
 	Scan       scanCommand       `cmd:"" help:"Analyse a folder or a file, here or on a server."`
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 }

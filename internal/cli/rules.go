@@ -16,7 +16,9 @@ import (
 )
 
 type rulesCommand struct {
-	Validate rulesValidateCommand `cmd:"" help:"Say what is wrong with rules of source code analysis."`
+	List     rulesListCommand     `cmd:"" help:"List the rules of this build."`
+	Show     rulesShowCommand     `cmd:"" help:"Show the description and the remediation of a rule."`
+	Validate rulesValidateCommand `cmd:"" help:"Report errors in rules of source code analysis."`
 	Test     rulesTestCommand     `cmd:"" help:"Run the annotated tests beside rules."`
 }
 

@@ -30,3 +30,25 @@ func TestScanRulesFault(t *testing.T) {
 		t.Errorf("exit %d:\n%s%s", code, out, errOut)
 	}
 }
+
+// Each rule can be found by the usual word and read on the command line.
+func TestRulesListAndShow(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"rules", "list", "toctou", "--analysis", "sast"}, ExitOK, "sast/go/file-race  Time-of-check to time-of-use (TOCTOU) race condition\n"},
+		{[]string{"rules", "list", "cwe-639", "--analysis", "api", "--format", "json"}, ExitOK, `"name":"Broken object level authorization (BOLA): read access"`},
+		{[]string{"rules", "list", "no such rule"}, ExitOK, "0 rules.\n"},
+		{[]string{"rules", "list", "--analysis", "magic"}, ExitUsage, `there is no analysis "magic"`},
+		{[]string{"rules", "show", "sast/go/weak-hash"}, ExitOK, "Weak hash algorithm\n\nId:         sast/go/weak-hash\n"},
+		{[]string{"rules", "show", "sast/go/weak-hash"}, ExitOK, "\n\nRemediation\n\n"},
+		{[]string{"rules", "show", "sast/go/magic"}, ExitUsage, `unknown rule "sast/go/magic"`},
+	} {
+		code, out, errOut := transcript(t, nil, c.args...)
+		if code != c.code || !strings.Contains(out+errOut, c.want) {
+			t.Errorf("%v: exit %d:\n%.400s%s", c.args, code, out, errOut)
+		}
+	}
+}

@@ -30,6 +30,10 @@ type Analyzer struct {
 	// Doc is the page users read. Its first line is the title.
 	Doc string
 
+	// Rules returns the rules by which the analyzer reports findings, each once. An
+	// error is a fault of the build. Rules made of advisories are not among them.
+	Rules func() ([]*finding.Rule, error)
+
 	// Needs states what the analyzer requires of the host. The driver fails an
 	// analyzer whose needs are not met, with the reason.
 	Needs Needs

@@ -97,3 +97,8 @@ var (
 		"Accept identifiers of known places instead of addresses. Where users must name any address, decide on the resolved one for each connection, redirects included, and let only public ones pass.",
 	})
 )
+
+// Rules returns every rule of this package.
+func Rules() []*finding.Rule {
+	return []*finding.Rule{introspection, suggestions, debugging, console, consoleBypass, overGET, asForm, batching, aliases, duplicates, directives, depth, expensive, unsignedToken, denyList, openMutation, serverForgery}
+}

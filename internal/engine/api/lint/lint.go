@@ -28,6 +28,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.API,
 	Doc:      doc,
+	Rules:    list,
 	Match: func(p string) bool {
 		switch strings.ToLower(path.Ext(p)) {
 		case ".json", ".yaml", ".yml":

@@ -1,6 +1,12 @@
 package lint
 
-import "merlon/internal/finding"
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"merlon/internal/finding"
+)
 
 // link is the list that the rules are about.
 const link = "https://owasp.org/API-Security/editions/2023/en/0x11-t10/"
@@ -143,4 +149,9 @@ var same = map[string][]string{
 	"security-hosts-https":            {"iac/openapi/3-0-global-server-uses-http", "iac/openapi/3-0-path-server-uses-http", "iac/openapi/2-0-global-schemes-uses-http", "iac/openapi/2-0-path-scheme-accepts-http", "iac/openapi/2-0-schemes-uses-http-copy"},
 	"string-limit":                    {"iac/openapi/general-maximum-length-undefined"},
 	"string-restricted":               {"iac/openapi/general-pattern-undefined"},
+}
+
+// list returns the rules in the order of their ids.
+func list() ([]*finding.Rule, error) {
+	return slices.SortedFunc(maps.Values(Rules), func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) }), nil
 }

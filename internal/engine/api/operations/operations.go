@@ -27,7 +27,7 @@ var doc string
 
 // Analyzer examines a running API by its descriptions.
 var Analyzer = &scan.Analyzer{
-	ID: "api/operations", Version: 1, Analysis: finding.API, Doc: doc,
+	ID: "api/operations", Version: 1, Analysis: finding.API, Doc: doc, Rules: listRules,
 	Needs: scan.Needs{Network: true}, Live: examine,
 }
 

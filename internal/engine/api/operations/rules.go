@@ -1,7 +1,11 @@
 package operations
 
 import (
+	"slices"
+
+	"merlon/internal/engine/api/authz"
 	"merlon/internal/engine/api/conform"
+	"merlon/internal/engine/api/graphql"
 	"merlon/internal/finding"
 )
 
@@ -73,3 +77,10 @@ var ruleOf = map[conform.Kind]*finding.Rule{
 
 // conformance lists the rules of answers.
 var conformance = []*finding.Rule{ruleOf[conform.Failure], ruleOf[conform.Status], ruleOf[conform.MediaType], ruleOf[conform.Body], ruleOf[conform.Property], ruleOf[conform.Credential]}
+
+// listRules returns the rules of operations, authorization and GraphQL. The checks of
+// dast/application run on operations as well, under their own rules.
+func listRules() ([]*finding.Rule, error) {
+	own := append([]*finding.Rule{missingAuthentication, serverError, pageSize, inputAccepted}, conformance...)
+	return slices.Concat(own, authz.Rules(), graphql.Rules()), nil
+}

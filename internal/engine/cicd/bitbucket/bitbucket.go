@@ -26,6 +26,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
+	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
 	Match: func(p string) bool {
 		base := path.Base(p)
 		return base == "bitbucket-pipelines.yml" || base == "bitbucket-pipelines.yaml"

@@ -26,6 +26,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
+	Rules:    func() ([]*finding.Rule, error) { return Rules.All(), nil },
 	Match:    match,
 	File: func(p *scan.FilePass) error {
 		return pipeline.Check(p, Rules, func(f *pipeline.File) {

@@ -25,6 +25,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.CICD,
 	Doc:      doc,
+	Rules:    func() ([]*finding.Rule, error) { return audit.Rules.All(), nil },
 	Match:    match,
 	Project:  run,
 }

@@ -24,6 +24,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.Container,
 	Doc:      doc,
+	Rules:    listRules,
 	Needs:    scan.Needs{Advisories: true},
 	Image:    run,
 }

@@ -103,6 +103,12 @@ var (
 	})
 )
 
+// listRules returns the rules of images; secrets and packages have those of their
+// own analyzers.
+func listRules() ([]*finding.Rule, error) {
+	return []*finding.Rule{ruleRoot, ruleMovingBase, ruleRemoteLogin, ruleHealth, ruleEnvironment, ruleHistory, ruleRemoteAdd, rulePiped, ruleInsecure, ruleEverybody, ruleSetuid}, nil
+}
+
 // reportFiles reports what is wrong with files by their mode.
 func (e *examination) reportFiles() {
 	for _, name := range e.overlay.names() {

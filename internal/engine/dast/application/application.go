@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"merlon/internal/engine/dast/attack"
 	"merlon/internal/engine/dast/check"
@@ -23,8 +24,21 @@ var doc string
 
 // Analyzer examines a running web application.
 var Analyzer = &scan.Analyzer{
-	ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: doc,
+	ID: "dast/application", Version: 1, Analysis: finding.DAST, Doc: doc, Rules: listRules,
 	Needs: scan.Needs{Network: true, Advisories: true}, Live: examine,
+}
+
+// listRules returns the rules of all checks.
+func listRules() ([]*finding.Rule, error) {
+	var out []*finding.Rule
+	for _, c := range check.All {
+		for _, r := range c.Rules {
+			if !slices.Contains(out, r) {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
 }
 
 // An examination is one scan of one target.

@@ -33,8 +33,22 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.IaC,
 	Doc:      doc + "\n#" + cloud.Doc,
+	Rules:    listRules,
 	Match:    wanted,
 	Project:  run,
+}
+
+// listRules returns the queries of the library and our own rules.
+func listRules() ([]*finding.Rule, error) {
+	asked, err := queries.Rules()
+	if err != nil {
+		return nil, err
+	}
+	own, err := rules.Rules()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(asked, checks.Rules(), own), nil
 }
 
 // run reads, asks and reports.

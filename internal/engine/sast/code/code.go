@@ -33,6 +33,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  1,
 	Analysis: finding.SAST,
 	Doc:      doc,
+	Rules:    listRules,
 	Match: func(path string) bool {
 		return (all.ForFile(path) != nil || template(path)) && lang.ThirdParty(path) == ""
 	},
@@ -131,6 +132,19 @@ func load(c scan.Code) (*knowledge, error) {
 		}
 	}
 	return k, nil
+}
+
+// listRules returns the rules of the build.
+func listRules() ([]*finding.Rule, error) {
+	own, err := rules.Default()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*finding.Rule, len(own))
+	for i, r := range own {
+		out[i] = r.About
+	}
+	return out, nil
 }
 
 func (k *knowledge) add(r *rule.Rule, about *finding.Rule) {

@@ -31,6 +31,7 @@ var Analyzer = &scan.Analyzer{
 	Version:  2,
 	Analysis: finding.Secret,
 	Doc:      doc,
+	Rules:    listRules,
 	Match:    match,
 	File:     run,
 }

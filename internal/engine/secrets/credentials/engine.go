@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -60,6 +61,15 @@ var load = sync.OnceValues(func() (*engine, error) {
 	}
 	return e, nil
 })
+
+// listRules returns the rules in the order of their ids.
+func listRules() ([]*finding.Rule, error) {
+	e, err := load()
+	if err != nil {
+		return nil, err
+	}
+	return slices.SortedFunc(maps.Values(e.rules), func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) }), nil
+}
 
 // detector compiles those of the rules that keep says.
 func detector(cfg *config.Config, keep func(id string) bool) *detect.Detector {

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"merlon/internal/engine/all"
+	"merlon/internal/finding"
+)
+
+type rulesListCommand struct {
+	Search   string `arg:"" optional:"" help:"List only rules whose id, title or CWE contains this text."`
+	Analysis string `placeholder:"NAME" help:"List only rules of one analysis: sast, sca, iac, container, secret, cicd, dast or api."`
+	Format   string `enum:"text,json" default:"text" help:"text for people; json with all texts."`
+}
+
+// Run lists the rules of the build.
+func (c rulesListCommand) Run(host Host) error {
+	if c.Analysis != "" && !slices.Contains(finding.Analyses, finding.Analysis(c.Analysis)) {
+		return exit{code: ExitUsage, text: fmt.Sprintf("--analysis: there is no analysis %q", c.Analysis)}
+	}
+	rules, err := builtinRules()
+	if err != nil {
+		return err
+	}
+	rules = slices.DeleteFunc(rules, func(r *finding.Rule) bool { return !c.selects(r) })
+	if c.Format == "json" {
+		out := json.NewEncoder(host.Stdout)
+		out.SetEscapeHTML(false)
+		return out.Encode(rules)
+	}
+	p := printer{w: host.Stdout}
+	for _, r := range rules {
+		p.f("%-8s  %s  %s\n", r.Severity, r.ID, r.Name)
+	}
+	p.f("%s.\n", count(len(rules), "rule"))
+	return p.err
+}
+
+// selects reports whether the rule is one of those asked for.
+func (c rulesListCommand) selects(r *finding.Rule) bool {
+	if c.Analysis != "" && string(r.Analysis) != c.Analysis {
+		return false
+	}
+	search := strings.ToLower(c.Search)
+	for _, text := range append([]string{r.ID, r.Name}, r.CWE...) {
+		if strings.Contains(strings.ToLower(text), search) {
+			return true
+		}
+	}
+	return false
+}
+
+type rulesShowCommand struct {
+	ID string `arg:"" help:"Id of a rule, as findings and \"merlon rules list\" name it."`
+}
+
+// Run prints one rule with its texts.
+func (c rulesShowCommand) Run(host Host) error {
+	rules, err := builtinRules()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(rules, func(r *finding.Rule) bool { return r.ID == c.ID })
+	if i < 0 {
+		return exit{code: ExitUsage, text: fmt.Sprintf("unknown rule %q; \"merlon rules list\" prints the ids", c.ID)}
+	}
+	r := rules[i]
+	p := printer{w: host.Stdout}
+	p.f("%s\n\n", r.Name)
+	for _, line := range [][2]string{
+		{"Id", r.ID}, {"Analysis", string(r.Analysis)}, {"Severity", string(r.Severity)}, {"Confidence", string(r.Confidence)},
+		{"Language", r.Language}, {"CWE", strings.Join(r.CWE, ", ")}, {"OWASP", strings.Join(r.OWASP, ", ")}, {"Link", r.Link},
+	} {
+		if line[1] != "" {
+			p.f("%-11s %s\n", line[0]+":", line[1])
+		}
+	}
+	p.f("\n%s\n\nRemediation\n\n%s\n", strings.TrimSpace(r.Description), strings.TrimSpace(r.HowToPrevent))
+	return p.err
+}
+
+// builtinRules returns the rules of every analyzer, ordered by id.
+func builtinRules() ([]*finding.Rule, error) {
+	var out []*finding.Rule
+	for _, a := range all.Analyzers {
+		if a.Rules == nil {
+			continue
+		}
+		rules, err := a.Rules()
+		if err != nil {
+			return nil, fmt.Errorf("list the rules of %s: %w", a.ID, err)
+		}
+		out = append(out, rules...)
+	}
+	slices.SortFunc(out, func(a, b *finding.Rule) int { return strings.Compare(a.ID, b.ID) })
+	return out, nil
+}
