@@ -70,7 +70,7 @@ func TestPlaybooks(t *testing.T) {
 		}
 	}
 	want := []string{
-		"roles/db/tasks/main.yml:11 unknown-value: the value is not known before it is deployed, and a rule asks for it: DB Instance Storage Not Encrypted",
+		"roles/db/tasks/main.yml:11 unknown-value: the value is not known before it is deployed, and a rule asks for it: DB instance storage not encrypted",
 		"site.yml:23 unavailable: the role acme.proxy is not looked at: it is not part of the tree, and nothing is fetched",
 	}
 	if diff := cmp.Diff(want, reasons); diff != "" {

@@ -102,7 +102,7 @@ func TestReferences(t *testing.T) {
 				"chart/Chart.yaml:5 unavailable: the subchart far is not in charts/ and is not fetched",
 				"chart/templates/pod.yaml:11 unknown-value: the chart refuses the values that it has: no image",
 				"chart/templates/pod.yaml:8 unknown-value: a value must be given to install the chart: an image",
-				"chart/templates/pod.yaml:8 unknown-value: the value is not known before it is deployed, and a rule asks for it: Image Without Digest",
+				"chart/templates/pod.yaml:8 unknown-value: the value is not known before it is deployed, and a rule asks for it: Image without digest",
 			},
 		},
 		{

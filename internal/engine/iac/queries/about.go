@@ -66,6 +66,7 @@ func (p *platform) ruleOf(query int, override string) (*finding.Rule, error) {
 		a.Name, a.Description = or(o.Name, a.Name), or(o.Description, a.Description)
 		a.Severity, a.URL = or(o.Severity, a.Severity), or(o.URL, a.URL)
 	}
+	a.Name = sentenceCase(a.Name)
 	severity, confidence := graded(id, a.Severity)
 	return &finding.Rule{
 		ID: id, Analysis: finding.IaC, Name: a.Name,
