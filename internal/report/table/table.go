@@ -197,7 +197,8 @@ func (r *Report) totals() {
 		if st.Ignored > 0 {
 			fmt.Fprintf(&r.page, " %s removed %s.", scan.IgnoreFile, count(st.Ignored, "finding"))
 		}
-		if st.State != scan.Failed && r.Setup.Target == "" {
+		// Analyzers that had nothing to look at are not listed.
+		if st.State != scan.Failed && st.Files > 0 && r.Setup.Target == "" {
 			fmt.Fprintf(&r.page, " %s: %s.", st.Analyzer, count(st.Files, "file"))
 		}
 	}
@@ -228,8 +229,13 @@ func (r *Report) totals() {
 		}
 		fmt.Fprint(&r.page, ".")
 	}
-	if r.Setup.Files == 0 && r.Setup.Image == nil && r.Setup.Target == "" {
-		fmt.Fprint(&r.page, " There was no file to look at.")
+	if r.Setup.Image == nil && r.Setup.Target == "" {
+		switch {
+		case r.Setup.Files == 0:
+			fmt.Fprint(&r.page, " There was no file to look at.")
+		case !slices.ContainsFunc(r.Statuses, func(st scan.Status) bool { return st.Files > 0 || st.State == scan.Failed }):
+			fmt.Fprint(&r.page, " No analyzer looks at files of these kinds.")
+		}
 	}
 	fmt.Fprintln(&r.page)
 }
