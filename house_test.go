@@ -285,6 +285,34 @@ func TestDocumentsNameWhatExists(t *testing.T) {
 	}
 }
 
+// Every page of the documentation can be reached from the README by links.
+func TestEveryPageIsReachable(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
+	reached := map[string]bool{"README.md": true}
+	for todo := []string{"README.md"}; len(todo) > 0; todo = todo[1:] {
+		text, err := os.ReadFile(todo[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
+			page := filepath.Join(filepath.Dir(todo[0]), m[1])
+			if !reached[page] && strings.HasSuffix(page, ".md") {
+				todo = append(todo, page)
+			}
+			reached[page] = true
+		}
+	}
+	pages, err := filepath.Glob("docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		if !reached[page] {
+			t.Errorf("no link leads to %s", page)
+		}
+	}
+}
+
 func exists(path string) error {
 	if _, err := os.Stat(path); err != nil {
 		return fmt.Errorf("there is no such file: %w", err)
